@@ -1,0 +1,105 @@
+"""API keys, for staff. A key is made by the operation; its secret stands in that answer alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+
+from accounts import api_keys
+from accounts.models import ApiKey, Permission
+from accounts.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
+
+
+class ApiKeyAddForm(forms.ModelForm[ApiKey]):
+    # Not `permissions`: the column of that name is closed to forms.
+    allowed = forms.MultipleChoiceField(
+        label="Permissions", choices=Permission.choices, widget=forms.CheckboxSelectMultiple
+    )
+
+    class Meta:
+        model = ApiKey
+        fields = ("owner", "name", "expires_at", "remaining_uses", "refill_amount", "refill_interval")
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        for argument, sentences in api_keys.problems(**self.arguments()).items():
+            self.add_error("allowed" if argument == "permissions" else argument, sentences)
+        return self.cleaned_data
+
+    def arguments(self) -> dict[str, Any]:
+        """What `api_keys.issue` takes."""
+        return {("permissions" if name == "allowed" else name): value for name, value in self.cleaned_data.items()}
+
+
+class PermissionForm(ReasonForm):
+    permission = forms.ChoiceField(choices=Permission.choices)
+
+
+@admin.register(ApiKey)
+class ApiKeyAdmin(IssuingAdmin):
+    list_display = ("prefix", "name", "owner", "permissions", "is_enabled", "revoked_at", "expires_at", "last_used_at")
+    list_filter = ("is_enabled",)
+    list_select_related = ("owner",)
+    search_fields = ("=prefix", "^name", "^owner__username")
+    ordering = ("-created_at", "-pk")
+    autocomplete_fields = ("owner",)
+    show_full_result_count = False
+    form = ApiKeyAddForm
+    staff_actions = [
+        StaffAction(
+            "enable",
+            "Enable",
+            "The key works again.",
+            "accounts.change_apikey",
+            through(api_keys.enable, "key"),
+            is_offered=lambda key: not key.is_enabled and key.revoked_at is None,
+        ),
+        StaffAction(
+            "disable",
+            "Disable",
+            "The key is refused until it is enabled.",
+            "accounts.change_apikey",
+            through(api_keys.disable, "key"),
+            is_offered=lambda key: key.is_enabled and key.revoked_at is None,
+        ),
+        StaffAction(
+            "revoke",
+            "Revoke",
+            "The key is refused for ever.",
+            "accounts.delete_apikey",
+            through(api_keys.revoke, "key"),
+            is_offered=lambda key: key.revoked_at is None,
+        ),
+        StaffAction(
+            "grant_permission",
+            "Grant a permission",
+            "The key may call one more surface.",
+            "accounts.change_apikey",
+            through(api_keys.grant_permission, "key"),
+            PermissionForm,
+        ),
+        StaffAction(
+            "withdraw_permission",
+            "Withdraw a permission",
+            "The key may no longer call one of its surfaces.",
+            "accounts.change_apikey",
+            through(api_keys.withdraw_permission, "key"),
+            PermissionForm,
+        ),
+    ]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A key changes through its actions; this opens the list to those who have them."""
+        return obj is None and super().has_change_permission(request, obj)
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return [*ApiKeyAddForm.Meta.fields, "allowed"]
+        return columns(ApiKey, without=("secret_hash",))
+
+    def issue(self, request: HttpRequest, form: ApiKeyAddForm) -> tuple[ApiKey, str]:
+        issued = api_keys.issue(**form.arguments(), by=staff_of(request))
+        return issued.key, issued.secret

@@ -1,0 +1,161 @@
+"""Users, for staff."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.forms import BaseUserCreationForm
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+from django.http import HttpRequest
+
+from accounts import bans, users
+from accounts.models import LinkedAccount, User
+from accounts.models.names import validate_available
+from accounts.staff_actions import ReadOnlyInline, StaffAction, StaffActionsAdmin, columns, staff_of, through
+
+
+class UserAddForm(BaseUserCreationForm[User]):
+    """A new account, its address taken as confirmed."""
+
+    class Meta:
+        model = User
+        fields = ("username", "email")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["email"].required = True
+
+    def clean_username(self) -> str:
+        username = str(self.cleaned_data["username"])
+        validate_available(username)
+        return username
+
+    def clean_email(self) -> str:
+        email = str(self.cleaned_data["email"]).lower()
+        if users.is_email_taken(email):
+            raise ValidationError("This e-mail address is already in use.")
+        return email
+
+
+class UserChangeForm(forms.ModelForm[User]):
+    def clean_username(self) -> str:
+        username = str(self.cleaned_data["username"])
+        if username.upper() != self.instance.username.upper():
+            validate_available(username)
+        return username
+
+
+class EmailAddressInline(ReadOnlyInline):
+    model = EmailAddress
+    fields = readonly_fields = ("email", "verified", "primary")
+    ordering = ("pk",)
+
+
+class LinkedAccountInline(ReadOnlyInline):
+    model = LinkedAccount
+    fields = readonly_fields = columns(LinkedAccount, without=("id", "user"))
+    ordering = ("pk",)
+
+
+@admin.register(User)
+class UserAdmin(StaffActionsAdmin):
+    """Rooms above append to `inlines` and `staff_actions` what they know of a user."""
+
+    list_display = ("username", "uid", "display_name", "email", "plan", "is_verified", "is_banned", "is_staff")
+    list_filter = ("plan", "is_verified", "is_staff", "is_active")
+    search_fields = ("=uid", "=id", "^username", "=email")
+    ordering = ("-uid",)
+    show_full_result_count = False
+    filter_horizontal = ("groups", "user_permissions")
+    readonly_fields = ("uid", "id", "email", "unlocked_scopes", "banned_at", "created_at", "last_login")
+    inlines = [EmailAddressInline, LinkedAccountInline]
+    fieldsets = (
+        (None, {"fields": ("username", "uid", "id", "display_name", "email", "created_at", "last_login")}),
+        ("Standing", {"fields": ("plan", "plan_expires_at", "is_verified", "public_api_access", "banned_at")}),
+        ("Rights", {"fields": ("unlocked_scopes", "is_staff", "is_superuser", "groups", "user_permissions")}),
+    )
+    staff_actions = [
+        StaffAction(
+            "ban",
+            "Ban",
+            "Ends every session and deletes every token; the user cannot sign in.",
+            "accounts.ban_user",
+            through(bans.ban, "user"),
+            is_offered=lambda user: not user.is_banned,
+        ),
+        StaffAction(
+            "lift_ban",
+            "Lift the ban",
+            "The user can sign in again.",
+            "accounts.ban_user",
+            through(bans.lift, "user"),
+            is_offered=lambda user: user.is_banned,
+        ),
+        StaffAction(
+            "reset_password",
+            "Reset the password",
+            "Ends every session and shows a new password once.",
+            "accounts.reset_password_user",
+            through(users.reset_password, "user"),
+        ),
+        StaffAction(
+            "delete",
+            "Delete",
+            "Deletes the account with its apps, approvals, tokens, keys and linked accounts. It cannot be undone.",
+            "accounts.delete_user",
+            through(users.delete, "user"),
+        ),
+    ]
+
+    @admin.display(description="Banned", boolean=True, ordering="banned_at")
+    def is_banned(self, user: User) -> bool:
+        return user.is_banned
+
+    def get_form(self, request: HttpRequest, obj: Any = None, change: Any = False, **kwargs: Any) -> Any:  # noqa: FBT002
+        form = UserAddForm if obj is None else UserChangeForm
+        return super().get_form(request, obj, change=change, **{"form": form, **kwargs})
+
+    def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return [(None, {"fields": ("username", "email", "password1", "password2")})]
+        return super().get_fieldsets(request, obj)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ()
+        if staff_of(request).is_superuser:
+            return self.readonly_fields
+        return (*self.readonly_fields, *sorted(users.SUPERUSER_ONLY))
+
+    def get_inlines(self, request: HttpRequest, obj: Model | None) -> Any:
+        return self.inlines if obj is not None else []
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Staff accounts are for superusers: the page of one is read-only to others."""
+        is_protected = obj is not None and (obj.is_staff or obj.is_superuser) and not staff_of(request).is_superuser
+        return super().has_change_permission(request, obj) and not is_protected
+
+    def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001
+        by = staff_of(request)
+        if change:
+            users.change(user=obj, values={name: form.cleaned_data[name] for name in form.changed_data}, by=by)
+            return
+        made = users.create(
+            username=form.cleaned_data["username"],
+            email=form.cleaned_data["email"],
+            password=form.cleaned_data["password1"],
+            by=by,
+            has_verified_email=True,
+        )
+        vars(obj).update(vars(made))
+
+    def construct_change_message(self, request: HttpRequest, form: Any, formsets: Any, add: Any = False) -> Any:  # noqa: FBT002
+        """Of the form alone: the inlines are read-only and were never saved."""
+        return super().construct_change_message(request, form, [], add)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001
+        """Nothing: the operation has set groups and permissions, and the inlines are read-only."""

@@ -1,0 +1,48 @@
+"""Bans: a banned user cannot sign in, and nothing of theirs answers."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from accounts import audit, sessions, users
+from accounts.models import User
+
+
+@transaction.atomic
+def ban(*, user: User, by: User | None, reason: str) -> User:
+    """Close the account, end its sessions and do what the rooms above ask for (`ON_BAN`), all or nothing.
+
+    PermissionDenied: one's own account; a staff account, and `by` is no superuser. A banned user stays banned.
+    """
+    if by is not None and by.pk == user.pk:
+        raise PermissionDenied("You cannot ban yourself.")
+    users.check_authority(user=user, by=by)
+    user = User.objects.select_for_update().get(pk=user.pk)
+    if user.is_banned:
+        return user
+    user.is_active = False
+    user.banned_at = timezone.now()
+    user.save(update_fields=["is_active", "banned_at"])
+    ended = sessions.end_all(user)
+    for path in settings.ON_BAN:
+        import_string(path)(user)
+    audit.record("user:banned", by=by, on=user, reason=reason, sessions_ended=ended)
+    return user
+
+
+@transaction.atomic
+def lift(*, user: User, by: User | None, reason: str) -> User:
+    """Let the user sign in again. Tokens and sessions that the ban ended stay ended."""
+    users.check_authority(user=user, by=by)
+    user = User.objects.select_for_update().get(pk=user.pk)
+    if not user.is_banned:
+        return user
+    user.is_active = True
+    user.banned_at = None
+    user.save(update_fields=["is_active", "banned_at"])
+    audit.record("user:ban_lifted", by=by, on=user, reason=reason)
+    return user

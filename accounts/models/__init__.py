@@ -1,0 +1,9 @@
+"""The nouns that every surface shares: who is calling, with which key, under which plan."""
+
+from accounts.models.api_keys import ApiKey, Permission
+from accounts.models.audit import AuditEvent
+from accounts.models.linked_accounts import LinkedAccount
+from accounts.models.names import Name
+from accounts.models.users import UidCounter, User
+
+__all__ = ["ApiKey", "AuditEvent", "LinkedAccount", "Name", "Permission", "UidCounter", "User"]

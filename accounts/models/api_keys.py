@@ -1,0 +1,78 @@
+"""API keys: who may call which surface."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class Permission(models.TextChoices):
+    """What a key may call. ACCOUNT is the account key of the earlier forms; staff grant the lookups."""
+
+    ACCOUNT = "account", "Account key: earlier forms, gallery and folders"
+    IMAGEHOST_UPLOAD = "imagehost:upload", "Upload to the image host"
+    LOOKUP_USER = "lookup:user", "Look up users"
+    LOOKUP_PRESENCE = "lookup:presence", "Look up presence"
+
+
+class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
+    def live(self, now: datetime) -> ApiKeyQuerySet:
+        """Keys that can be used at `now`, their usage quota aside."""
+        return self.filter(Q(expires_at__isnull=True) | Q(expires_at__gt=now), is_enabled=True, revoked_at__isnull=True)
+
+
+class ApiKey(models.Model):
+    """A secret that was shown once; the database holds its SHA-256.
+
+    A revoked or expired key keeps its row: its callers are told so, which a deleted row could not.
+    """
+
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_keys")
+    name = models.CharField(max_length=64, blank=True)
+    prefix = models.CharField(max_length=12, unique=True, editable=False, help_text="Public: names the key in lists.")
+    secret_hash = models.CharField(max_length=64, unique=True, editable=False)
+    permissions = models.JSONField(default=list, editable=False)
+
+    is_enabled = models.BooleanField(default=True)
+    revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: it does not end.")
+
+    remaining_uses = models.BigIntegerField(null=True, blank=True, help_text="Empty: no usage quota.")
+    refill_amount = models.BigIntegerField(null=True, blank=True, help_text="What a refill sets the quota to.")
+    refill_interval = models.DurationField(null=True, blank=True)
+    refilled_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = ApiKeyQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(remaining_uses__isnull=True) | Q(remaining_uses__gte=0), name="api_key_uses_not_negative"
+            ),
+            models.CheckConstraint(
+                condition=Q(refill_amount__isnull=True, refill_interval__isnull=True)
+                | Q(
+                    refill_amount__isnull=False,  # a NULL compared with 0 would let the row pass
+                    refill_amount__gt=0,
+                    refill_interval__isnull=False,
+                    remaining_uses__isnull=False,
+                ),
+                name="api_key_refill_is_whole",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name or self.prefix
+
+    def is_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+    def allows(self, permission: str) -> bool:
+        return permission in self.permissions

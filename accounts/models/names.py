@@ -1,0 +1,81 @@
+"""One namespace for usernames, aliases and reserved words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import F, Q
+from django.db.models.functions import Upper
+
+if TYPE_CHECKING:
+    from accounts.models.users import User
+
+models.CharField.register_lookup(Upper)
+
+MAX_NAME_LENGTH = 32
+NAME_PATTERN = r"\A[A-Za-z0-9._-]{1,32}\Z"
+
+# Names that would hide a path of the service, or pass for its staff. "." and ".." are no path segments.
+RESERVED_NAMES = (
+    ". .. .well-known 2fa about abuse access account accounts admin administrator alias aliases anonymous api app "
+    "apps assets auth avatar badges blog chat connect consent contact dashboard discovery docs download email error "
+    "errors explore faq favicon.ico feedback files folder folders gallery guest healthz help home host image "
+    "imagehost images index invite jwks leaderboard legal llms.txt login logout lookup mail me media metrics "
+    "moderator null oauth oauth2 official oidc openid operator owner page password pricing premium presence privacy "
+    "profile readyz register root robots.txt rules schema search security settings setup signin signout signup "
+    "sitemap.xml staff static status support system team terms token undefined upload uploads user username users "
+    "verify webhook www"
+).split()
+RESERVED_KEYS = tuple(sorted(name.upper() for name in RESERVED_NAMES))
+
+
+class NameKind(models.TextChoices):
+    USERNAME = "USERNAME", "Username"
+    ALIAS = "ALIAS", "Alias"
+
+
+class NameQuerySet(models.QuerySet["Name"]):
+    def by_name(self, name: str) -> NameQuerySet:
+        """The row that `name` stands for, in any case. ASCII only, so both databases fold alike."""
+        return self.filter(key=name.upper())
+
+    def claim_username(self, user: User) -> None:
+        """Give `user` the name in `user.username`, and free the one it had. IntegrityError: it is taken."""
+        held = self.filter(user=user, kind=NameKind.USERNAME)
+        if not held.update(key=user.username.upper(), name=user.username):
+            self.create(key=user.username.upper(), name=user.username, user=user, kind=NameKind.USERNAME)
+
+
+class Name(models.Model):
+    """A taken name. Its key is the name in upper case; the database refuses a second row with the same key."""
+
+    key = models.CharField(max_length=MAX_NAME_LENGTH, primary_key=True)
+    name = models.CharField(max_length=MAX_NAME_LENGTH)
+    kind = models.CharField(max_length=8, choices=NameKind.choices)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="names")
+
+    objects = NameQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(key=Upper(F("name"))), name="name_key_is_upper_name"),
+            models.CheckConstraint(condition=Q(name__regex=NAME_PATTERN), name="name_has_allowed_characters"),
+            models.CheckConstraint(condition=~Q(key__in=RESERVED_KEYS), name="name_is_not_reserved"),
+            models.UniqueConstraint(
+                fields=["user"], condition=Q(kind=NameKind.USERNAME), name="name_one_username_for_each_user"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def validate_available(name: str) -> None:
+    """ValidationError when `name` is reserved or taken, as a username or as an alias, in any case."""
+    if name.upper() in RESERVED_KEYS:
+        raise ValidationError("This name is reserved.", code="reserved")
+    if Name.objects.by_name(name).exists():
+        raise ValidationError("This name is already taken.", code="taken")

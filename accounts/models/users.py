@@ -1,0 +1,163 @@
+"""Users and the counter that numbers them."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
+from django.core.validators import RegexValidator
+from django.db import IntegrityError, models, transaction
+from django.db.models import F, Q
+from django.db.models.functions import Upper
+from django.utils import timezone
+
+from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, Name
+from accounts.plans import PREMIUM_PLANS, Plan
+
+username_validator = RegexValidator(
+    NAME_PATTERN, "Use 1 to 32 letters, digits, dots, hyphens or underscores (A-Z, a-z, 0-9, . _ -)."
+)
+
+
+def new_id() -> str:
+    """32 lower-case hexadecimal characters."""
+    return uuid.uuid4().hex
+
+
+class UidCounter(models.Model):
+    """One row: the uid that the next user gets. Its row lock makes concurrent sign-ups wait for each other."""
+
+    THE_ROW = 1
+
+    next_uid = models.BigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return str(self.next_uid)
+
+    @classmethod
+    def take(cls) -> int:
+        """The next uid. Call it inside the transaction that inserts the user: a rollback gives the uid back."""
+        row = cls.objects.filter(pk=cls.THE_ROW)
+        if not row.update(next_uid=F("next_uid") + 1):
+            try:
+                with transaction.atomic():
+                    cls.objects.create(pk=cls.THE_ROW)
+            except IntegrityError:  # another process made the first row just now
+                pass
+            row.update(next_uid=F("next_uid") + 1)
+        return int(row.values_list("next_uid", flat=True).get()) - 1
+
+
+class UserQuerySet(models.QuerySet["User"]):
+    def by_username(self, username: str) -> UserQuerySet:
+        """Case-insensitive; uses the index of the unique constraint on both databases."""
+        return self.filter(username__upper=username.upper())
+
+
+class UserManager(BaseUserManager["User"]):
+    def get_queryset(self) -> UserQuerySet:
+        return UserQuerySet(self.model, using=self._db)
+
+    def by_username(self, username: str) -> UserQuerySet:
+        return self.get_queryset().by_username(username)
+
+    def get_by_natural_key(self, username: str | None) -> User:
+        return self.by_username(username or "").get()
+
+    def create_user(self, username: str, email: str = "", password: str | None = None, **fields: Any) -> User:
+        """A user with a hashed password; without one, no password can sign in."""
+        user = self.model(username=username, email=self.normalize_email(email), **fields)
+        user.set_password(password)
+        user.save(using=self._db)
+        return user
+
+    def create_superuser(self, username: str, email: str = "", password: str | None = None, **fields: Any) -> User:
+        return self.create_user(username, email, password, is_staff=True, is_superuser=True, **fields)
+
+
+class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-missing]  # untyped models of the toolkit
+    """A person. `uid` 0 is a real user: never test a uid for truthiness.
+
+    Trap: change `username` by `save()`, never by `update()`; `save()` moves the row of the namespace along.
+    """
+
+    id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
+    uid = models.BigIntegerField(unique=True, editable=False)
+    username = models.CharField(max_length=MAX_NAME_LENGTH, validators=[username_validator])
+    display_name = models.CharField(max_length=64, blank=True)
+    email = models.EmailField(blank=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    plan = models.CharField(max_length=16, choices=Plan.choices, default=Plan.FREE)
+    plan_expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the plan does not end.")
+    is_verified = models.BooleanField(default=False)
+    public_api_access = models.BooleanField(default=True, help_text="Off: lookups answer that the profile is private.")
+    unlocked_scopes = models.JSONField(default=list, blank=True, editable=False)
+
+    is_staff = models.BooleanField(default=False)
+    is_active = models.BooleanField(default=True, editable=False)
+    banned_at = models.DateTimeField(null=True, blank=True, editable=False)
+
+    objects = UserManager()
+
+    USERNAME_FIELD = "username"
+    EMAIL_FIELD = "email"
+    REQUIRED_FIELDS = ["email"]
+
+    class Meta:
+        permissions = [
+            ("ban_user", "Can ban a user and lift a ban"),
+            ("reset_password_user", "Can reset a user's password"),
+            ("unlock_scopes_user", "Can unlock and relock scopes for a user"),
+        ]
+        constraints = [
+            models.UniqueConstraint(
+                Upper("username"), name="user_unique_username", violation_error_message="This name is already taken."
+            ),
+            models.CheckConstraint(condition=Q(username__regex=NAME_PATTERN), name="user_username_characters"),
+            models.CheckConstraint(condition=Q(uid__gte=0), name="user_uid_not_negative"),
+            models.CheckConstraint(condition=Q(plan__in=Plan.values), name="user_plan_is_known"),
+            models.CheckConstraint(
+                condition=Q(banned_at__isnull=True) | Q(is_active=False), name="user_banned_is_not_active"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.username
+
+    def save(self, **options: Any) -> None:
+        """Number a new user, and keep its row of the namespace.
+
+        Every door (sign-up, admin, commands, factories) ends here.
+        """
+        changed = options.get("update_fields")
+        with transaction.atomic(using=options.get("using")):
+            if self._state.adding:
+                self.uid = UidCounter.take()
+            super().save(**options)
+            if changed is None or "username" in changed:
+                Name.objects.claim_username(self)
+
+    @property
+    def is_banned(self) -> bool:
+        return self.banned_at is not None
+
+    def current_plan(self, now: datetime) -> Plan:
+        """The plan in force at `now`: an expired one is the free plan."""
+        if self.plan_expires_at is not None and self.plan_expires_at <= now:
+            return Plan.FREE
+        return Plan(self.plan)
+
+    def is_premium(self, now: datetime) -> bool:
+        return self.current_plan(now) in PREMIUM_PLANS
+
+    def is_imagehost(self, now: datetime) -> bool:
+        return self.current_plan(now) is Plan.IMAGEHOST
+
+    def get_full_name(self) -> str:
+        return self.display_name or self.username
+
+    def get_short_name(self) -> str:
+        return self.username

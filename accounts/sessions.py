@@ -1,0 +1,16 @@
+"""Browser sessions of a user."""
+
+from allauth.usersessions.models import UserSession
+
+from accounts.models import User
+
+
+def end_all(user: User) -> int:
+    """Sign the user out everywhere; the number of sessions.
+
+    Every login leaves a UserSession row, whatever its method; ending it deletes the session itself too.
+    """
+    rows = list(UserSession.objects.filter(user=user).order_by("pk"))
+    for row in rows:
+        row.end()
+    return len(rows)

@@ -1,0 +1,62 @@
+"""What allauth asks of us at sign-up and login."""
+
+from typing import Any
+
+from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.forms import LoginForm as StockLoginForm
+from allauth.account.views import SignupView as StockSignupView
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.http import HttpRequest, HttpResponse
+
+from accounts import client_address
+from accounts.models.names import validate_available
+from accounts.models.users import username_validator
+
+username_validators = [username_validator]
+
+LOGIN_HINT = "login_hint"  # session key: what an app said that the person will type as a name
+
+
+class AccountAdapter(DefaultAccountAdapter):
+    """One namespace for names, and our own view of the client's address."""
+
+    def clean_username(self, username: str, shallow: bool = False) -> str:  # noqa: FBT001, FBT002 - allauth calls it so
+        """`shallow`: characters only; otherwise the name must be free among usernames, aliases and reserved words."""
+        for validator in username_validators:
+            validator(username)
+        if not shallow:
+            validate_available(username)
+        return username
+
+    def get_client_ip(self, request: HttpRequest) -> str:
+        return client_address.of(request) or ""
+
+
+class LoginForm(StockLoginForm):
+    """The login form, filled with the `login_hint` of the app that sent the person here."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        hint = self.request.session.get(LOGIN_HINT) if self.request else None
+        if hint:
+            self.initial.setdefault("login", hint)
+        self.fields["login"].widget.attrs["autocomplete"] = "username webauthn"
+
+
+class SignupView(StockSignupView):
+    """Sign-up, where two people may ask for one name at the same moment."""
+
+    def form_valid(self, form: Any) -> HttpResponse:
+        try:
+            with transaction.atomic():
+                response: HttpResponse = super().form_valid(form)
+                return response
+        except IntegrityError:
+            try:
+                validate_available(form.cleaned_data["username"])
+            except ValidationError as taken:
+                form.add_error("username", taken)
+                refused: HttpResponse = self.form_invalid(form)
+                return refused
+            raise

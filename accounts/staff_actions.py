@@ -1,0 +1,275 @@
+"""Actions of the admin that need a reason: one page for a button and for a list's selection.
+
+Each object goes through the operation on its own, in its own transaction. A secret that an operation returns is shown
+in the answer to that very request, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import admin, messages
+from django.contrib.admin import helpers
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.cache import add_never_cache_headers
+
+from accounts.models import User
+
+MAX_AT_ONCE = 100
+
+
+class ReasonForm(forms.Form):
+    """Why. Subclasses add fields; all of them are passed to the operation by name."""
+
+    reason = forms.CharField(
+        max_length=2000,
+        widget=forms.Textarea(attrs={"rows": 3, "cols": 60}),
+        help_text="Kept in the audit trail.",
+    )
+
+
+@dataclass(frozen=True)
+class StaffAction:
+    """`run(object, by=staff, **cleaned_data)` calls the operation and returns a secret to show once, or None.
+
+    `permission` is a whole name, such as `accounts.ban_user`. `is_offered` decides whether an object's page has the
+    button; the operation decides whether the act is allowed.
+    """
+
+    name: str
+    label: str
+    effect: str
+    permission: str
+    run: Callable[..., str | None]
+    form: type[ReasonForm] = ReasonForm
+    is_offered: Callable[[Any], bool] = lambda _: True
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A secret for the answer page."""
+
+    label: str
+    secret: str
+
+
+def through(operation: Callable[..., Any], argument: str) -> Callable[..., str | None]:
+    """A `run` that hands the object to `operation` as `argument`; a text that it returns is a secret."""
+
+    def run(obj: Model, **given: Any) -> str | None:
+        answer = operation(**{argument: obj, **given})
+        return answer if isinstance(answer, str) else None
+
+    return run
+
+
+def staff_of(request: HttpRequest) -> User:
+    """The signed-in member of staff."""
+    if not isinstance(request.user, User):
+        raise PermissionDenied
+    return request.user
+
+
+def show_secrets(request: HttpRequest, *, title: str, secrets: Sequence[Shown], continue_url: str) -> HttpResponse:
+    """The only answer that ever holds these secrets; no cache keeps it."""
+    context = {**admin.site.each_context(request), "title": title, "secrets": secrets, "continue_url": continue_url}
+    response = TemplateResponse(request, "admin/staff_actions/secrets.html", context)
+    add_never_cache_headers(response)
+    return response
+
+
+def sentences(error: ValidationError | PermissionDenied) -> str:
+    """What an operation's refusal says."""
+    if isinstance(error, ValidationError):
+        return " ".join(error.messages)
+    return str(error) or "You may not do this."
+
+
+class StaffActionsAdmin(admin.ModelAdmin[Any]):
+    """A ModelAdmin whose `staff_actions` stand in the list's menu and as buttons on an object's page.
+
+    They replace the stock deletion, which knows no operation. Rooms above may append to `staff_actions`.
+    """
+
+    staff_actions: ClassVar[list[StaffAction]] = []
+    change_form_template = "admin/staff_actions/change_form.html"
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def changeform_view(
+        self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
+    ) -> Any:
+        """The form asks the operation's own rules; an operation that refuses all the same lost a race."""
+        try:
+            return super().changeform_view(request, object_id, form_url, extra_context)
+        except ValidationError as refusal:
+            self.message_user(request, sentences(refusal), messages.ERROR)
+            return HttpResponseRedirect(request.get_full_path())
+
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(self.staff_action_view)
+        return [path("act/<slug:name>/", view, name=self._url_name("act")), *super().get_urls()]
+
+    def get_actions(self, request: HttpRequest) -> dict[str, Any]:
+        return {
+            action.name: (functools.partial(_ask_for_selection, action), action.name, action.label)
+            for action in self.permitted_actions(request)
+        }
+
+    def permitted_actions(self, request: HttpRequest) -> list[StaffAction]:
+        return [action for action in self.staff_actions if staff_of(request).has_perm(action.permission)]
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        obj = kwargs.get("obj")
+        if obj is not None and obj.pk is not None:
+            context["staff_actions"] = [
+                {"label": action.label, "url": f"{self._act_url(action)}?{urlencode({'id': obj.pk})}"}
+                for action in self.permitted_actions(request)
+                if action.is_offered(obj)
+            ]
+        return super().render_change_form(request, context, *args, **kwargs)
+
+    def staff_action_view(self, request: HttpRequest, name: str) -> HttpResponse:
+        """GET asks for the reason (`id`: one object), POST acts on `_selected_action`."""
+        action = next((action for action in self.staff_actions if action.name == name), None)
+        if action is None:
+            raise Http404
+        if action not in self.permitted_actions(request):
+            raise PermissionDenied
+        is_post = request.method == "POST"
+        ids = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME) if is_post else request.GET.getlist("id")
+        try:
+            objects = list(self.get_queryset(request).filter(pk__in=ids[:MAX_AT_ONCE]).order_by("pk"))
+        except (ValueError, ValidationError):  # no key of this table looks like that
+            objects = []
+        if not objects:
+            raise Http404
+        form = action.form(request.POST if is_post else None)
+        if is_post and form.is_valid():
+            return self._act(request, action, objects, form.cleaned_data)
+        return self.ask(request, action, objects, form)
+
+    def ask(self, request: HttpRequest, action: StaffAction, objects: list[Any], form: ReasonForm) -> HttpResponse:
+        """The page that asks for the reason."""
+        context = {
+            **self.admin_site.each_context(request),
+            "title": f"{action.label}: {', '.join(str(obj) for obj in objects[:3])}{' …' if len(objects) > 3 else ''}",
+            "opts": self.opts,
+            "action": action,
+            "action_url": self._act_url(action),
+            "objects": objects,
+            "form": form,
+            "checkbox_name": helpers.ACTION_CHECKBOX_NAME,
+            "back_url": self._back_url(objects),
+        }
+        return TemplateResponse(request, "admin/staff_actions/reason.html", context)
+
+    def _act(
+        self, request: HttpRequest, action: StaffAction, objects: list[Any], cleaned_data: dict[str, Any]
+    ) -> HttpResponse:
+        shown, done = [], 0
+        for obj in objects:
+            label = str(obj)
+            try:
+                secret = action.run(obj, by=staff_of(request), **cleaned_data)
+            except (ValidationError, PermissionDenied) as refusal:
+                self.message_user(request, f"{label}: {sentences(refusal)}", messages.ERROR)
+                continue
+            done += 1
+            if secret is not None:
+                shown.append(Shown(label, secret))
+        back_url = self._back_url(self._remaining(request, objects))
+        if shown:
+            return show_secrets(request, title=action.label, secrets=shown, continue_url=back_url)
+        if done:
+            self.message_user(request, f"{action.label}: done for {done}.", messages.SUCCESS)
+        return HttpResponseRedirect(back_url)
+
+    def _remaining(self, request: HttpRequest, objects: list[Any]) -> list[Any]:
+        """One object that still exists leads back to its own page."""
+        if len(objects) != 1:
+            return objects
+        return list(self.get_queryset(request).filter(pk=objects[0].pk)) if objects[0].pk is not None else []
+
+    def _back_url(self, objects: list[Any]) -> str:
+        if len(objects) == 1:
+            return reverse(f"admin:{self._url_name('change')}", args=[objects[0].pk])
+        return reverse(f"admin:{self._url_name('changelist')}")
+
+    def _act_url(self, action: StaffAction) -> str:
+        return reverse(f"admin:{self._url_name('act')}", args=[action.name])
+
+    def _url_name(self, view: str) -> str:
+        return f"{self.opts.app_label}_{self.opts.model_name}_{view}"
+
+
+class IssuingAdmin(StaffActionsAdmin):
+    """Adding calls `issue`, and its answer shows the secret once."""
+
+    def issue(self, request: HttpRequest, form: Any) -> tuple[Model, str]:
+        """Call the operation with the form's data: the new row and its secret."""
+        raise NotImplementedError
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
+        made, secret = self.issue(request, form)
+        vars(obj).update(vars(made))
+        vars(obj)["_shown_once"] = secret  # from here to `response_add`, in memory
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001
+        """Nothing: the operation has done it."""
+
+    def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
+        secret = vars(obj).pop("_shown_once")
+        title = f"The new {self.opts.verbose_name}"
+        return show_secrets(request, title=title, secrets=[Shown(str(obj), secret)], continue_url=self._back_url([obj]))
+
+
+def _ask_for_selection(
+    action: StaffAction, model_admin: StaffActionsAdmin, request: HttpRequest, queryset: QuerySet[Any]
+) -> HttpResponse | None:
+    objects = list(queryset[: MAX_AT_ONCE + 1])
+    if len(objects) > MAX_AT_ONCE:
+        model_admin.message_user(request, f"Choose at most {MAX_AT_ONCE} at a time.", messages.ERROR)
+        return None
+    return model_admin.ask(request, action, objects, action.form())
+
+
+class ReadOnlyAdmin(admin.ModelAdmin[Any]):
+    """Rows that are looked at, never written by hand."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+class ReadOnlyInline(admin.TabularInline[Any, Any]):
+    """The same inside another object's page."""
+
+    extra = 0
+    can_delete = False
+
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
+def columns(model: type[Model], *, without: Iterable[str] = ()) -> tuple[str, ...]:
+    """The names of the model's columns, for a read-only page."""
+    return tuple(field.name for field in model._meta.fields if field.name not in set(without))

@@ -1,0 +1,142 @@
+"""User accounts, as staff and commands make, change and delete them. People sign up through `accounts.signup`."""
+
+from __future__ import annotations
+
+import secrets
+import string
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.contrib.auth import password_validation
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+
+from accounts import audit, sessions
+from accounts.models import User
+from accounts.models.names import validate_available
+from accounts.models.users import username_validator
+
+# What staff may change, and of these what only a superuser may: whoever could give these away could take everything.
+CHANGEABLE = frozenset(
+    {"username", "display_name", "plan", "plan_expires_at", "is_verified", "public_api_access", "is_staff"}
+    | {"is_superuser", "groups", "user_permissions"}
+)
+SUPERUSER_ONLY = frozenset({"is_staff", "is_superuser", "groups", "user_permissions"})
+_MANY = ("groups", "user_permissions")
+
+
+def new_password() -> str:
+    """20 random letters and digits: 119 bits."""
+    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(20))
+
+
+def is_email_taken(email: str) -> bool:
+    """Whether an account has this address (lower case), confirmed or not."""
+    return EmailAddress.objects.filter(email=email).exists() or User.objects.filter(email__iexact=email).exists()
+
+
+def check_authority(*, user: User, by: User | None) -> None:
+    """PermissionDenied where `by` may not act on this account: staff accounts are for superusers alone."""
+    if by is not None and (user.is_staff or user.is_superuser) and not by.is_superuser:
+        raise PermissionDenied("Only a superuser may do this to a staff account.")
+
+
+@transaction.atomic
+def create(
+    *,
+    username: str,
+    email: str,
+    password: str,
+    by: User | None,
+    has_verified_email: bool = False,
+    is_operator: bool = False,
+    **fields: Any,
+) -> User:
+    """Make an account, its e-mail address included. ValidationError, by argument: a bad or taken name, a taken or
+    malformed address, a weak password. `fields`: further columns of the user, as `create_user` takes them."""
+    email = email.strip().lower()
+    problems = _new_account_problems(username, email, password, User(username=username, email=email))
+    if problems:
+        raise ValidationError(problems)
+    make = User.objects.create_superuser if is_operator else User.objects.create_user
+    try:
+        with transaction.atomic():
+            user = make(username, email, password, **fields)
+    except IntegrityError as error:  # somebody took the name between the check and now
+        raise ValidationError({"username": "This name is already taken."}) from error
+    EmailAddress.objects.create(user=user, email=email, verified=has_verified_email, primary=True)
+    audit.record("user:created", by=by, on=user, uid=user.uid, is_operator=is_operator)
+    return user
+
+
+@transaction.atomic
+def change(*, user: User, values: dict[str, Any], by: User) -> User:
+    """Set `values` (names from CHANGEABLE) and record which ones changed. `groups` and `user_permissions` take
+    iterables of rows.
+
+    PermissionDenied: a staff account, or a value in SUPERUSER_ONLY, and `by` is no superuser.
+    """
+    check_authority(user=user, by=by)
+    unknown = set(values) - CHANGEABLE
+    if unknown:
+        raise ValueError(f"Staff cannot change {', '.join(sorted(unknown))}.")
+    if not by.is_superuser and SUPERUSER_ONLY & set(values):
+        raise PermissionDenied("Only a superuser may change rights.")
+    user = User.objects.select_for_update().get(pk=user.pk)
+    old_username = user.username
+    for name, value in values.items():
+        if name in _MANY:
+            getattr(user, name).set(value)
+        else:
+            setattr(user, name, value)
+    columns = [name for name in values if name not in _MANY]
+    user.save(update_fields=columns)
+    data = {"old_username": old_username} if user.username != old_username else {}
+    audit.record("user:changed", by=by, on=user, changed=sorted(values), **data)
+    return user
+
+
+@transaction.atomic
+def reset_password(*, user: User, by: User | None, reason: str = "") -> str:
+    """Replace the password by a random one, end every session, and return the new one to be shown once."""
+    check_authority(user=user, by=by)
+    user = User.objects.select_for_update().get(pk=user.pk)
+    password = new_password()
+    user.set_password(password)
+    user.save(update_fields=["password"])
+    sessions.end_all(user)
+    audit.record("user:password_reset", by=by, on=user, reason=reason)
+    return password
+
+
+@transaction.atomic
+def delete(*, user: User, by: User | None, reason: str = "") -> None:
+    """Delete the account with everything that is its own: apps, approvals, tokens, keys, linked accounts, names."""
+    check_authority(user=user, by=by)
+    if by is not None and by.pk == user.pk and by.is_staff:
+        raise PermissionDenied("Staff cannot delete their own account; another superuser can.")
+    user = User.objects.select_for_update().get(pk=user.pk)
+    audit.record("user:deleted", by=by, on=user, reason=reason, uid=user.uid)
+    sessions.end_all(user)
+    user.delete()
+
+
+def _new_account_problems(username: str, email: str, password: str, like: User) -> dict[str, Any]:
+    problems: dict[str, Any] = {}
+    try:
+        username_validator(username)
+        validate_available(username)
+    except ValidationError as error:
+        problems["username"] = error
+    try:
+        validate_email(email)
+        if is_email_taken(email):
+            raise ValidationError("This e-mail address is already in use.")
+    except ValidationError as error:
+        problems["email"] = error
+    try:
+        password_validation.validate_password(password, like)
+    except ValidationError as error:
+        problems["password"] = error
+    return problems
