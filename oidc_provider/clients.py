@@ -1,0 +1,86 @@
+"""How an app proves who it is at the token, introspection and revocation endpoints.
+
+`client_secret_basic` or `client_secret_post` (RFC 6749 §2.3.1), one of the two.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote_plus
+
+from django.http import HttpRequest
+
+from oidc_provider.errors import InvalidClient, InvalidRequest
+from oidc_provider.models import Application
+from oidc_provider.parameters import Parameters
+from oidc_provider.secret_hasher import SecretHasher
+
+_CLIENT_ID = re.compile(r"[0-9a-f]{32}\Z")
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """What a request claims; nothing is checked yet."""
+
+    client_id: str
+    client_secret: str
+
+
+def credentials_of(request: HttpRequest, form: Parameters) -> Credentials:
+    """InvalidRequest: both ways at once. InvalidClient: neither, or an unreadable header."""
+    header = request.headers.get("Authorization", "")
+    if not header:
+        return Credentials(form.get("client_id"), form.get("client_secret"))
+    if form.get("client_secret"):
+        raise InvalidRequest("Send the client secret in the Authorization header or in the body, not in both.")
+    credentials = _basic(header)
+    if form.get("client_id") not in {"", credentials.client_id}:
+        raise InvalidRequest("The body names another client_id than the Authorization header.")
+    return credentials
+
+
+def _basic(header: str) -> Credentials:
+    scheme, _, encoded = header.partition(" ")
+    if scheme.lower() != "basic":
+        raise InvalidClient("Authenticate the app with HTTP Basic or with client_secret in the body.")
+    try:
+        client_id, colon, client_secret = base64.b64decode(encoded.strip(), validate=True).decode().partition(":")
+    except ValueError:  # not Base64, not ASCII, not UTF-8
+        raise InvalidClient("The Authorization header cannot be read.") from None
+    if not colon:
+        raise InvalidClient("The Authorization header has no colon between client_id and client_secret.")
+    return Credentials(unquote_plus(client_id), unquote_plus(client_secret))
+
+
+def lookup_id(credentials: Credentials) -> str:
+    """The client_id to ask the database for; the empty string, which no app has, for one of another form."""
+    return credentials.client_id if _CLIENT_ID.match(credentials.client_id) else ""
+
+
+def refused() -> InvalidClient:
+    """The same answer for an unknown app and for a wrong secret."""
+    return InvalidClient("The client_id or the client_secret is wrong.")
+
+
+def check(credentials: Credentials, stored_secret: str, *, is_suspended: bool) -> None:
+    """InvalidClient unless the secret fits and the app is active. Constant time, one SHA-256."""
+    if not SecretHasher().verify(credentials.client_secret, stored_secret):
+        raise refused()
+    if is_suspended:
+        raise InvalidClient("This app is suspended.")
+
+
+def authenticated_id(credentials: Credentials) -> int:
+    """The primary key of the app that these credentials prove. InvalidClient otherwise. 1 query."""
+    row = (
+        Application.objects.filter(client_id=lookup_id(credentials))
+        .values_list("pk", "client_secret", "suspended_at")
+        .first()
+    )
+    if row is None:
+        raise refused()
+    key, stored_secret, suspended_at = row
+    check(credentials, stored_secret, is_suspended=suspended_at is not None)
+    return int(key)

@@ -1,0 +1,81 @@
+"""The consent page: what an app asks for, in the words of the document, with the values that it would get."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from accounts import content_security
+from accounts.models import User
+from oidc_provider import claims, redirects, statements
+from oidc_provider.models import Application, Approval, PendingRequest
+from oidc_provider.scopes import LOCKED_SCOPES, SCOPES
+
+
+@dataclass(frozen=True)
+class Permission:
+    """One line of the page. `values`: the claims' names and values, as the app would read them."""
+
+    label: str
+    description: str
+    is_new: bool
+    values: list[tuple[str, str]]
+
+
+def response(request: HttpRequest, pending: PendingRequest, user: User) -> HttpResponse:
+    """The page; its policy lets the form's answer redirect to this one app."""
+    page = render(request, "oidc_provider/consent.html", _context(pending, user))
+    page.headers[content_security.HEADER] = content_security.header(redirects.form_action(pending.redirect_uri))
+    return page
+
+
+def _context(pending: PendingRequest, user: User) -> dict[str, Any]:
+    application = pending.application
+    approved = Approval.objects.filter(user=user, application=application).values_list("scopes", flat=True).first()
+    host, is_device = redirects.destination(pending.redirect_uri)
+    return {
+        "application": application,
+        "logo_url": logo_url(application),
+        "user_count": Approval.objects.filter(application=application).count(),
+        "permissions": permissions(pending.scopes, approved or [], user),
+        "has_approved_before": bool(approved),
+        "destination_host": host,
+        "destination_is_device": is_device,
+        "warns_locked": not application.is_verified and any(name in LOCKED_SCOPES for name in pending.scopes),
+        "pending_id": pending.pk,
+    }
+
+
+def permissions(scopes: list[str], approved: list[str], user: User) -> list[Permission]:
+    subject = statements.read_subject(user.pk)
+    return [
+        Permission(
+            label=SCOPES[name].label,
+            description=SCOPES[name].description,
+            is_new=name not in approved,
+            values=_values(claims.of(subject, [name]), SCOPES[name].claims),
+        )
+        for name in scopes
+    ]
+
+
+def _values(shared: dict[str, Any], names: tuple[str, ...]) -> list[tuple[str, str]]:
+    values = []
+    for name in names:
+        value = shared.get(name)
+        if isinstance(value, list):
+            value = ", ".join(f"{account['type']}: {account['name']}" for account in value) or "none linked"
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        if value is not None:
+            values.append((name, str(value)))
+    return values
+
+
+def logo_url(application: Application) -> str:
+    """The logo's address, or the empty string where there is none."""
+    return reverse("application_logo", args=[application.client_id]) if hasattr(application, "logo") else ""

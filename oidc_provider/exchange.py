@@ -1,0 +1,124 @@
+"""The two grants of the token endpoint: a code for tokens, a refresh token for newer ones.
+
+Each reads once (the app, what it presents, whose it is) and writes once, in a transaction that begins by using up the
+code or the token: of two requests at the same moment one wins. Client authentication comes first and burns nothing.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+import secrets
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+
+from oidc_provider import claims, clients, signing, statements, tokens
+from oidc_provider.clients import Credentials
+from oidc_provider.errors import InvalidGrant, InvalidScope
+from oidc_provider.parameters import Parameters, required
+from oidc_provider.scopes import in_order
+from oidc_provider.secret_hasher import digest
+from oidc_provider.statements import Presented
+from oidc_provider.tokens import NewTokens, seconds
+
+_VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")  # RFC 7636 §4.1
+
+
+def exchange_code(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
+    """The token response (RFC 6749 §4.1.4) for an authorization code. 1 query and a transaction of 2 or 3."""
+    client_id = clients.lookup_id(credentials)
+    found = _authenticated(credentials, statements.read_code(client_id, digest(form.get("code"))))
+    required(form, "code", "redirect_uri", "code_verifier")
+    if found.pk is None:
+        raise InvalidGrant("The code is unknown, expired, or was made for another app.")
+    if found.used_at is not None:
+        tokens.revoke_family(found.family, found.application_id)
+        raise InvalidGrant("The code was used before; every token that came from it is revoked.")
+    if found.expires_at <= now or not found.subject.is_active:
+        raise InvalidGrant("The code is unknown, expired, or was made for another app.")
+    if form.get("redirect_uri") != found.redirect_uri:
+        raise InvalidGrant("The redirect_uri is not the one of the authorization request.")
+    if not _fits(form.get("code_verifier"), found.code_challenge):
+        raise InvalidGrant("The code_verifier does not fit the code_challenge.")
+    id_token = _id_token(found, client_id, found.scopes(), now)
+    with transaction.atomic():
+        if not statements.use_code(found.pk, now):
+            raise InvalidGrant("The code was used before.")
+        new = tokens.issue(found, found.scopes(), now)
+    return _response(new, found.scopes(), id_token, now)
+
+
+def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
+    """The token response (RFC 6749 §6) for a refresh token. 1 query and a transaction of 3."""
+    client_id = clients.lookup_id(credentials)
+    found = _authenticated(credentials, statements.read_refresh_token(client_id, digest(form.get("refresh_token"))))
+    required(form, "refresh_token")
+    if found.pk is None or found.expires_at <= now or not found.subject.is_active:
+        raise InvalidGrant("The refresh token is unknown, expired, revoked, or was made for another app.")
+    if found.used_at is not None:
+        if now - found.used_at > settings.REFRESH_REUSE_TOLERANCE:
+            tokens.revoke_family(found.family, found.application_id)
+        raise InvalidGrant("The refresh token was used before.")
+    scopes = found.scopes()
+    if form.get("scope"):
+        wanted = form.get("scope").split()
+        if not set(wanted) <= set(scopes):
+            raise InvalidScope("A refresh can narrow the scope that the user granted, never widen it.")
+        scopes = in_order(wanted)
+    id_token = _id_token(found, client_id, scopes, now)
+    with transaction.atomic():
+        if not statements.rotate(found.pk, now):
+            raise InvalidGrant("The refresh token was used before.")
+        new = tokens.issue(found, scopes, now)
+    return _response(new, scopes, id_token, now)
+
+
+def _authenticated(credentials: Credentials, found: Presented | None) -> Presented:
+    """InvalidClient unless there is such an app and it proves itself."""
+    if found is None:
+        raise clients.refused()
+    clients.check(credentials, found.client_secret, is_suspended=found.is_suspended)
+    return found
+
+
+def _fits(verifier: str, challenge: str) -> bool:
+    """RFC 7636 §4.6 with S256."""
+    if not _VERIFIER.match(verifier):
+        return False
+    hashed = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+    return secrets.compare_digest(hashed, challenge)
+
+
+def _id_token(found: Presented, client_id: str, scopes: list[str], now: datetime) -> str | None:
+    """Signed before the code or token is used up: a key that cannot sign burns nothing."""
+    if "openid" not in scopes:
+        return None
+    issued_at = int(now.timestamp())
+    return signing.signer().jwt(
+        {
+            "iss": settings.BASE_URL,
+            "aud": client_id,
+            "exp": issued_at + seconds(settings.ID_TOKEN_LIFETIME),
+            "iat": issued_at,
+            "auth_time": found.auth_time,
+            **({"nonce": found.nonce} if found.nonce else {}),
+            **claims.of(found.subject, scopes),
+        }
+    )
+
+
+def _response(new: NewTokens, scopes: list[str], id_token: str | None, now: datetime) -> dict[str, Any]:
+    lifetime = seconds(settings.ACCESS_TOKEN_LIFETIME)
+    return {
+        "access_token": new.access_token,
+        "token_type": "Bearer",
+        "expires_in": lifetime,
+        "expires_at": int(now.timestamp()) + lifetime,
+        "scope": " ".join(scopes),
+        **({"id_token": id_token} if id_token else {}),
+        **({"refresh_token": new.refresh_token} if new.refresh_token else {}),
+    }

@@ -1,0 +1,63 @@
+"""manage.py signing_keys: the life of the keys that sign id_tokens."""
+
+import json
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from oidc_provider import signing
+from oidc_provider.models import SigningKey
+from oidc_provider.signing import KeyNotReady
+
+
+class Command(BaseCommand):
+    help = (
+        "Rotate the key that signs id_tokens: publish a new one, wait until every client can know it (10 minutes), let "
+        "it sign; the one before leaves the key set by itself once its last id_token is dead. retire ends a key early."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        steps = parser.add_subparsers(dest="step", required=True)
+        steps.add_parser("publish", help="make a key and put it into the key set")
+        for step, text in (("sign", "let a published key sign"), ("retire", "take a key out of the key set")):
+            step_parser = steps.add_parser(step, help=text)
+            step_parser.add_argument("kid")
+            step_parser.add_argument("--force", action="store_true", help="at once, after a compromise")
+        lister = steps.add_parser("list", help="every key and its state")
+        lister.add_argument("--json", action="store_true")
+
+    def handle(self, *args: Any, step: str, **options: Any) -> None:
+        try:
+            if step == "publish":
+                key = signing.publish()
+                moment = f"{key.may_sign_from():%Y-%m-%d %H:%M:%S} UTC"
+                self.stdout.write(f"{key.kid} is published; it may sign from {moment}.")
+            elif step == "sign":
+                self.stdout.write(f"{signing.sign_with(kid=options['kid'], force=options['force']).kid} signs now.")
+            elif step == "retire":
+                key = signing.retire(kid=options["kid"], force=options["force"])
+                self.stdout.write(f"{key.kid} leaves the key set at {key.unpublish_at:%Y-%m-%d %H:%M:%S} UTC.")
+            else:
+                self._list(as_json=options["json"])
+        except SigningKey.DoesNotExist:
+            raise CommandError(f"There is no key {options['kid']}.") from None
+        except KeyNotReady as not_ready:
+            raise CommandError(f"{not_ready} --force does it at once.") from None
+
+    def _list(self, *, as_json: bool) -> None:
+        now = timezone.now()
+        rows = [
+            {
+                "kid": key.kid,
+                "state": key.state(now),
+                "created_at": key.created_at.isoformat(),
+                "unpublish_at": key.unpublish_at.isoformat() if key.unpublish_at else None,
+            }
+            for key in SigningKey.objects.order_by("-created_at", "kid")
+        ]
+        if as_json:
+            self.stdout.write(json.dumps(rows, indent=2))
+        for row in [] if as_json else rows:
+            until = f", leaves the key set {row['unpublish_at']}" if row["unpublish_at"] else ""
+            self.stdout.write(f"{row['kid']}  {row['state']}{until}")

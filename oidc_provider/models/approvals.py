@@ -1,0 +1,63 @@
+"""What users allowed apps to do, and the authorization requests that wait for them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.conf import settings
+from django.db import models
+
+from oidc_provider.models.applications import Application
+
+
+class Approval(models.Model):
+    """One row for each user and app, kept apart from tokens: suspending an app deletes tokens and keeps approvals."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="approvals")
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="approvals")
+    scopes: list[str] = models.JSONField(default=list)  # type: ignore[assignment]  # a list, always
+    created_at = models.DateTimeField()
+    updated_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["user", "application"], name="approval_one_for_user_and_app")]
+
+    def __str__(self) -> str:
+        return f"{self.user} allows {self.application}"
+
+    def covers(self, scopes: list[str]) -> bool:
+        return set(scopes) <= set(self.scopes)
+
+
+class PendingRequestQuerySet(models.QuerySet["PendingRequest"]):
+    def past_use(self, now: datetime) -> PendingRequestQuerySet:
+        """Kept a day longer than they can be answered, so that the page of a late one can still name the app."""
+        return self.filter(created_at__lte=now - settings.AUTHORIZATION_REQUEST_LIFETIME * 144)
+
+
+class PendingRequest(models.Model):
+    """A valid authorization request that waits for login or consent, so that nothing of it stands in a URL but its id.
+
+    `must_authenticate_after`: the person has to have signed in later than that (`prompt=login`, `max_age`).
+    `expected_user_id`: whom the app's `id_token_hint` names.
+    """
+
+    id = models.CharField(max_length=43, primary_key=True)
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="pending_requests")
+    redirect_uri = models.TextField()
+    scopes: list[str] = models.JSONField(default=list)  # type: ignore[assignment]  # a list, always
+    state = models.TextField()
+    nonce = models.TextField(blank=True)
+    code_challenge = models.CharField(max_length=43)
+    asks_consent = models.BooleanField(default=False)
+    must_authenticate_after = models.DateTimeField(null=True)
+    expected_user_id = models.CharField(max_length=32, blank=True)
+    created_at = models.DateTimeField(db_index=True)
+
+    objects = PendingRequestQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return f"Request of {self.application}"
+
+    def is_late(self, now: datetime) -> bool:
+        return now >= self.created_at + settings.AUTHORIZATION_REQUEST_LIFETIME

@@ -1,0 +1,54 @@
+"""Reads `application/x-www-form-urlencoded` text strictly. Pure rules, for query strings and bodies alike."""
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qsl
+
+from oidc_provider.errors import InvalidRequest
+
+MAX_FIELDS = 64
+
+_BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Parameters by name; one without a value counts as left out (RFC 6749 §3.1), of a repeated one the first is kept.
+
+    `is_malformed`: an escape sequence or its UTF-8 is broken, or there are too many fields.
+    """
+
+    values: dict[str, str]
+    repeated: frozenset[str]
+    is_malformed: bool
+
+    def get(self, name: str) -> str:
+        """The value, or the empty string."""
+        return self.values.get(name, "")
+
+
+def parse(text: str) -> Parameters:
+    """Never raises: what cannot be read is marked."""
+    is_malformed = _BAD_PERCENT.search(text) is not None
+    try:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
+    except UnicodeDecodeError:
+        is_malformed = True
+        pairs = parse_qsl(text, keep_blank_values=True, errors="replace", max_num_fields=MAX_FIELDS)
+    except ValueError:  # more than MAX_FIELDS
+        return Parameters({}, frozenset(), is_malformed=True)
+    values: dict[str, str] = {}
+    seen: set[str] = set()
+    repeated: set[str] = set()
+    for name, value in pairs:
+        (repeated if name in seen else seen).add(name)
+        if value:
+            values.setdefault(name, value)
+    return Parameters(values, frozenset(repeated), is_malformed)
+
+
+def required(form: Parameters, *names: str) -> None:
+    """InvalidRequest where one of the parameters is left out or empty."""
+    missing = [name for name in names if not form.get(name)]
+    if missing:
+        raise InvalidRequest(f"Missing parameter: {', '.join(missing)}.")

@@ -1,0 +1,25 @@
+"""The sign-in provider's URLs."""
+
+from django.urls import include, path
+
+from oidc_provider.views import authorize, connected_apps, discovery, end_session, introspect, revoke, token, userinfo
+
+oauth2 = [
+    path("authorize", authorize.Authorize.as_view(), name="authorize"),
+    path("token", token.Token.as_view(), name="token"),
+    path("userinfo", userinfo.UserInfo.as_view(), name="userinfo"),
+    path("revoke", revoke.Revoke.as_view(), name="revoke"),
+    path("introspect", introspect.Introspect.as_view(), name="introspect"),
+    path("end-session", end_session.EndSession.as_view(), name="end_session"),
+]
+urlpatterns = [
+    path(".well-known/openid-configuration", discovery.Discovery.as_view(), name="discovery"),
+    path(".well-known/oauth-authorization-server", discovery.Discovery.as_view()),
+    path("api/auth/jwks", discovery.KeySet.as_view(), name="jwks"),
+    path("api/auth/oauth2/", include(oauth2)),
+    path("consent/<str:pending_id>", authorize.consent, name="consent"),
+    path("consent/<str:pending_id>/switch-account", authorize.switch_account, name="switch_account"),
+    path("accounts/connected-apps/", connected_apps.connected_apps, name="connected_apps"),
+    path("accounts/connected-apps/<str:client_id>/disconnect/", connected_apps.disconnect, name="disconnect_app"),
+    path("apps/<str:client_id>/logo.png", connected_apps.logo, name="application_logo"),
+]

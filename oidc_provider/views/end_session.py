@@ -1,0 +1,26 @@
+"""GET and POST /api/auth/oauth2/end-session: advertised, and not enabled for apps."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.decorators import method_decorator
+from django.views.decorators.csrf import csrf_exempt
+
+from oidc_provider.errors import InvalidClient
+from oidc_provider.views.protocol import LimitedView, error_response, prefers_json
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class EndSession(LimitedView):
+    """Says so, and offers the person their own sign-out button. Nothing changes by coming here."""
+
+    endpoint = "end-session"
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        if prefers_json(request):
+            refused = InvalidClient("Apps cannot end a session here.")
+            refused.status = 400
+            return error_response(refused)
+        return render(request, "oidc_provider/end_session.html")
+
+    post = get

@@ -1,0 +1,25 @@
+"""POST /api/auth/oauth2/introspect: whether a token of the calling app still lives (RFC 7662)."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views.decorators.csrf import csrf_exempt
+
+from oidc_provider import clients, introspection
+from oidc_provider.parameters import required
+from oidc_provider.views.protocol import ProtocolView, form_of, json_response
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class Introspect(ProtocolView):
+    """1 query."""
+
+    endpoint = "introspect"
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = form_of(request)
+        credentials = clients.credentials_of(request, form)
+        description = introspection.describe(credentials, form.get("token"), timezone.now())
+        required(form, "token")
+        return json_response(description)

@@ -1,0 +1,129 @@
+"""What the endpoints of the protocol share: limits, JSON errors, no caching, no CORS."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http.response import HttpResponseBase
+from django.views import View
+from django.views.decorators.csrf import csrf_exempt
+
+from accounts import client_address, limits
+from accounts.limits import Limit
+from oidc_provider import parameters
+from oidc_provider.errors import (
+    InsufficientScope,
+    InvalidClient,
+    InvalidRequest,
+    InvalidToken,
+    MethodNotAllowed,
+    MissingToken,
+    ProtocolError,
+    ServerError,
+)
+from oidc_provider.parameters import Parameters
+from oidc_provider.signing import SigningUnavailable
+
+logger = logging.getLogger(__name__)
+
+FORM = "application/x-www-form-urlencoded"
+
+
+class JsonView(View):
+    """Answers wrong methods in JSON, OPTIONS among them: no preflight is answered."""
+
+    http_method_names = ["get", "head"]
+
+    @classmethod
+    def as_view(cls, **initkwargs: Any) -> Callable[..., HttpResponseBase]:
+        """No cookie decides anything here, so a POST to the wrong endpoint is 405 and not a CSRF failure."""
+        return csrf_exempt(super().as_view(**initkwargs))
+
+    def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        allowed = ", ".join(name.upper() for name in self.http_method_names if hasattr(self, name))
+        response = error_response(MethodNotAllowed(f"Use {allowed}."))
+        response.headers["Allow"] = allowed
+        return response
+
+
+class LimitedView(JsonView):
+    """One endpoint under /api/auth/, with its own limit for each address."""
+
+    endpoint: ClassVar[str]
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        address = client_address.current.get()
+        for outcome in limits.hit(Limit(f"{self.endpoint}:{address}", settings.PROTOCOL_RATE_LIMIT)):
+            if not outcome.is_allowed:
+                return too_many_requests(outcome.seconds_left)
+        return super().dispatch(request, *args, **kwargs)
+
+
+class ProtocolView(LimitedView):
+    """An endpoint that apps call: raised errors become `{"error", "error_description"}`; nothing is cached."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            response = super().dispatch(request, *args, **kwargs)
+        except ProtocolError as error:
+            response = error_response(error)
+        except SigningUnavailable as unavailable:
+            logger.error("%s", unavailable)
+            response = error_response(ServerError("The service cannot sign id_tokens at the moment. Try again later."))
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["Pragma"] = "no-cache"
+        return response
+
+
+def form_of(request: HttpRequest) -> Parameters:
+    """The body's parameters. InvalidRequest: another content type, a broken or repeated one, secrets in the query."""
+    if request.content_type != FORM:
+        raise InvalidRequest(f"Send the parameters as {FORM}.")
+    if request.META.get("QUERY_STRING"):
+        raise InvalidRequest("Send the parameters in the body, none in the query string.")
+    try:
+        form = parameters.parse(request.body.decode())
+    except (UnicodeDecodeError, RequestDataTooBig):
+        raise InvalidRequest("The body cannot be read.") from None
+    if form.is_malformed:
+        raise InvalidRequest("The body cannot be decoded.")
+    if form.repeated:
+        raise InvalidRequest(f"The body repeats {', '.join(sorted(form.repeated))}.")
+    return form
+
+
+def error_response(error: ProtocolError) -> HttpResponse:
+    """RFC 6749 §5.2; the challenges of RFC 7617 and RFC 6750 §3."""
+    response = JsonResponse({"error": error.error, "error_description": error.description}, status=error.status)
+    if isinstance(error, InvalidClient):
+        response.headers["WWW-Authenticate"] = 'Basic realm="apps", charset="UTF-8"'
+    elif isinstance(error, MissingToken):
+        response.headers["WWW-Authenticate"] = "Bearer"
+    elif isinstance(error, (InvalidToken, InsufficientScope)):
+        scope = ', scope="openid"' if isinstance(error, InsufficientScope) else ""
+        response.headers["WWW-Authenticate"] = (
+            f'Bearer error="{error.error}", error_description="{error.description}"{scope}'
+        )
+    return response
+
+
+def json_response(body: dict[str, Any]) -> HttpResponse:
+    return HttpResponse(json.dumps(body, separators=(",", ":")), content_type="application/json")
+
+
+def too_many_requests(seconds_left: int) -> HttpResponse:
+    """Document 1, "Errors"."""
+    response = JsonResponse({"message": "Too many requests. Please try again later."}, status=429)
+    response.headers["X-Retry-After"] = response.headers["Retry-After"] = str(seconds_left)
+    return response
+
+
+def prefers_json(request: HttpRequest) -> bool:
+    """A program asks; a browser, or who names no preference, gets a page."""
+    return request.get_preferred_type(["text/html", "application/json"]) == "application/json"

@@ -1,0 +1,24 @@
+"""POST /api/auth/oauth2/revoke: discards a token early (RFC 7009)."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.decorators import method_decorator
+from django.views.decorators.csrf import csrf_exempt
+
+from oidc_provider import clients, tokens
+from oidc_provider.parameters import required
+from oidc_provider.views.protocol import ProtocolView, form_of
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class Revoke(ProtocolView):
+    """200 with an empty body whether or not there was such a token: the app wanted it gone, and it is."""
+
+    endpoint = "revoke"
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = form_of(request)
+        application_id = clients.authenticated_id(clients.credentials_of(request, form))
+        required(form, "token")
+        tokens.revoke(form.get("token"), application_id)
+        return HttpResponse(content_type="application/json")

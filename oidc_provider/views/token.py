@@ -1,0 +1,33 @@
+"""POST /api/auth/oauth2/token: a code or a refresh token for tokens."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.utils.decorators import method_decorator
+from django.views.decorators.csrf import csrf_exempt
+
+from oidc_provider import clients, exchange
+from oidc_provider.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
+from oidc_provider.views.protocol import ProtocolView, form_of, json_response
+
+GRANTS = {"authorization_code": exchange.exchange_code, "refresh_token": exchange.refresh}
+
+
+@method_decorator(csrf_exempt, name="dispatch")
+class Token(ProtocolView):
+    """Client authentication always comes first, whatever the grant."""
+
+    endpoint = "token"
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = form_of(request)
+        credentials = clients.credentials_of(request, form)
+        grant = GRANTS.get(form.get("grant_type"))
+        if grant is not None:
+            return json_response(grant(form, credentials, timezone.now()))
+        clients.authenticated_id(credentials)
+        if not form.get("grant_type"):
+            raise InvalidRequest("Missing parameter: grant_type.")
+        if form.get("grant_type") == "client_credentials":
+            raise UnauthorizedClient("No app may use the client_credentials grant.")
+        raise UnsupportedGrantType("The grants are authorization_code and refresh_token.")
