@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class ConfigConfig(AppConfig):
+    name = "config"
+    verbose_name = "Configuration"
+
+    def ready(self) -> None:
+        from config import checks  # noqa: F401 - registers the deploy checks

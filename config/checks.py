@@ -1,0 +1,36 @@
+"""Deploy checks: what a production start must not forget (`manage.py check --deploy`)."""
+
+from typing import Any
+
+from django.conf import settings
+from django.core import checks
+from django.core.checks import CheckMessage, Error, Tags, register
+
+
+@register(Tags.security, deploy=True)
+def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    """`app_configs`: Django passes the apps to look at, or None; these checks look at settings alone."""
+    messages: list[CheckMessage] = []
+    if not settings.RATE_LIMITS_ENABLED:
+        messages.append(
+            checks.Warning(
+                "Every rate limit is off.", hint="Unset RATE_LIMITS_ENABLED; 0 is for measuring.", id="config.W001"
+            )
+        )
+    if settings.EMBEDDED:
+        messages.append(Error("DATABASE_URL is not set: this is the embedded default.", id="config.E001"))
+    if not settings.EDGE_CLIENT_ADDRESS_HEADER:
+        messages.append(
+            Error(
+                "EDGE_CLIENT_ADDRESS_HEADER is not set: every client would share the edge proxy's address.",
+                hint="Name the header that the edge proxy sets, such as X-Client-Address, and let it overwrite it.",
+                id="config.E002",
+            )
+        )
+    if not settings.REDIS_URL:
+        messages.append(
+            Error("REDIS_URL is not set: limits and caches would differ between processes.", id="config.E003")
+        )
+    if not settings.HTTPS:
+        messages.append(Error("BASE_URL is not https.", id="config.E004"))
+    return messages

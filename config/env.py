@@ -1,0 +1,97 @@
+"""Reads the environment, loudly: a value that cannot be used stops the start with a sentence.
+
+This package alone reads `os.environ`.
+"""
+
+import json
+import os
+import secrets
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+
+TRUE = {"1", "true", "yes", "on"}
+FALSE = {"0", "false", "no", "off", ""}
+
+
+def text(name: str, default: str | None = None) -> str:
+    """The variable's value; without a default it must be set and not empty."""
+    value = os.environ.get(name, "").strip()
+    if value:
+        return value
+    if default is None:
+        raise ImproperlyConfigured(f"The environment variable {name} must be set.")
+    return default
+
+
+def flag(name: str, *, default: bool) -> bool:
+    """A switch: 1, true, yes, on or 0, false, no, off."""
+    value = os.environ.get(name)
+    if value is None:
+        return default
+    if value.strip().lower() in TRUE:
+        return True
+    if value.strip().lower() in FALSE:
+        return False
+    raise ImproperlyConfigured(f"{name} must be one of 1, true, yes, on, 0, false, no, off; it is {value!r}.")
+
+
+def integer(name: str, default: int) -> int:
+    """A whole number."""
+    value = text(name, str(default))
+    try:
+        return int(value)
+    except ValueError:
+        raise ImproperlyConfigured(f"{name} must be a whole number; it is {value!r}.") from None
+
+
+def words(name: str) -> list[str]:
+    """A list separated by commas; unset is the empty list."""
+    return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
+
+
+def origin(name: str, default: str) -> str:
+    """An origin: scheme, host and port, with no path and no trailing slash."""
+    value = text(name, default)
+    parts = urlsplit(value)
+    if parts.scheme not in {"http", "https"} or not parts.hostname or value != f"{parts.scheme}://{parts.netloc}":
+        raise ImproperlyConfigured(f"{name} must be an origin such as https://id.example.org; it is {value!r}.")
+    return value
+
+
+def kept_secret(name: str, directory: Path) -> str:
+    """A secret that this installation made for itself at its first start, kept in `directory`/secrets.json.
+
+    Only the embedded default uses it; a production start takes its secrets from the environment.
+    """
+    path = directory / "secrets.json"
+    known = _read(path)
+    if name not in known:
+        directory.mkdir(parents=True, exist_ok=True)
+        _add(path, name)
+        known = _read(path)
+    return known[name]
+
+
+def _read(path: Path) -> dict[str, str]:
+    try:
+        return dict(json.loads(path.read_text()))
+    except FileNotFoundError:
+        return {}
+
+
+def _add(path: Path, name: str) -> None:
+    """Add the secret under a file lock: two processes that start at once agree on one value."""
+    lock = path.with_suffix(".lock")
+    lock_file = os.open(lock, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        os.lockf(lock_file, os.F_LOCK, 0)
+        known = _read(path)
+        known.setdefault(name, secrets.token_urlsafe(48))
+        fresh = path.with_suffix(".new")
+        fresh.touch(mode=0o600)
+        fresh.write_text(json.dumps(known))
+        fresh.replace(path)
+    finally:
+        os.close(lock_file)

@@ -1,0 +1,46 @@
+"""Logs: one JSON object a line, without secrets."""
+
+import json
+import logging
+import re
+from typing import Any
+
+# Names whose values never reach a log line, as `name=value`, `"name": "value"` or `Authorization: Bearer value`.
+SECRET = re.compile(
+    r"(?i)\b(key|code|code_verifier|client_secret|password|token|access_token|refresh_token|id_token|id_token_hint|"
+    r"x-api-key)(\"?'?\s*[=:]\s*\"?'?)([^&\s\"',}]+)"
+)
+CREDENTIALS = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+")
+
+
+def redacted(line: str) -> str:
+    """`line` with the values of secrets replaced."""
+    return CREDENTIALS.sub(r"\1 [redacted]", SECRET.sub(r"\1\2[redacted]", line))
+
+
+class JsonFormatter(logging.Formatter):
+    """Time, level, logger, message and, after an exception, its traceback."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        entry: dict[str, Any] = {
+            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": redacted(record.getMessage()),
+        }
+        if record.exc_info:
+            entry["exception"] = redacted(self.formatException(record.exc_info))
+        return json.dumps(entry)
+
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"json": {"()": "config.logging.JsonFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {
+        "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+        "django.request": {"level": "ERROR"},  # what callers do wrong is answered, not logged
+    },
+}

@@ -1,0 +1,113 @@
+"""manage.py run_embedded: what `make run` starts."""
+
+import hashlib
+import os
+import socket
+import stat
+import sys
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.contrib.staticfiles.finders import get_finders
+from django.core.exceptions import ValidationError
+from django.core.management import BaseCommand, CommandError, call_command
+from django.db import connections
+
+from config import demo
+from oidc_provider import signing
+
+# One process: limits and caches of the embedded default live in it.
+SERVER_OPTIONS = (
+    *("--interface", "wsgi"),
+    *("--workers", "1"),
+    *("--blocking-threads", "4"),
+    *("--workers-kill-timeout", "5"),  # a connection that idles must not keep Ctrl-C waiting
+    *("--log-level", "warning"),
+    "--no-ws",
+    "--no-access-log",
+)
+
+
+class Command(BaseCommand):
+    help = "Prepares the embedded default (SQLite, demo data) and serves it."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if not settings.EMBEDDED:
+            raise CommandError("DATABASE_URL is set: this command serves the embedded default only.")
+        self._refuse_a_busy_port()
+        self._make_private_directory()
+        call_command("migrate", verbosity=0, interactive=False)
+        self._collect_static_files()
+        signing.ensure_signing_key()
+        self._seed()
+        self._serve()
+
+    def _seed(self) -> None:
+        """Someone who banned the demo's owner or took its names can still start the service."""
+        try:
+            self._tell(demo.seed())
+        except ValidationError as error:
+            self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
+            self.stdout.write(f"{settings.SITE_NAME} is at {settings.BASE_URL}")
+
+    def _refuse_a_busy_port(self) -> None:
+        """The server shares its port with others that allow it, so it would not say so itself."""
+        family = socket.AF_INET6 if ":" in settings.HOST else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: not the last run's rest
+            try:
+                probe.bind((settings.HOST, settings.PORT))
+            except OSError as error:
+                raise CommandError(
+                    f"Cannot listen on {settings.HOST}:{settings.PORT} ({error.strerror}). "
+                    "Stop what uses the port, or set PORT to another one."
+                ) from None
+
+    def _make_private_directory(self) -> None:
+        """State and secrets are for this account's eyes."""
+        directory = Path(settings.VAR_DIR)
+        directory.mkdir(parents=True, exist_ok=True)
+        if directory.stat().st_mode & stat.S_ISVTX:  # /tmp itself: closing it would lock everybody else out
+            raise CommandError(f"VAR_DIR is {directory}, which others share; give it a directory of its own.")
+        directory.chmod(0o700)
+
+    def _collect_static_files(self) -> None:
+        """Hashing and compressing takes seconds; skipped while no file has changed."""
+        stamp = Path(settings.VAR_DIR) / "static.stamp"
+        now = _fingerprint_of_static_files()
+        if stamp.exists() and stamp.read_text() == now and Path(settings.STATIC_ROOT).is_dir():
+            return
+        call_command("collectstatic", verbosity=0, interactive=False, clear=True)
+        stamp.write_text(now)
+
+    def _tell(self, entry: dict[str, Any]) -> None:
+        base_url, operator, person = entry["base_url"], entry["operator"], entry["users"][0]
+        self.stdout.write(
+            f"{settings.SITE_NAME} is at {base_url}\n"
+            f"  admin      {base_url}/admin/  as {operator['username']} / {operator['password']}\n"
+            f"  a user     {base_url}/accounts/login/  as {person['username']} / {person['password']}\n"
+            f"  discovery  {base_url}/.well-known/openid-configuration\n"
+            f"  all of it, apps and keys too, is in {demo.path()}; Ctrl-C stops the server"
+        )
+
+    def _serve(self) -> None:
+        """Become the server, so that Ctrl-C and SIGTERM reach it directly."""
+        self.stdout.flush()
+        os.chdir(settings.BASE_DIR)
+        where = ("--host", settings.HOST, "--port", str(settings.PORT))
+        connections.close_all()
+        os.execv(  # noqa: S606 - our own interpreter, fixed arguments
+            sys.executable,
+            [sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.wsgi:application"],
+        )
+
+
+def _fingerprint_of_static_files() -> str:
+    """Names, sizes and times of every source file."""
+    digest = hashlib.sha256()
+    for finder in get_finders():
+        for name, storage in sorted(finder.list([]), key=lambda found: found[0]):
+            facts = Path(storage.path(name)).stat()
+            digest.update(f"{name} {facts.st_size} {facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()

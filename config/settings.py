@@ -1,0 +1,286 @@
+"""Settings, all from the environment (docs/configuration.md).
+
+Without DATABASE_URL this is the embedded default: SQLite, one process, state under VAR_DIR. With it, everything that a
+production start needs must be set.
+"""
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import dj_database_url
+import django_stubs_ext
+
+from config import env
+
+django_stubs_ext.monkeypatch()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+VAR_DIR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
+DATABASE_URL = env.text("DATABASE_URL", "")
+REDIS_URL = env.text("REDIS_URL", "")
+EMBEDDED = not DATABASE_URL
+
+# --- Origin -----------------------------------------------------------------------------------------------------------
+HOST = env.text("HOST", "127.0.0.1")
+PORT = env.integer("PORT", 8000)
+BASE_URL = env.origin("BASE_URL", f"http://{HOST}:{PORT}")
+_base = urlsplit(BASE_URL)
+HTTPS = _base.scheme == "https"
+ALLOWED_HOSTS = [str(_base.hostname), *env.words("ALLOWED_HOSTS")]
+if EMBEDDED:
+    ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]
+EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")
+DEBUG = False
+ROOT_URLCONF = "config.urls"
+WSGI_APPLICATION = "config.wsgi.application"
+
+# --- Secrets ----------------------------------------------------------------------------------------------------------
+if EMBEDDED:
+    SECRET_KEY = env.text("SECRET_KEY", "") or env.kept_secret("secret_key", VAR_DIR)
+    SIGNING_KEY_ENCRYPTION_KEYS = env.words("SIGNING_KEY_ENCRYPTION_KEYS") or [
+        env.kept_secret("signing_key_encryption_key", VAR_DIR)
+    ]
+else:
+    SECRET_KEY = env.text("SECRET_KEY")
+    SIGNING_KEY_ENCRYPTION_KEYS = env.words("SIGNING_KEY_ENCRYPTION_KEYS") or [env.text("SIGNING_KEY_ENCRYPTION_KEYS")]
+SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
+
+# --- Applications -----------------------------------------------------------------------------------------------------
+INSTALLED_APPS = [
+    "config",
+    "oidc_provider",
+    "accounts",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django.forms",
+    "rest_framework",
+    "oauth2_provider",
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "allauth.socialaccount",
+]
+MIDDLEWARE = [
+    "config.middleware.EdgeProxyMiddleware",
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "config.middleware.ContentSecurityPolicyMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+]
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "config.context_processors.site",
+            ],
+        },
+    }
+]
+SITE_NAME = env.text("SITE_NAME", "Hearth")
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
+# --- Data -------------------------------------------------------------------------------------------------------------
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+DATABASES: dict[str, dict[str, Any]]
+if EMBEDDED:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": VAR_DIR / "db.sqlite3",
+            "CONN_MAX_AGE": None,
+            "TEST": {"NAME": VAR_DIR / "test.sqlite3"},  # a file: concurrent threads do not share a database in memory
+            "OPTIONS": {
+                "transaction_mode": "IMMEDIATE",  # DEFERRED loses half of concurrent writes to "database is locked"
+                "timeout": 20,
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+            },
+        }
+    }
+else:
+    DATABASES = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=0))}
+    DATABASES["default"]["OPTIONS"] = {
+        **DATABASES["default"].get("OPTIONS", {}),
+        "pool": {"min_size": 2, "max_size": env.integer("DATABASE_POOL_SIZE", 8), "timeout": 10},
+    }
+if REDIS_URL:
+    CACHES = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "cache"}}
+    LIMIT_STORE = "accounts.limits.RedisLimits"
+    SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
+else:
+    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    LIMIT_STORE = "accounts.limits.InProcessLimits"
+    SESSION_ENGINE = "django.contrib.sessions.backends.db"
+RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
+PROTOCOL_RATE_LIMIT = 100  # requests a minute for each endpoint and address under /api/auth/
+DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
+
+# --- Accounts ---------------------------------------------------------------------------------------------------------
+AUTH_USER_MODEL = "accounts.User"
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
+PASSWORD_HASHERS = [
+    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "oidc_provider.secret_hasher.SecretHasher",  # client secrets: listed, never first
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "connected_apps"
+ACCOUNT_LOGOUT_REDIRECT_URL = "home"
+ON_BAN = ["oidc_provider.tokens.delete_of_user"]  # what rooms above `accounts` do in the transaction of a ban
+
+ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
+ACCOUNT_FORMS = {"login": "accounts.signup.LoginForm"}
+ACCOUNT_LOGIN_METHODS = {"username", "email"}
+ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
+ACCOUNT_USERNAME_VALIDATORS = "accounts.signup.username_validators"
+ACCOUNT_PRESERVE_USERNAME_CASING = True
+ACCOUNT_EMAIL_VERIFICATION = "mandatory"
+ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
+ACCOUNT_EMAIL_NOTIFICATIONS = True
+ACCOUNT_REAUTHENTICATION_REQUIRED = True
+ACCOUNT_SESSION_REMEMBER = True
+ACCOUNT_EMAIL_SUBJECT_PREFIX = f"{SITE_NAME}: "
+ACCOUNT_DEFAULT_HTTP_PROTOCOL = _base.scheme
+MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
+MFA_PASSKEY_LOGIN_ENABLED = True
+MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_TOTP_TOLERANCE = 1
+MFA_TOTP_ISSUER = SITE_NAME
+MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
+USERSESSIONS_TRACK_ACTIVITY = False  # it would write on every request
+if not RATE_LIMITS_ENABLED:
+    ACCOUNT_RATE_LIMITS = False
+    MFA_RATE_LIMITS = False
+
+# --- Sign-in provider -------------------------------------------------------------------------------------------------
+AUTHORIZATION_CODE_LIFETIME = timedelta(minutes=10)
+AUTHORIZATION_REQUEST_LIFETIME = timedelta(minutes=10)
+ACCESS_TOKEN_LIFETIME = timedelta(hours=1)
+REFRESH_TOKEN_LIFETIME = timedelta(days=30)
+ID_TOKEN_LIFETIME = timedelta(hours=10)
+REFRESH_REUSE_TOLERANCE = timedelta(seconds=10)
+DISCOVERY_CACHE_TIME = timedelta(seconds=300)
+
+OAUTH2_PROVIDER_APPLICATION_MODEL = "oidc_provider.Application"
+OAUTH2_PROVIDER_GRANT_MODEL = "oidc_provider.Grant"
+OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oidc_provider.AccessToken"  # noqa: S105 - a model's name
+OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "oidc_provider.RefreshToken"  # noqa: S105 - a model's name
+OAUTH2_PROVIDER_ID_TOKEN_MODEL = "oidc_provider.IDToken"  # noqa: S105 - a model's name
+OAUTH2_PROVIDER = {
+    "OIDC_ENABLED": True,
+    "OIDC_ISS_ENDPOINT": BASE_URL,
+    "SCOPES_BACKEND_CLASS": "oidc_provider.scopes.RegisteredScopes",
+    "DEFAULT_SCOPES": [],
+    "AUTHORIZATION_CODE_EXPIRE_SECONDS": int(AUTHORIZATION_CODE_LIFETIME.total_seconds()),
+    "ACCESS_TOKEN_EXPIRE_SECONDS": int(ACCESS_TOKEN_LIFETIME.total_seconds()),
+    "REFRESH_TOKEN_EXPIRE_SECONDS": int(REFRESH_TOKEN_LIFETIME.total_seconds()),
+    "ID_TOKEN_EXPIRE_SECONDS": int(ID_TOKEN_LIFETIME.total_seconds()),
+    "ROTATE_REFRESH_TOKEN": True,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 0,
+    "PKCE_REQUIRED": True,
+    "REQUEST_APPROVAL_PROMPT": "force",
+    "ALLOW_URI_WILDCARDS": False,
+    "ALLOWED_REDIRECT_URI_SCHEMES": ["http", "https"],
+    "ALLOW_LOCALHOST_LOOPBACK": False,
+    "OIDC_RESPONSE_TYPES_SUPPORTED": ["code"],
+    "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
+    "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token", "client_credentials"],
+    "CLIENT_SECRET_HASHER": "secret_sha256",
+    "APPLICATION_ADMIN_CLASS": "oidc_provider.admin.ApplicationAdmin",
+    "ACCESS_TOKEN_ADMIN_CLASS": "oidc_provider.admin.AccessTokenAdmin",
+    "REFRESH_TOKEN_ADMIN_CLASS": "oidc_provider.admin.RefreshTokenAdmin",
+    "GRANT_ADMIN_CLASS": "oidc_provider.admin.HiddenAdmin",
+    "ID_TOKEN_ADMIN_CLASS": "oidc_provider.admin.HiddenAdmin",
+    "OAUTH2_VALIDATOR_CLASS": "oidc_provider.validator.Validator",
+    "OAUTH2_SERVER_CLASS": "oidc_provider.server.Server",
+    "OAUTH2_BACKEND_CLASS": "oidc_provider.server.Backend",
+    **{
+        f"COMPLIANT_BCP_RFC9700_{gate}": True
+        for gate in (
+            "IMPLICIT_GRANT",
+            "PASSWORD_GRANT",
+            "PKCE_METHOD",
+            "ACCESS_TOKEN_TRANSPORT",
+            "AUTHZ_RESPONSE_ISS",
+            "TOKEN_STORAGE",
+            "REFRESH_TOKEN",
+            "REDIRECT_URI_MATCHING",
+            "PKCE_REQUIRED",
+        )
+    },
+}
+SILENCED_SYSTEM_CHECKS = [
+    "auth.W004",  # usernames are unique without regard to case, by a constraint that this check does not know
+    "oauth2_provider.W008",  # http redirect URLs are for loopback alone, which oidc_provider.redirects enforces
+]
+
+# --- Pages ------------------------------------------------------------------------------------------------------------
+LANGUAGE_CODE = "en"
+TIME_ZONE = "UTC"
+USE_TZ = True
+USE_I18N = True
+STATIC_URL = "/static/"
+STATIC_ROOT = VAR_DIR / "static"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+}
+MEDIA_ROOT = VAR_DIR / "media"
+
+# --- Mail -------------------------------------------------------------------------------------------------------------
+DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", f"no-reply@{_base.hostname}")
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+SUPPORT_EMAIL = env.text("SUPPORT_EMAIL", f"support@{_base.hostname}" if HTTPS else "")
+if EMBEDDED:
+    EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+else:
+    EMAIL_HOST = env.text("EMAIL_HOST", "localhost")
+    EMAIL_PORT = env.integer("EMAIL_PORT", 25)
+    EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
+    EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
+    EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=False)
+    EMAIL_TIMEOUT = 10
+
+# --- Security ---------------------------------------------------------------------------------------------------------
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"  # the browser comes back from the app's site in the middle of a sign-in
+SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
+SECURE_SSL_REDIRECT = False  # the edge proxy redirects; behind it every request is plain http
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if EDGE_CLIENT_ADDRESS_HEADER else None
+SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if HTTPS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
+SECURE_REFERRER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "config.views.csrf_failure"
+
+REST_FRAMEWORK = {
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
+    "DEFAULT_PERMISSION_CLASSES": [],
+    "UNAUTHENTICATED_USER": None,
+}

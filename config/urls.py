@@ -1,0 +1,27 @@
+"""The map of URLs."""
+
+from allauth.account.decorators import secure_admin_login
+from django.contrib import admin
+from django.urls import include, path, re_path
+
+from accounts.signup import SignupView
+from config import health, views
+
+admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents it
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("docs", views.docs, name="docs"),
+    path("healthz", health.healthz),
+    path("readyz", health.readyz),
+    path("", include("oidc_provider.urls")),
+    path("accounts/signup/", SignupView.as_view(), name="account_signup"),
+    path("accounts/", include("allauth.urls")),
+    path("admin/", admin.site.urls),
+    re_path(r"^api(?:/|$)", views.api_not_found),
+]
+
+handler400 = "config.views.bad_request"
+handler403 = "config.views.permission_denied"
+handler404 = "config.views.not_found"
+handler500 = "config.views.server_error"
