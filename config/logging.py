@@ -42,5 +42,6 @@ LOGGING = {
     "loggers": {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
         "django.request": {"level": "ERROR"},  # what callers do wrong is answered, not logged
+        "django.security.DisallowedHost": {"level": "CRITICAL"},  # scanners could fill the disk with it
     },
 }

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from django.http import HttpRequest, HttpResponse, JsonResponse
 
 from accounts import client_address, content_security
+from config import views
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -27,6 +28,16 @@ class EdgeProxyMiddleware:
             return self.get_response(request)
         finally:
             client_address.current.reset(token)
+
+
+class NulByteMiddleware:
+    """A path with a NUL byte names nothing; PostgreSQL would refuse to look."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return views.not_found(request) if "\x00" in request.path else self.get_response(request)
 
 
 class ContentSecurityPolicyMiddleware:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 import django_stubs_ext
 
-from config import env
+from config import env, logging
 
 django_stubs_ext.monkeypatch()
 
@@ -25,7 +25,7 @@ EMBEDDED = not DATABASE_URL
 # --- Origin -----------------------------------------------------------------------------------------------------------
 HOST = env.text("HOST", "127.0.0.1")
 PORT = env.integer("PORT", 8000)
-BASE_URL = env.origin("BASE_URL", f"http://{HOST}:{PORT}")
+BASE_URL = env.origin("BASE_URL", f"http://[{HOST}]:{PORT}" if ":" in HOST else f"http://{HOST}:{PORT}")
 _base = urlsplit(BASE_URL)
 HTTPS = _base.scheme == "https"
 ALLOWED_HOSTS = [str(_base.hostname), *env.words("ALLOWED_HOSTS")]
@@ -35,6 +35,7 @@ EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")
 DEBUG = False
 ROOT_URLCONF = "config.urls"
 WSGI_APPLICATION = "config.wsgi.application"
+LOGGING = logging.LOGGING
 
 # --- Secrets ----------------------------------------------------------------------------------------------------------
 if EMBEDDED:
@@ -69,6 +70,7 @@ INSTALLED_APPS = [
 ]
 MIDDLEWARE = [
     "config.middleware.EdgeProxyMiddleware",
+    "config.middleware.NulByteMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.ContentSecurityPolicyMiddleware",
@@ -234,6 +236,7 @@ OAUTH2_PROVIDER = {
 }
 SILENCED_SYSTEM_CHECKS = [
     "auth.W004",  # usernames are unique without regard to case, by a constraint that this check does not know
+    "security.W008",  # the edge proxy redirects to https; behind it every request is plain http
     "oauth2_provider.W008",  # http redirect URLs are for loopback alone, which oidc_provider.redirects enforces
 ]
 

@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template import loader
+from django.views.decorators.csrf import csrf_exempt
 
 from oidc_provider.scopes import SCOPES
 
@@ -32,6 +33,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return _failure(request, 404, "errors.notFound", "404.html")
 
 
+@csrf_exempt
 def api_not_found(request: HttpRequest) -> HttpResponse:
     """For the pattern that stands behind every known path under /api/."""
     return JsonResponse({"error": "errors.notFound"}, status=404)

@@ -186,7 +186,7 @@ def relock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> Us
     owner.unlocked_scopes = [kept for kept in owner.unlocked_scopes if kept != scope]
     owner.save(update_fields=["unlocked_scopes"])
     client_ids = []
-    for application in Application.objects.select_for_update().filter(user=owner).order_by("pk"):
+    for application in Application.objects.select_for_update(no_key=True).filter(user=owner).order_by("pk"):
         if scope in application.registered_scopes:
             application.registered_scopes = [kept for kept in application.registered_scopes if kept != scope]
             application.save(update_fields=["registered_scopes", "updated"])
@@ -205,12 +205,15 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
 
 
 def _locked(application: Application) -> Application:
-    """The app as it is now, held until the end of the transaction, with its owner."""
-    return Application.objects.select_for_update(of=("self",)).select_related("user").get(pk=application.pk)
+    """The app as it is now, held until the end of the transaction, with its owner.
+
+    `no_key`: a refresh that is under way may still insert its tokens, which name the app; else the two would deadlock.
+    """
+    return Application.objects.select_for_update(of=("self",), no_key=True).select_related("user").get(pk=application.pk)
 
 
 def _locked_owner(owner: User) -> User:
-    return User.objects.select_for_update().get(pk=owner.pk)
+    return User.objects.select_for_update(no_key=True).get(pk=owner.pk)
 
 
 def _in_order(names: Sequence[str]) -> list[str]:

@@ -54,9 +54,9 @@ def _basic(header: str) -> Credentials:
     return Credentials(unquote_plus(client_id), unquote_plus(client_secret))
 
 
-def lookup_id(credentials: Credentials) -> str:
+def lookup_id(client_id: str) -> str:
     """The client_id to ask the database for; the empty string, which no app has, for one of another form."""
-    return credentials.client_id if _CLIENT_ID.match(credentials.client_id) else ""
+    return client_id if _CLIENT_ID.match(client_id) else ""
 
 
 def refused() -> InvalidClient:
@@ -75,7 +75,7 @@ def check(credentials: Credentials, stored_secret: str, *, is_suspended: bool) -
 def authenticated_id(credentials: Credentials) -> int:
     """The primary key of the app that these credentials prove. InvalidClient otherwise. 1 query."""
     row = (
-        Application.objects.filter(client_id=lookup_id(credentials))
+        Application.objects.filter(client_id=lookup_id(credentials.client_id))
         .values_list("pk", "client_secret", "suspended_at")
         .first()
     )

@@ -16,6 +16,10 @@ class InvalidRequest(ProtocolError):
     error = "invalid_request"
 
 
+class LengthRequired(InvalidRequest):
+    status = 411
+
+
 class MethodNotAllowed(InvalidRequest):
     status = 405
 

@@ -30,7 +30,7 @@ _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")  # RFC 7636 §4.1
 
 def exchange_code(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
     """The token response (RFC 6749 §4.1.4) for an authorization code. 1 query and a transaction of 2 or 3."""
-    client_id = clients.lookup_id(credentials)
+    client_id = clients.lookup_id(credentials.client_id)
     found = _authenticated(credentials, statements.read_code(client_id, digest(form.get("code"))))
     required(form, "code", "redirect_uri", "code_verifier")
     if found.pk is None:
@@ -54,19 +54,19 @@ def exchange_code(form: Parameters, credentials: Credentials, now: datetime) -> 
 
 def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
     """The token response (RFC 6749 §6) for a refresh token. 1 query and a transaction of 3."""
-    client_id = clients.lookup_id(credentials)
+    client_id = clients.lookup_id(credentials.client_id)
     found = _authenticated(credentials, statements.read_refresh_token(client_id, digest(form.get("refresh_token"))))
     required(form, "refresh_token")
-    if found.pk is None or found.expires_at <= now or not found.subject.is_active:
-        raise InvalidGrant("The refresh token is unknown, expired, revoked, or was made for another app.")
-    if found.used_at is not None:
+    if found.pk is not None and found.used_at is not None:  # before the expiry: its family may outlive a rotated token
         if now - found.used_at > settings.REFRESH_REUSE_TOLERANCE:
             tokens.revoke_family(found.family, found.application_id)
         raise InvalidGrant("The refresh token was used before.")
+    if found.pk is None or found.expires_at <= now or not found.subject.is_active:
+        raise InvalidGrant("The refresh token is unknown, expired, revoked, or was made for another app.")
     scopes = found.scopes()
     if form.get("scope"):
         wanted = form.get("scope").split()
-        if not set(wanted) <= set(scopes):
+        if not wanted or not set(wanted) <= set(scopes):
             raise InvalidScope("A refresh can narrow the scope that the user granted, never widen it.")
         scopes = in_order(wanted)
     id_token = _id_token(found, client_id, scopes, now)

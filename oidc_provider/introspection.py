@@ -17,7 +17,7 @@ def describe(credentials: Credentials, token: str, now: datetime) -> dict[str, A
 
     InvalidClient unless the app proves itself. 1 query for the app and a token of either kind, so no hint is needed.
     """
-    client_id = clients.lookup_id(credentials)
+    client_id = clients.lookup_id(credentials.client_id)
     found = statements.read_for_introspection(client_id, digest(token), now)
     if found is None:
         raise clients.refused()

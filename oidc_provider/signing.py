@@ -16,7 +16,7 @@ from typing import Any
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.utils import timezone
 from jwcrypto import jwk, jws
 from jwcrypto.common import JWException
@@ -159,9 +159,11 @@ def retire(*, kid: str, force: bool = False) -> SigningKey:
 
 def ensure_signing_key() -> SigningKey:
     """The key that signs; made where there is none. For the first start."""
-    with transaction.atomic():
-        key = SigningKey.objects.signing().first()
-        return key or sign_with(kid=publish().kid)
+    try:
+        with transaction.atomic():
+            return SigningKey.objects.signing().first() or sign_with(kid=publish().kid)
+    except IntegrityError:  # another process was faster
+        return SigningKey.objects.signing().get()
 
 
 def check() -> None:

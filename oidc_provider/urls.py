@@ -17,9 +17,9 @@ urlpatterns = [
     path(".well-known/oauth-authorization-server", discovery.Discovery.as_view()),
     path("api/auth/jwks", discovery.KeySet.as_view(), name="jwks"),
     path("api/auth/oauth2/", include(oauth2)),
-    path("consent/<str:pending_id>", authorize.consent, name="consent"),
-    path("consent/<str:pending_id>/switch-account", authorize.switch_account, name="switch_account"),
+    path("consent/<slug:pending_id>", authorize.consent, name="consent"),
+    path("consent/<slug:pending_id>/switch-account", authorize.switch_account, name="switch_account"),
     path("accounts/connected-apps/", connected_apps.connected_apps, name="connected_apps"),
-    path("accounts/connected-apps/<str:client_id>/disconnect/", connected_apps.disconnect, name="disconnect_app"),
-    path("apps/<str:client_id>/logo.png", connected_apps.logo, name="application_logo"),
+    path("accounts/connected-apps/<slug:client_id>/disconnect/", connected_apps.disconnect, name="disconnect_app"),
+    path("apps/<slug:client_id>/logo.png", connected_apps.logo, name="application_logo"),
 ]

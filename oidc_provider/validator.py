@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from oauth2_provider.oauth2_validators import OAuth2Validator
 from oauthlib.oauth2.rfc6749.errors import FatalClientError
 
+from oidc_provider import clients
 from oidc_provider.models import Application
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Validator(OAuth2Validator):
     def _load_application(self, client_id: str, request: Request) -> Application | None:
         """1 query. The toolkit's own may also fetch metadata documents, which is not for us."""
         if request.client is None:
-            request.client = Application.objects.filter(client_id=client_id).first()
+            request.client = Application.objects.filter(client_id=clients.lookup_id(client_id)).first()
         return request.client
 
     def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:

@@ -42,6 +42,11 @@ class AuditEvent(models.Model):
     objects = AuditEventQuerySet.as_manager()
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(actor_kind__in=["USER", "STAFF", "SYSTEM"]), name="audit_actor_kind_is_known"
+            ),
+        ]
         indexes = [models.Index(fields=["object_type", "object_id", "created_at"], name="audit_by_object")]
 
     def __str__(self) -> str:

@@ -64,6 +64,7 @@ class Name(models.Model):
             models.CheckConstraint(condition=Q(key=Upper(F("name"))), name="name_key_is_upper_name"),
             models.CheckConstraint(condition=Q(name__regex=NAME_PATTERN), name="name_has_allowed_characters"),
             models.CheckConstraint(condition=~Q(key__in=RESERVED_KEYS), name="name_is_not_reserved"),
+            models.CheckConstraint(condition=Q(kind__in=NameKind.values), name="name_kind_is_known"),
             models.UniqueConstraint(
                 fields=["user"], condition=Q(kind=NameKind.USERNAME), name="name_one_username_for_each_user"
             ),

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q
 from oauth2_provider.models import AbstractAccessToken, AbstractGrant, AbstractIDToken, AbstractRefreshToken
 
 # What one sign-in brought forth shares one `token_family`: the code, its access tokens, its line of refresh tokens.
@@ -18,8 +18,14 @@ class GrantQuerySet(models.QuerySet["Grant"]):
         """Codes that nothing can come of: unused ones at their expiry; used ones when the tokens that came from them
         can no longer live (until then a replay must be recognised)."""
         return self.filter(
-            Q(used_at__isnull=True, expires__lte=now) | Q(used_at__lte=now - settings.REFRESH_TOKEN_LIFETIME)
+            Q(used_at__isnull=True, expires__lte=now)
+            | Q(~Exists(_living_line(now)), used_at__lte=now - settings.REFRESH_TOKEN_LIFETIME)
         )
+
+
+def _living_line(now: datetime) -> models.QuerySet[RefreshToken]:
+    """For a subquery: refresh tokens of the same family that have not expired."""
+    return RefreshToken.objects.filter(token_family=OuterRef("token_family"), expires_at__gt=now)
 
 
 class Grant(AbstractGrant):
@@ -67,8 +73,8 @@ class AccessToken(AbstractAccessToken):
 
 class RefreshTokenQuerySet(models.QuerySet["RefreshToken"]):
     def past_use(self, now: datetime) -> RefreshTokenQuerySet:
-        """Expired ones. A rotated one stays as long as its family can live: no longer than the lifetime it had."""
-        return self.filter(expires_at__lte=now)
+        """Expired ones whose family is dead: until then the reuse of a rotated one must be recognised."""
+        return self.filter(~Exists(_living_line(now)), expires_at__lte=now)
 
 
 class RefreshToken(AbstractRefreshToken):

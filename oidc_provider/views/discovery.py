@@ -7,8 +7,9 @@ import json
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseNotModified
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.cache import get_conditional_response
 
 from oidc_provider import signing
 from oidc_provider.scopes import SCOPES
@@ -57,9 +58,8 @@ def document() -> dict[str, Any]:
 def _cached(request: HttpRequest, body: dict[str, Any]) -> HttpResponse:
     content = json.dumps(body, separators=(",", ":")).encode()
     etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    unchanged = etag in request.headers.get("If-None-Match", "")
-    response = HttpResponseNotModified() if unchanged else HttpResponse(content, content_type="application/json")
-    response.headers["ETag"] = etag
+    response = HttpResponse(content, content_type="application/json", headers={"ETag": etag})
+    response = get_conditional_response(request, etag=etag, response=response) or response
     response.headers["Cache-Control"] = f"public, max-age={seconds(settings.DISCOVERY_CACHE_TIME)}"
     response.headers["Access-Control-Allow-Origin"] = "*"
     return response

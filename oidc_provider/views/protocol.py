@@ -22,6 +22,7 @@ from oidc_provider.errors import (
     InvalidClient,
     InvalidRequest,
     InvalidToken,
+    LengthRequired,
     MethodNotAllowed,
     MissingToken,
     ProtocolError,
@@ -82,11 +83,13 @@ class ProtocolView(LimitedView):
 
 
 def form_of(request: HttpRequest) -> Parameters:
-    """The body's parameters. InvalidRequest: another content type, a broken or repeated one, secrets in the query."""
+    """The body's parameters. InvalidRequest: another content type, no length, a broken or repeated one, secrets in the query."""
     if request.content_type != FORM:
         raise InvalidRequest(f"Send the parameters as {FORM}.")
     if request.META.get("QUERY_STRING"):
         raise InvalidRequest("Send the parameters in the body, none in the query string.")
+    if "Transfer-Encoding" in request.headers:  # Django reads such a body as an empty one
+        raise LengthRequired("Send the body with a Content-Length, not in chunks.")
     try:
         form = parameters.parse(request.body.decode())
     except (UnicodeDecodeError, RequestDataTooBig):
