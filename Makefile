@@ -1,0 +1,69 @@
+# Needs Python 3.11 or newer and make; everything else comes from the lock files.
+
+# The newest Python found; say PYTHON=... for another one.
+PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 python3; do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement
+
+# What a production start is told, for the deploy checks alone; none of it is a secret of anybody.
+PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.1/0 \
+	BASE_URL=https://id.example.org EDGE_CLIENT_ADDRESS_HEADER=X-Client-Address \
+	SECRET_KEY=jW8vN2qLx5Rz0TfB7mYc4HsKd9GpAe3UoXi6ZtQn1VwEyMbJkChSrDlFgPuOaI_checks-only \
+	SIGNING_KEY_ENCRYPTION_KEYS=Vb3Xn8Qe1Zr6Kt0Ld5Wy9Hm2Jc7Gs4Pf_checks-only
+EMBEDDED := VAR_DIR=.venv/var SECRET_KEY=checks-only SIGNING_KEY_ENCRYPTION_KEYS=checks-only
+
+.DEFAULT_GOAL := help
+.PHONY: help run test check lock format clean
+
+help:  ## list what there is
+	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
+
+run: .venv/.runtime  ## start the whole service on http://127.0.0.1:8000
+	@exec $(BIN)/python manage.py run_embedded
+
+test: .venv/.development  ## run every test, on SQLite and again on PostgreSQL with Redis: make test ARGS="-k name"
+	@exec $(BIN)/python -m tests.bed $(ARGS)
+
+check: .venv/.development  ## format, lint, types, architecture, templates, migrations, deploy checks
+	@$(MAKE) --keep-going --no-print-directory $(addprefix check-,$(CHECKS))
+
+CHECKS := format lint rooms architecture types templates migrations settings deployment
+.PHONY: $(addprefix check-,$(CHECKS))
+check-format: ; $(BIN)/ruff format --check --output-format concise .
+check-lint: ; $(BIN)/ruff check --quiet .
+check-rooms: ; $(BIN)/python -m tests.bed.rooms
+check-architecture: ; $(BIN)/lint-imports --no-logo
+check-types: ; $(EMBEDDED) $(BIN)/mypy
+check-templates: ; $(BIN)/djlint --lint --quiet templates
+check-migrations: ; $(EMBEDDED) $(BIN)/python manage.py makemigrations --check --dry-run
+check-settings: ; $(EMBEDDED) $(BIN)/python manage.py check --fail-level WARNING
+check-deployment: ; @$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
+
+lock: .venv/.development  ## pin the dependencies of pyproject.toml, with their hashes
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
+		pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
+		--group dev -c requirements.lock -o requirements-dev.lock
+
+format: .venv/.development  ## format the code and mend what lint can mend
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+clean:  ## remove the environment and every cache; the data in var/ stays
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .grimp_cache .coverage htmlcov
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (python3); none was found." >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+# The stamps make an installation run again only when its lock file changed.
+.venv/.runtime: requirements.lock | $(BIN)/python
+	$(INSTALL) requirements.lock
+	@touch $@
+
+.venv/.development: requirements-dev.lock | $(BIN)/python
+	$(INSTALL) requirements-dev.lock
+	@mkdir -p .venv/var
+	@touch $@ .venv/.runtime
