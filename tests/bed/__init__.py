@@ -1,0 +1,1 @@
+"""The bed that the tests lie on: their environment, and the private servers of the second run."""

@@ -1,0 +1,38 @@
+"""The environment of a test process. Nothing of the developer's own settings or state reaches a test."""
+
+import atexit
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+# What config/settings.py reads; a shell that has one of them set must not change what is tested.
+NAMES = (
+    "ALLOWED_HOSTS BASE_URL DATABASE_POOL_SIZE DEFAULT_FROM_EMAIL EDGE_CLIENT_ADDRESS_HEADER EMAIL_HOST "
+    "EMAIL_HOST_PASSWORD EMAIL_HOST_USER EMAIL_PORT EMAIL_USE_TLS HOST PORT RATE_LIMITS_ENABLED SECRET_KEY "
+    "SECRET_KEY_FALLBACKS SIGNING_KEY_ENCRYPTION_KEYS SITE_NAME SUPPORT_EMAIL"
+).split()
+
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")
+
+
+def prepare() -> None:
+    """Set the environment before Django reads it.
+
+    DATABASE_URL and REDIS_URL decide which parts are tested: the bed sets both, or neither. The workers of a parallel
+    run share VAR_DIR; pytest-django gives each a SQL database of its own.
+    """
+    for name in NAMES:
+        os.environ.pop(name, None)
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    os.environ["SECRET_KEY"] = "a-secret-key-of-the-tests-alone-" * 2
+    os.environ["SIGNING_KEY_ENCRYPTION_KEYS"] = "an-encryption-key-of-the-tests-alone"
+    if WORKER is None:
+        os.environ["VAR_DIR"] = directory = tempfile.mkdtemp(prefix="tests-var-")
+        (Path(directory) / "static").mkdir()  # whitenoise warns where it is missing
+        atexit.register(shutil.rmtree, directory, ignore_errors=True)
+
+
+def own_redis(url: str) -> str:
+    """The Redis database of this process: each worker of a parallel run has one, so that it may empty it."""
+    return f"{url.rpartition('/')[0]}/{WORKER.removeprefix('gw')}" if WORKER and url else url

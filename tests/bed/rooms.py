@@ -1,0 +1,26 @@
+"""Small rooms: a module under 300 lines, a function under 40, a conftest under 100 (migrations aside)."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+MODULE, FUNCTION, CONFTEST = 300, 40, 100
+OUTSIDE = {".venv", "node_modules", "migrations", "var"}
+
+
+def too_large(root: Path) -> Iterator[str]:
+    for path in sorted(root.rglob("*.py")):
+        if OUTSIDE & set(path.relative_to(root).parts):
+            continue
+        source = path.read_text()
+        limit = CONFTEST if path.name == "conftest.py" else MODULE
+        if (lines := len(source.splitlines())) > limit:
+            yield f"{path.relative_to(root)}: {lines} lines, more than {limit}"
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.FunctionDef) and (lines := (node.end_lineno or 0) - node.lineno + 1) > FUNCTION:
+                yield f"{path.relative_to(root)}:{node.lineno}: {node.name}() has {lines} lines, more than {FUNCTION}"
+
+
+if __name__ == "__main__":
+    sys.exit("\n".join(too_large(Path.cwd())) or None)

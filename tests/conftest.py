@@ -1,0 +1,73 @@
+"""What every test stands on."""
+
+from collections.abc import Generator
+from typing import Any
+
+import pytest
+
+from tests.bed import environment
+
+environment.prepare()
+
+
+def pytest_configure() -> None:
+    """Before Django is set up."""
+    from django.conf import settings
+
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},  # nothing is collected
+    }
+    if settings.REDIS_URL:
+        settings.REDIS_URL = environment.own_redis(settings.REDIS_URL)
+        settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": settings.REDIS_URL}}
+    # Argon2 as in production, with little work; tests/accounts/test_passwords.py runs the real one.
+    settings.PASSWORD_HASHERS = ["tests.bed.hasher.QuickArgon2PasswordHasher", *settings.PASSWORD_HASHERS[1:]]
+
+
+def pytest_report_header() -> str:
+    from django.conf import settings
+
+    engine = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
+    return f"database: {engine}, limits: {settings.LIMIT_STORE.rpartition('.')[2]}"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left_over() -> None:
+    """Limits and caches start empty: the in-process ones, and this worker's own Redis database."""
+    from django.conf import settings
+    from django.core.cache import cache
+
+    from accounts import limits
+    from oidc_provider import signing
+
+    limits._store.cache_clear()
+    signing.forget_cached_signer()
+    if settings.REDIS_URL:
+        from django_redis import get_redis_connection
+
+        get_redis_connection("default").flushdb()
+    else:
+        cache.clear()
+
+
+def _refuse_skip(report: Any) -> None:
+    """A test that was skipped or expected to fail proves nothing: it fails. pytest keeps `wasxfail` on the report."""
+    if report.skipped:
+        reason = getattr(report, "wasxfail", report.longrepr)
+        vars(report).pop("wasxfail", None)
+        report.outcome, report.longrepr = "failed", f"Skipped, which this suite does not allow: {reason}"
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    _refuse_skip(report)
+    return report
