@@ -21,7 +21,7 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
     if by is not None and by.pk == user.pk:
         raise PermissionDenied("You cannot ban yourself.")
     users.check_authority(user=user, by=by)
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if user.is_banned:
         return user
     user.is_active = False
@@ -38,7 +38,7 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
 def lift(*, user: User, by: User | None, reason: str) -> User:
     """Let the user sign in again. Tokens and sessions that the ban ended stay ended."""
     users.check_authority(user=user, by=by)
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not user.is_banned:
         return user
     user.is_active = True

@@ -83,7 +83,7 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
         raise ValueError(f"Staff cannot change {', '.join(sorted(unknown))}.")
     if not by.is_superuser and SUPERUSER_ONLY & set(values):
         raise PermissionDenied("Only a superuser may change rights.")
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     old_username = user.username
     for name, value in values.items():
         if name in _MANY:
@@ -101,7 +101,7 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
 def reset_password(*, user: User, by: User | None, reason: str = "") -> str:
     """Replace the password by a random one, end every session, and return the new one to be shown once."""
     check_authority(user=user, by=by)
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     password = new_password()
     user.set_password(password)
     user.save(update_fields=["password"])
@@ -116,7 +116,7 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
     check_authority(user=user, by=by)
     if by is not None and by.pk == user.pk and by.is_staff:
         raise PermissionDenied("Staff cannot delete their own account; another superuser can.")
-    user = User.objects.select_for_update().get(pk=user.pk)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     audit.record("user:deleted", by=by, on=user, reason=reason, uid=user.uid)
     sessions.end_all(user)
     user.delete()

@@ -1,0 +1,100 @@
+"""The audit trail is only ever added to."""
+
+from typing import Any
+
+import pytest
+from django.db import transaction
+
+from accounts import audit, client_address
+from accounts.models import AuditEvent
+from tests.factories.accounts import LinkedAccountFactory, StaffFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+def told(event: AuditEvent) -> dict[str, Any]:
+    """Every column but the id and the time."""
+    return {
+        field.attname: getattr(event, field.attname)
+        for field in AuditEvent._meta.concrete_fields
+        if field.name not in {"id", "created_at"}
+    }
+
+
+def test_an_event_holds_who_did_what_to_which_object_and_why() -> None:
+    staff, user = StaffFactory(username="Grace"), UserFactory(username="Ada")
+    token = client_address.current.set("192.0.2.1")
+    try:
+        audit.record("user:renamed", by=staff, on=user, reason="on request", old="Countess")
+    finally:
+        client_address.current.reset(token)
+    assert told(AuditEvent.objects.get()) == {
+        "actor_id": staff.pk,
+        "actor_name": "Grace",
+        "actor_kind": "STAFF",
+        "verb": "user:renamed",
+        "object_type": "accounts.user",
+        "object_id": user.pk,
+        "object_name": "Ada",
+        "reason": "on request",
+        "data": {"old": "Countess"},
+        "address": "192.0.2.1",
+    }
+
+
+def test_the_kind_of_actor_is_user_staff_or_system() -> None:
+    user, staff = UserFactory(), StaffFactory()
+    kinds = [audit.record("thing:done", by=by, on=user).actor_kind for by in (user, staff, None)]
+    assert kinds == ["USER", "STAFF", "SYSTEM"]
+
+
+def test_an_event_of_the_system_names_nobody_and_no_address() -> None:
+    linked = LinkedAccountFactory(name="chatter")
+    assert told(audit.record("link:made", by=None, on=linked)) == {
+        "actor_id": None,
+        "actor_name": "",
+        "actor_kind": "SYSTEM",
+        "verb": "link:made",
+        "object_type": "accounts.linkedaccount",
+        "object_id": str(linked.pk),
+        "object_name": "Chat platform: chatter",
+        "reason": "",
+        "data": {},
+        "address": "",
+    }
+
+
+def test_an_event_goes_when_the_act_is_rolled_back() -> None:
+    user = UserFactory()
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        audit.record("thing:done", by=user, on=user)
+        raise ZeroDivisionError
+    assert AuditEvent.objects.count() == 0
+
+
+@pytest.mark.parametrize("by_row", [True, False])
+def test_an_event_cannot_be_changed(by_row: bool) -> None:
+    event = audit.record("thing:done", by=None, on=UserFactory())
+    with pytest.raises(TypeError, match="never changed"):
+        if by_row:
+            event.verb = "thing:undone"
+            event.save()
+        else:
+            AuditEvent.objects.update(verb="thing:undone")
+    assert AuditEvent.objects.get().verb == "thing:done"
+
+
+@pytest.mark.parametrize("by_row", [True, False])
+def test_an_event_cannot_be_deleted(by_row: bool) -> None:
+    event = audit.record("thing:done", by=None, on=UserFactory())
+    with pytest.raises(TypeError, match="never deleted"):
+        (event if by_row else AuditEvent.objects.all()).delete()
+    assert AuditEvent.objects.count() == 1
+
+
+def test_an_event_outlives_the_account_of_its_actor_and_keeps_its_name() -> None:
+    user = UserFactory(username="Ada")
+    audit.record("thing:done", by=user, on=user)
+    user.delete()
+    event = AuditEvent.objects.get()
+    assert (event.actor, event.actor_name) == (None, "Ada")

@@ -1,0 +1,64 @@
+"""Which address a request counts under."""
+
+import pytest
+from django.test import RequestFactory
+from pytest_django import Settings
+
+from accounts import client_address
+
+HEADER = "X-Client-Address"
+COUNTED = [
+    ("192.0.2.1", "192.0.2.1"),
+    (" 192.0.2.1 ", "192.0.2.1"),
+    ("2001:db8::1", "2001:db8::/64"),
+    ("2001:db8:0:0:ffff:1:2:3", "2001:db8::/64"),
+    ("2001:db8:0:1::1", "2001:db8:0:1::/64"),
+    ("2001:DB8::1", "2001:db8::/64"),
+    ("fe80::1%eth0", "fe80::/64"),
+    ("::1", "::/64"),
+    ("::ffff:192.0.2.1", "192.0.2.1"),
+    ("::FFFF:c000:0201", "192.0.2.1"),
+    ("0:0:0:0:0:ffff:192.0.2.1", "192.0.2.1"),
+]
+GARBAGE = [
+    "", " ", "unknown", "localhost", "192.0.2", "192.0.2.256", "192.0.2.01", "192.0.2.1:443", "192.0.2.1/32",
+    "192.0.2.1, 198.51.100.7", "192.0.2.1,198.51.100.7", "[2001:db8::1]", "2001:db8::1::", "3221225985", "-",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sent", "counted"), COUNTED)
+def test_the_peer_counts_where_no_header_is_asked_for(settings: Settings, sent: str, counted: str) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = ""
+    assert client_address.of(RequestFactory().get("/", REMOTE_ADDR=sent)) == counted
+
+
+@pytest.mark.parametrize(("sent", "counted"), COUNTED)
+def test_the_header_counts_where_it_is_asked_for(settings: Settings, sent: str, counted: str) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = HEADER
+    request = RequestFactory().get("/", headers={HEADER: sent}, REMOTE_ADDR="203.0.113.9")
+    assert client_address.of(request) == counted
+
+
+@pytest.mark.parametrize("sent", GARBAGE)
+def test_a_header_that_holds_no_address_is_no_address(settings: Settings, sent: str) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = HEADER
+    request = RequestFactory().get("/", headers={HEADER: sent}, REMOTE_ADDR="203.0.113.9")
+    assert client_address.of(request) is None
+
+
+def test_without_the_header_that_is_asked_for_there_is_no_address(settings: Settings) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = HEADER
+    assert client_address.of(RequestFactory().get("/", REMOTE_ADDR="203.0.113.9")) is None
+
+
+def test_a_peer_without_an_address_such_as_a_unix_socket_counts_as_unknown(settings: Settings) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = ""
+    assert client_address.of(RequestFactory().get("/", REMOTE_ADDR="")) == "unknown"
+
+
+@pytest.mark.parametrize("other", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP", "True-Client-IP"])
+@pytest.mark.parametrize("asked_for", ["", HEADER])
+def test_no_other_header_is_ever_believed(settings: Settings, asked_for: str, other: str) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = asked_for
+    request = RequestFactory().get("/", headers={other: "198.51.100.7"}, REMOTE_ADDR="203.0.113.9")
+    assert client_address.of(request) == (None if asked_for else "203.0.113.9")

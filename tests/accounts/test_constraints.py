@@ -1,0 +1,95 @@
+"""What must be true is held by the database: each constraint is provoked by one change to a valid row."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.db import IntegrityError, connection, models, transaction
+
+from accounts import audit
+from accounts.models import ApiKey, AuditEvent, LinkedAccount, Name, User
+from accounts.models.names import NameKind
+from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+HOUR = timedelta(hours=1)
+MOMENT = datetime(2026, 3, 1, tzinfo=UTC)
+# Constraint, table, the changes that it refuses.
+REFUSED: list[tuple[str, type[models.Model], dict[str, Any]]] = [
+    ("user_unique_username", User, {"username": "OTHER"}),
+    ("user_username_characters", User, {"username": "a b"}),
+    ("user_uid_not_negative", User, {"uid": -1}),
+    ("user_plan_is_known", User, {"plan": "GOLD"}),
+    ("user_banned_is_not_active", User, {"banned_at": MOMENT}),
+    ("api_key_uses_not_negative", ApiKey, {"remaining_uses": -1}),
+    ("api_key_refill_is_whole", ApiKey, {"refill_amount": 5, "refill_interval": HOUR}),
+    ("api_key_refill_is_whole", ApiKey, {"refill_amount": 5, "remaining_uses": 5}),
+    ("api_key_refill_is_whole", ApiKey, {"refill_interval": HOUR, "remaining_uses": 5}),
+    ("api_key_refill_is_whole", ApiKey, {"refill_amount": 0, "refill_interval": HOUR, "remaining_uses": 5}),
+    ("linked_account_one_of_a_kind", LinkedAccount, {"kind": "SCROBBLER"}),
+    ("linked_account_belongs_to_one_user", LinkedAccount, {"external_id": "other"}),
+    ("linked_account_kind_is_known", LinkedAccount, {"kind": "PAGER"}),
+    ("name_key_is_upper_name", Name, {"name": "another"}),
+    ("name_has_allowed_characters", Name, {"name": "a b", "key": "A B"}),
+    ("name_is_not_reserved", Name, {"name": "api", "key": "API"}),
+    ("name_kind_is_known", Name, {"kind": "NICK"}),
+    ("audit_actor_kind_is_known", AuditEvent, {"actor_kind": "ROBOT"}),
+    ("name_one_username_for_each_user", Name, {"kind": NameKind.USERNAME}),
+]
+ACCEPTED: list[tuple[type[models.Model], dict[str, Any]]] = [
+    (User, {"username": "ANOTHER", "uid": 100, "plan": "PREMIUM"}),
+    (User, {"banned_at": MOMENT, "is_active": False}),
+    (ApiKey, {"remaining_uses": 0}),
+    (ApiKey, {"refill_amount": 5, "refill_interval": HOUR, "remaining_uses": 5}),
+    (LinkedAccount, {"external_id": "another"}),
+    (Name, {"name": "another", "key": "ANOTHER"}),
+    (AuditEvent, {"actor_kind": "STAFF"}),
+]
+
+
+def told(value: Any) -> str:
+    """A column of a table, in the name of a test."""
+    return value.__name__ if isinstance(value, type) else "-".join(value) if isinstance(value, dict) else str(value)
+
+
+def valid_row(model: type[models.Model]) -> models.QuerySet[models.Model]:
+    """A valid row of `model`, beside rows that it could come into conflict with."""
+    other = UserFactory(username="other")
+    user = UserFactory(username="person")
+    LinkedAccountFactory(user=other, kind="CHAT", external_id="other")
+    LinkedAccountFactory(user=user, kind="SCROBBLER", external_id="other")
+    rows = {
+        User: user,
+        ApiKey: ApiKeyFactory(owner=user),
+        LinkedAccount: LinkedAccountFactory(user=user, kind="CHAT", external_id="own"),
+        Name: AliasFactory(name="nick", user=user),
+        AuditEvent: audit.record("user:looked_at", by=user, on=other),
+    }
+    return model._base_manager.filter(pk=rows[model].pk)
+
+
+@pytest.mark.parametrize(("constraint", "model", "change"), REFUSED, ids=told)
+def test_the_constraint_refuses_the_change(constraint: str, model: type[models.Model], change: dict[str, Any]) -> None:
+    row = valid_row(model)
+    with pytest.raises(IntegrityError) as refusal, transaction.atomic():
+        row.update(**change)
+    # SQLite names the columns of a unique constraint in place of its name.
+    assert constraint in str(refusal.value) or (
+        connection.vendor == "sqlite" and str(refusal.value).startswith("UNIQUE constraint failed: ")
+    )
+
+
+@pytest.mark.parametrize(("model", "change"), ACCEPTED, ids=told)
+def test_the_constraints_accept_the_change_one_thing_apart(model: type[models.Model], change: dict[str, Any]) -> None:
+    assert valid_row(model).update(**change) == 1
+
+
+def test_every_constraint_of_accounts_is_provoked_here() -> None:
+    held = {
+        constraint.name
+        for model in apps.get_app_config("accounts").get_models()
+        for constraint in model._meta.constraints
+    }
+    assert held == {name for name, _, _ in REFUSED}

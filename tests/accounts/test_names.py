@@ -1,0 +1,143 @@
+"""Usernames, aliases and reserved words: one namespace, without regard to case."""
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import DatabaseError, IntegrityError, transaction
+
+from accounts.models import Name, User
+from accounts.models.names import RESERVED_NAMES
+from accounts.signup import AccountAdapter
+from tests.factories.accounts import AliasFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+ALLOWED = ["a", "0", "Ada", "ada-lovelace", "ada_lovelace", "ada.lovelace", "-", "_", "x" * 32]
+REFUSED = {
+    "empty": "",
+    "33 characters": "x" * 33,
+    "space": "ada lovelace",
+    "at sign": "ada@example.org",
+    "slash": "ada/lovelace",
+    "percent": "ada%20",
+    "trailing newline": "ada\n",
+    "leading newline": "\nada",
+    "accent": "\u00e9a",
+    "full-width letter": "\uff41da",
+    "dotless i": "ada\u0131",
+    "long s": "\u017fystem",
+    "kelvin sign": "\u212aelvin",
+    "zero-width space": "ada\u200b",
+}
+DOCUMENTED_RESERVED = [
+    "api",
+    "admin",
+    "accounts",
+    "dashboard",
+    "docs",
+    "static",
+    "media",
+    "login",
+    ".well-known",
+    ".",
+    "..",
+]
+
+
+def names() -> list[tuple[str, str, str]]:
+    return list(Name.objects.order_by("key").values_list("key", "name", "user__username"))
+
+
+@pytest.mark.parametrize("name", ALLOWED)
+def test_a_name_of_allowed_characters_is_taken_as_it_was_typed(name: str) -> None:
+    assert AccountAdapter().clean_username(name) == name
+    assert User.objects.create_user(name).username == name
+    assert names() == [(name.upper(), name, name)]
+
+
+@pytest.mark.parametrize("name", REFUSED.values(), ids=REFUSED.keys())
+def test_a_name_with_other_characters_is_refused_by_the_form_and_by_the_database(name: str) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        AccountAdapter().clean_username(name)
+    assert refusal.value.messages == [
+        "Use 1 to 32 letters, digits, dots, hyphens or underscores (A-Z, a-z, 0-9, . _ -)."
+    ]
+    with pytest.raises(DatabaseError), transaction.atomic():
+        User.objects.create_user(name)
+    assert names() == []
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTED_RESERVED, "ADMIN", "Login", ".Well-Known"])
+def test_a_reserved_name_is_refused_by_the_form_and_by_the_database(name: str) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        AccountAdapter().clean_username(name)
+    assert refusal.value.messages == ["This name is reserved."]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.create_user(name)
+    assert names() == []
+
+
+def test_every_reserved_name_could_otherwise_be_a_name() -> None:
+    for name in RESERVED_NAMES:
+        assert AccountAdapter().clean_username(name, shallow=True) == name
+
+
+@pytest.mark.parametrize("taken_as", ["username", "alias"])
+@pytest.mark.parametrize("wanted", ["Ada", "ada", "ADA"])
+def test_a_taken_name_is_refused_in_any_case_by_the_form_and_by_the_database(taken_as: str, wanted: str) -> None:
+    if taken_as == "username":
+        UserFactory(username="Ada")
+    else:
+        AliasFactory(name="Ada")
+    before = names()
+    with pytest.raises(ValidationError) as refusal:
+        AccountAdapter().clean_username(wanted)
+    assert refusal.value.messages == ["This name is already taken."]
+    with pytest.raises(IntegrityError), transaction.atomic():
+        User.objects.create_user(wanted)
+    assert names() == before
+
+
+def test_an_alias_cannot_be_a_username_of_somebody_else() -> None:
+    UserFactory(username="Ada")
+    with pytest.raises(IntegrityError), transaction.atomic():
+        AliasFactory(name="aDA")
+    assert AliasFactory(name="Countess").key == "COUNTESS"
+
+
+@pytest.mark.parametrize("wanted", ["Ada", "ada", "ADA"])
+def test_a_user_is_found_by_its_username_in_any_case(wanted: str) -> None:
+    user = UserFactory(username="Ada")
+    assert User.objects.by_username(wanted).get() == user
+    assert User.objects.get_by_natural_key(wanted) == user
+
+
+def test_a_rename_moves_the_name_and_frees_the_old_one() -> None:
+    user = UserFactory(username="Ada")
+    user.username = "Countess"
+    user.save()
+    assert names() == [("COUNTESS", "Countess", "Countess")]
+    UserFactory(username="ADA", email="another@example.org")
+    assert names() == [("ADA", "ADA", "ADA"), ("COUNTESS", "Countess", "Countess")]
+
+
+def test_a_rename_may_change_nothing_but_the_case() -> None:
+    user = UserFactory(username="ada")
+    user.username = "ADA"
+    user.save(update_fields=["username"])
+    assert names() == [("ADA", "ADA", "ADA")]
+
+
+def test_a_rename_to_a_taken_name_changes_nothing() -> None:
+    UserFactory(username="Grace")
+    user = UserFactory(username="Ada")
+    user.username = "grace"
+    with pytest.raises(IntegrityError), transaction.atomic():
+        user.save()
+    assert names() == [("ADA", "Ada", "Ada"), ("GRACE", "Grace", "Grace")]
+
+
+def test_a_deleted_user_frees_its_username_and_its_aliases() -> None:
+    user = UserFactory(username="Ada")
+    AliasFactory(name="Countess", user=user)
+    user.delete()
+    assert names() == []

@@ -1,0 +1,41 @@
+"""What a plan gives, and when it ends."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from accounts.models import User
+from accounts.plans import Plan
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("plan", "expires_at", "in_force", "is_premium", "is_imagehost"),
+    [
+        (Plan.FREE, None, Plan.FREE, False, False),
+        (Plan.PREMIUM, None, Plan.PREMIUM, True, False),
+        (Plan.IMAGEHOST, None, Plan.IMAGEHOST, True, True),
+        (Plan.PREMIUM, NOW + SECOND, Plan.PREMIUM, True, False),
+        (Plan.PREMIUM, NOW, Plan.FREE, False, False),
+        (Plan.PREMIUM, NOW - SECOND, Plan.FREE, False, False),
+        (Plan.IMAGEHOST, NOW + SECOND, Plan.IMAGEHOST, True, True),
+        (Plan.IMAGEHOST, NOW, Plan.FREE, False, False),
+    ],
+)
+def test_a_plan_holds_until_it_expires(
+    plan: Plan, expires_at: datetime | None, in_force: Plan, is_premium: bool, is_imagehost: bool
+) -> None:
+    user = User(plan=plan, plan_expires_at=expires_at)
+    assert (user.current_plan(NOW), user.is_premium(NOW), user.is_imagehost(NOW)) == (
+        in_force,
+        is_premium,
+        is_imagehost,
+    )
+
+
+@pytest.mark.django_db
+def test_a_new_user_has_the_free_plan() -> None:
+    User.objects.create_user("ada")
+    assert User.objects.get().current_plan(NOW) is Plan.FREE

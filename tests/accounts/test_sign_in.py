@@ -1,0 +1,163 @@
+"""Signing in with a password."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.signup import LOGIN_HINT
+from tests.bed.browser import Browser
+from tests.factories.accounts import PASSWORD, UserFactory
+
+pytestmark = pytest.mark.django_db
+
+WRONG = "The username and/or password you specified are not correct."
+
+
+def sign_in(login: str, password: str = PASSWORD, browser: Browser | None = None) -> Browser:
+    return (browser or Browser()).open("/accounts/login/").submit(login=login, password=password)
+
+
+@pytest.mark.parametrize(
+    "login", ["Ada", "ada", "ADA", " Ada ", "ada@example.org", "Ada@Example.ORG", "ADA@EXAMPLE.ORG"]
+)
+def test_a_user_signs_in_by_name_or_address_in_any_case(login: str) -> None:
+    user = UserFactory(username="Ada", email="ada@example.org")
+    assert sign_in(login).user() == user
+
+
+@pytest.mark.parametrize(
+    ("login", "password"),
+    [
+        ("Ada", "wrong horse"),
+        ("Ada", PASSWORD.upper()),
+        ("Ada", PASSWORD + " "),
+        ("ada@example.org", "wrong horse"),
+        ("nobody", PASSWORD),
+        ("nobody@example.org", PASSWORD),
+        ("\u0391da", PASSWORD),
+    ],
+)
+def test_a_wrong_name_or_password_gets_one_and_the_same_error(login: str, password: str) -> None:
+    UserFactory(username="Ada", email="ada@example.org")
+    browser = sign_in(login, password)
+    assert browser.response.status_code == 200
+    assert browser.errors() == [WRONG if "@" not in login else WRONG.replace("username", "email address")]
+    assert browser.user() is None
+
+
+def test_an_alias_does_not_sign_in() -> None:
+    from tests.factories.accounts import AliasFactory
+
+    AliasFactory(name="Countess", user=UserFactory(username="Ada"))
+    assert sign_in("Countess").user() is None
+
+
+def test_the_sixth_wrong_password_for_a_name_is_refused_and_so_is_the_right_one_for_5_minutes() -> None:
+    user = UserFactory(username="Ada")
+    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
+        for _ in range(5):
+            assert sign_in("Ada", "wrong horse").errors() == [WRONG]
+        assert sign_in("ada").errors() == ["Too many failed login attempts. Try again later."]
+        clock.shift(timedelta(seconds=301))
+        assert sign_in("Ada").user() == user
+
+
+def test_wrong_passwords_from_one_network_are_counted_together() -> None:
+    """IPv6 by its /64, and an IPv4 address that is written as IPv6 as what it is."""
+    for addresses in ([f"2001:db8::{number:x}" for number in range(11)], ["192.0.2.1"] * 5 + ["::ffff:192.0.2.1"] * 6):
+        told = [
+            sign_in(f"nobody{number}", browser=Browser(REMOTE_ADDR=address)).errors()
+            for number, address in enumerate(addresses)
+        ]
+        assert told == [[WRONG]] * 10 + [["Too many failed login attempts. Try again later."]]
+    assert sign_in("nobody", browser=Browser(REMOTE_ADDR="2001:db8:0:1::1")).errors() == [WRONG]
+
+
+def test_behind_an_edge_proxy_the_address_that_it_names_is_counted(settings: Settings) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
+    for number in range(10):
+        sign_in(f"nobody{number}", browser=Browser(HTTP_X_CLIENT_ADDRESS="192.0.2.1"))
+    told = [
+        sign_in("somebody", browser=Browser(HTTP_X_CLIENT_ADDRESS=address)).errors()
+        for address in ("192.0.2.1", "192.0.2.2")
+    ]
+    assert told == [["Too many failed login attempts. Try again later."], [WRONG]]
+
+
+def test_a_banned_user_cannot_sign_in() -> None:
+    UserFactory(username="Ada", is_active=False)
+    browser = sign_in("Ada")
+    assert browser.user() is None
+    assert browser.response.request["PATH_INFO"] == "/accounts/inactive/"
+
+
+def test_a_session_ends_when_its_user_is_banned() -> None:
+    user = UserFactory(username="Ada")
+    browser = sign_in("Ada")
+    assert browser.user() == user
+    user.is_active = False
+    user.save()
+    assert browser.open("/accounts/email/").response.request["PATH_INFO"] == "/accounts/login/"
+
+
+def test_the_login_form_is_a_plain_post_without_script() -> None:
+    browser = Browser().open("/accounts/login/")
+    form = browser.form("password")
+    assert (form.method, form.action) == ("POST", "/accounts/login/")
+    assert sorted(form.fields.keys()) == ["csrfmiddlewaretoken", "login", "password"]
+    assert (form.inputs["login"].get("autocomplete"), form.inputs["password"].type) == ("username webauthn", "password")
+
+
+def test_a_post_without_the_token_of_the_form_signs_nobody_in() -> None:
+    UserFactory(username="Ada")
+    client = Client(enforce_csrf_checks=True)
+    response = client.post("/accounts/login/", {"login": "Ada", "password": PASSWORD})
+    assert response.status_code == 403
+    assert "_auth_user_id" not in client.session
+
+
+def test_a_sign_in_leads_back_to_where_it_started_and_nowhere_else() -> None:
+    UserFactory(username="Ada")
+    for wanted, led_to in (
+        ("/accounts/email/", "/accounts/email/"),
+        ("https://evil.example/", "/accounts/connected-apps/"),
+        ("//evil.example/", "/accounts/connected-apps/"),
+        ("", "/accounts/connected-apps/"),
+    ):
+        response = Client().post("/accounts/login/", {"login": "Ada", "password": PASSWORD, "next": wanted})
+        assert (response.status_code, response["Location"]) == (302, led_to)
+
+
+@pytest.mark.parametrize(("hint", "filled"), [("ada@example.org", "ada@example.org"), (None, ""), ('"><b>', '"><b>')])
+def test_the_hint_of_the_app_fills_the_login_field(hint: str | None, filled: str) -> None:
+    browser = Browser()
+    if hint is not None:
+        session = browser.client.session
+        session[LOGIN_HINT] = hint
+        session.save()
+        browser.client.cookies["sessionid"] = str(session.session_key)
+    form = browser.open("/accounts/login/").form("password")
+    assert (form.fields["login"] or "") == filled
+
+
+def test_the_session_gets_a_new_key_at_sign_in() -> None:
+    UserFactory(username="Ada")
+    browser = Browser()
+    session = browser.client.session
+    session[LOGIN_HINT] = "Ada"
+    session.save()
+    browser.client.cookies["sessionid"] = before = str(session.session_key)
+    sign_in("Ada", browser=browser)
+    assert browser.client.cookies["sessionid"].value not in {"", before}
+
+
+def test_signing_out_is_a_post_and_ends_the_session() -> None:
+    UserFactory(username="Ada")
+    browser = sign_in("Ada")
+    browser.client.get("/accounts/logout/")
+    assert browser.user() is not None
+    Client.post(browser.client, "/accounts/logout/", {"csrfmiddlewaretoken": browser.client.cookies["csrftoken"].value})
+    assert browser.user() is None

@@ -1,0 +1,50 @@
+"""Users are numbered from 0, without gaps."""
+
+import pytest
+from django.db import transaction
+
+from accounts.models import User
+from tests.bed.threads import together
+
+
+@pytest.mark.django_db
+def test_the_first_user_has_uid_0_and_the_next_ones_follow() -> None:
+    assert [User.objects.create_user(f"person{number}").uid for number in range(3)] == [0, 1, 2]
+
+
+@pytest.mark.django_db
+def test_a_uid_that_a_rolled_back_sign_up_took_is_given_to_the_next_user() -> None:
+    User.objects.create_user("first")
+    with pytest.raises(ZeroDivisionError), transaction.atomic():
+        assert User.objects.create_user("second").uid == 1
+        raise ZeroDivisionError
+    assert User.objects.create_user("third").uid == 1
+
+
+@pytest.mark.django_db
+def test_saving_a_user_again_keeps_its_uid() -> None:
+    user = User.objects.create_user("person")
+    user.display_name = "Person"
+    user.save()
+    assert (user.uid, User.objects.get().uid) == (0, 0)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_16_sign_ups_at_once_get_the_uids_0_to_15() -> None:
+    uids = together(16, lambda number: User.objects.create_user(f"person{number}").uid)
+    assert sorted(uids) == list(range(16))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sign_ups_at_once_of_which_every_other_fails_leave_no_gap() -> None:
+    def sign_up(number: int) -> None:
+        try:
+            with transaction.atomic():
+                User.objects.create_user(f"person{number}")
+                if number % 2:
+                    raise ZeroDivisionError
+        except ZeroDivisionError:
+            pass
+
+    together(16, sign_up)
+    assert list(User.objects.order_by("uid").values_list("uid", flat=True)) == list(range(8))

@@ -1,0 +1,199 @@
+"""Demo data: made once, mended where something is missing."""
+
+import json
+import socket
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts import api_keys, bans
+from accounts.models import AuditEvent, LinkedAccount, User
+from config import demo
+from oidc_provider import applications
+from oidc_provider.models import Application
+from tests.factories.accounts import UserFactory
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def directory(settings: Any, tmp_path: Path) -> Path:
+    settings.VAR_DIR = tmp_path
+    return tmp_path
+
+
+def assert_works(entry: dict[str, Any]) -> None:
+    """Every password, secret and key of `entry` opens what it says."""
+    for person in [entry["operator"], *entry["users"]]:
+        assert User.objects.by_username(person["username"]).get().check_password(person["password"])
+    for name in ("app", "second_app"):
+        app = Application.objects.get(client_id=entry[name]["client_id"])
+        assert app.check_secret(entry[name]["client_secret"])
+    for key in entry["api_keys"]:
+        found = api_keys.find(key["key"])
+        assert found is not None
+        assert found.revoked_at is None
+
+
+def test_the_demo_has_everything_in_it(settings: Any) -> None:
+    entry = demo.seed()
+    assert json.loads(demo.path().read_text()) == entry
+    assert stat.S_IMODE(demo.path().stat().st_mode) == 0o600
+    assert_works(entry)
+    assert entry["base_url"] == settings.BASE_URL
+    assert (entry["operator"]["username"], entry["operator"]["uid"]) == ("keeper", 0)
+    assert [(person["username"], person["uid"]) for person in entry["users"]] == [("ada", 1), ("ben", 2), ("cleo", 3)]
+    ada, ben, cleo = (User.objects.get(pk=person["id"]) for person in entry["users"])
+    assert entry["users"][0]["chatId"] == ada.linked_accounts.get(kind="CHAT").external_id
+    assert entry["users"][1]["chatId"] is None
+    assert ada.linked_accounts.filter(kind="SCROBBLER").exists()
+    assert (ada.display_name, ada.unlocked_scopes, ben.unlocked_scopes) == (
+        "Ada Example",
+        ["email", "connections"],
+        [],
+    )
+    assert cleo.plan == "PREMIUM"
+    assert entry["app"]["scopes"] == ["openid", "identify", "email", "connections", "offline_access"]
+    assert entry["app"]["redirect_uris"] == ["http://127.0.0.1:9999/callback", "https://app.example/callback"]
+    assert entry["second_app"]["scopes"] == ["openid", "identify"]
+    assert [key["permissions"] for key in entry["api_keys"]] == [
+        ["account"],
+        ["imagehost:upload"],
+        ["lookup:user"],
+        ["lookup:presence"],
+    ]
+
+
+def test_a_second_start_changes_nothing() -> None:
+    first = demo.seed()
+    events, written = AuditEvent.objects.count(), demo.path().stat().st_mtime_ns
+    assert demo.seed() == first
+    assert AuditEvent.objects.count() == events
+    assert demo.path().stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize("content", [None, "{", '{"users": []}'])
+def test_a_lost_or_broken_file_is_made_again_with_fresh_secrets(content: str | None) -> None:
+    first = demo.seed()
+    demo.path().unlink()
+    if content is not None:
+        demo.path().write_text(content)
+    second = demo.seed()
+    assert_works(second)
+    assert stat.S_IMODE(demo.path().stat().st_mode) == 0o600
+    assert (User.objects.count(), Application.objects.count()) == (4, 2)
+    assert second["app"]["client_id"] == first["app"]["client_id"]
+    assert second["app"]["client_secret"] != first["app"]["client_secret"]
+    assert second["users"][0]["password"] != first["users"][0]["password"]
+    old = api_keys.find(first["api_keys"][0]["key"])
+    assert old is not None
+    assert old.revoked_at is not None
+
+
+def test_only_what_is_missing_is_made_again() -> None:
+    first = demo.seed()
+    app = Application.objects.get(client_id=first["app"]["client_id"])
+    applications.delete(application=app, by=None)
+    second = demo.seed()
+    assert_works(second)
+    assert second["app"]["client_id"] != first["app"]["client_id"]
+    assert {**second, "app": None} == {**first, "app": None}
+
+
+def test_a_file_of_another_database_is_made_again() -> None:
+    first = demo.seed()
+    Application.objects.all().delete()
+    User.objects.all().delete()
+    second = demo.seed()
+    assert_works(second)
+    assert second["users"][0]["id"] != first["users"][0]["id"]
+
+
+def test_a_renamed_demo_user_stays_the_same_user() -> None:
+    first = demo.seed()
+    ada = User.objects.get(pk=first["users"][0]["id"])
+    ada.username = "ada2"
+    ada.save()
+    assert demo.seed() == first
+    demo.path().unlink()
+    assert demo.seed()["users"][0]["username"] == "ada2"
+
+
+def test_a_linked_account_that_somebody_else_has_is_left_to_them() -> None:
+    kind, external_id, name = demo.PEOPLE[0].linked[0]
+    LinkedAccount.objects.create(user=UserFactory(), kind=kind, external_id=external_id, name=name)
+    assert demo.seed()["users"][0]["chatId"] is None
+
+
+def test_another_address_of_the_service_reaches_the_file(settings: Any) -> None:
+    first = demo.seed()
+    settings.BASE_URL = "http://127.0.0.1:8999"
+    assert demo.seed() == {**first, "base_url": "http://127.0.0.1:8999"}
+
+
+def test_run_embedded_refuses_a_production_database(settings: Any) -> None:
+    settings.EMBEDDED = False
+    with pytest.raises(CommandError, match="DATABASE_URL"):
+        call_command("run_embedded")
+
+
+def test_run_embedded_refuses_a_busy_port_before_it_does_anything(settings: Any) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", taken.getsockname()[1]
+        with pytest.raises(CommandError, match=r"Cannot listen on 127\.0\.0\.1"):
+            call_command("run_embedded")
+    assert not demo.path().exists()
+
+
+def test_run_embedded_does_not_close_a_directory_that_others_share(settings: Any, directory: Path) -> None:
+    settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", 0
+    directory.chmod(0o1777)
+    with pytest.raises(CommandError, match="a directory of its own"):
+        call_command("run_embedded")
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o1777
+
+
+def test_a_banned_demo_owner_does_not_stop_the_service(
+    settings: Any, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = demo.seed()
+    applications.delete(application=Application.objects.get(client_id=entry["app"]["client_id"]), by=None)
+    bans.ban(user=User.objects.get(pk=entry["users"][0]["id"]), by=None, reason="Test")
+    settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", 0
+    command = "config.management.commands.run_embedded"
+    started: list[str] = []
+    monkeypatch.setattr(f"{command}.os.execv", lambda program, arguments: started.append(program))
+    monkeypatch.setattr(f"{command}.os.chdir", lambda directory: None)
+    monkeypatch.setattr(f"{command}.connections.close_all", lambda: None)
+    monkeypatch.setattr(f"{command}.call_command", lambda name, **options: None)
+    call_command("run_embedded")
+    assert started
+    assert "The demo data could not be made: This account is banned." in capsys.readouterr().err
+
+
+def test_run_embedded_prepares_everything_and_becomes_the_server(
+    settings: Any, directory: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    replaced: list[list[str]] = []
+    collected: list[str] = []
+    settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", 0
+    settings.STATIC_ROOT = directory / "static"
+    settings.STATIC_ROOT.mkdir()
+    command = "config.management.commands.run_embedded"
+    monkeypatch.setattr(f"{command}.os.execv", lambda program, arguments: replaced.append(arguments))
+    monkeypatch.setattr(f"{command}.os.chdir", lambda directory: None)
+    monkeypatch.setattr(f"{command}.connections.close_all", lambda: None)
+    monkeypatch.setattr(f"{command}.call_command", lambda name, **options: collected.append(name))
+    call_command("run_embedded")
+    call_command("run_embedded")
+    entry = json.loads(demo.path().read_text())
+    printed = capsys.readouterr().out
+    assert entry["operator"]["password"] in printed
+    assert entry["users"][0]["password"] in printed
+    assert collected == ["migrate", "collectstatic", "migrate"]
+    assert replaced[0][1:5] == ["-m", "granian", "--interface", "wsgi"]
+    assert replaced[0][-1] == "config.wsgi:application"
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700

@@ -1,0 +1,58 @@
+"""`manage.py check --deploy` names what a production start forgot."""
+
+from typing import Any
+
+import pytest
+from django.core.checks import run_checks
+from pytest_django import Settings
+
+from config.checks import check_production
+
+# The settings of a good production start, as far as our own checks look.
+GOOD = {
+    "EMBEDDED": False,
+    "EDGE_CLIENT_ADDRESS_HEADER": "X-Client-Address",
+    "REDIS_URL": "redis://127.0.0.1/0",
+    "HTTPS": True,
+    "RATE_LIMITS_ENABLED": True,
+}
+FORGOTTEN: list[tuple[str, Any, str, str]] = [
+    ("EMBEDDED", True, "config.E001", "DATABASE_URL is not set: this is the embedded default."),
+    (
+        "EDGE_CLIENT_ADDRESS_HEADER",
+        "",
+        "config.E002",
+        "EDGE_CLIENT_ADDRESS_HEADER is not set: every client would share the edge proxy's address.",
+    ),
+    ("REDIS_URL", "", "config.E003", "REDIS_URL is not set: limits and caches would differ between processes."),
+    ("HTTPS", False, "config.E004", "BASE_URL is not https."),
+    ("RATE_LIMITS_ENABLED", False, "config.W001", "Every rate limit is off."),
+]
+
+
+@pytest.fixture
+def production(settings: Settings) -> Settings:
+    for name, value in GOOD.items():
+        setattr(settings, name, value)
+    return settings
+
+
+def test_a_good_production_start_has_nothing_to_say(production: Settings) -> None:
+    assert check_production(None) == []
+
+
+@pytest.mark.parametrize(("name", "value", "identifier", "sentence"), FORGOTTEN)
+def test_what_was_forgotten_is_named(
+    production: Settings, name: str, value: Any, identifier: str, sentence: str
+) -> None:
+    setattr(production, name, value)
+    assert [(message.id, message.msg) for message in check_production(None)] == [(identifier, sentence)]
+
+
+def test_the_checks_belong_to_deploy_checks_and_to_no_other_run(production: Settings) -> None:
+    production.HTTPS = False
+    told = [
+        {message.id for message in run_checks(tags=["security"], include_deployment_checks=is_deploy)}
+        for is_deploy in (True, False)
+    ]
+    assert ["config.E004" in identifiers for identifiers in told] == [True, False]

@@ -1,0 +1,66 @@
+"""A request that went around the edge proxy is refused, whatever it asks for."""
+
+import pytest
+from django.contrib.sessions.models import Session
+from django.test import Client
+from pytest_django import Settings
+
+from accounts import client_address
+from tests.factories.accounts import UserFactory
+
+HEADER = "X-Client-Address"
+PATHS = [
+    "/", "/accounts/login/", "/admin/", "/static/missing.css", "/nowhere", "/api", "/api/nowhere", "/api/auth/token",
+    "/.well-known/openid-configuration", "/healthz", "//", "/accounts/signup",
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _behind_an_edge_proxy(settings: Settings) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = HEADER
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "HEAD"])
+def test_a_request_without_the_header_gets_403_whatever_its_path(method: str, path: str) -> None:
+    response = Client().generic(method, path)
+    assert (response.status_code, response["Content-Type"]) == (403, "application/json")
+    assert response.content == (b'{"error": "errors.forbidden"}' if method != "HEAD" else b"")
+    assert Session.objects.count() == 0
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", PATHS)
+def test_a_request_with_the_header_is_let_through(path: str) -> None:
+    response = Client().get(path, headers={HEADER: "192.0.2.1"})
+    assert response.status_code != 403
+
+
+@pytest.mark.parametrize("address", ["", "unknown", "192.0.2.1, 198.51.100.7"])
+def test_a_header_that_holds_no_single_address_gets_403(address: str) -> None:
+    response = Client().get("/healthz", headers={HEADER: address})
+    assert (response.status_code, response.json()) == (403, {"error": "errors.forbidden"})
+
+
+@pytest.mark.parametrize("other", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP"])
+def test_another_header_does_not_stand_in_for_it(other: str) -> None:
+    response = Client().get("/healthz", headers={other: "192.0.2.1"})
+    assert (response.status_code, response.json()) == (403, {"error": "errors.forbidden"})
+
+
+@pytest.mark.django_db
+def test_a_valid_session_does_not_stand_in_for_it() -> None:
+    client = Client()
+    client.force_login(UserFactory())
+    assert client.get("/accounts/email/").json() == {"error": "errors.forbidden"}
+
+
+def test_without_an_edge_proxy_no_header_is_needed(settings: Settings) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = ""
+    assert Client().get("/healthz").status_code == 200
+
+
+def test_the_address_is_forgotten_after_the_request() -> None:
+    Client().get("/healthz", headers={HEADER: "192.0.2.1"})
+    assert client_address.current.get() == ""

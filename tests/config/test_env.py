@@ -1,0 +1,153 @@
+"""The environment is read loudly: what cannot be used stops the start with a sentence that names it."""
+
+import json
+import re
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+
+from config import env
+
+READ: list[tuple[Callable[[], Any], str | None, Any]] = [
+    (lambda: env.text("NAME"), "value", "value"),
+    (lambda: env.text("NAME"), "  value  ", "value"),
+    (lambda: env.text("NAME", "default"), None, "default"),
+    (lambda: env.text("NAME", "default"), "", "default"),
+    (lambda: env.text("NAME", ""), None, ""),
+    *[(lambda: env.flag("NAME", default=False), value, True) for value in ("1", "true", "TRUE", "Yes", " on ")],
+    *[(lambda: env.flag("NAME", default=True), value, False) for value in ("0", "false", "No", "off", "", " ")],
+    (lambda: env.flag("NAME", default=True), None, True),
+    (lambda: env.flag("NAME", default=False), None, False),
+    (lambda: env.integer("NAME", 8), None, 8),
+    (lambda: env.integer("NAME", 8), "12", 12),
+    (lambda: env.words("NAME"), None, []),
+    (lambda: env.words("NAME"), "", []),
+    (lambda: env.words("NAME"), " a, b ,,c", ["a", "b", "c"]),
+    (lambda: env.origin("NAME", ""), "https://id.example.org", "https://id.example.org"),
+    (lambda: env.origin("NAME", ""), "http://[::1]:8000", "http://[::1]:8000"),
+    (lambda: env.origin("NAME", "http://127.0.0.1:8000"), None, "http://127.0.0.1:8000"),
+]
+REFUSED: list[tuple[Callable[[], Any], str | None, str]] = [
+    (lambda: env.text("NAME"), None, "The environment variable NAME must be set."),
+    (lambda: env.text("NAME"), "  ", "The environment variable NAME must be set."),
+    (
+        lambda: env.flag("NAME", default=True),
+        "maybe",
+        "NAME must be one of 1, true, yes, on, 0, false, no, off; it is 'maybe'.",
+    ),
+    *[
+        (lambda: env.integer("NAME", 8), value, f"NAME must be a whole number; it is {value!r}.")
+        for value in ("eight", "1.5", "0x10")
+    ],
+    *[
+        (
+            lambda: env.origin("NAME", ""),
+            value,
+            f"NAME must be an origin such as https://id.example.org; it is {value!r}.",
+        )
+        for value in (
+            "id.example.org",
+            "https://id.example.org/",
+            "https://id.example.org/path",
+            "https://id.example.org?query",
+            "ftp://id.example.org",
+            "https://",
+        )
+    ],
+]
+# What a production start needs, and nothing more.
+PRODUCTION = {
+    "DATABASE_URL": "postgres://id@127.0.0.1/id",
+    "REDIS_URL": "redis://127.0.0.1/0",
+    "SECRET_KEY": "a-long-and-random-secret-key-of-the-tests",
+    "SIGNING_KEY_ENCRYPTION_KEYS": "an-encryption-key",
+    "BASE_URL": "https://id.example.org",
+    "EDGE_CLIENT_ADDRESS_HEADER": "X-Client-Address",
+}
+
+
+@pytest.mark.parametrize(("read", "value", "expected"), READ)
+def test_a_value_is_read(
+    monkeypatch: pytest.MonkeyPatch, read: Callable[[], Any], value: str | None, expected: object
+) -> None:
+    _set(monkeypatch, value)
+    assert read() == expected
+
+
+@pytest.mark.parametrize(("read", "value", "sentence"), REFUSED)
+def test_a_value_that_cannot_be_used_is_refused_by_name(
+    monkeypatch: pytest.MonkeyPatch, read: Callable[[], Any], value: str | None, sentence: str
+) -> None:
+    _set(monkeypatch, value)
+    with pytest.raises(ImproperlyConfigured, match=f"^{re.escape(sentence)}$"):
+        read()
+
+
+def _set(monkeypatch: pytest.MonkeyPatch, value: str | None) -> None:
+    monkeypatch.delenv("NAME", raising=False)
+    if value is not None:
+        monkeypatch.setenv("NAME", value)
+
+
+def _settings_with(environment: dict[str, str], directory: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from config import settings; print(settings.EMBEDDED)"]
+    return subprocess.run(
+        command, env={"VAR_DIR": str(directory), **environment}, capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def test_a_production_start_with_everything_set_keeps_nothing_on_disk(tmp_path: Path) -> None:
+    run = _settings_with(PRODUCTION, tmp_path)
+    assert (run.returncode, run.stdout, list(tmp_path.iterdir())) == (0, "False\n", [])
+
+
+@pytest.mark.parametrize("name", ["SECRET_KEY", "SIGNING_KEY_ENCRYPTION_KEYS"])
+def test_a_production_start_without_a_secret_stops_by_name(tmp_path: Path, name: str) -> None:
+    run = _settings_with({key: value for key, value in PRODUCTION.items() if key != name}, tmp_path)
+    assert (run.returncode, run.stderr.splitlines()[-1]) == (
+        1,
+        f"django.core.exceptions.ImproperlyConfigured: The environment variable {name} must be set.",
+    )
+
+
+def test_an_embedded_start_needs_nothing_and_keeps_its_secrets(tmp_path: Path) -> None:
+    runs = [_settings_with({}, tmp_path / "var") for _ in range(2)]
+    assert [(run.returncode, run.stdout) for run in runs] == [(0, "True\n")] * 2
+    kept = json.loads((tmp_path / "var" / "secrets.json").read_text())
+    assert sorted(kept) == ["secret_key", "signing_key_encryption_key"]
+
+
+def test_a_kept_secret_stays_the_same_and_is_long_and_private(tmp_path: Path) -> None:
+    first, again, other = (env.kept_secret(name, tmp_path) for name in ("first", "first", "other"))
+    assert first == again != other
+    assert len(first) == 64
+    assert stat.S_IMODE((tmp_path / "secrets.json").stat().st_mode) == 0o600
+
+
+def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> None:
+    """Eight are ready and wait for the signal; then each makes a secret of its own and keeps the common one."""
+    program = (
+        "import sys; from pathlib import Path; from config import env\n"
+        "print('ready', flush=True); sys.stdin.readline()\n"
+        "print(*[env.kept_secret(f'secret{number}', Path(sys.argv[1])) for number in range(20)])"
+    )
+    command = [sys.executable, "-c", program, str(tmp_path)]
+    runs = [
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(8)
+    ]
+    for run in runs:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "ready\n"
+    for run in runs:
+        assert run.stdin is not None
+        run.stdin.write("go\n")
+        run.stdin.flush()
+    told = {run.communicate(timeout=60) for run in runs}
+    assert told == {(" ".join(env.kept_secret(f"secret{number}", tmp_path) for number in range(20)) + "\n", "")}

@@ -1,0 +1,151 @@
+"""Every page of the account, signed out and signed in: strict policy, labels, one heading, nothing inline."""
+
+import time
+
+import pytest
+from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
+from django.core.mail import EmailMessage
+from django.test import Client
+
+from tests.pages.markup import page_of, problems_of
+
+SIGNED_OUT = [
+    "/",
+    "/accounts/login/",
+    "/accounts/login/?next=/accounts/sessions/",
+    "/accounts/signup/",
+    "/accounts/inactive/",
+    "/accounts/password/reset/",
+    "/accounts/password/reset/done/",
+    "/accounts/password/reset/key/0-wrong/",
+    "/accounts/password/reset/key/done/",
+    "/accounts/3rdparty/login/cancelled/",
+]
+SIGNED_IN = [
+    "/",
+    "/accounts/email/",
+    "/accounts/logout/",
+    "/accounts/password/change/",
+    "/accounts/password/reset/",
+    "/accounts/reauthenticate/",
+    "/accounts/2fa/",
+    "/accounts/2fa/totp/activate/",
+    "/accounts/2fa/webauthn/",
+    "/accounts/2fa/webauthn/add/",
+    "/accounts/3rdparty/",
+    "/accounts/sessions/",
+    "/accounts/connected-apps/",
+]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", SIGNED_OUT)
+def test_a_page_keeps_the_rules_for_a_visitor(client: Client, path: str) -> None:
+    response = client.get(path)
+
+    assert response.status_code == 200
+    assert problems_of(response) == []
+
+
+@pytest.mark.parametrize("path", SIGNED_IN)
+def test_a_page_keeps_the_rules_for_a_user(signed_in: Client, path: str) -> None:
+    response = signed_in.get(path)
+
+    assert response.status_code == 200
+    assert problems_of(response) == []
+
+
+@pytest.mark.parametrize("path", [path for path in SIGNED_IN if path not in SIGNED_OUT and path != "/accounts/logout/"])
+@pytest.mark.django_db
+def test_an_account_page_sends_a_visitor_to_the_login_page(client: Client, path: str) -> None:
+    response = client.get(path)
+
+    assert response.status_code == 302
+    assert response.headers["Location"].startswith("/accounts/login/?next=")
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("path", "data"),
+    [
+        ("/accounts/login/", {"login": "nobody", "password": "wrong"}),
+        ("/accounts/login/", {}),
+        ("/accounts/signup/", {"email": "no address", "username": "a b", "password1": "short"}),
+        ("/accounts/password/reset/", {"email": "no address"}),
+    ],
+)
+def test_a_form_with_errors_keeps_the_rules(client: Client, path: str, data: dict[str, str]) -> None:
+    response = client.post(path, data)
+
+    assert response.status_code == 200
+    assert problems_of(response) == []
+
+
+@pytest.mark.django_db
+def test_an_error_is_tied_to_its_field(client: Client) -> None:
+    response = client.post("/accounts/signup/", {"email": "no address", "username": "ada", "password1": "long enough"})
+
+    page = page_of(response)
+    field = page.get_element_by_id("id_email")
+    assert field.get("aria-invalid") == "true"
+    error = page.get_element_by_id(field.get("aria-describedby"))
+    assert error.text_content().strip() == "Enter a valid email address."
+
+
+@pytest.mark.django_db
+def test_the_login_form_is_a_plain_form(client: Client) -> None:
+    response = client.get("/accounts/login/?next=/accounts/sessions/")
+
+    form = page_of(response).forms[0]
+    assert (form.method, form.action) == ("POST", "/accounts/login/")
+    assert set(form.fields) == {"csrfmiddlewaretoken", "login", "password", "next"}
+    assert form.fields["next"] == "/accounts/sessions/"
+    assert form.inputs["login"].get("autocomplete") == "username webauthn"
+
+
+@pytest.mark.django_db
+def test_the_passkey_button_waits_for_a_browser_that_knows_passkeys(client: Client) -> None:
+    page = page_of(client.get("/accounts/login/?next=/accounts/sessions/"))
+
+    button = page.get_element_by_id("passkey_login")
+    assert button.getparent().get("hidden") is not None
+    form = page.get_element_by_id(button.get("form"))
+    assert form.action == "/accounts/2fa/webauthn/login/"
+    assert form.fields["next"] == "/accounts/sessions/"
+
+
+def test_the_code_page_keeps_the_rules(client: Client, db: None, mailoutbox: list[EmailMessage]) -> None:
+    data = {"email": "new@example.org", "username": "Newcomer", "password1": "long enough 9"}
+    response = client.post("/accounts/signup/", data, follow=True)
+
+    assert response.redirect_chain == [("/accounts/confirm-email/", 302)]
+    assert problems_of(response) == []
+
+
+def test_recovery_codes_keep_the_rules(signed_in: Client) -> None:
+    page = page_of(signed_in.get("/accounts/2fa/totp/activate/"))
+    secret = page.get_element_by_id("authenticator_secret").value
+    response = signed_in.post("/accounts/2fa/totp/activate/", {"code": _current_code(secret)}, follow=True)
+
+    assert response.redirect_chain == [("/accounts/2fa/recovery-codes/", 302)]
+    assert problems_of(response) == []
+    for path in ("/accounts/2fa/", "/accounts/2fa/totp/deactivate/", "/accounts/2fa/recovery-codes/generate/"):
+        assert problems_of(signed_in.get(path)) == []
+
+
+def test_the_sign_out_button_is_a_form(signed_in: Client) -> None:
+    page = page_of(signed_in.get("/accounts/sessions/"))
+
+    (form,) = [form for form in page.forms if form.action == "/accounts/logout/"]
+    assert form.method == "POST"
+
+
+def test_a_mail_names_the_site_and_shows_the_code(client: Client, db: None, mailoutbox: list[EmailMessage]) -> None:
+    client.post("/accounts/signup/", {"email": "new@example.org", "username": "Newcomer", "password1": "long enough 9"})
+
+    (mail,) = mailoutbox
+    assert mail.body.startswith("Hello from Hearth!\n\nThe Hearth account Newcomer was set up")
+
+
+def _current_code(secret: str) -> str:
+    return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30)))

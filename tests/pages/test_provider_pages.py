@@ -1,0 +1,158 @@
+"""The sign-in provider's templates, with the contexts that its views promise."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.template.loader import render_to_string
+from django.test import RequestFactory
+from django.utils import timezone
+
+from accounts.models import User
+from oidc_provider.models import Application
+from tests.factories.oidc_provider import ApplicationFactory
+from tests.pages.markup import parsed, problems_of_text
+
+SIGN_IN = SimpleNamespace(label="Sign in", description="Confirms that it is you.", is_new=False, values=[])
+EMAIL = SimpleNamespace(
+    label="Email address", description="Your email address.", is_new=True, values=[("email", "ada@example.org")]
+)
+
+
+@pytest.fixture
+def application(db: None) -> Application:
+    return ApplicationFactory.create(name="Tidepool <Notes>", privacy_url="https://app.example.org/privacy")
+
+
+def consent(user: User, application: Application, **changes: Any) -> Any:
+    """The parsed page; `changes`: values of the template's context."""
+    context = {
+        "application": application,
+        "logo_url": "",
+        "user_count": 1,
+        "user": user,
+        "permissions": [SIGN_IN, EMAIL],
+        "has_approved_before": False,
+        "destination_host": "app.example.org",
+        "destination_is_device": False,
+        "warns_locked": False,
+        "pending_id": "the-id",
+    }
+    return rendered("oidc_provider/consent.html", context | changes)
+
+
+def rendered(template: str, context: dict[str, Any]) -> Any:
+    text = render_to_string(template, context, request=RequestFactory().get("/"))
+    assert problems_of_text(text) == []
+    return parsed(text)
+
+
+def words_of(page: Any) -> str:
+    return " ".join(page.text_content().split())
+
+
+def test_consent_is_one_form_with_two_equal_buttons(user: User, application: Application) -> None:
+    page = consent(user, application)
+
+    (form,) = [form for form in page.forms if form.xpath(".//button[@name='decision']")]
+    assert (form.method, form.get("action")) == ("POST", "")
+    assert form.xpath(".//input/@name") == ["csrfmiddlewaretoken"]
+    cancel, allow = form.xpath(".//button")
+    assert (cancel.get("value"), cancel.text_content()) == ("cancel", "Cancel")
+    assert (allow.get("value"), allow.text_content()) == ("allow", "Allow")
+    assert cancel.get("class") == allow.get("class")
+    assert page.xpath("//*[@autofocus]") == []
+
+
+def test_consent_lists_exactly_the_permissions_and_what_is_shared(user: User, application: Application) -> None:
+    page = consent(user, application)
+
+    assert [" ".join(label.text_content().split()) for label in page.find_class("permissions__label")] == [
+        "Sign in",
+        "Email address",
+    ]
+    assert page.xpath("//details//dd")[0].text_content().strip() == "ada@example.org"
+
+
+def test_consent_marks_what_is_new_for_somebody_who_approved_before(user: User, application: Application) -> None:
+    page = consent(user, application, has_approved_before=True)
+
+    assert [" ".join(label.text_content().split()) for label in page.find_class("permissions__label")] == [
+        "Sign in Already allowed",
+        "Email address New",
+    ]
+
+
+def test_another_account_is_a_form_of_its_own(user: User, application: Application) -> None:
+    page = consent(user, application)
+
+    (button,) = page.xpath("//button[text()='Not you? Use another account']")
+    form = button.getparent()
+    assert (form.method, form.action) == ("POST", "/consent/the-id/switch-account")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({}, "You go to app.example.org."),
+        ({"destination_is_device": True}, "You go to app.example.org, an app on this device."),
+        ({"warns_locked": True}, "Nobody here has checked this app, and it asks for personal data."),
+        ({}, "1 person uses it"),
+        ({"user_count": 2}, "2 people use it"),
+        ({"user_count": 0}, "New app"),
+    ],
+)
+def test_consent_says(user: User, application: Application, changes: dict[str, Any], sentence: str) -> None:
+    assert sentence in words_of(consent(user, application, **changes))
+
+
+def test_links_of_an_app_leave_no_trace(user: User, application: Application) -> None:
+    page = consent(user, application)
+
+    (link,) = page.xpath("//a[starts-with(@href, 'https://app.example.org')]")
+    assert link.text_content() == "Privacy policy"
+    assert link.get("rel") == "noopener noreferrer nofollow"
+    assert "Terms: not provided" in words_of(page)
+
+
+def test_connected_apps_can_be_disconnected(user: User, application: Application) -> None:
+    now = timezone.now()
+    approval = SimpleNamespace(application=application, logo_url="", labels=["Sign in"], created_at=now, updated_at=now)
+    page = rendered("oidc_provider/connected_apps.html", {"approvals": [approval], "user": user})
+
+    (link,) = page.xpath("//a[text()='Disconnect']")
+    assert link.get("href") == f"/accounts/connected-apps/{application.client_id}/disconnect/"
+    assert link.get("aria-label") == "Disconnect Tidepool <Notes>"
+
+
+def test_no_connected_app_is_said_in_words(user: User) -> None:
+    page = rendered("oidc_provider/connected_apps.html", {"approvals": [], "user": user})
+
+    assert "No app is connected yet" in words_of(page)
+
+
+def test_disconnecting_is_confirmed(user: User, application: Application) -> None:
+    context = {"application": application, "approval": None, "labels": ["Sign in"], "user": user}
+    page = rendered("oidc_provider/disconnect.html", context)
+
+    (form,) = page.forms
+    assert form.method == "POST"
+    assert form.xpath(".//button/text()") == ["Disconnect"]
+    assert "The app may keep what it already has." in words_of(page)
+
+
+@pytest.mark.parametrize("return_url", ["", "https://app.example.org/"])
+def test_an_authorization_error_shows_its_code(return_url: str) -> None:
+    context = {"title": "Too late", "message": "It took too long.", "code": "invalid_request"}
+    page = rendered("oidc_provider/error.html", {**context, "return_url": return_url, "application_name": "Tidepool"})
+
+    assert "Go back to Tidepool and start again" in words_of(page)
+    assert "Error code: invalid_request" in words_of(page)
+    assert page.xpath("//main//a/@href") == ([return_url] if return_url else [])
+
+
+def test_an_app_cannot_end_the_session(user: User) -> None:
+    page = rendered("oidc_provider/end_session.html", {"user": user})
+
+    (form,) = page.forms
+    assert (form.method, form.action) == ("POST", "/accounts/logout/")
