@@ -7,7 +7,8 @@ on a database with demo data; prints the median of each and the ratio. Nothing i
 import statistics
 import time
 import uuid
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.utils import timezone
@@ -19,7 +20,7 @@ from oidc_provider.secret_hasher import digest
 ROUNDS, CALLS = 20, 100
 
 
-def by_orm(checksum, now):
+def by_orm(checksum: str, now: datetime) -> AccessToken:
     rows = AccessToken.objects.filter(
         token_checksum=checksum, expires__gt=now, application__suspended_at__isnull=True, user__is_active=True
     )
@@ -30,7 +31,7 @@ def by_orm(checksum, now):
     )
 
 
-def microseconds(read, checksum, now):
+def microseconds(read: Callable[[str, datetime], object], checksum: str, now: datetime) -> float:
     start = time.perf_counter()
     for _ in range(CALLS):
         read(checksum, now)

@@ -207,9 +207,10 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
 def _locked(application: Application) -> Application:
     """The app as it is now, held until the end of the transaction, with its owner.
 
-    `no_key`: a refresh that is under way may still insert its tokens, which name the app; else the two would deadlock.
+    `no_key`: a refresh that is under way may still insert its tokens, which name the app; else both wait for ever.
     """
-    return Application.objects.select_for_update(of=("self",), no_key=True).select_related("user").get(pk=application.pk)
+    locked = Application.objects.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("user").get(pk=application.pk)
 
 
 def _locked_owner(owner: User) -> User:

@@ -106,10 +106,13 @@ def verified_claims(token: str, now: datetime) -> dict[str, Any] | None:
 
 def publish() -> SigningKey:
     """Make a key and put it into the key set. It does not sign yet."""
-    private_key = Ed25519PrivateKey.generate()
-    x = _base64url(private_key.public_key().public_bytes_raw())
+    kid = "-"
+    while kid.startswith("-"):  # a command would take such a kid for an option
+        private_key = Ed25519PrivateKey.generate()
+        x = _base64url(private_key.public_key().public_bytes_raw())
+        kid = thumbprint(x)
     return SigningKey.objects.create(
-        kid=thumbprint(x),
+        kid=kid,
         public_key=x,
         private_key=_fernet().encrypt(private_key.private_bytes_raw()).decode(),
         created_at=timezone.now(),
@@ -161,8 +164,13 @@ def ensure_signing_key() -> SigningKey:
     """The key that signs; made where there is none. For the first start."""
     try:
         with transaction.atomic():
-            return SigningKey.objects.signing().first() or sign_with(kid=publish().kid)
-    except IntegrityError:  # another process was faster
+            key = SigningKey.objects.signing().first()
+            if key is None:
+                key = publish()
+                key.is_signing, key.signing_since = True, key.created_at
+                key.save()  # the constraint lets one process win
+            return key
+    except IntegrityError:  # another one did
         return SigningKey.objects.signing().get()
 
 

@@ -2,14 +2,11 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.decorators import method_decorator
-from django.views.decorators.csrf import csrf_exempt
 
 from oidc_provider.errors import InvalidClient
 from oidc_provider.views.protocol import LimitedView, error_response, prefers_json
 
 
-@method_decorator(csrf_exempt, name="dispatch")
 class EndSession(LimitedView):
     """Says so, and offers the person their own sign-out button. Nothing changes by coming here."""
 

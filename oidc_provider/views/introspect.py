@@ -2,15 +2,12 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.decorators import method_decorator
-from django.views.decorators.csrf import csrf_exempt
 
 from oidc_provider import clients, introspection
 from oidc_provider.parameters import required
 from oidc_provider.views.protocol import ProtocolView, form_of, json_response
 
 
-@method_decorator(csrf_exempt, name="dispatch")
 class Introspect(ProtocolView):
     """1 query."""
 

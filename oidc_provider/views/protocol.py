@@ -83,7 +83,7 @@ class ProtocolView(LimitedView):
 
 
 def form_of(request: HttpRequest) -> Parameters:
-    """The body's parameters. InvalidRequest: another content type, no length, a broken or repeated one, secrets in the query."""
+    """The body's parameters. InvalidRequest: another type, no length, a broken or repeated one, a query string."""
     if request.content_type != FORM:
         raise InvalidRequest(f"Send the parameters as {FORM}.")
     if request.META.get("QUERY_STRING"):

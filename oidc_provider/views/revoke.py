@@ -1,15 +1,12 @@
 """POST /api/auth/oauth2/revoke: discards a token early (RFC 7009)."""
 
 from django.http import HttpRequest, HttpResponse
-from django.utils.decorators import method_decorator
-from django.views.decorators.csrf import csrf_exempt
 
 from oidc_provider import clients, tokens
 from oidc_provider.parameters import required
 from oidc_provider.views.protocol import ProtocolView, form_of
 
 
-@method_decorator(csrf_exempt, name="dispatch")
 class Revoke(ProtocolView):
     """200 with an empty body whether or not there was such a token: the app wanted it gone, and it is."""
 

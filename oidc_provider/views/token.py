@@ -2,8 +2,6 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.decorators import method_decorator
-from django.views.decorators.csrf import csrf_exempt
 
 from oidc_provider import clients, exchange
 from oidc_provider.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
@@ -12,7 +10,6 @@ from oidc_provider.views.protocol import ProtocolView, form_of, json_response
 GRANTS = {"authorization_code": exchange.exchange_code, "refresh_token": exchange.refresh}
 
 
-@method_decorator(csrf_exempt, name="dispatch")
 class Token(ProtocolView):
     """Client authentication always comes first, whatever the grant."""
 

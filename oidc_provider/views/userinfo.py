@@ -2,8 +2,6 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
-from django.utils.decorators import method_decorator
-from django.views.decorators.csrf import csrf_exempt
 
 from oidc_provider import claims, statements
 from oidc_provider.errors import InsufficientScope, InvalidRequest, InvalidToken, MissingToken
@@ -11,7 +9,6 @@ from oidc_provider.secret_hasher import digest
 from oidc_provider.views.protocol import FORM, ProtocolView, form_of, json_response
 
 
-@method_decorator(csrf_exempt, name="dispatch")
 class UserInfo(ProtocolView):
     """1 query: the token with its app and its user."""
 

@@ -1,0 +1,94 @@
+"""The running service, one for each process of the test run, and whom its journeys need."""
+
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.journeys import people, services
+from tests.journeys.browser import Browser
+from tests.journeys.people import App, Person
+from tests.journeys.processes import Server
+from tests.journeys.relying_party import RelyingParty
+from tests.journeys.services import Service
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Without limits."""
+    directory = tmp_path_factory.mktemp("service")
+    with services.running(directory) as running:
+        yield running
+    services.forget(directory)
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """What `make run` starts, limits and all."""
+    directory = tmp_path_factory.mktemp("demo")
+    with services.embedded_server(directory) as server:
+        yield server
+    services.forget(directory)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_breaks(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Shows what the servers wrote while a test failed, and fails a test that made them log an error."""
+    servers: list[Server] = []
+    if "service" in request.fixturenames:
+        servers.append(request.getfixturevalue("service").server)
+    if "demo" in request.fixturenames:
+        servers.append(request.getfixturevalue("demo"))
+    before = [server.log.stat().st_size for server in servers]
+    yield
+    written = "".join(
+        server.log.read_bytes()[size:].decode(errors="replace") for server, size in zip(servers, before, strict=True)
+    )
+    sys.stdout.write(written)
+    assert "Traceback" not in written
+    assert '"level": "ERROR"' not in written
+
+
+@pytest.fixture(autouse=True)
+def _plain_http_is_fine_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both libraries insist on https otherwise."""
+    monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")
+    monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
+
+
+@pytest.fixture
+def browser(service: Service) -> Iterator[Browser]:
+    """Of somebody who was never here before."""
+    with Browser(service.base_url) as browser:
+        yield browser
+
+
+@pytest.fixture
+def person(service: Service) -> Person:
+    return people.new_person(service.operator)
+
+
+@pytest.fixture
+def app(service: Service) -> App:
+    """With the scopes that need no unlocking and one https redirect URL."""
+    return people.new_app(service.operator)
+
+
+@pytest.fixture
+def party_of(service: Service) -> Iterator[Callable[[App], RelyingParty]]:
+    """Makes the relying party of an app."""
+    made: list[RelyingParty] = []
+
+    def make(app: App) -> RelyingParty:
+        made.append(RelyingParty(service.base_url, app))
+        return made[-1]
+
+    yield make
+    for party in made:
+        party.session.close()
+
+
+@pytest.fixture
+def party(party_of: Callable[[App], RelyingParty], app: App) -> RelyingParty:
+    """The relying party of `app`."""
+    return party_of(app)

@@ -1,0 +1,51 @@
+"""Speaks to the operator's console (console.py), which runs in the server's own environment."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from tests.journeys import processes
+
+
+class Operator:
+    """Somebody with a shell on the server's machine. `do(name, ...)` is one deed of console.py."""
+
+    def __init__(self, values: dict[str, str], log: Path) -> None:
+        """`values`: the server's environment. `log`: where the console's complaints go."""
+        self._log = log
+        with log.open("ab") as file:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.journeys.console"],
+                cwd=processes.ROOT,
+                env=processes.clean_environment(**values),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=file,
+                text=True,
+                start_new_session=True,
+            )
+
+    def do(self, deed: str, **arguments: Any) -> dict[str, Any]:
+        """Any: whatever JSON can carry."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(f"{json.dumps({'do': deed, **arguments})}\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, f"The console stopped at {deed}:\n{self._log.read_text()[-4000:]}"
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def leave(self) -> None:
+        """End of input ends the console."""
+        with self._process as process:
+            if process.stdin:
+                process.stdin.close()
+            try:
+                process.wait(processes.STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()

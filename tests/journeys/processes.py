@@ -1,0 +1,115 @@
+"""Programs of the service that a test run starts, each with a log, and stops by their process id."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import requests
+
+from tests.bed import environment
+
+ROOT = Path(__file__).parents[2]
+START_SECONDS = 60
+STOP_SECONDS = 15
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+class StartError(Exception):
+    """A program did not start; the message holds the end of what it wrote."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server. `log` is everything that it wrote."""
+
+    base_url: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def stop(self) -> None:
+        """SIGTERM, as an init system does; what is left after that is killed."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def is_anything_left(self) -> bool:
+        """Whether any process of its group runs: the server was started as the leader of a group of its own."""
+        try:
+            os.killpg(self.process.pid, 0)
+        except ProcessLookupError:
+            return False
+        return True
+
+    def wait_until_gone(self) -> None:
+        """AssertionError where a process of its group outlives STOP_SECONDS."""
+        give_up_at = time.monotonic() + STOP_SECONDS
+        while self.process.poll() is None or self.is_anything_left():
+            assert time.monotonic() < give_up_at, f"Processes of {self.base_url} are still running"
+            time.sleep(0.05)
+
+
+def manage(*arguments: str) -> list[str]:
+    """The command line of a command of the project."""
+    return [sys.executable, str(ROOT / "manage.py"), *arguments]
+
+
+def clean_environment(**values: str) -> dict[str, str]:
+    """What a person's shell holds, without anything of the test run, and `values`."""
+    ours = {*environment.NAMES, "DATABASE_URL", "REDIS_URL", "VAR_DIR", "DJANGO_SETTINGS_MODULE"}
+    outer = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("PYTEST")}
+    return {**outer, **values}
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(command: Sequence[str], values: dict[str, str], log: Path) -> Server:
+    """Start a server and wait until it says that it is ready. `values`: its environment, BASE_URL among it."""
+    with log.open("ab") as file:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=clean_environment(**values),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # Ctrl-C reaches the tests, which then stop it
+            preexec_fn=_stop_with_the_tests,  # noqa: PLW1509 - it takes no lock
+        )
+    server = Server(values["BASE_URL"], process, log)
+    give_up_at = time.monotonic() + START_SECONDS
+    while not _is_ready(server.base_url):
+        if process.poll() is not None or time.monotonic() > give_up_at:
+            server.stop()
+            raise StartError(f"{server.base_url} did not start:\n{log.read_text()[-4000:]}")
+        time.sleep(0.05)
+    return server
+
+
+def _stop_with_the_tests() -> None:
+    """On Linux: a test run that is killed takes its servers along (PR_SET_PDEATHSIG, kept across exec)."""
+    if _LIBC is not None:
+        _LIBC.prctl(1, signal.SIGTERM)
+
+
+def _is_ready(base_url: str) -> bool:
+    try:
+        return requests.get(f"{base_url}/readyz", timeout=5).status_code == 200
+    except requests.ConnectionError:
+        return False

@@ -1,0 +1,116 @@
+"""The running service that journeys go through: the embedded default as users start it, or PostgreSQL with Redis."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql
+
+from tests.journeys import people, processes
+from tests.journeys.operators import Operator
+from tests.journeys.post_office import LogPostOffice, PostOffice, SmtpPostOffice
+from tests.journeys.processes import Server
+
+# Two workers: nothing may live in one process alone.
+GRANIAN = "-m granian --interface wsgi --workers 2 --blocking-threads 4 --workers-kill-timeout 5 --log-level warning"
+
+
+@dataclass(frozen=True)
+class Service:
+    server: Server
+    operator: Operator
+    post_office: PostOffice
+
+    @property
+    def base_url(self) -> str:
+        return self.server.base_url
+
+
+@contextlib.contextmanager
+def running(directory: Path) -> Iterator[Service]:
+    """The service in the form that DATABASE_URL and REDIS_URL say, without limits: all journeys share one address."""
+    with contextlib.ExitStack() as stack:
+        if os.environ.get("DATABASE_URL"):
+            yield _production(directory, stack)
+        else:
+            yield _embedded(directory, stack)
+
+
+@contextlib.contextmanager
+def embedded_server(directory: Path, **more: str) -> Iterator[Server]:
+    """What `make run` starts, on a free port; the state of an earlier start in `directory` is used again."""
+    server = processes.start(processes.manage("run_embedded"), embedded_values(directory, **more), directory / "log")
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def embedded_values(directory: Path, **more: str) -> dict[str, str]:
+    """The environment of an embedded service."""
+    port = str(processes.free_port())
+    return {"VAR_DIR": str(directory / "var"), "PORT": port, "BASE_URL": f"http://127.0.0.1:{port}", **more}
+
+
+def _embedded(directory: Path, stack: contextlib.ExitStack) -> Service:
+    server = stack.enter_context(embedded_server(directory, RATE_LIMITS_ENABLED="0"))
+    values = embedded_values(directory, BASE_URL=server.base_url)
+    return Service(server, _operator(values, directory, stack), LogPostOffice(server.log))
+
+
+def _production(directory: Path, stack: contextlib.ExitStack) -> Service:
+    port = str(processes.free_port())
+    office = SmtpPostOffice()
+    stack.callback(office.close)
+    values = {
+        **embedded_values(directory, PORT=port, BASE_URL=f"http://127.0.0.1:{port}", RATE_LIMITS_ENABLED="0"),
+        "DATABASE_URL": stack.enter_context(_database(os.environ["DATABASE_URL"])),
+        "REDIS_URL": os.environ["REDIS_URL"],
+        "SECRET_KEY": secrets.token_urlsafe(48),
+        "SIGNING_KEY_ENCRYPTION_KEYS": secrets.token_urlsafe(48),
+        "EMAIL_HOST": "127.0.0.1",
+        "EMAIL_PORT": str(office.port),
+    }
+    operator = _operator(values, directory, stack, is_new=True)
+    command = [sys.executable, *GRANIAN.split(), "--host", "127.0.0.1", "--port", port, "config.wsgi:application"]
+    server = processes.start(command, values, directory / "log")
+    stack.callback(server.stop)
+    return Service(server, operator, office)
+
+
+def _operator(
+    values: dict[str, str], directory: Path, stack: contextlib.ExitStack, *, is_new: bool = False
+) -> Operator:
+    operator = Operator(values, directory / "console.log")
+    stack.callback(operator.leave)
+    if is_new:
+        operator.do("prepare")
+    people.settle(operator)
+    return operator
+
+
+@contextlib.contextmanager
+def _database(server_url: str) -> Iterator[str]:
+    """The URL of a new database on the server of `server_url`, dropped at the end."""
+    name = f"journeys_{secrets.token_hex(6)}"
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    try:
+        yield urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
+    finally:
+        with psycopg.connect(server_url, autocommit=True) as connection:
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def forget(directory: Path) -> None:
+    """Remove the state, which holds secrets; the logs stay for whoever asks why a test failed."""
+    shutil.rmtree(directory / "var", ignore_errors=True)

@@ -1,0 +1,175 @@
+"""What `make run` starts: demo data, limits, and a clean end."""
+
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from requests.adapters import HTTPAdapter
+
+from tests.journeys import processes, services
+from tests.journeys.browser import TIMEOUT, Browser
+from tests.journeys.people import App, Person
+from tests.journeys.processes import Server
+from tests.journeys.relying_party import RelyingParty, discover
+
+LIMIT = 100
+TOO_MANY = {"message": "Too many requests. Please try again later."}
+Demo = dict[str, Any]  # Any: the file's JSON, as config/demo.py writes it
+
+
+def demo_of(server: Server) -> Demo:
+    """What VAR_DIR/demo.json says."""
+    entry: Demo = json.loads((server.log.parent / "var" / "demo.json").read_text())
+    return entry
+
+
+def sign_in_with_demo_data(base_url: str, entry: Demo) -> dict[str, Any]:
+    """The claims that the first demo app reads of the first demo user."""
+    told, user = entry["app"], entry["users"][0]
+    app = App(told["name"], told["client_id"], told["client_secret"], told["redirect_uris"][0], tuple(told["scopes"]))
+    party = RelyingParty(base_url, app)
+    with Browser(base_url) as browser, party.session:
+        Person(user["username"], user["email"], user["password"]).sign_in(browser.open(party.begin()))
+        callback = browser.left_for or browser.press("Allow").left_for
+        claims: dict[str, Any] = party.userinfo(party.finish(callback)["access_token"]).json()
+        return claims
+
+
+class FromAddress(HTTPAdapter):
+    """Connects from another loopback address, which counts as another client."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        super().__init__()
+
+    def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
+        """Any: whatever the pool takes."""
+        super().init_poolmanager(*args, **kwargs, source_address=(self._address, 0))
+
+
+@pytest.fixture
+def somebody() -> Iterator[requests.Session]:
+    """A client that no other test shares its address with."""
+    with requests.Session() as session:
+        session.mount("http://", FromAddress("127.0.0.2"))
+        yield session
+
+
+@pytest.fixture
+def somebody_else() -> Iterator[requests.Session]:
+    with requests.Session() as session:
+        session.mount("http://", FromAddress("127.0.0.3"))
+        yield session
+
+
+def test_the_demo_data_are_good_for_a_sign_in(demo: Server) -> None:
+    entry = demo_of(demo)
+    user = entry["users"][0]
+    claims = sign_in_with_demo_data(demo.base_url, entry)
+    assert (claims["sub"], claims["uid"], claims["email"]) == (user["id"], user["uid"], user["email"])
+    assert [account["type"] for account in claims["connections"]] == ["chat", "scrobbler"]
+
+
+def test_the_demo_operator_can_open_the_admin(demo: Server) -> None:
+    operator = demo_of(demo)["operator"]
+    with Browser(demo.base_url) as browser:
+        Person(operator["username"], operator["email"], operator["password"]).sign_in(browser.open("/admin/"))
+        assert browser.path == "/admin/"
+        assert browser.response.status_code == 200
+
+
+def test_the_demo_file_is_for_its_owner_alone(demo: Server) -> None:
+    var = demo.log.parent / "var"
+    assert var.stat().st_mode & 0o077 == 0
+    assert (var / "demo.json").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"), [("POST", "/api/auth/oauth2/token", 400), ("GET", "/api/auth/oauth2/authorize", 400)]
+)
+def test_the_hundred_and_first_request_of_a_minute_waits(
+    demo: Server, somebody: requests.Session, somebody_else: requests.Session, method: str, path: str, status: int
+) -> None:
+    url = f"{demo.base_url}{path}"
+    answers = [somebody.request(method, url, timeout=TIMEOUT) for _ in range(LIMIT + 2)]
+    assert [answer.status_code for answer in answers] == [status] * LIMIT + [429] * 2
+    refused = answers[-1]
+    assert refused.json() == TOO_MANY
+    assert refused.headers["Content-Type"] == "application/json"
+    assert 1 <= int(refused.headers["X-Retry-After"]) <= 60
+    assert refused.headers["Retry-After"] == refused.headers["X-Retry-After"]
+
+    assert somebody.get(f"{demo.base_url}/api/auth/oauth2/userinfo", timeout=TIMEOUT).status_code == 401
+    assert somebody_else.request(method, url, timeout=TIMEOUT).status_code == status
+
+
+def test_no_header_makes_another_client(demo: Server, somebody: requests.Session) -> None:
+    answers = set()
+    for number in range(LIMIT + 1):
+        address = f"10.0.0.{number}"
+        forged = {"X-Forwarded-For": address, "X-Real-IP": address, "CF-Connecting-IP": address, "Forwarded": address}
+        url = f"{demo.base_url}/api/auth/oauth2/introspect"
+        answers.add(somebody.post(url, headers=forged, timeout=TIMEOUT).status_code)
+    assert answers == {400, 429}
+
+
+def test_discovery_is_never_limited(demo: Server, somebody: requests.Session) -> None:
+    url = f"{demo.base_url}/.well-known/openid-configuration"
+    assert {somebody.get(url, timeout=TIMEOUT).status_code for _ in range(LIMIT + 20)} == {200}
+
+
+def test_the_end_leaves_no_process_and_the_next_start_finds_everything(tmp_path: Path) -> None:
+    """Ctrl-C reaches every process of the terminal's group, an init system's SIGTERM the first one alone."""
+    with services.embedded_server(tmp_path) as server, requests.Session() as kept_open:
+        before = demo_of(server)
+        kept_open.get(f"{server.base_url}/healthz", timeout=TIMEOUT)
+        os.killpg(server.process.pid, signal.SIGINT)
+        server.wait_until_gone()
+        assert server.process.returncode in {0, 130, -signal.SIGINT}
+    with services.embedded_server(tmp_path, BASE_URL=server.base_url, PORT=server.base_url.rpartition(":")[2]) as again:
+        assert demo_of(again) == before
+        assert sign_in_with_demo_data(again.base_url, before)["sub"] == before["users"][0]["id"]
+        os.kill(again.process.pid, signal.SIGTERM)
+        again.wait_until_gone()
+    services.forget(tmp_path)
+
+
+def test_what_breaks_is_answered_plainly_and_logged_whole(tmp_path: Path) -> None:
+    with services.embedded_server(tmp_path) as server:
+        database = sqlite3.connect(tmp_path / "var" / "db.sqlite3")
+        with contextlib.closing(database), database:
+            database.execute("ALTER TABLE oidc_provider_application RENAME TO hidden")
+        url = f"{server.base_url}/api/auth/oauth2/authorize?client_id=a-client&code=a-secret"
+        answer = requests.get(url, timeout=TIMEOUT)
+        log = server.log.read_text()
+    assert (answer.status_code, answer.json()) == (500, {"error": "errors.internal"})
+    (entry,) = [json.loads(line) for line in log.splitlines() if line.startswith("{")]
+    assert (entry["level"], entry["logger"]) == ("ERROR", "django.request")
+    assert "no such table" in entry["exception"]
+    assert "a-secret" not in log
+    services.forget(tmp_path)
+
+
+def test_a_port_that_is_taken_is_named(demo: Server, tmp_path: Path) -> None:
+    port = demo.base_url.rpartition(":")[2]
+    values = services.embedded_values(tmp_path, PORT=port, BASE_URL=demo.base_url)
+    refused = subprocess.run(
+        processes.manage("run_embedded"),
+        env=processes.clean_environment(**values),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert f"Cannot listen on 127.0.0.1:{port}" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert discover(demo.base_url)["issuer"] == demo.base_url

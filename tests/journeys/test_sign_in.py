@@ -1,0 +1,197 @@
+"""What a person meets between an app's request and the app."""
+
+from collections.abc import Callable
+from urllib.parse import urlencode
+
+import pytest
+import requests
+
+from tests.journeys import people, post_office
+from tests.journeys.browser import TIMEOUT, Browser
+from tests.journeys.people import App, Person
+from tests.journeys.relying_party import RelyingParty
+from tests.journeys.services import Service
+
+PartyOf = Callable[[App], RelyingParty]
+
+
+@pytest.fixture
+def approved(browser: Browser, person: Person, party: RelyingParty) -> RelyingParty:
+    """`person` sits signed in at `browser` and has allowed the app."""
+    person.sign_in(browser.open(party.begin()))
+    party.finish(browser.press("Allow").left_for)
+    return party
+
+
+def test_the_second_sign_in_asks_nothing(browser: Browser, person: Person, approved: RelyingParty) -> None:
+    tokens = approved.finish(browser.open(approved.begin()).left_for)
+    assert approved.claims(tokens["id_token"], nonce=approved.nonce)["sub"] == person.id
+
+
+def test_a_silent_request_succeeds_after_consent(browser: Browser, person: Person, approved: RelyingParty) -> None:
+    tokens = approved.finish(browser.open(approved.begin(prompt="none")).left_for)
+    assert approved.userinfo(tokens["access_token"]).json()["sub"] == person.id
+
+
+def test_a_silent_request_of_nobody_is_told_to_log_in(browser: Browser, party: RelyingParty) -> None:
+    assert party.answer(browser.open(party.begin(prompt="none")).left_for)["error"] == "login_required"
+
+
+def test_a_silent_request_before_consent_is_told_so(browser: Browser, person: Person, party: RelyingParty) -> None:
+    person.sign_in(browser.open(party.begin()))
+    assert party.answer(browser.open(party.begin(prompt="none")).left_for)["error"] == "consent_required"
+
+
+def test_cancel_brings_access_denied_to_the_app(browser: Browser, person: Person, party: RelyingParty) -> None:
+    person.sign_in(browser.open(party.begin()))
+    answer = party.answer(browser.press("Cancel").left_for)
+    assert answer == {"error": "access_denied", "error_description": answer["error_description"]}
+    assert browser.open(party.begin()).heading.startswith(f"{party.app.name} wants to use your")
+
+
+def test_every_character_of_the_state_comes_back(browser: Browser, approved: RelyingParty) -> None:
+    state = "a b+c%2B&d=é/?#\"'<>\\ \N{WAVING HAND SIGN}"
+    approved.answer(browser.open(approved.begin(state=state)).left_for)
+    assert approved.state == state
+
+
+def test_more_scopes_are_asked_for_and_marked(browser: Browser, person: Person, party: RelyingParty) -> None:
+    person.sign_in(browser.open(party.begin(scope="openid")))
+    party.finish(browser.press("Allow").left_for)
+    browser.open(party.begin(scope="openid identify"))
+    assert "Sign in Already allowed" in browser.text
+    assert "Basic profile New" in browser.text
+    assert party.finish(browser.press("Allow").left_for)["scope"] == "openid identify"
+
+
+def test_prompt_consent_asks_again(browser: Browser, approved: RelyingParty) -> None:
+    browser.open(approved.begin(prompt="consent"))
+    assert approved.finish(browser.press("Allow").left_for)["scope"] == " ".join(approved.app.scopes)
+
+
+@pytest.mark.parametrize("wish", [{"prompt": "login"}, {"max_age": "0"}])
+def test_an_app_can_have_the_password_asked_again(
+    browser: Browser, person: Person, approved: RelyingParty, wish: dict[str, str]
+) -> None:
+    first = approved.claims(approved.finish(browser.open(approved.begin()).left_for)["id_token"], nonce=approved.nonce)
+    browser.open(approved.begin(**wish))
+    callback = browser.press("Confirm", password=person.password).left_for
+    second = approved.claims(approved.finish(callback)["id_token"], nonce=approved.nonce)
+    assert second["auth_time"] >= first["auth_time"]
+    assert second["sub"] == first["sub"]
+
+
+def test_a_wrong_password_can_be_mended(browser: Browser, person: Person, party: RelyingParty) -> None:
+    browser.open(party.begin(login_hint=person.username))
+    assert browser.page.forms[0].fields["login"] == person.username
+    browser.press("Sign in", password="wrong-password")
+    assert "not correct" in browser.text
+    browser.press("Sign in", login=person.email.upper(), password=person.password)
+    assert party.finish(browser.press("Allow").left_for)["token_type"] == "Bearer"
+
+
+def test_not_you_leads_back_to_the_same_request_as_another_person(
+    service: Service, browser: Browser, person: Person, party: RelyingParty
+) -> None:
+    other = people.new_person(service.operator)
+    person.sign_in(browser.open(party.begin()))
+    assert f"Signed in as {person.username}" in browser.text
+    other.sign_in(browser.press("Not you? Use another account"))
+    assert f"Signed in as {other.username}" in browser.text
+    tokens = party.finish(browser.press("Allow").left_for)
+    assert party.claims(tokens["id_token"], nonce=party.nonce)["sub"] == other.id
+
+
+def test_somebody_new_signs_up_on_the_way(service: Service, browser: Browser, party: RelyingParty) -> None:
+    person = people.stranger()
+    browser.open(party.begin()).follow("Create an account")
+    browser.press("Sign up", email=person.email, username=person.username, password1=person.password)
+    code = post_office.code_for(service.post_office, person.email)
+    browser.press("Confirm", code=code)
+    assert browser.heading.startswith(f"{party.app.name} wants to use your")
+    tokens = party.finish(browser.press("Allow").left_for)
+    assert party.userinfo(tokens["access_token"]).json()["preferred_username"] == person.username
+
+
+def test_two_apps_wait_in_two_tabs(service: Service, browser: Browser, person: Person, party_of: PartyOf) -> None:
+    first, second = (party_of(people.new_app(service.operator)) for _ in range(2))
+    addresses = (first.begin(), second.begin())
+    waiting = [browser.open(address).response.url for address in addresses]
+    person.sign_in(browser.open(waiting[0]))
+    first.finish(browser.press("Allow").left_for)
+    browser.open(waiting[1])
+    assert browser.heading.startswith(f"{second.app.name} wants to use your")
+    second.finish(browser.press("Allow").left_for)
+
+
+def test_a_native_app_is_reached_by_its_own_scheme(
+    service: Service, browser: Browser, person: Person, party_of: PartyOf
+) -> None:
+    party = party_of(people.new_app(service.operator, redirect_urls=["org.example.journey:/signed-in"]))
+    person.sign_in(browser.open(party.begin()))
+    callback = browser.press("Allow").left_for
+    assert callback.startswith("org.example.journey:/signed-in?code=")
+    assert party.finish(callback)["token_type"] == "Bearer"
+
+
+def test_the_port_of_127_0_0_1_may_change(
+    service: Service, browser: Browser, person: Person, party_of: PartyOf
+) -> None:
+    party = party_of(people.new_app(service.operator, redirect_urls=["http://127.0.0.1:8000/callback"]))
+    party.session.redirect_uri = "http://127.0.0.1:53682/callback"
+    person.sign_in(browser.open(party.begin()))
+    assert party.finish(browser.press("Allow").left_for)["token_type"] == "Bearer"
+
+
+@pytest.mark.parametrize(
+    ("registered", "asked"),
+    [
+        ("http://localhost:8000/callback", "http://localhost:53682/callback"),
+        ("http://127.0.0.1:8000/callback", "http://127.0.0.1:8000/elsewhere"),
+        ("http://127.0.0.1:8000/callback", "http://localhost:8000/callback"),
+        ("https://app.example.org/callback", "https://app.example.org:443/callback"),
+        ("https://app.example.org/callback", "https://app.example.org/callback/"),
+    ],
+)
+def test_another_redirect_url_is_never_followed(
+    service: Service, browser: Browser, party_of: PartyOf, registered: str, asked: str
+) -> None:
+    party = party_of(people.new_app(service.operator, redirect_urls=[registered]))
+    party.session.redirect_uri = asked
+    browser.open(party.begin())
+    assert (browser.left_for, browser.response.status_code) == ("", 400)
+    assert "Error code: invalid_redirect" in browser.text
+
+
+def test_a_scope_that_is_not_registered_fails_the_whole_request(browser: Browser, approved: RelyingParty) -> None:
+    for scope in ("openid profile", "openid email"):
+        assert approved.answer(browser.open(approved.begin(scope=scope)).left_for)["error"] == "invalid_scope"
+
+
+def test_a_head_request_makes_no_code(browser: Browser, approved: RelyingParty) -> None:
+    response = browser.session.head(approved.begin(), allow_redirects=False, timeout=TIMEOUT)
+    assert (response.status_code, response.headers["Allow"]) == (405, "GET")
+
+
+def assert_is_complete(browser: Browser, heading: str) -> None:
+    """The page has nothing inline, nothing of another site, and all that it names is there."""
+    assert browser.heading.startswith(heading)
+    assert browser.page.xpath("//style | //*[@style] | //script[not(@src)][not(@type='application/json')]") == []
+    for asset in browser.assets():
+        assert asset.startswith(f"{browser.base_url}/"), asset
+        assert requests.get(asset, timeout=TIMEOUT).status_code == 200, asset
+
+
+def test_everything_that_the_pages_need_is_there(browser: Browser, person: Person, party: RelyingParty) -> None:
+    assert_is_complete(browser.open(party.begin()), "Sign in")
+    assert_is_complete(person.sign_in(browser), f"{party.app.name} wants to use your")
+    party.finish(browser.press("Allow").left_for)
+    assert_is_complete(browser.open("/accounts/connected-apps/"), "Connected apps")
+
+
+def test_login_leads_to_no_foreign_site(browser: Browser, person: Person) -> None:
+    for place in ("https://elsewhere.example/", "//elsewhere.example/", "/\\elsewhere.example/"):
+        browser.session.cookies.clear()
+        person.sign_in(browser.open(f"/accounts/login/?{urlencode({'next': place})}"))
+        assert browser.left_for == ""
+        assert browser.heading == "Connected apps"

@@ -1,0 +1,87 @@
+"""An app, a person who is signed in, and a clock that stands still until a test moves it.
+
+Imports of models stand inside the fixtures: pytest may load this file before Django is set up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+import time_machine
+from django.test import Client
+
+from tests.oidc_provider.moments import NOON
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from oidc_provider.models import Application, SigningKey
+    from tests.oidc_provider.protocol import App
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def signing_key(db: None) -> SigningKey:
+    from oidc_provider import signing
+
+    return signing.ensure_signing_key()
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    from tests.factories.accounts import UserFactory
+
+    return UserFactory(username="Ada", email="ada@example.org", display_name="Ada Example")
+
+
+@pytest.fixture
+def other_user(db: None) -> User:
+    from tests.factories.accounts import UserFactory
+
+    return UserFactory(username="Ben", email="ben@example.org")
+
+
+@pytest.fixture
+def application(signing_key: SigningKey) -> Application:
+    from tests.factories.oidc_provider import ApplicationFactory
+
+    return ApplicationFactory(name="Notebook")
+
+
+@pytest.fixture
+def app(application: Application) -> App:
+    from tests.oidc_provider.protocol import App
+
+    return App(application)
+
+
+@pytest.fixture
+def other_app(signing_key: SigningKey) -> App:
+    """Another app, with another secret."""
+    from tests.factories.oidc_provider import ApplicationFactory
+    from tests.oidc_provider.protocol import App
+
+    secret = "the-secret-of-the-other-app-of-the-tests-43ch"
+    return App(ApplicationFactory(name="Other", secret=secret), secret)
+
+
+@pytest.fixture
+def browser(user: User) -> Client:
+    """Ada's browser, signed in."""
+    browser = Client()
+    browser.force_login(user)
+    return browser
+
+
+@pytest.fixture
+def other_browser(other_user: User) -> Client:
+    """Ben's browser, signed in."""
+    browser = Client()
+    browser.force_login(other_user)
+    return browser

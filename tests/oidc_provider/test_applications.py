@@ -1,0 +1,265 @@
+"""Operations on apps, and the rules of what may be registered."""
+
+import contextlib
+import io
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.utils import timezone
+from PIL import Image
+
+from accounts.models import AuditEvent, User
+from oidc_provider import applications, logos
+from oidc_provider.models import AccessToken, Application, Approval
+from tests.bed.threads import together
+from tests.factories.accounts import StaffFactory, UserFactory
+from tests.factories.oidc_provider import CLIENT_SECRET, ApplicationFactory
+
+pytestmark = pytest.mark.django_db
+
+URL = "https://app.example/callback"
+
+
+def register(owner: User, **values: Any) -> applications.RegisteredApp:
+    good = {"name": "My app", "redirect_urls": [URL], "scopes": ["openid", "identify"], "by": owner}
+    return applications.register(owner=owner, **{**good, **values})
+
+
+def verbs() -> list[str]:
+    return list(AuditEvent.objects.order_by("pk").values_list("verb", flat=True))
+
+
+def test_a_registered_app_knows_its_secret_and_stores_its_hash() -> None:
+    owner = UserFactory()
+    registered = register(owner, scopes=["offline_access", "openid"], homepage_url="https://app.example/")
+    app = Application.objects.get()
+    assert app == registered.application
+    assert app.check_secret(registered.client_secret)
+    assert registered.client_secret not in str(Application.objects.values().get())
+    assert app.registered_scopes == ["openid", "offline_access"]
+    assert app.redirect_urls == [URL]
+    assert app.homepage_url == "https://app.example/"
+    event = AuditEvent.objects.get()
+    assert (event.verb, event.actor) == ("application:registered", owner)
+    assert registered.client_secret not in str(event.data)
+
+
+@pytest.mark.parametrize(
+    ("values", "field"),
+    [
+        ({"name": ""}, "name"),
+        ({"name": "x" * 65}, "name"),
+        ({"name": " My app"}, "name"),
+        ({"name": settings.SITE_NAME.upper()}, "name"),
+        ({"name": "The OFFICIAL app"}, "name"),
+        ({"name": "The \uff4ffficial app"}, "name"),
+        ({"name": "My\x00app"}, "name"),
+        ({"name": "My\u202eapp"}, "name"),
+        ({"name": "trusted app"}, "name"),
+        ({"redirect_urls": []}, "redirect_urls"),
+        ({"redirect_urls": ["http://app.example/cb"]}, "redirect_urls"),
+        ({"redirect_urls": [URL, URL]}, "redirect_urls"),
+        ({"redirect_urls": [f"{URL}/{number}" for number in range(11)]}, "redirect_urls"),
+        ({"scopes": []}, "scopes"),
+        ({"scopes": ["openid", "profile"]}, "scopes"),
+        ({"scopes": ["openid", "openid"]}, "scopes"),
+        ({"scopes": ["openid", "email"]}, "scopes"),
+        ({"privacy_url": "javascript:alert(1)"}, "privacy_url"),
+        ({"terms_url": "nonsense"}, "terms_url"),
+    ],
+)
+def test_a_bad_app_is_refused_by_field(values: dict[str, Any], field: str) -> None:
+    owner = UserFactory(unlocked_scopes=["connections"])
+    ApplicationFactory(name="Trusted app", is_verified=True)
+    with pytest.raises(ValidationError) as refusal:
+        register(owner, **values)
+    assert list(refusal.value.message_dict) == [field]
+    assert Application.objects.count() == 1
+    assert verbs() == []
+
+
+def test_a_scope_that_staff_unlocked_can_be_registered_and_openid_is_not_forced() -> None:
+    owner = UserFactory(unlocked_scopes=["email"])
+    assert register(owner, scopes=["email"]).application.registered_scopes == ["email"]
+
+
+def test_a_banned_owner_registers_nothing() -> None:
+    with pytest.raises(ValidationError, match="banned"):
+        register(UserFactory(is_active=False))
+
+
+def test_redirect_urls_are_replaced() -> None:
+    app = ApplicationFactory()
+    applications.change_redirect_urls(application=app, redirect_urls=[URL, "http://127.0.0.1/cb"], by=None)
+    app.refresh_from_db()
+    assert app.redirect_urls == [URL, "http://127.0.0.1/cb"]
+    with pytest.raises(ValidationError):
+        applications.change_redirect_urls(application=app, redirect_urls=["http://evil.example/"], by=None)
+    applications.change_redirect_urls(application=app, redirect_urls=app.redirect_urls, by=None)
+    assert verbs() == ["application:redirect_urls_changed"]
+
+
+def test_scopes_are_replaced_within_what_is_unlocked() -> None:
+    app = ApplicationFactory(registered_scopes=["openid"])
+    changed = applications.change_scopes(application=app, scopes=["offline_access", "openid"], by=None)
+    assert changed.registered_scopes == ["openid", "offline_access"]
+    with pytest.raises(ValidationError, match="locked"):
+        applications.change_scopes(application=app, scopes=["openid", "email"], by=None)
+    assert verbs() == ["application:scopes_changed"]
+
+
+def test_a_changed_name_drops_the_verification_and_a_changed_link_does_not() -> None:
+    app = ApplicationFactory(is_verified=True)
+    assert applications.change_details(application=app, by=None, support_url="https://app.example/help").is_verified
+    assert applications.change_details(application=app, by=None, name=app.name).is_verified
+    assert not applications.change_details(application=app, by=None, name="Another name").is_verified
+    with pytest.raises(TypeError):
+        applications.change_details(application=app, by=None, client_id="x")
+    assert verbs() == ["application:details_changed", "application:details_changed", "application:unverified"]
+
+
+def test_a_reset_secret_kills_the_old_one_at_once() -> None:
+    app = ApplicationFactory()
+    secret = applications.reset_secret(application=app, by=None)
+    app.refresh_from_db()
+    assert app.check_secret(secret)
+    assert not app.check_secret(CLIENT_SECRET)
+    assert secret not in str(AuditEvent.objects.values().get())
+
+
+def with_token_and_approval(app: Application) -> None:
+    user, now = UserFactory(), timezone.now()
+    Approval.objects.create(user=user, application=app, scopes=["openid"], created_at=now, updated_at=now)
+    AccessToken.objects.create(
+        user=user,
+        application=app,
+        token="",
+        token_checksum=uuid.uuid4().hex * 2,
+        token_family=uuid.uuid4(),
+        expires=now + timedelta(hours=1),
+    )
+
+
+def test_a_suspended_app_loses_its_tokens_and_keeps_its_approvals() -> None:
+    staff, app, other = StaffFactory(), ApplicationFactory(), ApplicationFactory()
+    with_token_and_approval(app)
+    with_token_and_approval(other)
+    applications.suspend(application=app, by=staff, reason="Phishing")
+    applications.suspend(application=app, by=staff, reason="Phishing again")
+    app.refresh_from_db()
+    assert app.is_suspended
+    assert app.suspension_reason == "Phishing"
+    assert list(AccessToken.objects.values_list("application_id", flat=True)) == [other.pk]
+    assert Approval.objects.filter(application=app).exists()
+    applications.restore(application=app, by=staff, reason="Solved")
+    applications.restore(application=app, by=staff, reason="Solved again")
+    restored = Application.objects.get(pk=app.pk)
+    assert not restored.is_suspended
+    assert restored.suspension_reason == ""
+    assert verbs() == ["application:suspended", "application:restored"]
+
+
+def test_relocking_takes_the_scope_from_every_app_of_that_owner() -> None:
+    owner = UserFactory()
+    for scope in ("email", "connections"):
+        applications.unlock_scope(owner=owner, scope=scope, by=None, reason="Asked")
+    first = register(owner, scopes=["openid", "email", "connections"]).application
+    second = register(owner, scopes=["openid"]).application
+    foreign = ApplicationFactory(registered_scopes=["openid", "email"])
+    assert applications.relock_scope(owner=owner, scope="email", by=None, reason="Misuse").unlocked_scopes == [
+        "connections"
+    ]
+    scopes = dict(Application.objects.values_list("pk", "registered_scopes"))
+    assert scopes == {
+        first.pk: ["openid", "connections"],
+        second.pk: ["openid"],
+        foreign.pk: ["openid", "email"],
+    }
+    event = AuditEvent.objects.get(verb="user:scope_relocked")
+    assert event.data == {"scope": "email", "client_ids": [first.client_id]}
+    with pytest.raises(ValidationError):
+        applications.change_scopes(application=first, scopes=["openid", "email"], by=None)
+    with pytest.raises(ValidationError):
+        applications.unlock_scope(owner=owner, scope="openid", by=None, reason="x")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_relock_is_not_missed_by_an_app_that_is_registered_at_the_same_moment() -> None:
+    owner = UserFactory(unlocked_scopes=["email"])
+
+    def act(number: int) -> None:
+        if number == 0:
+            applications.relock_scope(owner=owner, scope="email", by=None, reason="Misuse")
+            return
+        with contextlib.suppress(ValidationError):
+            register(owner, name=f"App {number}", scopes=["openid", "email"])
+
+    together(4, act)
+    assert "email" not in [scope for app in Application.objects.all() for scope in app.registered_scopes]
+    assert verbs().count("user:scope_relocked") == 1
+
+
+def test_verify_and_unverify() -> None:
+    app = ApplicationFactory()
+    assert applications.verify(application=app, by=None).is_verified
+    assert not applications.unverify(application=app, by=None).is_verified
+    assert verbs() == ["application:verified", "application:unverified"]
+
+
+def test_a_deleted_app_takes_approvals_and_tokens_along() -> None:
+    app = ApplicationFactory()
+    with_token_and_approval(app)
+    applications.delete(application=app, by=None, reason="Over")
+    assert not Application.objects.exists()
+    assert not AccessToken.objects.exists()
+    assert not Approval.objects.exists()
+    assert AuditEvent.objects.get().object_name == app.name
+
+
+def picture(size: tuple[int, int] = (600, 300), kind: str = "JPEG") -> io.BytesIO:
+    file = io.BytesIO()
+    Image.new("RGB", size, "red").save(file, kind, comment=b"secret place")
+    file.seek(0)
+    return file
+
+
+def test_a_logo_is_encoded_anew_and_drops_the_verification() -> None:
+    app = ApplicationFactory(is_verified=True)
+    logos.change(application=app, upload=picture(), by=None)
+    png = logos.of(app)
+    assert png is not None
+    with Image.open(io.BytesIO(png)) as image:
+        assert (image.format, image.size) == ("PNG", (256, 128))
+    assert b"secret place" not in png
+    app.refresh_from_db()
+    assert not app.is_verified
+    logos.remove(application=app, by=None)
+    logos.remove(application=app, by=None)
+    assert logos.of(app) is None
+    assert verbs() == ["application:logo_changed", "application:unverified", "application:logo_removed"]
+
+
+def bomb() -> io.BytesIO:
+    return picture((5000, 4000), "PNG")
+
+
+@pytest.mark.parametrize(
+    "upload",
+    [
+        io.BytesIO(b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
+        io.BytesIO(b""),
+        io.BytesIO(picture().getvalue()[:200]),
+        io.BytesIO(picture(kind="BMP").getvalue()),
+        io.BytesIO(picture(kind="PNG").getvalue() + b"x" * 1024 * 1024),
+        bomb(),
+    ],
+    ids=["svg", "empty", "cut", "another format", "too many bytes", "too many pixels"],
+)
+def test_what_is_no_small_picture_is_refused(upload: io.BytesIO) -> None:
+    upload.seek(0)
+    with pytest.raises(ValidationError):
+        logos.encode(upload)

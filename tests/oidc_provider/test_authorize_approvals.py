@@ -1,0 +1,130 @@
+"""When the consent page is shown: not for what is approved already, always for what is new."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from oidc_provider import applications, approvals
+from oidc_provider.models import Approval
+from tests.oidc_provider.protocol import App, authorize, code_for, decide, error_sent_back, sent_back
+
+
+def _is_asked(browser: Client, app: App, scope: str, **changes: str) -> bool:
+    answer = authorize(browser, app.application, scope=scope, **changes)
+    if answer["Location"].startswith("/consent/"):
+        return True
+    assert set(sent_back(answer)) == {"code", "state", "iss"}
+    return False
+
+
+def _approved() -> list[str]:
+    return Approval.objects.get().scopes
+
+
+@pytest.mark.parametrize(
+    ("approved", "asked", "is_shown"),
+    [
+        ("openid identify", "openid identify", False),
+        ("openid identify", "identify openid", False),
+        ("openid identify", "openid", False),
+        ("openid identify", "identify", False),
+        ("openid", "openid identify", True),
+        ("openid", "identify", True),
+        ("openid identify", "openid offline_access", True),
+    ],
+)
+def test_the_page_is_skipped_when_every_scope_is_approved(
+    browser: Client, app: App, approved: str, asked: str, is_shown: bool
+) -> None:
+    code_for(browser, app.application, scope=approved)
+    assert _is_asked(browser, app, asked) is is_shown
+
+
+def test_new_scopes_are_added_to_the_approval(browser: Client, app: App) -> None:
+    code_for(browser, app.application, scope="openid")
+    code_for(browser, app.application, scope="email identify")
+    assert _approved() == ["openid", "identify", "email"]
+    assert not _is_asked(browser, app, "openid identify email")
+
+
+def test_fewer_scopes_leave_the_approval_and_are_all_that_is_granted(browser: Client, app: App) -> None:
+    code_for(browser, app.application, scope="openid identify email")
+    assert app.sign_in(browser, "openid")["scope"] == "openid"
+    assert _approved() == ["openid", "identify", "email"]
+
+
+def test_cancelling_leaves_the_approval_as_it_was(browser: Client, app: App) -> None:
+    code_for(browser, app.application, scope="openid")
+    decide(browser, authorize(browser, app.application, scope="openid email"), "cancel")
+    assert _approved() == ["openid"]
+
+
+@pytest.mark.parametrize("prompt", ["consent", "consent consent", " consent"])
+def test_prompt_consent_always_shows_the_page(browser: Client, app: App, prompt: str) -> None:
+    code_for(browser, app.application)
+    answer = authorize(browser, app.application, prompt=prompt)
+    assert answer["Location"].startswith("/consent/")
+    assert browser.get(answer["Location"]).status_code == 200
+    assert "code" in sent_back(decide(browser, answer))
+
+
+def test_an_approval_is_for_one_person_and_one_app(
+    browser: Client, other_browser: Client, app: App, other_app: App
+) -> None:
+    code_for(browser, app.application)
+    assert _is_asked(other_browser, app, "openid")
+    assert _is_asked(browser, other_app, "openid")
+    assert not _is_asked(browser, app, "openid")
+
+
+def test_an_approval_outlives_its_tokens(browser: Client, app: App, user: User) -> None:
+    token = app.sign_in(browser)["refresh_token"]
+    app.revoke(token)
+    assert not _is_asked(browser, app, "openid identify")
+
+
+def test_after_disconnecting_the_page_is_shown_again(browser: Client, app: App, user: User) -> None:
+    code_for(browser, app.application)
+    approvals.disconnect(user=user, application=app.application, by=user)
+    assert _is_asked(browser, app, "openid")
+
+
+def test_two_apps_of_one_owner_are_two_apps(browser: Client, app: App, other_app: App) -> None:
+    other_app.application.user = app.application.user
+    other_app.application.save()
+    code_for(browser, app.application)
+    assert _is_asked(browser, other_app, "openid")
+
+
+def test_a_scope_that_the_app_gave_up_cannot_be_asked_for_though_it_is_approved(browser: Client, app: App) -> None:
+    code_for(browser, app.application, scope="openid identify")
+    applications.change_scopes(application=app.application, scopes=["openid"], by=None)
+    assert error_sent_back(authorize(browser, app.application, scope="openid identify")) == "invalid_scope"
+    assert not _is_asked(browser, app, "openid")
+
+
+def test_prompt_none_succeeds_where_nothing_has_to_be_asked(browser: Client, app: App) -> None:
+    code_for(browser, app.application, scope="openid identify")
+    assert not _is_asked(browser, app, "openid", prompt="none")
+
+
+def test_prompt_none_without_a_session_is_login_required(app: App) -> None:
+    assert error_sent_back(authorize(Client(), app.application, prompt="none")) == "login_required"
+
+
+def test_prompt_none_without_an_approval_is_consent_required(browser: Client, app: App) -> None:
+    assert error_sent_back(authorize(browser, app.application, prompt="none")) == "consent_required"
+
+
+def test_prompt_none_with_a_new_scope_is_consent_required(browser: Client, app: App) -> None:
+    code_for(browser, app.application)
+    answer = authorize(browser, app.application, scope="openid identify", prompt="none")
+    assert error_sent_back(answer) == "consent_required"
+
+
+def test_prompt_none_leaves_nothing_waiting_in_the_session(app: App) -> None:
+    visitor = Client()
+    authorize(visitor, app.application, prompt="none")
+    assert not visitor.session.keys()

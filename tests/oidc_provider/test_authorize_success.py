@@ -1,0 +1,138 @@
+"""A good authorization request: login, consent, and the answer at the app's URL."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from oidc_provider import applications
+from oidc_provider.models import Approval, Grant, PendingRequest
+from tests.factories.accounts import PASSWORD
+from tests.factories.oidc_provider import REDIRECT_URL
+from tests.oidc_provider.protocol import (
+    ISSUER,
+    App,
+    authorize,
+    claims_of,
+    code_for,
+    decide,
+    place_of,
+    sent_back,
+    waiting_at,
+)
+
+
+def test_allowing_leads_to_the_app_with_code_state_and_issuer(browser: Client, app: App) -> None:
+    answer = decide(browser, authorize(browser, app.application))
+    assert (answer.status_code, place_of(answer)) == (303, REDIRECT_URL)
+    values = sent_back(answer)
+    assert values == {"code": values["code"], "state": "the state", "iss": ISSUER}
+    assert len(values["code"]) >= 22  # 128 bits
+    assert "no-store" in answer["Cache-Control"]
+    assert answer["Referrer-Policy"] == "no-referrer"
+
+
+def test_cancelling_leads_to_the_app_with_access_denied(browser: Client, app: App) -> None:
+    answer = decide(browser, authorize(browser, app.application), "cancel")
+    assert (answer.status_code, place_of(answer)) == (303, REDIRECT_URL)
+    values = sent_back(answer)
+    assert values == {
+        "error": "access_denied",
+        "error_description": values["error_description"],
+        "state": "the state",
+        "iss": ISSUER,
+    }
+    assert not Approval.objects.exists()
+    assert not Grant.objects.exists()
+
+
+@pytest.mark.parametrize(
+    "state", ["a b", "a+b", "a&b=c", "a%20b", "é", "☃", "https://evil.example/?x#y", "x" * 4096, "0", "<b>", "a;b"]
+)
+def test_the_state_comes_back_unchanged(browser: Client, app: App, state: str) -> None:
+    assert sent_back(decide(browser, authorize(browser, app.application, state=state)))["state"] == state
+    assert sent_back(authorize(browser, app.application, state=state))["state"] == state
+
+
+@pytest.mark.parametrize(
+    ("registered", "asked", "begin"),
+    [
+        ("https://app.example.org/cb?from=login", None, "https://app.example.org/cb?from=login&code="),
+        ("https://app.example.org", None, "https://app.example.org?code="),
+        ("https://app.example.org/cb?", None, "https://app.example.org/cb?code="),
+        ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb", "http://127.0.0.1:51004/cb?code="),
+        ("com.example.app:/callback", None, "com.example.app:/callback?code="),
+        ("com.example.app:/", None, "com.example.app:/?code="),
+    ],
+)
+def test_every_kind_of_redirect_url_is_answered(
+    browser: Client, app: App, registered: str, asked: str | None, begin: str
+) -> None:
+    applications.change_redirect_urls(application=app.application, redirect_urls=[registered], by=None)
+    answer = decide(browser, authorize(browser, app.application, redirect_uri=asked or registered))
+    assert answer["Location"].startswith(begin)
+    assert app.exchange(_code(answer["Location"]), redirect_uri=asked or registered).status_code == 200
+
+
+def test_errors_reach_a_private_use_scheme_too(browser: Client, app: App) -> None:
+    url = "com.example.app:/callback"
+    applications.change_redirect_urls(application=app.application, redirect_urls=[url], by=None)
+    answer = authorize(browser, app.application, redirect_uri=url, scope="profile")
+    assert answer["Location"].startswith(f"{url}?error=invalid_scope&")
+
+
+def test_the_query_of_a_redirect_url_stays_on_errors(browser: Client, app: App) -> None:
+    url = "https://app.example.org/cb?from=login"
+    applications.change_redirect_urls(application=app.application, redirect_urls=[url], by=None)
+    answer = authorize(browser, app.application, redirect_uri=url, scope="profile")
+    assert answer["Location"].startswith(f"{url}&error=invalid_scope&")
+
+
+def test_a_visitor_signs_in_and_comes_back_to_the_request(user: User, app: App) -> None:
+    browser = Client()
+    answer = authorize(browser, app.application)
+    pending = PendingRequest.objects.get()
+    assert place_of(answer) == "/accounts/login/"
+    assert waiting_at(answer) == f"/consent/{pending.pk}"
+    login = {"login": "ada", "password": PASSWORD, "next": f"/consent/{pending.pk}"}
+    signed_in = browser.post("/accounts/login/", login)
+    assert signed_in["Location"] == f"/consent/{pending.pk}"
+    code = sent_back(decide(browser, signed_in))["code"]
+    assert claims_of(app.exchange(code).json()["id_token"])["sub"] == user.pk
+
+
+def test_a_visitor_whose_approval_is_kept_sees_no_consent_page(browser: Client, app: App) -> None:
+    code_for(browser, app.application)
+    visitor = Client()
+    consent = waiting_at(authorize(visitor, app.application))
+    visitor.post("/accounts/login/", {"login": "ada", "password": PASSWORD, "next": consent})
+    answer = visitor.get(consent)
+    assert (answer.status_code, place_of(answer)) == (302, REDIRECT_URL)
+    assert set(sent_back(answer)) == {"code", "state", "iss"}
+
+
+def test_a_wrong_password_leads_nowhere(user: User, app: App) -> None:
+    browser = Client()
+    consent = waiting_at(authorize(browser, app.application))
+    assert browser.post("/accounts/login/", {"login": "ada", "password": "wrong", "next": consent}).status_code == 200
+    assert waiting_at(browser.get(consent)) == consent
+    assert waiting_at(browser.post(consent, {"decision": "allow"})) == consent
+    assert not Grant.objects.exists()
+
+
+def test_nothing_of_the_request_stands_in_our_urls(user: User, app: App) -> None:
+    location = authorize(Client(), app.application, state="a" * 4000, nonce="n" * 4000)["Location"]
+    assert len(location) < 100
+
+
+def test_a_plain_oauth_request_needs_no_openid(browser: Client, app: App) -> None:
+    assert set(sent_back(decide(browser, authorize(browser, app.application, scope="identify")))) == {
+        "code",
+        "state",
+        "iss",
+    }
+
+
+def _code(location: str) -> str:
+    return location.partition("code=")[2].partition("&")[0]

@@ -1,0 +1,103 @@
+"""Login and consent end within ten minutes of the authorization request, or not at all."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import lxml.html
+import pytest
+import time_machine
+from django.test import Client
+
+from accounts.models import User
+from oidc_provider.models import Approval, Grant
+from tests.factories.accounts import PASSWORD
+from tests.factories.oidc_provider import REDIRECT_URL
+from tests.oidc_provider.protocol import App, authorize, code_for, place_of, sent_back, waiting_at
+
+JUST_IN_TIME = timedelta(minutes=9, seconds=59)
+TOO_LATE = timedelta(minutes=10)
+
+
+def test_consent_just_in_time_counts(clock: time_machine.Traveller, browser: Client, app: App) -> None:
+    path = authorize(browser, app.application)["Location"]
+    clock.shift(JUST_IN_TIME)
+    assert browser.get(path).status_code == 200
+    assert "code" in sent_back(browser.post(path, {"decision": "allow"}))
+
+
+@pytest.mark.parametrize(
+    ("method", "data"), [("get", {}), ("post", {"decision": "allow"}), ("post", {"decision": "cancel"})]
+)
+def test_later_there_is_a_page_with_a_link_back_to_the_app(
+    clock: time_machine.Traveller, browser: Client, app: App, method: str, data: dict[str, str]
+) -> None:
+    path = authorize(browser, app.application)["Location"]
+    clock.shift(TOO_LATE)
+    answer = getattr(browser, method)(path, data)
+    assert answer.status_code == 400
+    assert "within 10 minutes" in answer.content.decode()
+    links = lxml.html.fromstring(answer.content).xpath('//main//a[starts-with(@href, "https://app.example.org")]/@href')
+    assert [link.partition("?")[0] for link in links] == [REDIRECT_URL]
+    assert "error=access_denied" in links[0]
+    assert "state=the+state" in links[0]
+    assert not Approval.objects.exists()
+    assert not Grant.objects.exists()
+
+
+def test_login_counts_into_the_ten_minutes(clock: time_machine.Traveller, user: User, app: App) -> None:
+    visitor = Client()
+    waiting = waiting_at(authorize(visitor, app.application))
+    clock.shift(JUST_IN_TIME)
+    visitor.post("/accounts/login/", {"login": "ada", "password": PASSWORD, "next": waiting})
+    clock.shift(timedelta(seconds=1))
+    assert visitor.get(waiting).status_code == 400
+    assert visitor.post(waiting, {"decision": "allow"}).status_code == 400
+    assert not Grant.objects.exists()
+
+
+def test_a_kept_approval_does_not_stretch_the_ten_minutes(
+    clock: time_machine.Traveller, browser: Client, app: App
+) -> None:
+    code_for(browser, app.application)
+    path = waiting_at(authorize(Client(), app.application))
+    clock.shift(TOO_LATE)
+    assert browser.get(path).status_code == 400
+    assert Grant.objects.count() == 1
+
+
+def test_switching_the_account_too_late_signs_nobody_out(
+    clock: time_machine.Traveller, browser: Client, app: App
+) -> None:
+    path = authorize(browser, app.application)["Location"]
+    clock.shift(TOO_LATE)
+    assert browser.post(f"{path}/switch-account").status_code == 400
+    assert "_auth_user_id" in browser.session
+
+
+def test_the_code_lives_ten_minutes_from_its_own_issue(
+    clock: time_machine.Traveller, browser: Client, app: App
+) -> None:
+    path = authorize(browser, app.application)["Location"]
+    clock.shift(JUST_IN_TIME)
+    code = sent_back(browser.post(path, {"decision": "allow"}))["code"]
+    clock.shift(JUST_IN_TIME)
+    assert app.exchange(code).status_code == 200
+
+
+def test_the_late_page_of_a_native_app_leads_back_to_it(
+    clock: time_machine.Traveller, browser: Client, app: App
+) -> None:
+    app.application.redirect_uris = "com.example.app:/cb"
+    app.application.save()
+    path = authorize(browser, app.application)["Location"]
+    clock.shift(TOO_LATE)
+    assert 'href="com.example.app:/cb?error=access_denied' in browser.get(path).content.decode()
+
+
+def test_a_new_request_starts_the_ten_minutes_anew(clock: time_machine.Traveller, browser: Client, app: App) -> None:
+    authorize(browser, app.application)
+    clock.shift(TOO_LATE)
+    path = authorize(browser, app.application)["Location"]
+    clock.shift(JUST_IN_TIME)
+    assert place_of(browser.post(path, {"decision": "allow"})) == REDIRECT_URL

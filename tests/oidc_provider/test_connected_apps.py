@@ -1,0 +1,122 @@
+"""The page of connected apps, and disconnecting one there."""
+
+from __future__ import annotations
+
+import io
+
+import lxml.html
+import pytest
+from django.test import Client
+from PIL import Image
+
+from accounts.models import AuditEvent, User
+from oidc_provider import applications, logos
+from oidc_provider.models import Approval
+from tests.oidc_provider.protocol import (
+    CONNECTED_APPS,
+    INVALID_GRANT,
+    INVALID_TOKEN,
+    App,
+    code_for,
+    refused,
+    userinfo,
+)
+
+
+def _disconnect_path(app: App) -> str:
+    return f"{CONNECTED_APPS}{app.application.client_id}/disconnect/"
+
+
+def _rows(browser: Client) -> list[str]:
+    page = lxml.html.fromstring(browser.get(CONNECTED_APPS).content)
+    return [" ".join(row.text_content().split()) for row in page.find_class("row")]
+
+
+def _logo_path(app: App) -> str:
+    return f"/apps/{app.application.client_id}/logo.png"
+
+
+def test_without_apps_the_page_says_so(browser: Client) -> None:
+    answer = browser.get(CONNECTED_APPS)
+    assert answer.status_code == 200
+    assert "No app is connected yet" in answer.content.decode()
+
+
+def test_each_app_is_listed_with_what_it_may_use(browser: Client, app: App, other_app: App) -> None:
+    code_for(browser, other_app.application)
+    code_for(browser, app.application, scope="openid email offline_access")
+    first, second = _rows(browser)
+    assert "Notebook" in first
+    assert "Sign in, Email address, Refresh session" in first
+    assert "Other" in second
+    assert "Sign in" in second
+
+
+def test_a_suspended_app_is_listed_as_such(browser: Client, app: App) -> None:
+    code_for(browser, app.application)
+    applications.suspend(application=app.application, by=None, reason="Abuse")
+    assert "Suspended" in _rows(browser)[0]
+
+
+def test_only_ones_own_apps_are_listed(browser: Client, other_browser: Client, app: App) -> None:
+    code_for(browser, app.application)
+    assert _rows(other_browser) == []
+
+
+def test_disconnecting_asks_first_and_then_ends_every_access(browser: Client, app: App, user: User) -> None:
+    tokens = app.sign_in(browser)
+    asked = browser.get(_disconnect_path(app))
+    assert "Disconnect Notebook?" in asked.content.decode()
+    assert app.is_live(tokens["access_token"])
+    answer = browser.post(_disconnect_path(app))
+    assert (answer.status_code, answer["Location"]) == (302, CONNECTED_APPS)
+    assert refused(userinfo(tokens["access_token"])) == INVALID_TOKEN
+    assert refused(app.refresh(tokens["refresh_token"])) == INVALID_GRANT
+    assert not Approval.objects.exists()
+    event = AuditEvent.objects.get(verb="approval:withdrawn")
+    assert (event.actor, event.data) == (user, {"user_id": user.pk})
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_an_app_that_is_not_connected_is_404(browser: Client, other_browser: Client, app: App, method: str) -> None:
+    tokens = app.sign_in(browser)
+    assert other_browser.generic(method, _disconnect_path(app)).status_code == 404
+    assert app.is_live(tokens["access_token"])
+
+
+@pytest.mark.parametrize("client_id", ["unknown", "%00", "x" * 5_000, "%F0%9F%98%80", "%FF"])
+def test_an_unknown_app_is_404(browser: Client, client_id: str) -> None:
+    for path in (f"{CONNECTED_APPS}{client_id}/disconnect/", f"/apps/{client_id}/logo.png"):
+        assert browser.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("path", [CONNECTED_APPS, f"{CONNECTED_APPS}{'0' * 32}/disconnect/"])
+def test_a_visitor_signs_in_first(client: Client, db: None, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/accounts/login/")
+
+
+def test_disconnecting_from_another_site_is_refused(user: User, app: App, browser: Client) -> None:
+    tokens = app.sign_in(browser)
+    browser.handler.enforce_csrf_checks = True
+    assert browser.post(_disconnect_path(app)).status_code == 403
+    assert app.is_live(tokens["access_token"])
+
+
+def test_the_pages_are_not_cached(browser: Client, app: App) -> None:
+    code_for(browser, app.application)
+    for path in (CONNECTED_APPS, _disconnect_path(app)):
+        assert "no-store" in browser.get(path)["Cache-Control"]
+
+
+def test_a_logo_is_served_as_the_png_that_we_made(client: Client, app: App) -> None:
+    assert client.get(_logo_path(app)).status_code == 404
+    picture = io.BytesIO()
+    Image.new("RGB", (300, 300), "red").save(picture, "JPEG")
+    picture.seek(0)
+    logos.change(application=app.application, upload=picture, by=None)
+    answer = client.get(_logo_path(app))
+    assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert Image.open(io.BytesIO(answer.content)).size == (256, 256)
+    assert "Set-Cookie" not in answer

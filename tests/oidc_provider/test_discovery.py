@@ -1,0 +1,116 @@
+"""The discovery document: whole, at both places, cached, readable from any origin, not limited."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings
+from django.test import Client
+from django.urls import resolve
+
+from tests.oidc_provider.protocol import DISCOVERY, DISCOVERY_OF_RFC_8414, ISSUER
+
+BOTH = pytest.mark.parametrize("path", [DISCOVERY, DISCOVERY_OF_RFC_8414])
+SECRET = ["client_secret_basic", "client_secret_post"]
+
+DOCUMENT = {
+    "issuer": ISSUER,
+    "authorization_endpoint": f"{ISSUER}/api/auth/oauth2/authorize",
+    "token_endpoint": f"{ISSUER}/api/auth/oauth2/token",
+    "userinfo_endpoint": f"{ISSUER}/api/auth/oauth2/userinfo",
+    "jwks_uri": f"{ISSUER}/api/auth/jwks",
+    "introspection_endpoint": f"{ISSUER}/api/auth/oauth2/introspect",
+    "revocation_endpoint": f"{ISSUER}/api/auth/oauth2/revoke",
+    "end_session_endpoint": f"{ISSUER}/api/auth/oauth2/end-session",
+    "scopes_supported": ["openid", "identify", "email", "connections", "offline_access"],
+    "response_types_supported": ["code"],
+    "response_modes_supported": ["query"],
+    "grant_types_supported": ["authorization_code", "refresh_token", "client_credentials"],
+    "subject_types_supported": ["public"],
+    "id_token_signing_alg_values_supported": ["EdDSA"],
+    "token_endpoint_auth_methods_supported": SECRET,
+    "introspection_endpoint_auth_methods_supported": SECRET,
+    "revocation_endpoint_auth_methods_supported": SECRET,
+    "code_challenge_methods_supported": ["S256"],
+    "authorization_response_iss_parameter_supported": True,
+    "claims_supported": [
+        *("iss", "sub", "aud", "exp", "iat", "auth_time", "nonce"),
+        *("uid", "name", "preferred_username", "picture", "profile", "email", "email_verified", "connections"),
+    ],
+    "claims_parameter_supported": False,
+    "request_parameter_supported": False,
+    "request_uri_parameter_supported": False,
+    "prompt_values_supported": ["none", "login", "consent"],
+    "ui_locales_supported": ["en"],
+    "service_documentation": f"{ISSUER}/docs",
+}
+
+
+@BOTH
+def test_the_document_is_the_documented_one(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+    assert answer.json() == DOCUMENT
+
+
+@BOTH
+def test_the_document_is_cached_and_readable_from_any_origin(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer["Cache-Control"] == "public, max-age=300"
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    assert answer["ETag"]
+    assert "Set-Cookie" not in answer
+    assert "Cookie" not in answer.get("Vary", "")
+
+
+@BOTH
+def test_a_known_etag_is_answered_304_without_a_body(client: Client, path: str) -> None:
+    etag = client.get(path)["ETag"]
+    for known in (etag, f"W/{etag}", f'"other", {etag}'):
+        answer = client.get(path, headers={"if-none-match": known})
+        assert (answer.status_code, answer.content) == (304, b"")
+        assert (answer["ETag"], answer["Cache-Control"]) == (etag, "public, max-age=300")
+        assert answer["Access-Control-Allow-Origin"] == "*"
+    assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
+
+
+@BOTH
+def test_the_document_is_not_limited(client: Client, path: str) -> None:
+    assert {client.get(path).status_code for _ in range(205)} == {200}
+
+
+@BOTH
+def test_head_answers_like_get_without_a_body(client: Client, path: str) -> None:
+    answer = client.head(path)
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer["ETag"] == client.get(path)["ETag"]
+
+
+@BOTH
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_other_methods_are_answered_405_in_json(path: str, method: str) -> None:
+    answer = Client(enforce_csrf_checks=True).generic(method, path)
+    assert answer.status_code == 405
+    assert answer["Allow"] == "GET, HEAD"
+    assert answer.json() == {"error": "invalid_request", "error_description": "Use GET, HEAD."}
+
+
+def test_a_trailing_slash_is_another_path(client: Client) -> None:
+    assert client.get(f"{DISCOVERY}/").status_code == 404
+
+
+@pytest.mark.parametrize("name", [name for name in DOCUMENT if name.endswith(("_endpoint", "_uri"))])
+def test_every_advertised_endpoint_exists(name: str) -> None:
+    path = str(DOCUMENT[name]).removeprefix(settings.BASE_URL)
+    assert resolve(path).func.__module__.startswith("oidc_provider.views.")
+
+
+@pytest.mark.parametrize("absent", ["registration_endpoint", "device_authorization_endpoint"])
+def test_what_does_not_work_is_not_advertised(client: Client, absent: str) -> None:
+    assert absent not in client.get(DISCOVERY).json()
+    assert "none" not in client.get(DISCOVERY).json()["token_endpoint_auth_methods_supported"]
+
+
+@pytest.mark.django_db
+def test_the_advertised_documentation_can_be_read(client: Client) -> None:
+    path = str(DOCUMENT["service_documentation"]).removeprefix(settings.BASE_URL)
+    assert client.get(path, follow=True).status_code == 200

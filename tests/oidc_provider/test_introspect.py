@@ -1,0 +1,149 @@
+"""Introspection: whether a token of the calling app lives, and nothing of any other."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+
+from accounts import bans
+from accounts.models import User
+from oidc_provider import approvals
+from tests.oidc_provider.moments import NOON
+from tests.oidc_provider.protocol import (
+    INTROSPECT,
+    INVALID_CLIENT,
+    INVALID_REQUEST,
+    ISSUER,
+    App,
+    code_for,
+    refused,
+)
+
+INACTIVE = {"active": False}
+ONE_HOUR, THIRTY_DAYS = 3600, 30 * 24 * 3600
+HINTS = pytest.mark.parametrize("hint", [None, "access_token", "refresh_token", "nonsense"])
+
+
+@HINTS
+def test_an_access_token_is_described(
+    clock: time_machine.Traveller, app: App, browser: Client, user: User, hint: str | None
+) -> None:
+    token = app.sign_in(browser, "openid identify")["access_token"]
+    clock.shift(timedelta(minutes=30))
+    answer = app.introspect(token, token_type_hint=hint)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+    assert (answer["Cache-Control"], answer["Pragma"]) == ("no-store", "no-cache")
+    assert answer.json() == {
+        "active": True,
+        "iss": ISSUER,
+        "client_id": app.application.client_id,
+        "sub": user.pk,
+        "scope": "openid identify",
+        "token_type": "Bearer",
+        "exp": int(NOON.timestamp()) + ONE_HOUR,
+        "iat": int(NOON.timestamp()),
+    }
+
+
+@HINTS
+def test_a_refresh_token_is_described(
+    clock: time_machine.Traveller, app: App, browser: Client, user: User, hint: str | None
+) -> None:
+    token = app.sign_in(browser, "openid offline_access")["refresh_token"]
+    assert app.introspect(token, token_type_hint=hint).json() == {
+        "active": True,
+        "iss": ISSUER,
+        "client_id": app.application.client_id,
+        "sub": user.pk,
+        "scope": "openid offline_access",
+        "token_type": "refresh_token",
+        "exp": int(NOON.timestamp()) + THIRTY_DAYS,
+        "iat": int(NOON.timestamp()),
+    }
+
+
+@pytest.mark.parametrize(
+    "token", ["unknown", "\x00", "é", "x" * 10_000, "eyx.y.z"], ids=lambda token: ascii(token)[:20]
+)
+def test_an_unknown_token_is_inactive_and_nothing_else(app: App, token: str) -> None:
+    answer = app.introspect(token)
+    assert (answer.status_code, answer.json()) == (200, INACTIVE)
+    assert (answer["Cache-Control"], answer["Pragma"]) == ("no-store", "no-cache")
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_another_apps_token_is_inactive(app: App, other_app: App, browser: Client, kind: str) -> None:
+    token = app.sign_in(browser)[kind]
+    assert other_app.introspect(token).json() == INACTIVE
+    assert app.is_live(token)
+
+
+def test_id_tokens_and_codes_are_inactive(app: App, browser: Client) -> None:
+    tokens = app.sign_in(browser)
+    assert app.introspect(tokens["id_token"]).json() == INACTIVE
+    assert app.introspect(code_for(browser, app.application)).json() == INACTIVE
+
+
+def _ban(app: App, user: User) -> None:
+    bans.ban(user=user, by=None, reason="Abuse")
+
+
+def _deactivate(app: App, user: User) -> None:
+    User.objects.filter(pk=user.pk).update(is_active=False)
+
+
+def _disconnect(app: App, user: User) -> None:
+    approvals.disconnect(user=user, application=app.application, by=user)
+
+
+def _delete(app: App, user: User) -> None:
+    user.delete()
+
+
+@pytest.mark.parametrize("kill", [_ban, _deactivate, _disconnect, _delete])
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_a_dead_token_is_inactive(app: App, browser: Client, user: User, kill: Any, kind: str) -> None:
+    token = app.sign_in(browser)[kind]
+    assert app.is_live(token)
+    kill(app, user)
+    assert app.introspect(token).json() == INACTIVE
+
+
+def test_a_rotated_refresh_token_is_inactive(app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["refresh_token"]
+    newer = app.refresh(token).json()["refresh_token"]
+    assert (app.is_live(token), app.is_live(newer)) == (False, True)
+
+
+@pytest.mark.parametrize(("kind", "lifetime"), [("access_token", ONE_HOUR), ("refresh_token", THIRTY_DAYS)])
+def test_a_token_is_inactive_from_its_exp_on(
+    clock: time_machine.Traveller, app: App, browser: Client, kind: str, lifetime: int
+) -> None:
+    token = app.sign_in(browser)[kind]
+    clock.shift(timedelta(seconds=lifetime - 1))
+    assert app.is_live(token)
+    clock.shift(timedelta(seconds=1))
+    assert not app.is_live(token)
+
+
+@pytest.mark.parametrize("token", [None, ""])
+def test_a_missing_token_is_an_invalid_request_of_a_known_app(app: App, token: str | None) -> None:
+    assert refused(app.introspect("", token=token)) == INVALID_REQUEST
+    assert refused(app.introspect("", token=token, client_secret="wrong")) == INVALID_CLIENT
+
+
+def test_a_repeated_token_is_an_invalid_request(app: App) -> None:
+    assert refused(app.introspect("", token=["a", "a"])) == INVALID_REQUEST
+
+
+def test_a_token_in_the_query_is_an_invalid_request(app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["access_token"]
+    assert refused(app.post(f"{INTROSPECT}?token={token}")) == INVALID_REQUEST
+
+
+def test_the_username_is_told_to_nobody(app: App, browser: Client) -> None:
+    assert "Ada" not in app.introspect(app.sign_in(browser)["access_token"]).content.decode()

@@ -1,0 +1,148 @@
+"""The life of a signing key, by command: published, signing, replaced, gone from the key set."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import CommandError, call_command
+from django.test import Client
+
+from oidc_provider import signing
+from oidc_provider.models import SigningKey
+from tests.oidc_provider.protocol import KEY_SET, App, authorize, error_sent_back, parts_of, sent_back
+
+TWO_CACHE_TIMES = timedelta(seconds=600)
+ONE_SECOND = timedelta(seconds=1)
+
+
+def _command(*arguments: str) -> str:
+    output = io.StringIO()
+    call_command("signing_keys", *arguments, stdout=output)
+    return output.getvalue()
+
+
+def _published() -> list[str]:
+    return [key["kid"] for key in Client().get(KEY_SET).json()["keys"]]
+
+
+def _states() -> dict[str, str]:
+    rows: list[dict[str, Any]] = json.loads(_command("list", "--json"))
+    return {row["kid"]: row["state"] for row in rows}
+
+
+def _publish() -> str:
+    return _command("publish").split()[0]
+
+
+def test_a_published_key_stands_in_the_key_set_and_does_not_sign(
+    clock: time_machine.Traveller, app: App, browser: Client, signing_key: SigningKey
+) -> None:
+    clock.shift(ONE_SECOND)
+    new = _publish()
+    assert _published() == [new, signing_key.kid]
+    assert parts_of(app.sign_in(browser)["id_token"])[0]["kid"] == signing_key.kid
+    assert _states() == {new: "published", signing_key.kid: "signing"}
+
+
+def test_a_key_signs_only_after_every_client_can_know_it(
+    clock: time_machine.Traveller, signing_key: SigningKey
+) -> None:
+    new = _publish()
+    clock.shift(TWO_CACHE_TIMES - ONE_SECOND)
+    with pytest.raises(CommandError, match="cached key set"):
+        _command("sign", new)
+    assert _states()[signing_key.kid] == "signing"
+    clock.shift(ONE_SECOND)
+    assert _command("sign", new) == f"{new} signs now.\n"
+    assert _states() == {new: "signing", signing_key.kid: "replaced"}
+
+
+def test_a_key_that_is_not_in_the_key_set_cannot_sign(clock: time_machine.Traveller, signing_key: SigningKey) -> None:
+    new = _publish()
+    clock.shift(TWO_CACHE_TIMES)
+    _command("retire", new)
+    with pytest.raises(CommandError, match="left the key set"):
+        _command("sign", new)
+    with pytest.raises(CommandError, match="There is no key unknown"):
+        _command("sign", "unknown")
+
+
+def test_the_new_key_signs_at_once_and_the_old_one_still_verifies(
+    clock: time_machine.Traveller, app: App, browser: Client, signing_key: SigningKey
+) -> None:
+    before = app.sign_in(browser)["id_token"]
+    new = _publish()
+    clock.shift(TWO_CACHE_TIMES)
+    _command("sign", new)
+    after = app.sign_in(browser)["id_token"]
+    assert parts_of(before)[0]["kid"] == signing_key.kid
+    assert parts_of(after)[0]["kid"] == new
+    for id_token in (before, after):
+        answer = authorize(browser, app.application, prompt="none", id_token_hint=id_token)
+        assert "code" in sent_back(answer)
+
+
+def test_the_old_key_stays_published_until_its_last_id_token_is_dead(
+    clock: time_machine.Traveller, app: App, browser: Client, signing_key: SigningKey
+) -> None:
+    new = _publish()
+    clock.shift(TWO_CACHE_TIMES)
+    last = app.sign_in(browser)["id_token"]
+    _command("sign", new)
+    clock.shift(timedelta(hours=10, minutes=1))  # 10 hours, and the time that other processes keep a key
+    assert signing_key.kid in _published()
+    assert "code" in sent_back(authorize(browser, app.application, prompt="none", id_token_hint=last))
+    clock.shift(timedelta(hours=1))
+    assert _published() == [new]
+    assert _states() == {new: "signing", signing_key.kid: "unpublished"}
+    assert error_sent_back(authorize(browser, app.application, state="the state", id_token_hint=last)) == (
+        "invalid_request"
+    )
+
+
+def test_the_key_that_signs_cannot_be_retired(signing_key: SigningKey) -> None:
+    for force in ([], ["--force"]):
+        with pytest.raises(CommandError, match="This key signs"):
+            _command("retire", signing_key.kid, *force)
+    assert _published() == [signing_key.kid]
+
+
+def test_a_key_that_never_signed_leaves_at_once(signing_key: SigningKey) -> None:
+    new = _publish()
+    _command("retire", new)
+    assert _published() == [signing_key.kid]
+
+
+def test_retiring_a_replaced_key_does_not_keep_it_longer(
+    clock: time_machine.Traveller, signing_key: SigningKey
+) -> None:
+    new = _publish()
+    clock.shift(TWO_CACHE_TIMES)
+    _command("sign", new)
+    leaves_at = SigningKey.objects.get(kid=signing_key.kid).unpublish_at
+    clock.shift(timedelta(hours=5))
+    _command("retire", signing_key.kid)
+    assert SigningKey.objects.get(kid=signing_key.kid).unpublish_at == leaves_at
+
+
+def test_after_a_compromise_force_signs_and_retires_at_once(app: App, browser: Client, signing_key: SigningKey) -> None:
+    new = _publish()
+    _command("sign", new, "--force")
+    _command("retire", signing_key.kid, "--force")
+    assert _published() == [new]
+    assert parts_of(app.sign_in(browser)["id_token"])[0]["kid"] == new
+
+
+def test_the_first_key_signs_at_once(db: None) -> None:
+    new = _publish()
+    assert _command("sign", new) == f"{new} signs now.\n"
+    assert signing.signer().kid == new
+
+
+def test_the_list_names_every_key_for_people_too(signing_key: SigningKey) -> None:
+    assert _command("list") == f"{signing_key.kid}  signing\n"

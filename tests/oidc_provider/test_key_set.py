@@ -1,0 +1,145 @@
+"""The key set, the signatures that it verifies, and the keys at rest."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+from cryptography.fernet import Fernet
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from django.db import IntegrityError, transaction
+from django.test import Client
+from jwcrypto import jwk, jwt
+from pytest_django import Settings
+
+from oidc_provider import signing
+from oidc_provider.models import SigningKey
+from tests.oidc_provider.protocol import ISSUER, KEY_SET, App, code_for, parts_of, refused
+
+READY = "/readyz"
+
+
+def _decoded(text: str) -> bytes:
+    return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
+
+
+def test_the_key_set_holds_the_public_key_alone(client: Client, signing_key: SigningKey) -> None:
+    answer = client.get(KEY_SET)
+    assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+    x = signing_key.public_key
+    assert answer.json() == {
+        "keys": [{"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": signing_key.kid, "x": x}]
+    }
+    assert len(_decoded(x)) == 32
+
+
+def test_the_kid_is_the_rfc_7638_thumbprint(client: Client, signing_key: SigningKey) -> None:
+    key = client.get(KEY_SET).json()["keys"][0]
+    members = f'{{"crv":"Ed25519","kty":"OKP","x":"{key["x"]}"}}'
+    assert _decoded(key["kid"]) == hashlib.sha256(members.encode()).digest()
+    assert key["kid"] == jwk.JWK(**key).thumbprint()
+
+
+def test_the_thumbprint_of_rfc_8037_comes_out() -> None:
+    x = "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"  # RFC 8037, appendix A.3
+    assert signing.thumbprint(x) == "kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k"
+
+
+def test_the_key_set_is_cached_and_readable_from_any_origin(client: Client, signing_key: SigningKey) -> None:
+    answer = client.get(KEY_SET)
+    assert answer["Cache-Control"] == "public, max-age=300"
+    assert answer["Access-Control-Allow-Origin"] == "*"
+    assert "Set-Cookie" not in answer
+    unchanged = client.get(KEY_SET, headers={"if-none-match": answer["ETag"]})
+    assert (unchanged.status_code, unchanged.content) == (304, b"")
+    signing.publish()
+    assert client.get(KEY_SET, headers={"if-none-match": answer["ETag"]}).status_code == 200
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS"])
+def test_other_methods_are_answered_405_in_json(method: str) -> None:
+    answer = Client(enforce_csrf_checks=True).generic(method, KEY_SET)
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD")
+    assert answer.json() == {"error": "invalid_request", "error_description": "Use GET, HEAD."}
+
+
+def test_the_published_key_verifies_an_id_token(app: App, browser: Client, client: Client) -> None:
+    id_token = app.sign_in(browser)["id_token"]
+    header, _ = parts_of(id_token)
+    key = client.get(KEY_SET).json()["keys"][0]
+    assert header == {"alg": "EdDSA", "kid": key["kid"], "typ": "JWT"}
+    signed, _, signature = id_token.rpartition(".")
+    Ed25519PublicKey.from_public_bytes(_decoded(key["x"])).verify(_decoded(signature), signed.encode())
+    expected = {"iss": ISSUER, "aud": app.application.client_id}
+    jwt.JWT(jwt=id_token, key=jwk.JWK(**key), algs=["EdDSA"], check_claims=expected)
+
+
+def test_the_private_key_is_encrypted_at_rest(signing_key: SigningKey) -> None:
+    raw = signing.signer().private_key.private_bytes_raw()
+    stored = signing_key.private_key
+    for clear in (raw.hex(), base64.b64encode(raw).decode(), base64.urlsafe_b64encode(raw).decode().rstrip("=")):
+        assert clear not in stored
+    assert raw not in base64.urlsafe_b64decode(stored)
+
+
+def test_a_key_encrypted_with_an_older_secret_still_signs(app: App, browser: Client, settings: Settings) -> None:
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["a newer secret", *settings.SIGNING_KEY_ENCRYPTION_KEYS]
+    signing.forget_cached_signer()
+    assert app.exchange(code_for(browser, app.application)).status_code == 200
+
+
+def test_a_new_key_is_encrypted_with_the_first_secret(db: None, settings: Settings) -> None:
+    first, *_ = settings.SIGNING_KEY_ENCRYPTION_KEYS
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["a newer secret", first]
+    signing.ensure_signing_key()
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["a newer secret"]
+    signing.check()
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = [first]
+    with pytest.raises(signing.SigningUnavailable):
+        signing.check()
+
+
+def test_an_undecryptable_key_makes_the_service_unready(
+    client: Client, signing_key: SigningKey, settings: Settings
+) -> None:
+    assert client.get(READY).json()["parts"]["signing_key"] == "ok"
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["another secret"]
+    answer = client.get(READY)
+    assert answer.status_code == 503
+    assert answer.json()["status"] == "unavailable"
+    assert answer.json()["parts"] == {
+        "database": "ok",
+        "migrations": "ok",
+        "cache": "ok",
+        "signing_key": (
+            f"The signing key {signing_key.kid} cannot be decrypted: none of SIGNING_KEY_ENCRYPTION_KEYS fits."
+        ),
+    }
+
+
+def test_no_key_at_all_makes_the_service_unready(client: Client, db: None) -> None:
+    answer = client.get(READY)
+    assert answer.status_code == 503
+    assert "signing_keys publish" in answer.json()["parts"]["signing_key"]
+
+
+def test_an_undecryptable_key_burns_neither_code_nor_refresh_token(
+    app: App, browser: Client, settings: Settings
+) -> None:
+    refresh_token = app.sign_in(browser)["refresh_token"]
+    code = code_for(browser, app.application)
+    good = settings.SIGNING_KEY_ENCRYPTION_KEYS
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = [Fernet.generate_key().decode()]
+    signing.forget_cached_signer()
+    assert refused(app.exchange(code)) == (500, "server_error")
+    assert refused(app.refresh(refresh_token)) == (500, "server_error")
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = good
+    assert app.exchange(code).status_code == 200
+    assert app.refresh(refresh_token).status_code == 200
+
+
+def test_the_database_holds_at_most_one_key_that_signs(signing_key: SigningKey) -> None:
+    other = signing.publish()
+    with pytest.raises(IntegrityError), transaction.atomic():
+        SigningKey.objects.filter(kid=other.kid).update(is_signing=True)

@@ -1,0 +1,88 @@
+"""How long each thing lives: just before its end it works, at its end it does not."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.test import Client
+
+from tests.oidc_provider.protocol import (
+    INVALID_GRANT,
+    INVALID_TOKEN,
+    App,
+    claims_of,
+    code_for,
+    refused,
+    userinfo,
+)
+
+ONE_SECOND = timedelta(seconds=1)
+CODE = timedelta(minutes=10)
+ACCESS_TOKEN = timedelta(hours=1)
+REFRESH_TOKEN = timedelta(days=30)
+ID_TOKEN = timedelta(hours=10)
+
+
+def test_a_code_lives_ten_minutes(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+    in_time, too_late = code_for(browser, app.application), code_for(browser, app.application)
+    clock.shift(CODE - ONE_SECOND)
+    assert app.exchange(in_time).status_code == 200
+    clock.shift(ONE_SECOND)
+    assert refused(app.exchange(too_late)) == INVALID_GRANT
+
+
+def test_an_access_token_lives_one_hour(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["access_token"]
+    clock.shift(ACCESS_TOKEN - ONE_SECOND)
+    assert userinfo(token).status_code == 200
+    clock.shift(ONE_SECOND)
+    assert refused(userinfo(token)) == INVALID_TOKEN
+
+
+def test_a_refresh_token_lives_thirty_days(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+    in_time, too_late = (app.sign_in(browser)["refresh_token"] for _ in range(2))
+    clock.shift(REFRESH_TOKEN - ONE_SECOND)
+    assert app.refresh(in_time).status_code == 200
+    clock.shift(ONE_SECOND)
+    assert refused(app.refresh(too_late)) == INVALID_GRANT
+
+
+def test_every_refresh_starts_the_thirty_days_anew(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["refresh_token"]
+    for _ in range(4):  # nearly four months
+        clock.shift(REFRESH_TOKEN - ONE_SECOND)
+        token = app.refresh(token).json()["refresh_token"]
+    clock.shift(REFRESH_TOKEN)
+    assert refused(app.refresh(token)) == INVALID_GRANT
+
+
+def test_a_refreshed_access_token_lives_an_hour_of_its_own(
+    clock: time_machine.Traveller, app: App, browser: Client
+) -> None:
+    first = app.sign_in(browser)
+    clock.shift(ACCESS_TOKEN / 2)
+    second = app.refresh(first["refresh_token"]).json()
+    clock.shift(ACCESS_TOKEN / 2)
+    assert (app.is_live(first["access_token"]), app.is_live(second["access_token"])) == (False, True)
+    clock.shift(ACCESS_TOKEN / 2)
+    assert not app.is_live(second["access_token"])
+
+
+def test_an_id_token_says_ten_hours(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+    tokens = app.sign_in(browser)
+    clock.shift(timedelta(days=1))
+    for id_token in (tokens["id_token"], app.refresh(tokens["refresh_token"]).json()["id_token"]):
+        claims = claims_of(id_token)
+        assert timedelta(seconds=claims["exp"] - claims["iat"]) == ID_TOKEN
+
+
+@pytest.mark.parametrize("scope", ["openid", "openid identify email connections"])
+def test_without_offline_access_the_hour_is_the_end(
+    clock: time_machine.Traveller, app: App, browser: Client, scope: str
+) -> None:
+    tokens = app.sign_in(browser, scope)
+    assert "refresh_token" not in tokens
+    clock.shift(ACCESS_TOKEN)
+    assert refused(app.refresh(tokens["access_token"])) == INVALID_GRANT

@@ -1,0 +1,206 @@
+"""Which statements each request costs, transactions included. More of them need a reason here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import LinkedAccount, User
+from tests.factories.accounts import LinkedAccountFactory
+from tests.oidc_provider.protocol import (
+    CONNECTED_APPS,
+    DISCOVERY,
+    EVERY_SCOPE,
+    KEY_SET,
+    App,
+    authorize,
+    code_for,
+    decide,
+    userinfo,
+)
+
+# A transaction of its own for each request, as in production: BEGIN and COMMIT are counted.
+pytestmark = pytest.mark.django_db(transaction=True)
+SCOPES = pytest.mark.parametrize("scope", ["openid offline_access", EVERY_SCOPE])
+_INNERMOST = re.compile(r"\([^()]*\)")
+_STATEMENT = re.compile(
+    r"\s*(?P<verb>\w+).*?\b(?:FROM|INTO|UPDATE)\s+\"?(?:oidc_provider_|accounts_|django_)?(?P<table>\w+)", re.DOTALL
+)
+
+
+def _statements(act: Callable[[], Any]) -> list[str]:
+    """What `act` asks the database, as `VERB first_table`."""
+    with CaptureQueriesContext(connection) as captured:
+        act()
+    return [_name(query["sql"]) for query in captured.captured_queries]
+
+
+def _name(sql: str) -> str:
+    """Subqueries aside, the table that the statement is about."""
+    verb = sql.split(maxsplit=1)[0]
+    if verb in {"BEGIN", "COMMIT"}:
+        return verb
+    while (shorter := _INNERMOST.sub("", sql)) != sql:
+        sql = shorter
+    found = _STATEMENT.match(f"UPDATE {sql}" if verb == "UPDATE" else sql)
+    assert found is not None, sql
+    return f"{found['verb']} {found['table']}"
+
+
+@pytest.fixture
+def app(app: App, browser: Client, user: User) -> App:
+    """An app that somebody has used before: the signing key is in memory, as at nearly every request."""
+    for kind in LinkedAccount.Kind:
+        LinkedAccountFactory(user=user, kind=kind)
+    app.sign_in(browser)
+    return app
+
+
+@SCOPES
+def test_an_exchange_is_six_statements(app: App, browser: Client, scope: str) -> None:
+    code = code_for(browser, app.application, scope=scope)
+    assert _statements(lambda: app.exchange(code)) == [
+        "SELECT application",  # the app, its code, whose it is
+        "BEGIN",
+        "UPDATE grant",  # use the code up
+        "INSERT accesstoken",
+        "INSERT refreshtoken",
+        "COMMIT",
+    ]
+
+
+def test_an_exchange_without_offline_access_is_five_statements(app: App, browser: Client) -> None:
+    code = code_for(browser, app.application, scope="openid")
+    assert _statements(lambda: app.exchange(code)) == [
+        "SELECT application",  # the app, its code, whose it is
+        "BEGIN",
+        "UPDATE grant",  # use the code up
+        "INSERT accesstoken",
+        "COMMIT",
+    ]
+
+
+@SCOPES
+def test_a_refresh_is_six_statements(app: App, browser: Client, scope: str) -> None:
+    token = app.sign_in(browser, scope)["refresh_token"]
+    assert _statements(lambda: app.refresh(token)) == [
+        "SELECT application",  # the app, its refresh token, whose it is
+        "BEGIN",
+        "UPDATE refreshtoken",  # rotate
+        "INSERT accesstoken",
+        "INSERT refreshtoken",
+        "COMMIT",
+    ]
+
+
+@SCOPES
+def test_userinfo_is_one_statement(app: App, browser: Client, scope: str) -> None:
+    token = app.sign_in(browser, scope)["access_token"]
+    assert _statements(lambda: userinfo(token)) == ["SELECT accesstoken"]  # with its app and its user
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+@pytest.mark.parametrize("hint", [None, "access_token", "refresh_token"])
+def test_introspection_is_one_statement(app: App, browser: Client, kind: str, hint: str | None) -> None:
+    token = app.sign_in(browser)[kind]
+    act = lambda: app.introspect(token, token_type_hint=hint)  # noqa: E731 - read as the row above
+    assert _statements(act) == ["SELECT application"]  # with a token of either kind
+
+
+def test_revoking_an_access_token_is_four_statements(app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["access_token"]
+    assert _statements(lambda: app.revoke(token)) == [
+        "SELECT application",  # who asks
+        "BEGIN",
+        "DELETE accesstoken",
+        "COMMIT",
+    ]
+
+
+def test_revoking_a_refresh_token_is_ten_statements(app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["refresh_token"]
+    assert _statements(lambda: app.revoke(token)) == [
+        "SELECT application",  # who asks
+        "BEGIN",
+        "DELETE accesstoken",  # it is none
+        "COMMIT",
+        "SELECT refreshtoken",  # its family
+        "BEGIN",
+        "DELETE refreshtoken",  # waits for a refresh that is under way
+        "DELETE refreshtoken",  # and what that refresh has inserted
+        "DELETE accesstoken",
+        "COMMIT",
+    ]
+
+
+@SCOPES
+def test_a_kept_approval_is_five_statements(app: App, browser: Client, scope: str) -> None:
+    statements = _statements(lambda: authorize(browser, app.application, scope=scope))
+    assert [name for name in statements if name != "SELECT session"] == [
+        "SELECT application",  # what may be asked
+        "SELECT user",  # who sits at the browser
+        "SELECT approval",  # what they allowed
+        "INSERT grant",  # the code
+    ]
+    assert len(statements) <= 5  # the session, unless it is in the cache
+
+
+def test_a_refused_authorization_request_is_one_statement(app: App) -> None:
+    assert _statements(lambda: authorize(Client(), app.application, scope="profile")) == ["SELECT application"]
+
+
+def test_prompt_none_of_a_visitor_is_one_statement(app: App) -> None:
+    assert _statements(lambda: authorize(Client(), app.application, prompt="none")) == ["SELECT application"]
+
+
+@pytest.mark.parametrize("scope", ["openid", EVERY_SCOPE])
+def test_a_consent_page_costs_the_same_for_any_number_of_scopes(app: App, browser: Client, scope: str) -> None:
+    path = authorize(browser, app.application, scope=scope, prompt="consent")["Location"]
+    statements = _statements(lambda: browser.get(path))
+    assert [name for name in statements if name != "SELECT session"] == [
+        "SELECT pendingrequest",  # with its app, the app's owner and logo
+        "SELECT user",  # who sits at the browser
+        "SELECT approval",  # what they allowed before
+        "SELECT approval",  # how many people use the app
+        "SELECT user",  # the values that would be shared
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 10])
+def test_the_connected_apps_cost_the_same_for_one_and_for_ten(app: App, browser: Client, count: int) -> None:
+    from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
+
+    user = app.application.approvals.get().user
+    for _ in range(count - 1):
+        ApprovalFactory(user=user, application=ApplicationFactory())
+    statements = _statements(lambda: browser.get(CONNECTED_APPS))
+    assert [name for name in statements if name != "SELECT session"] == [
+        "SELECT user",  # who sits at the browser
+        "SELECT approval",  # with app, owner and logo
+    ]
+
+
+def test_discovery_costs_nothing_and_the_key_set_one_statement(app: App) -> None:
+    assert _statements(lambda: Client().get(DISCOVERY)) == []
+    assert _statements(lambda: Client().get(KEY_SET)) == ["SELECT signingkey"]
+
+
+def test_a_failed_client_authentication_is_one_statement(app: App) -> None:
+    assert _statements(lambda: app.exchange("unknown", client_secret="wrong")) == ["SELECT application"]
+    assert _statements(lambda: app.refresh("unknown", client_secret="wrong")) == ["SELECT application"]
+    assert _statements(lambda: app.introspect("unknown", client_secret="wrong")) == ["SELECT application"]
+    assert _statements(lambda: app.revoke("unknown", client_secret="wrong")) == ["SELECT application"]
+
+
+def test_allowing_costs_the_same_for_every_scope(app: App, browser: Client) -> None:
+    counts = []
+    for scope in ("openid", EVERY_SCOPE):
+        answer = authorize(browser, app.application, scope=scope, prompt="consent")
+        counts.append(len(_statements(lambda answer=answer: decide(browser, answer))))  # type: ignore[misc]  # bound early
+    assert counts[0] == counts[1]

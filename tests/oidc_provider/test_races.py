@@ -1,0 +1,147 @@
+"""Many at the same moment, on a real database: one wins, nobody gets a server error, nothing is left over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from accounts import bans, users
+from accounts.models import User
+from oidc_provider import applications, approvals, signing
+from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken, SigningKey
+from tests.bed.threads import together
+from tests.oidc_provider.protocol import (
+    EVERY_SCOPE,
+    INVALID_GRANT,
+    Answer,
+    App,
+    authorize,
+    code_for,
+    refused,
+    sent_back,
+)
+
+pytestmark = pytest.mark.django_db(transaction=True)
+THREADS = 8
+ROUNDS = 3
+
+
+def _winners(answers: list[Answer]) -> list[Answer]:
+    """The answers with tokens; every other one is an invalid_grant."""
+    won = [answer for answer in answers if answer.status_code == 200]
+    assert [refused(answer) for answer in answers if answer.status_code != 200] == [INVALID_GRANT] * (
+        len(answers) - len(won)
+    )
+    return won
+
+
+def _live_rows() -> int:
+    return AccessToken.objects.count() + RefreshToken.objects.filter(revoked__isnull=True).count()
+
+
+def _same_session(browser: Client) -> Client:
+    """Another tab."""
+    tab = Client()
+    tab.cookies.load(browser.cookies.output(header="", sep=";"))
+    return tab
+
+
+def test_of_many_exchanges_of_one_code_one_wins(app: App, browser: Client) -> None:
+    for _ in range(ROUNDS):
+        AccessToken.objects.all().delete()
+        RefreshToken.objects.all().delete()
+        code = code_for(browser, app.application, scope=EVERY_SCOPE)
+        answers = together(THREADS, lambda _, code=code: app.exchange(code))  # type: ignore[misc]  # bound early
+        assert len(_winners(answers)) == 1
+        assert _live_rows() in {0, 2}  # a loser that came after the winner was a replay: it revokes
+        assert AccessToken.objects.count() == RefreshToken.objects.count()
+
+
+def test_of_many_refreshes_of_one_token_one_wins_and_the_family_survives(app: App, browser: Client) -> None:
+    for _ in range(ROUNDS):
+        token = app.sign_in(browser)["refresh_token"]
+        answers = together(THREADS, lambda _, token=token: app.refresh(token))  # type: ignore[misc]  # bound early
+        (winner,) = _winners(answers)
+        assert app.is_live(winner.json()["access_token"])
+        assert app.refresh(winner.json()["refresh_token"]).status_code == 200
+
+
+def test_many_people_sign_in_at_once(app: App, browser: Client) -> None:
+    codes = [code_for(browser, app.application, scope=EVERY_SCOPE) for _ in range(THREADS)]
+    answers = together(THREADS, lambda number: app.exchange(codes[number]))
+    assert len(_winners(answers)) == THREADS
+    assert _live_rows() == 2 * THREADS
+
+
+# What ends every access of a user's app, or of all of a user's apps.
+ENDS: dict[str, Callable[[App, User], object]] = {
+    "the user disconnects": lambda app, user: approvals.disconnect(user=user, application=app.application, by=user),
+    "staff suspend the app": lambda app, user: applications.suspend(application=app.application, by=None, reason="x"),
+    "the owner deletes the app": lambda app, user: applications.delete(application=app.application, by=None),
+    "staff ban the user": lambda app, user: bans.ban(user=user, by=None, reason="x"),
+    "staff delete the user": lambda app, user: users.delete(user=user, by=None),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("grant", ["code", "refresh token"])
+def test_an_end_at_the_same_time_as_grants_leaves_no_live_token(
+    app: App, browser: Client, user: User, end: str, grant: str
+) -> None:
+    """The threads wait for one another at most: a deadlock would be a server error for somebody."""
+    if grant == "code":
+        codes = [code_for(browser, app.application, scope=EVERY_SCOPE) for _ in range(THREADS)]
+    else:
+        tokens = [app.sign_in(browser)["refresh_token"] for _ in range(THREADS)]
+
+    def act(number: int) -> Answer:
+        if number == THREADS // 2:
+            return ENDS[end](app, user)
+        return app.exchange(codes[number]) if grant == "code" else app.refresh(tokens[number])
+
+    answers = [answer for number, answer in enumerate(together(THREADS, act)) if number != THREADS // 2]
+    assert {answer.status_code for answer in answers} <= {200, 400, 401}
+    assert [model.objects.count() for model in (Grant, AccessToken, RefreshToken)] == [0, 0, 0]
+
+
+def test_a_revocation_at_the_same_time_as_a_refresh_leaves_no_live_token(app: App, browser: Client) -> None:
+    for _ in range(ROUNDS):
+        token = app.sign_in(browser)["refresh_token"]
+
+        def act(number: int, token: str = token) -> Answer:
+            return app.revoke(token) if number else app.refresh(token)
+
+        answers = together(2, act)
+        assert {answer.status_code for answer in answers} <= {200, 400}
+        assert _live_rows() == 0
+
+
+def test_many_disconnects_at_once_do_not_block_one_another(app: App, browser: Client, user: User) -> None:
+    for _ in range(5):
+        app.sign_in(browser)
+    together(THREADS, lambda _: approvals.disconnect(user=user, application=app.application, by=user))
+    assert _live_rows() == 0
+    assert not Approval.objects.exists()
+
+
+@pytest.mark.parametrize("before", [None, "openid"])
+def test_tabs_that_approve_different_scopes_at_once_all_count(app: App, browser: Client, before: str | None) -> None:
+    if before:
+        code_for(browser, app.application, scope=before)
+    scopes = EVERY_SCOPE.split()
+    paths = [authorize(browser, app.application, scope=scope, prompt="consent")["Location"] for scope in scopes]
+
+    def act(number: int) -> Answer:
+        return _same_session(browser).post(paths[number], {"decision": "allow"})
+
+    answers = together(len(scopes), act)
+    assert all("code" in sent_back(answer) for answer in answers)
+    assert Approval.objects.get().scopes == scopes
+
+
+def test_many_processes_that_start_at_once_agree_on_one_signing_key(db: None) -> None:
+    keys = together(4, lambda _: signing.ensure_signing_key().kid)
+    assert len(set(keys)) == 1
+    assert SigningKey.objects.signing().count() == 1

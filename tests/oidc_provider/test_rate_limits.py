@@ -1,0 +1,144 @@
+"""100 requests a minute for each address and endpoint; the discovery document is not limited."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.conf import settings
+from django.test import Client
+
+from oidc_provider.models import Grant
+from tests.oidc_provider.protocol import (
+    AUTHORIZE,
+    DISCOVERY,
+    END_SESSION,
+    INTROSPECT,
+    KEY_SET,
+    REVOKE,
+    TOKEN,
+    USERINFO,
+    Answer,
+    App,
+    authorize,
+    code_for,
+)
+
+LIMITED = {
+    AUTHORIZE: "GET",
+    TOKEN: "POST",
+    USERINFO: "GET",
+    INTROSPECT: "POST",
+    REVOKE: "POST",
+    END_SESSION: "GET",
+    KEY_SET: "GET",
+}
+Wait = Callable[[float], None]
+pytestmark = pytest.mark.django_db
+
+
+def _ask(path: str, address: str = "203.0.113.7") -> Answer:
+    return Client(REMOTE_ADDR=address).generic(LIMITED[path], path)
+
+
+def _use_up(path: str, address: str = "203.0.113.7") -> set[int]:
+    return {_ask(path, address).status_code for _ in range(100)}
+
+
+@pytest.fixture
+def wait(clock: time_machine.Traveller) -> Wait:
+    """Let seconds pass, for the limits too."""
+
+    def redis(seconds: float) -> None:
+        """Redis has a clock of its own, which no test can move: shorten what is left of every key."""
+        from django_redis import get_redis_connection
+
+        connection = get_redis_connection("default")
+        for key in connection.scan_iter():
+            connection.pexpire(key, connection.pttl(key) - math.ceil(seconds * 1000))
+
+    def in_process(seconds: float) -> None:
+        clock.shift(timedelta(seconds=seconds))
+
+    return redis if settings.REDIS_URL else in_process
+
+
+@pytest.mark.parametrize("path", LIMITED)
+def test_100_requests_pass_and_the_101st_is_429(wait: Wait, path: str) -> None:
+    assert 429 not in _use_up(path)
+    answer = _ask(path)
+    assert (answer.status_code, answer["Content-Type"]) == (429, "application/json")
+    assert answer.json() == {"message": "Too many requests. Please try again later."}
+    assert answer["X-Retry-After"] == answer["Retry-After"]
+    assert 1 <= int(answer["X-Retry-After"]) <= 60
+    assert "Access-Control-Allow-Origin" not in answer or path == KEY_SET
+
+
+@pytest.mark.parametrize("path", LIMITED)
+def test_every_endpoint_counts_for_itself(wait: Wait, path: str) -> None:
+    _use_up(path)
+    assert {other: _ask(other).status_code == 429 for other in LIMITED} == {other: other == path for other in LIMITED}
+
+
+@pytest.mark.parametrize(
+    ("address", "other", "is_shared"),
+    [
+        ("203.0.113.7", "203.0.113.8", False),
+        ("2001:db8::1", "2001:db8::2", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+        ("::ffff:203.0.113.7", "203.0.113.7", True),
+    ],
+)
+def test_another_address_counts_for_itself(wait: Wait, address: str, other: str, is_shared: bool) -> None:
+    _use_up(REVOKE, address)
+    assert _ask(REVOKE, address).status_code == 429
+    assert (_ask(REVOKE, other).status_code == 429) is is_shared
+
+
+def test_a_header_that_a_client_sends_is_not_its_address(wait: Wait) -> None:
+    _use_up(REVOKE)
+    for header in ("x-forwarded-for", "x-real-ip", "forwarded", "cf-connecting-ip"):
+        answer = Client(REMOTE_ADDR="203.0.113.7").post(REVOKE, headers={header: "198.51.100.1"})
+        assert answer.status_code == 429
+
+
+def test_the_window_ends_sixty_seconds_after_its_first_request(wait: Wait) -> None:
+    _ask(TOKEN)
+    wait(30)
+    assert {_ask(TOKEN).status_code for _ in range(99)} == {400}
+    assert _ask(TOKEN).status_code == 429
+    wait(29)
+    assert _ask(TOKEN).status_code == 429
+    wait(1.001)
+    assert {_ask(TOKEN).status_code for _ in range(100)} == {400}
+    assert _ask(TOKEN).status_code == 429
+
+
+def test_the_seconds_to_wait_count_down(wait: Wait) -> None:
+    _use_up(TOKEN)
+    first = int(_ask(TOKEN)["Retry-After"])
+    wait(20)
+    assert 18 <= first - int(_ask(TOKEN)["Retry-After"]) <= 22
+
+
+def test_wrong_methods_count_too(wait: Wait) -> None:
+    for _ in range(100):
+        assert Client(REMOTE_ADDR="203.0.113.7").delete(TOKEN).status_code == 405
+    assert _ask(TOKEN).status_code == 429
+
+
+def test_a_limited_request_does_nothing(wait: Wait, app: App, browser: Client) -> None:
+    code_for(browser, app.application)
+    limited = Client(REMOTE_ADDR="203.0.113.7")
+    limited.cookies = browser.cookies
+    _use_up(AUTHORIZE)
+    assert authorize(limited, app.application).status_code == 429
+    assert Grant.objects.count() == 1
+
+
+def test_discovery_is_never_limited_and_uses_nothing_up(wait: Wait) -> None:
+    assert {Client(REMOTE_ADDR="203.0.113.7").get(DISCOVERY).status_code for _ in range(150)} == {200}
+    assert _ask(KEY_SET).status_code == 200

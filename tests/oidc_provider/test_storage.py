@@ -1,0 +1,82 @@
+"""No code, token or secret stands in any table in clear."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+
+import pytest
+from django.db import connection
+from django.test import Client
+
+from oidc_provider import applications, signing
+from tests.factories.accounts import PASSWORD, UserFactory
+from tests.oidc_provider.protocol import App, code_for
+
+
+def _everything_stored() -> str:
+    """All rows of all tables, as text."""
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        parts = []
+        for table in tables:
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # noqa: S608 - names of our own tables
+            parts += [_text(value) for row in cursor.fetchall() for value in row]
+    return "\n".join(parts)
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bytes | memoryview):
+        return bytes(value).decode("latin-1")
+    return str(value)
+
+
+def _disguises(value: str) -> list[str]:
+    """The value, and what a careless hand would call encoded."""
+    raw = value.encode()
+    return [value, raw.hex(), base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode()]
+
+
+def test_no_code_token_or_secret_is_stored_in_clear(app: App, browser: Client) -> None:
+    registered = applications.register(
+        owner=UserFactory(), name="Fresh", redirect_urls=["https://a.example/"], scopes=["openid"], by=None
+    )
+    unused, used = code_for(browser, app.application), code_for(browser, app.application, scope="openid offline_access")
+    first = app.exchange(used).json()
+    second = app.refresh(first["refresh_token"]).json()
+    reset = applications.reset_secret(application=registered.application, by=None)
+    secrets = {
+        "unused code": unused,
+        "used code": used,
+        "access token": first["access_token"],
+        "rotated refresh token": first["refresh_token"],
+        "refreshed access token": second["access_token"],
+        "refresh token": second["refresh_token"],
+        "id_token": first["id_token"],
+        "client secret": registered.client_secret,
+        "reset client secret": reset,
+        "password": PASSWORD,
+        "signing key": signing.signer().private_key.private_bytes_raw().hex(),
+    }
+    stored = _everything_stored()
+    found = [name for name, value in secrets.items() if any(disguise in stored for disguise in _disguises(value))]
+    assert found == []
+
+
+def test_codes_tokens_and_secrets_are_found_by_their_sha_256(app: App, browser: Client) -> None:
+    unused = code_for(browser, app.application)
+    tokens = app.sign_in(browser)
+    stored = _everything_stored()
+    for value in (unused, tokens["access_token"], tokens["refresh_token"], app.secret):
+        assert hashlib.sha256(value.encode()).hexdigest() in stored
+
+
+@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
+def test_every_value_is_new_and_long(app: App, browser: Client, kind: str) -> None:
+    values = {app.sign_in(browser)[kind] for _ in range(10)}
+    assert len(values) == 10
+    assert {len(value) for value in values} == {43}  # 256 bits
+
+
+def test_passwords_are_argon2(app: App, browser: Client) -> None:
+    assert UserFactory().password.startswith("argon2")

@@ -1,0 +1,225 @@
+"""A refresh token for newer tokens: rotation, reuse, narrowing."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+
+from oidc_provider import applications
+from oidc_provider.models import RefreshToken
+from tests.oidc_provider.moments import NOON
+from tests.oidc_provider.protocol import (
+    INVALID_CLIENT,
+    INVALID_GRANT,
+    INVALID_REQUEST,
+    INVALID_SCOPE,
+    App,
+    claims_of,
+    code_for,
+    refused,
+    userinfo,
+)
+
+ONE_HOUR = 3600
+
+
+def _refreshed(app: App, token: str, **changes: Any) -> dict[str, Any]:
+    answer = app.refresh(token, **changes)
+    assert answer.status_code == 200, answer.content
+    return dict(answer.json())
+
+
+def test_a_refresh_answers_with_new_tokens_of_every_kind(
+    clock: time_machine.Traveller, app: App, browser: Client
+) -> None:
+    first = app.sign_in(browser, "openid offline_access", nonce="once")
+    clock.shift(timedelta(days=1))
+    answer = app.refresh(first["refresh_token"])
+    second = answer.json()
+    assert (answer["Cache-Control"], answer["Pragma"]) == ("no-store", "no-cache")
+    assert second == {
+        "access_token": second["access_token"],
+        "token_type": "Bearer",
+        "expires_in": ONE_HOUR,
+        "expires_at": int(NOON.timestamp()) + 24 * ONE_HOUR + ONE_HOUR,
+        "scope": "openid offline_access",
+        "id_token": second["id_token"],
+        "refresh_token": second["refresh_token"],
+    }
+    values = {first["access_token"], second["access_token"], first["refresh_token"], second["refresh_token"]}
+    assert len(values) == 4
+
+
+def test_the_new_id_token_keeps_sub_and_auth_time_and_has_no_nonce(
+    clock: time_machine.Traveller, app: App, browser: Client
+) -> None:
+    tokens = app.sign_in(browser, nonce="once")
+    first = claims_of(tokens["id_token"])
+    for _ in range(3):
+        clock.shift(timedelta(days=1))
+        tokens = _refreshed(app, tokens["refresh_token"])
+        later = claims_of(tokens["id_token"])
+        moved = {name: later[name] - first[name] for name in ("iat", "exp")}
+        assert moved["iat"] == moved["exp"] > 0
+        assert later == {
+            **{name: first[name] for name in first if name != "nonce"},
+            **{name: later[name] for name in moved},
+        }
+
+
+def test_a_nonce_in_the_refresh_request_is_ignored(app: App, browser: Client) -> None:
+    tokens = app.sign_in(browser, nonce="once")
+    assert "nonce" not in claims_of(_refreshed(app, tokens["refresh_token"], nonce="smuggled")["id_token"])
+
+
+def test_the_earlier_access_token_lives_on(app: App, browser: Client) -> None:
+    tokens = app.sign_in(browser)
+    _refreshed(app, tokens["refresh_token"])
+    assert userinfo(tokens["access_token"]).status_code == 200
+
+
+def test_a_refresh_needs_no_browser_session(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+    tokens = app.sign_in(browser)
+    browser.post("/accounts/logout/")
+    clock.shift(timedelta(days=29))
+    _refreshed(app, tokens["refresh_token"])
+
+
+@pytest.mark.parametrize("value", [None, ""])
+def test_a_missing_refresh_token_is_an_invalid_request(app: App, value: str | None) -> None:
+    assert refused(app.refresh("", refresh_token=value)) == INVALID_REQUEST
+
+
+def test_a_repeated_refresh_token_is_an_invalid_request(app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["refresh_token"]
+    assert refused(app.refresh(token, refresh_token=[token, token])) == INVALID_REQUEST
+    _refreshed(app, token)
+
+
+@pytest.mark.parametrize("value", ["unknown", "\x00", "é", "x" * 10_000], ids=lambda value: ascii(value)[:20])
+def test_an_unknown_refresh_token_is_an_invalid_grant(app: App, value: str) -> None:
+    assert refused(app.refresh(value)) == INVALID_GRANT
+
+
+def test_an_access_token_an_id_token_and_a_code_are_no_refresh_tokens(app: App, browser: Client) -> None:
+    tokens = app.sign_in(browser)
+    code = code_for(browser, app.application)
+    for value in (tokens["access_token"], tokens["id_token"], code):
+        assert refused(app.refresh(value)) == INVALID_GRANT
+        assert refused(app.exchange(tokens["refresh_token"])) == INVALID_GRANT
+
+
+def test_another_apps_refresh_token_is_an_invalid_grant(app: App, other_app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["refresh_token"]
+    assert refused(other_app.refresh(token)) == INVALID_GRANT
+    _refreshed(app, token)
+
+
+@pytest.mark.parametrize(
+    ("scope", "granted"),
+    [
+        ("openid", "openid"),
+        ("identify openid", "openid identify"),
+        ("identify", "identify"),
+        ("offline_access", "offline_access"),
+        ("", "openid identify offline_access"),
+        (None, "openid identify offline_access"),
+    ],
+)
+def test_scope_narrows_the_new_access_token_and_never_the_grant(
+    app: App, browser: Client, scope: str | None, granted: str
+) -> None:
+    tokens = app.sign_in(browser, "openid identify offline_access")
+    narrow = _refreshed(app, tokens["refresh_token"], scope=scope)
+    assert narrow["scope"] == granted
+    assert app.introspect(narrow["access_token"]).json()["scope"] == granted
+    assert ("id_token" in narrow) is ("openid" in granted)
+    assert _refreshed(app, narrow["refresh_token"])["scope"] == "openid identify offline_access"
+
+
+@pytest.mark.parametrize("scope", ["openid email", "profile", "openid openid2", "é", " ", "OPENID"])
+def test_a_wider_or_unreadable_scope_is_an_invalid_scope_and_burns_nothing(
+    app: App, browser: Client, scope: str
+) -> None:
+    tokens = app.sign_in(browser, "openid identify offline_access")
+    assert refused(app.refresh(tokens["refresh_token"], scope=scope)) == INVALID_SCOPE
+    _refreshed(app, tokens["refresh_token"])
+
+
+def test_a_scope_approved_for_another_sign_in_is_not_of_this_grant(app: App, browser: Client) -> None:
+    tokens = app.sign_in(browser, "openid offline_access")
+    app.sign_in(browser, "openid identify")
+    assert refused(app.refresh(tokens["refresh_token"], scope="openid identify")) == INVALID_SCOPE
+
+
+def test_reuse_within_ten_seconds_is_refused_and_the_family_survives(
+    clock: time_machine.Traveller, app: App, browser: Client
+) -> None:
+    first = app.sign_in(browser)
+    second = _refreshed(app, first["refresh_token"])
+    clock.shift(timedelta(seconds=10))
+    assert refused(app.refresh(first["refresh_token"])) == INVALID_GRANT
+    assert app.is_live(second["access_token"])
+    _refreshed(app, second["refresh_token"])
+
+
+def test_reuse_later_revokes_the_whole_family_and_no_other(
+    clock: time_machine.Traveller, app: App, browser: Client
+) -> None:
+    other_device = app.sign_in(browser)
+    first = app.sign_in(browser)
+    second = _refreshed(app, first["refresh_token"])
+    third = _refreshed(app, second["refresh_token"])
+    clock.shift(timedelta(seconds=11))
+    assert refused(app.refresh(first["refresh_token"])) == INVALID_GRANT
+    for tokens in (first, second, third):
+        assert not app.is_live(tokens["access_token"])
+        assert refused(app.refresh(tokens["refresh_token"])) == INVALID_GRANT
+    assert app.is_live(other_device["access_token"])
+    _refreshed(app, other_device["refresh_token"])
+
+
+def test_reuse_of_a_token_that_would_have_expired_revokes_the_family_too(
+    clock: time_machine.Traveller, app: App, browser: Client
+) -> None:
+    first = app.sign_in(browser)
+    clock.shift(timedelta(days=29))
+    second = _refreshed(app, first["refresh_token"])
+    clock.shift(timedelta(days=2))
+    assert refused(app.refresh(first["refresh_token"])) == INVALID_GRANT
+    assert refused(app.refresh(second["refresh_token"])) == INVALID_GRANT
+
+
+def test_reuse_with_a_wrong_secret_revokes_nothing(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+    first = app.sign_in(browser)
+    second = _refreshed(app, first["refresh_token"])
+    clock.shift(timedelta(seconds=11))
+    assert refused(app.refresh(first["refresh_token"], client_secret="wrong")) == INVALID_CLIENT
+    _refreshed(app, second["refresh_token"])
+
+
+def test_reuse_by_another_app_revokes_nothing(
+    clock: time_machine.Traveller, app: App, other_app: App, browser: Client
+) -> None:
+    first = app.sign_in(browser)
+    second = _refreshed(app, first["refresh_token"])
+    clock.shift(timedelta(seconds=11))
+    assert refused(other_app.refresh(first["refresh_token"])) == INVALID_GRANT
+    _refreshed(app, second["refresh_token"])
+
+
+def test_a_rotated_token_stays_so_that_its_reuse_is_recognised(app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["refresh_token"]
+    _refreshed(app, token)
+    assert [row.revoked is None for row in RefreshToken.objects.order_by("pk")] == [False, True]
+
+
+def test_a_reset_secret_leaves_tokens_alive_for_the_new_one(app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["refresh_token"]
+    new = applications.reset_secret(application=app.application, by=None)
+    assert refused(app.refresh(token)) == INVALID_CLIENT
+    assert App(app.application, new).refresh(token).status_code == 200

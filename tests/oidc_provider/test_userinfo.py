@@ -1,0 +1,164 @@
+"""Userinfo: how the token may come, and what each token that is not good is answered with."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.test import Client
+
+from accounts import bans
+from accounts.models import User
+from oidc_provider.models import AccessToken
+from tests.oidc_provider.protocol import (
+    FORM,
+    INVALID_REQUEST,
+    INVALID_TOKEN,
+    USERINFO,
+    Answer,
+    App,
+    encoded,
+    post,
+    refused,
+    userinfo,
+)
+
+
+@pytest.fixture
+def token(app: App, browser: Client) -> str:
+    return str(app.sign_in(browser, "openid")["access_token"])
+
+
+def _get(**headers: str) -> Answer:
+    return Client().get(USERINFO, headers=headers)
+
+
+@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+def test_a_token_in_the_header_is_taken_by_get_and_post(token: str, user: User, scheme: str) -> None:
+    header = f"{scheme} {token}"
+    bodiless = Client(enforce_csrf_checks=True).post(USERINFO, headers={"authorization": header})
+    for answer in (_get(authorization=header), post(USERINFO, {}, authorization=header), bodiless):
+        assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
+        assert (answer["Cache-Control"], answer["Pragma"]) == ("no-store", "no-cache")
+        assert answer.json() == {"sub": user.pk}
+
+
+def test_a_token_in_a_form_body_is_taken_by_post(token: str, user: User) -> None:
+    answer = post(USERINFO, {"access_token": token})
+    assert (answer.status_code, answer.json()) == (200, {"sub": user.pk})
+
+
+def test_a_token_in_the_query_is_never_taken(token: str) -> None:
+    for answer in (
+        Client().get(f"{USERINFO}?access_token={token}"),
+        Client().post(f"{USERINFO}?access_token={token}", content_type=FORM),
+    ):
+        assert answer.status_code in {400, 401}
+        refused(answer)
+
+
+def test_a_token_in_header_and_body_at_once_is_an_invalid_request(token: str) -> None:
+    assert refused(post(USERINFO, {"access_token": token}, authorization=f"Bearer {token}")) == INVALID_REQUEST
+
+
+def test_a_repeated_token_in_the_body_is_an_invalid_request(token: str) -> None:
+    assert refused(post(USERINFO, {"access_token": [token, token]})) == INVALID_REQUEST
+
+
+@pytest.mark.parametrize("content_type", ["application/json", "multipart/form-data; boundary=x", "text/plain"])
+def test_a_token_in_another_kind_of_body_is_not_read(token: str, content_type: str) -> None:
+    answer = post(USERINFO, encoded({"access_token": token}), content_type=content_type)
+    assert answer.status_code in {400, 401}
+    refused(answer)
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"authorization": ""}, {"authorization": "Bearer"}, {"authorization": "Bearer "}]
+)
+def test_no_token_is_401_with_a_bare_challenge(db: None, headers: dict[str, str]) -> None:
+    for answer in (_get(**headers), post(USERINFO, {}, **headers)):
+        assert answer.status_code == 401
+        assert answer["WWW-Authenticate"] == "Bearer"
+        refused(answer)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Bearer unknown",
+        "Bearer eyx.y.z",
+        "Bearer e30.e30.e30",
+        "Bearer é",
+        "Bearer \xff",
+        "Bearer " + "x" * 10_000,
+        "Bearer a b",
+        'Bearer "quoted"',
+    ],
+    ids=lambda header: ascii(header)[:30],
+)
+def test_an_unknown_token_is_an_invalid_token(db: None, header: str) -> None:
+    answer = _get(authorization=header)
+    assert refused(answer) == INVALID_TOKEN
+    assert answer["WWW-Authenticate"].startswith('Bearer error="invalid_token", error_description="')
+
+
+@pytest.mark.parametrize("header", ["Basic YTpi", "Digest x", "garbage", "BearerX token"])
+def test_another_scheme_is_no_token(db: None, header: str) -> None:
+    answer = _get(authorization=header)
+    assert answer.status_code == 401
+    assert answer["WWW-Authenticate"].startswith("Bearer")
+
+
+def test_a_token_without_openid_is_an_insufficient_scope(app: App, browser: Client) -> None:
+    answer = userinfo(app.sign_in(browser, "identify")["access_token"])
+    assert refused(answer) == (403, "insufficient_scope")
+    assert answer["WWW-Authenticate"].startswith('Bearer error="insufficient_scope"')
+    assert 'scope="openid"' in answer["WWW-Authenticate"]
+
+
+def test_refresh_tokens_and_codes_open_nothing(app: App, browser: Client) -> None:
+    assert refused(userinfo(app.sign_in(browser)["refresh_token"])) == INVALID_TOKEN
+
+
+def _expire(token: str, user: User) -> None:
+    AccessToken.objects.update(expires=AccessToken.objects.get().created - timedelta(seconds=1))
+
+
+def _ban(token: str, user: User) -> None:
+    bans.ban(user=user, by=None, reason="Abuse")
+
+
+def _deactivate(token: str, user: User) -> None:
+    """As far as a ban gets whose deletion of tokens a new one outran."""
+    User.objects.filter(pk=user.pk).update(is_active=False)
+
+
+def _delete(token: str, user: User) -> None:
+    user.delete()
+
+
+@pytest.mark.parametrize("kill", [_expire, _ban, _deactivate, _delete])
+def test_a_dead_token_is_an_invalid_token(token: str, user: User, kill: Any) -> None:
+    assert userinfo(token).status_code == 200
+    kill(token, user)
+    assert refused(userinfo(token)) == INVALID_TOKEN
+
+
+def test_no_other_origin_may_read_it(token: str) -> None:
+    answer = _get(authorization=f"Bearer {token}", origin="https://app.example.org")
+    assert not [name for name in answer.headers if name.startswith("Access-Control-")]
+
+
+def test_head_is_answered_without_a_body(token: str) -> None:
+    answer = Client().head(USERINFO, headers={"authorization": f"Bearer {token}"})
+    assert (answer.status_code, answer.content) == (200, b"")
+
+
+def test_a_token_dies_at_its_hour(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+    token = app.sign_in(browser)["access_token"]
+    clock.shift(timedelta(seconds=3599))
+    assert userinfo(token).status_code == 200
+    clock.shift(timedelta(seconds=1))
+    assert refused(userinfo(token)) == INVALID_TOKEN
