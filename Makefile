@@ -44,7 +44,7 @@ lock: .venv/.development  ## pin the dependencies of pyproject.toml, with their 
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
 		pyproject.toml -o requirements.lock
 	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
-		--group dev -c requirements.lock -o requirements-dev.lock
+		pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
 
 format: .venv/.development  ## format the code and mend what lint can mend
 	$(BIN)/ruff check --fix-only .
