@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit
+from accounts import audit, users
 from accounts.models import ApiKey, Permission, User
 
 PUBLIC_LENGTH = 8
@@ -75,8 +75,8 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     refill_interval: timedelta | None = None,
     by: User | None,
 ) -> IssuedKey:
-    """Make a key. ValidationError, by argument: an unknown or repeated permission, none at all, an end in the past, a
-    banned owner, a refill without its parts."""
+    """Make a key. ValidationError by argument, as `problems` tells; PermissionDenied as `users.check_may_act_for`."""
+    users.check_may_act_for(owner=owner, by=by)
     found = problems(
         owner=owner,
         permissions=permissions,
@@ -111,6 +111,7 @@ def grant_permission(*, key: ApiKey, permission: str, by: User | None, reason: s
     """Let the key call one more surface. A key that has the permission stays as it is."""
     _check_permission(permission)
     key = _locked(key)
+    users.check_authority(user=key.owner, by=by)
     if permission not in key.permissions:
         key.permissions = [known for known in Permission.values if known in {*key.permissions, permission}]
         key.save(update_fields=["permissions"])
@@ -136,6 +137,7 @@ def enable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     key = _locked(key)
     if key.revoked_at is not None:
         raise ValidationError("A revoked key cannot be used again; issue a new one.")
+    users.check_may_act_for(owner=key.owner, by=by)
     if not key.is_enabled:
         key.is_enabled = True
         key.save(update_fields=["is_enabled"])

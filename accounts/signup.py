@@ -5,7 +5,9 @@ from typing import Any
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.forms import LoginForm as StockLoginForm
 from allauth.account.views import SignupView as StockSignupView
+from django.contrib.auth.hashers import make_password
 from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
@@ -29,6 +31,13 @@ class AccountAdapter(DefaultAccountAdapter):
             validate_available(username)
         return username
 
+    def is_safe_url(self, url: str | None) -> bool:
+        """allauth's answer; an address that cannot be read is not safe, where allauth's would raise."""
+        try:
+            return bool(super().is_safe_url(url))
+        except ValueError:
+            return False
+
     def get_client_ip(self, request: HttpRequest) -> str:
         return client_address.of(request) or ""
 
@@ -42,12 +51,16 @@ class LoginForm(StockLoginForm):
         if hint:
             self.initial.setdefault("login", hint)
         self.fields["login"].widget.attrs["autocomplete"] = "username webauthn"
+        # SQLite cannot compare longer ones; no name and no address is that long.
+        self.fields["login"].validators.append(MaxLengthValidator(254))
 
 
 class SignupView(StockSignupView):
     """Sign-up, where two people may ask for one name at the same moment."""
 
     def form_valid(self, form: Any) -> HttpResponse:
+        if form.account_already_exists:  # answered like a fresh address, so it must take as long
+            make_password(form.cleaned_data["password1"])
         try:
             with transaction.atomic():
                 response: HttpResponse = super().form_valid(form)

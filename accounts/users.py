@@ -42,6 +42,13 @@ def check_authority(*, user: User, by: User | None) -> None:
         raise PermissionDenied("Only a superuser may do this to a staff account.")
 
 
+def check_may_act_for(*, owner: User, by: User | None) -> None:
+    """PermissionDenied where `by` may not hold what belongs to `owner`, such as a key: oneself may; otherwise staff,
+    and only superusers for staff."""
+    if by is None or by.pk != owner.pk:
+        check_authority(user=owner, by=by)
+
+
 @transaction.atomic
 def create(
     *,

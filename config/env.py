@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ImproperlyConfigured
 
 TRUE = {"1", "true", "yes", "on"}
-FALSE = {"0", "false", "no", "off", ""}
+FALSE = {"0", "false", "no", "off"}
 
 
 def text(name: str, default: str | None = None) -> str:
@@ -27,23 +27,26 @@ def text(name: str, default: str | None = None) -> str:
 
 def flag(name: str, *, default: bool) -> bool:
     """A switch: 1, true, yes, on or 0, false, no, off."""
-    value = os.environ.get(name)
-    if value is None:
+    value = os.environ.get(name, "").strip()
+    if not value:
         return default
-    if value.strip().lower() in TRUE:
+    if value.lower() in TRUE:
         return True
-    if value.strip().lower() in FALSE:
+    if value.lower() in FALSE:
         return False
     raise ImproperlyConfigured(f"{name} must be one of 1, true, yes, on, 0, false, no, off; it is {value!r}.")
 
 
-def integer(name: str, default: int) -> int:
-    """A whole number."""
+def integer(name: str, default: int, *, at_most: int | None = None) -> int:
+    """A whole number, no greater than `at_most`."""
     value = text(name, str(default))
     try:
-        return int(value)
+        number = int(value)
     except ValueError:
         raise ImproperlyConfigured(f"{name} must be a whole number; it is {value!r}.") from None
+    if at_most is not None and number > at_most:
+        raise ImproperlyConfigured(f"{name} must be at most {at_most}; it is {number}.")
+    return number
 
 
 def words(name: str) -> list[str]:
@@ -79,6 +82,8 @@ def _read(path: Path) -> dict[str, str]:
         return dict(json.loads(path.read_text()))
     except FileNotFoundError:
         return {}
+    except ValueError:
+        raise ImproperlyConfigured(f"{path} is damaged: restore it, or delete it to start anew.") from None
 
 
 def _add(path: Path, name: str) -> None:

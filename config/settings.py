@@ -24,7 +24,7 @@ EMBEDDED = not DATABASE_URL
 
 # --- Origin -----------------------------------------------------------------------------------------------------------
 HOST = env.text("HOST", "127.0.0.1")
-PORT = env.integer("PORT", 8000)
+PORT = env.integer("PORT", 8000, at_most=65_535)
 BASE_URL = env.origin("BASE_URL", f"http://[{HOST}]:{PORT}" if ":" in HOST else f"http://{HOST}:{PORT}")
 _base = urlsplit(BASE_URL)
 HTTPS = _base.scheme == "https"
@@ -34,7 +34,6 @@ if EMBEDDED:
 EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")
 DEBUG = False
 ROOT_URLCONF = "config.urls"
-WSGI_APPLICATION = "config.wsgi.application"
 LOGGING = logging.LOGGING
 
 # --- Secrets ----------------------------------------------------------------------------------------------------------
@@ -124,7 +123,14 @@ else:
         "pool": {"min_size": 2, "max_size": env.integer("DATABASE_POOL_SIZE", 8), "timeout": 10},
     }
 if REDIS_URL:
-    CACHES = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": REDIS_URL, "KEY_PREFIX": "cache"}}
+    CACHES = {
+        "default": {
+            "BACKEND": "django_redis.cache.RedisCache",
+            "LOCATION": REDIS_URL,
+            "KEY_PREFIX": "cache",
+            "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1},  # seconds; a hanging Redis holds no worker
+        }
+    }
     LIMIT_STORE = "accounts.limits.RedisLimits"
     SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
 else:
@@ -168,6 +174,12 @@ ACCOUNT_DEFAULT_HTTP_PROTOCOL = _base.scheme
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True
+MFA_FORMS = {
+    "add_webauthn": "accounts.passkeys.AddForm",
+    "authenticate_webauthn": "accounts.passkeys.AuthenticateForm",
+    "login_webauthn": "accounts.passkeys.LoginForm",
+    "reauthenticate_webauthn": "accounts.passkeys.ReauthenticateForm",
+}
 MFA_TOTP_TOLERANCE = 1
 MFA_TOTP_ISSUER = SITE_NAME
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
@@ -274,7 +286,6 @@ SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"  # the browser comes back from the app's site in the middle of a sign-in
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
 SECURE_SSL_REDIRECT = False  # the edge proxy redirects; behind it every request is plain http
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if EDGE_CLIENT_ADDRESS_HEADER else None
 SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if HTTPS else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = HTTPS
 SECURE_REFERRER_POLICY = "same-origin"

@@ -1,8 +1,27 @@
 """The WSGI application that the server loads."""
 
 import os
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
-application = get_wsgi_application()
+django_application = get_wsgi_application()
+SCHEME = urlsplit(settings.BASE_URL).scheme
+
+
+def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """Django, told what only we know: the scheme is that of BASE_URL, whatever the hop from the edge proxy is.
+
+    A charset in the content type is dropped: bodies and queries are UTF-8, and Django would decode by any codec of
+    Python that a caller names, before any of our code runs. `start_response`: WSGI's, which has no type.
+    """
+    environ["wsgi.url_scheme"] = SCHEME
+    content_type = environ.get("CONTENT_TYPE", "")
+    if "charset" in content_type.lower():
+        parameters = content_type.split(";")
+        environ["CONTENT_TYPE"] = ";".join(part for part in parameters if "charset" not in part.lower())
+    return django_application(environ, start_response)

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit
+from accounts import audit, users
 from accounts.models import User
 from oidc_provider import application_rules, scopes, tokens
 from oidc_provider.models import Application
@@ -50,6 +50,7 @@ def register(  # noqa: PLR0913 - all keyword-only, four of them links with a def
     }
     if not owner.is_active:
         raise ValidationError({"owner": "This account is banned."})
+    users.check_may_act_for(owner=owner, by=by)
     _check(owner, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
     application = Application(
         user=owner,
@@ -68,6 +69,7 @@ def register(  # noqa: PLR0913 - all keyword-only, four of them links with a def
 def change_redirect_urls(*, application: Application, redirect_urls: Sequence[str], by: User | None) -> Application:
     """Replace the list. ValidationError({"redirect_urls": ...})."""
     application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
     _check(application.user, redirect_urls=redirect_urls)
     before = application.redirect_urls
     if list(redirect_urls) != before:
@@ -82,6 +84,7 @@ def change_scopes(*, application: Application, scopes: Sequence[str], by: User |
     """Replace the registered scopes. ValidationError({"scopes": ...}): unknown, or locked for the owner."""
     owner = _locked_owner(application.user)
     application = _locked(application)
+    users.check_may_act_for(owner=owner, by=by)
     _check(owner, scopes=scopes)
     before = application.registered_scopes
     after = _in_order(scopes)
@@ -102,6 +105,7 @@ def change_details(*, application: Application, by: User | None, **values: str) 
     if unknown:
         raise TypeError(f"change_details() cannot set {', '.join(sorted(unknown))}.")
     application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
     changed = {name: value for name, value in values.items() if getattr(application, name) != value}
     _check(application.user, **changed)
     if not changed:
@@ -118,6 +122,7 @@ def change_details(*, application: Application, by: User | None, **values: str) 
 def reset_secret(*, application: Application, by: User | None, reason: str = "") -> str:
     """Replace the secret; the old one fails from now on. Returns the new one: show it once."""
     application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
     secret = application.set_new_secret(timezone.now())
     application.save(update_fields=["client_secret", "secret_changed_at", "updated"])
     _record("secret_reset", application, by, reason)
@@ -166,9 +171,10 @@ def drop_verified(*, application: Application, by: User | None) -> Application:
 
 @transaction.atomic
 def unlock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> User:
-    """Let the owner's apps register a locked scope. ValidationError: it is none."""
+    """Let the owner's apps register a locked scope. ValidationError: it is none. PermissionDenied: staff, for staff."""
     _check_locked_scope(scope)
     owner = _locked_owner(owner)
+    users.check_authority(user=owner, by=by)
     if scope not in owner.unlocked_scopes:
         owner.unlocked_scopes = _in_order([*owner.unlocked_scopes, scope])
         owner.save(update_fields=["unlocked_scopes"])

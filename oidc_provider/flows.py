@@ -15,7 +15,7 @@ from django.conf import settings
 
 from accounts.models import User
 from oidc_provider import approvals, signing, tokens
-from oidc_provider.errors import ErrorRedirect
+from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.models import Approval, PendingRequest
 from oidc_provider.server import AuthorizationRequest
 
@@ -79,6 +79,16 @@ def draft(asked: AuthorizationRequest, now: datetime) -> PendingRequest:
         expected_user_id=expected,
         created_at=now,
     )
+
+
+def check_registration(pending: PendingRequest) -> None:
+    """A waiting request is held to what its app has registered now. ErrorPage, or ErrorRedirect(invalid_scope)."""
+    if pending.application.is_suspended:
+        raise ErrorPage("client_disabled", 403, "This app has been disabled.")
+    if not pending.application.redirect_uri_allowed(pending.redirect_uri):
+        raise ErrorPage("invalid_redirect", 400, "The app no longer uses the return address that it named.")
+    if not set(pending.scopes) <= set(pending.application.registered_scopes):
+        raise _error(pending, "invalid_scope", "The app has not registered one of these scopes.")
 
 
 def next_step(pending: PendingRequest, visitor: Visitor | None) -> Step:

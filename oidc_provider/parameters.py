@@ -1,7 +1,7 @@
 """Reads `application/x-www-form-urlencoded` text strictly. Pure rules, for query strings and bodies alike."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
 from oidc_provider.errors import InvalidRequest
@@ -25,6 +25,14 @@ class Parameters:
     def get(self, name: str) -> str:
         """The value, or the empty string."""
         return self.values.get(name, "")
+
+
+def parse_query(raw: str) -> Parameters:
+    """The query string of a WSGI environment, whose characters are bytes; what is not escaped is UTF-8."""
+    try:
+        return parse(raw.encode("latin-1").decode())
+    except UnicodeError:
+        return replace(parse(raw), is_malformed=True)
 
 
 def parse(text: str) -> Parameters:

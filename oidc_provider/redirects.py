@@ -116,8 +116,13 @@ def destination(url: str) -> tuple[str, bool]:
 
 
 def form_action(url: str) -> str:
-    """The Content-Security-Policy source that lets a form's answer redirect to `url`: its origin or its scheme."""
+    """The Content-Security-Policy sources that let a form's answer redirect to `url` and, from there, onward.
+
+    Browsers apply form-action to every hop after the POST, and an app's callback may lead to another host of its own.
+    """
     parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"}:
-        return f"{parts.scheme}:"
-    return f"{parts.scheme}://{parts.netloc}"
+    if parts.scheme == "https":
+        return f"{parts.scheme}://{parts.netloc} https:"
+    if parts.scheme == "http":
+        return f"{parts.scheme}://{parts.netloc} http://127.0.0.1:* http://localhost:* https:"
+    return f"{parts.scheme}:"

@@ -99,7 +99,7 @@ class Backend(OAuthLibCore):
 
     def validated(self, request: HttpRequest) -> AuthorizationRequest:
         """The authorization request in the query. Raises ErrorPage, or ErrorRedirect once the redirect URL is good."""
-        query = parameters.parse(request.META.get("QUERY_STRING", ""))
+        query = parameters.parse_query(request.META.get("QUERY_STRING", ""))
         if "client_id" in query.repeated:
             raise _page(errors.InvalidClientIdError())
         if "redirect_uri" in query.repeated:

@@ -36,8 +36,8 @@ def remember_waiting(request: HttpRequest, pending: PendingRequest, login_hint: 
     place = redirects.form_action(pending.redirect_uri)
     others = [known for known in request.session.get(WAITING_FORM_ACTIONS, []) if known != place]
     request.session[WAITING_FORM_ACTIONS] = [*others, place][-MAX_WAITING:]
-    if login_hint:
-        request.session[LOGIN_HINT] = login_hint
+    if login_hint or LOGIN_HINT in request.session:
+        request.session[LOGIN_HINT] = login_hint  # of this app, not of one before it
 
 
 def forget_waiting(request: HttpRequest) -> None:

@@ -32,6 +32,7 @@ _CODE = f"""
         p.redirect_uri, p.code_challenge, p.nonce, {_SUBJECT_COLUMNS}
     FROM oidc_provider_application a
     LEFT JOIN oidc_provider_grant p ON p.application_id = a.id AND p.code = %s
+        AND EXISTS (SELECT 1 FROM oidc_provider_approval v WHERE v.application_id = a.id AND v.user_id = p.user_id)
     LEFT JOIN accounts_user u ON u.id = p.user_id
     {_SUBJECT_JOINS}
     WHERE a.client_id = %s
@@ -107,7 +108,10 @@ class Presented(NamedTuple):
 
 
 def read_code(client_id: str, checksum: str) -> Presented | None:
-    """The app with the code of this SHA-256; None where there is no such app. 1 query."""
+    """The app with the code of this SHA-256; None where there is no such app. 1 query.
+
+    A code whose approval is gone counts for nothing: it was made at the moment at which the user disconnected the app.
+    """
     return _presented(_one(_CODE, checksum, client_id))
 
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ImproperlyConfigured, ValidationError
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
-from oauth2_provider.models import AbstractApplication
+from oauth2_provider.models import AbstractApplication, ClientSecretField
 
 from oidc_provider import redirects
 from oidc_provider.secret_hasher import SecretHasher, new_secret
@@ -40,6 +40,7 @@ class Application(AbstractApplication):
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="applications")
     client_id = models.CharField(max_length=64, unique=True, default=new_client_id, editable=False)
+    client_secret = ClientSecretField(max_length=255, editable=False)  # the toolkit's has two indexes, for nothing
     name = models.CharField(max_length=64)
     client_type = models.CharField(
         max_length=32,

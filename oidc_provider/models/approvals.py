@@ -30,6 +30,10 @@ class Approval(models.Model):
 
 
 class PendingRequestQuerySet(models.QuerySet["PendingRequest"]):
+    def with_app(self) -> PendingRequestQuerySet:
+        """With the app, its owner, and whether it has a logo, but not the picture itself."""
+        return self.select_related("application__user", "application__logo").defer("application__logo__png")
+
     def past_use(self, now: datetime) -> PendingRequestQuerySet:
         """Kept a day longer than they can be answered, so that the page of a late one can still name the app."""
         return self.filter(created_at__lte=now - settings.AUTHORIZATION_REQUEST_LIFETIME * 144)

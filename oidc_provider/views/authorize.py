@@ -47,25 +47,24 @@ class Authorize(LimitedView):
 def consent(request: HttpRequest, pending_id: str) -> HttpResponse:
     """Where a waiting request goes on after login, and where the person decides."""
     now = timezone.now()
-    pending = (
-        PendingRequest.objects.select_related("application__user", "application__logo").filter(pk=pending_id).first()
-    )
+    pending = PendingRequest.objects.with_app().filter(pk=pending_id).first()
     if pending is None or pending.is_late(now):
         return late_page(request, pending)
-    if pending.application.is_suspended:
-        return error_page(request, ErrorPage("client_disabled", 403, "This app has been disabled."))
     try:
+        flows.check_registration(pending)
         visitor = sessions.visitor_of(request)
         step = flows.next_step(pending, visitor)
+        decision = request.POST.get("decision")
+        if visitor and decision == "cancel":
+            raise flows.refusal(pending)
         if visitor and step is Step.FINISH:
             return leave(request, flows.finish(pending, visitor, now))
         if visitor is None or step is not Step.CONSENT:
             return to_step(request, pending, step)
-        decision = request.POST.get("decision")
         if decision == "allow":
             return leave(request, flows.allow(pending, visitor, now))
-        if decision == "cancel":
-            raise flows.refusal(pending)
+    except ErrorPage as error:
+        return error_page(request, error)
     except ErrorRedirect as error:
         return leave(request, flows.error_url(error))
     return consent_page.response(request, pending, visitor.user)

@@ -66,4 +66,6 @@ def logo(request: HttpRequest, client_id: str) -> HttpResponse:
 
 
 def _approvals_of(request: SignedInRequest) -> QuerySet[Approval]:
-    return request.user.approvals.select_related("user", "application__user", "application__logo")
+    return request.user.approvals.select_related("user", "application__user", "application__logo").defer(
+        "application__logo__png"
+    )

@@ -124,13 +124,15 @@ def test_a_name_with_markup_is_text(browser: Client, app: App) -> None:
 @pytest.mark.parametrize(
     ("url", "place"),
     [
-        ("https://app.example.org/callback", "https://app.example.org"),
-        ("https://app.example.org:8443/cb", "https://app.example.org:8443"),
-        ("http://127.0.0.1:5001/cb", "http://127.0.0.1:5001"),
+        ("https://app.example.org/callback", "https://app.example.org https:"),
+        ("https://app.example.org:8443/cb", "https://app.example.org:8443 https:"),
+        ("http://127.0.0.1:5001/cb", "http://127.0.0.1:5001 http://127.0.0.1:* http://localhost:* https:"),
         ("com.example.app:/cb", "com.example.app:"),
     ],
 )
-def test_the_policies_let_the_form_lead_to_this_app_alone(app: App, user: User, url: str, place: str) -> None:
+def test_the_policies_let_the_form_lead_to_this_app_and_onward_from_there(
+    app: App, user: User, url: str, place: str
+) -> None:
     applications.change_redirect_urls(application=app.application, redirect_urls=[url], by=None)
     visitor = Client()
     assert _form_action(visitor.get("/accounts/login/")) == "'self'"
@@ -200,7 +202,7 @@ def test_switching_the_account_keeps_the_request(browser: Client, other_user: Us
     answer = browser.post(f"{path}/switch-account")
     assert waiting_at(answer) == path
     assert "_auth_user_id" not in browser.session
-    assert _form_action(browser.get("/accounts/login/")) == "'self' https://app.example.org"
+    assert _form_action(browser.get("/accounts/login/")) == "'self' https://app.example.org https:"
     browser.force_login(other_user)
     code = sent_back(browser.post(path, {"decision": "allow"}))["code"]
     assert claims_of(app.exchange(code).json()["id_token"])["sub"] == other_user.pk

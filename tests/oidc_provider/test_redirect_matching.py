@@ -116,11 +116,11 @@ def test_nothing_matches_an_empty_list() -> None:
 @pytest.mark.parametrize(
     ("url", "destination", "form_action"),
     [
-        (WEB, ("app.example.org", False), "https://app.example.org"),
-        (PORT, ("app.example.org:8443", False), "https://app.example.org:8443"),
-        ("https://[2001:db8::1]:8443/cb", ("[2001:db8::1]:8443", False), "https://[2001:db8::1]:8443"),
-        (LOOPBACK_PORT, ("127.0.0.1:8080", True), "http://127.0.0.1:8080"),
-        (LOCALHOST, ("localhost:3000", True), "http://localhost:3000"),
+        (WEB, ("app.example.org", False), "https://app.example.org https:"),
+        (PORT, ("app.example.org:8443", False), "https://app.example.org:8443 https:"),
+        ("https://[2001:db8::1]:8443/cb", ("[2001:db8::1]:8443", False), "https://[2001:db8::1]:8443 https:"),
+        (LOOPBACK_PORT, ("127.0.0.1:8080", True), "http://127.0.0.1:8080 http://127.0.0.1:* http://localhost:* https:"),
+        (LOCALHOST, ("localhost:3000", True), "http://localhost:3000 http://127.0.0.1:* http://localhost:* https:"),
         (NATIVE, ("com.example.app:", True), "com.example.app:"),
     ],
 )
