@@ -6,6 +6,7 @@ in the answer to that very request, and nowhere else.
 
 from __future__ import annotations
 
+import abc
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -216,9 +217,9 @@ class StaffActionsAdmin(admin.ModelAdmin[Any]):
 class IssuingAdmin(StaffActionsAdmin):
     """Adding calls `issue`, and its answer shows the secret once."""
 
+    @abc.abstractmethod
     def issue(self, request: HttpRequest, form: Any) -> tuple[Model, str]:
         """Call the operation with the form's data: the new row and its secret."""
-        raise NotImplementedError
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
         made, secret = self.issue(request, form)
