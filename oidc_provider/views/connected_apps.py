@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -44,16 +45,18 @@ def connected_apps(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def disconnect(request: SignedInRequest, client_id: str) -> HttpResponse:
-    """GET asks, POST disconnects. An app that the person never allowed is 404."""
+    """Undone by signing in to the app again, so nothing asks twice. An app that the person never allowed is 404.
+
+    GET is where a login in between leads to: back to the list, nothing is done.
+    """
+    if request.method == "GET":
+        return redirect("connected_apps")
     approval = _approvals_of(request).filter(application__client_id=client_id).first()
     if approval is None:
         raise Http404
-    if request.method == "POST":
-        approvals.disconnect(user=approval.user, application=approval.application, by=approval.user)
-        return redirect("connected_apps")
-    shown = ConnectedApp.of(approval)
-    context = {"application": approval.application, "approval": shown, "labels": shown.labels}
-    return render(request, "oidc_provider/disconnect.html", context)
+    approvals.disconnect(user=approval.user, application=approval.application, by=approval.user)
+    messages.success(request, f"{approval.application.name} is disconnected.")
+    return redirect("connected_apps")
 
 
 @require_safe

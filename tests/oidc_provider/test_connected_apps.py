@@ -63,10 +63,9 @@ def test_only_ones_own_apps_are_listed(browser: Client, other_browser: Client, a
     assert _rows(other_browser) == []
 
 
-def test_disconnecting_asks_first_and_then_ends_every_access(browser: Client, app: App, user: User) -> None:
+def test_disconnecting_ends_every_access(browser: Client, app: App, user: User) -> None:
     tokens = app.sign_in(browser)
-    asked = browser.get(_disconnect_path(app))
-    assert "Disconnect Notebook?" in asked.content.decode()
+    assert browser.get(_disconnect_path(app))["Location"] == CONNECTED_APPS
     assert app.is_live(tokens["access_token"])
     answer = browser.post(_disconnect_path(app))
     assert (answer.status_code, answer["Location"]) == (302, CONNECTED_APPS)
@@ -77,17 +76,16 @@ def test_disconnecting_asks_first_and_then_ends_every_access(browser: Client, ap
     assert (event.actor, event.data) == (user, {"user_id": user.pk})
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_app_that_is_not_connected_is_404(browser: Client, other_browser: Client, app: App, method: str) -> None:
+def test_an_app_that_is_not_connected_is_404(browser: Client, other_browser: Client, app: App) -> None:
     tokens = app.sign_in(browser)
-    assert other_browser.generic(method, _disconnect_path(app)).status_code == 404
+    assert other_browser.post(_disconnect_path(app)).status_code == 404
     assert app.is_live(tokens["access_token"])
 
 
 @pytest.mark.parametrize("client_id", ["unknown", "%00", "x" * 5_000, "%F0%9F%98%80", "%FF"])
 def test_an_unknown_app_is_404(browser: Client, client_id: str) -> None:
-    for path in (f"{CONNECTED_APPS}{client_id}/disconnect/", f"/apps/{client_id}/logo.png"):
-        assert browser.get(path).status_code == 404
+    assert browser.post(f"{CONNECTED_APPS}{client_id}/disconnect/").status_code == 404
+    assert browser.get(f"/apps/{client_id}/logo.png").status_code == 404
 
 
 @pytest.mark.parametrize("path", [CONNECTED_APPS, f"{CONNECTED_APPS}{'0' * 32}/disconnect/"])
@@ -105,8 +103,8 @@ def test_disconnecting_from_another_site_is_refused(user: User, app: App, browse
 
 def test_the_pages_are_not_cached(browser: Client, app: App) -> None:
     code_for(browser, app.application)
-    for path in (CONNECTED_APPS, _disconnect_path(app)):
-        assert "no-store" in browser.get(path)["Cache-Control"]
+    assert "no-store" in browser.get(CONNECTED_APPS)["Cache-Control"]
+    assert "no-store" in browser.post(_disconnect_path(app))["Cache-Control"]
 
 
 def test_a_logo_is_served_as_the_png_that_we_made(client: Client, app: App) -> None:

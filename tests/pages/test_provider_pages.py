@@ -120,25 +120,17 @@ def test_connected_apps_can_be_disconnected(user: User, application: Application
     approval = SimpleNamespace(application=application, logo_url="", labels=["Sign in"], created_at=now, updated_at=now)
     page = rendered("oidc_provider/connected_apps.html", {"approvals": [approval], "user": user})
 
-    (link,) = page.xpath("//a[text()='Disconnect']")
-    assert link.get("href") == f"/accounts/connected-apps/{application.client_id}/disconnect/"
-    assert link.get("aria-label") == "Disconnect Tidepool <Notes>"
+    (button,) = page.xpath("//button[text()='Disconnect']")
+    (form,) = button.iterancestors("form")
+    assert (form.method, form.action) == ("POST", f"/accounts/connected-apps/{application.client_id}/disconnect/")
+    assert button.get("aria-label") == "Disconnect Tidepool <Notes>"
+    assert "It may keep what it already has" in words_of(page)
 
 
 def test_no_connected_app_is_said_in_words(user: User) -> None:
     page = rendered("oidc_provider/connected_apps.html", {"approvals": [], "user": user})
 
     assert "No app is connected yet" in words_of(page)
-
-
-def test_disconnecting_is_confirmed(user: User, application: Application) -> None:
-    context = {"application": application, "approval": None, "labels": ["Sign in"], "user": user}
-    page = rendered("oidc_provider/disconnect.html", context)
-
-    (form,) = page.forms
-    assert form.method == "POST"
-    assert form.xpath(".//button/text()") == ["Disconnect"]
-    assert "The app may keep what it already has." in words_of(page)
 
 
 @pytest.mark.parametrize("return_url", ["", "https://app.example.org/"])
