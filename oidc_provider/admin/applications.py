@@ -80,6 +80,7 @@ class ApplicationForm(forms.ModelForm[Application]):
 
 
 class ApplicationAdmin(IssuingAdmin):
+    view_on_site = False  # the toolkit's page of an app does not exist here
     form = ApplicationForm
     list_display = ("name", "client_id", "user", "is_verified", "is_suspended", "created")
     list_filter = ("is_verified", ("suspended_at", admin.EmptyFieldListFilter))
