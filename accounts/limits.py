@@ -16,6 +16,7 @@ from typing import Protocol
 
 from django.conf import settings
 from django.utils.module_loading import import_string
+from redis.exceptions import RedisError
 
 MINUTE = timedelta(minutes=1)
 
@@ -37,6 +38,10 @@ class Outcome:
     is_allowed: bool
     remaining: int
     seconds_left: int
+
+
+class LimitsUnavailable(Exception):
+    """The store does not answer: nobody can say whether a request is within its limit."""
 
 
 class LimitStore(Protocol):
@@ -99,7 +104,10 @@ class RedisLimits:
         # One hash tag for all: a script may only touch keys of one slot of a Redis Cluster.
         keys = [f"{{limit}}:{limit.name}" for limit in limits]
         arguments = [part for limit in limits for part in (limit.amount, int(limit.window.total_seconds() * 1000))]
-        is_allowed, *answers = self._script(keys=keys, args=arguments)
+        try:
+            is_allowed, *answers = self._script(keys=keys, args=arguments)
+        except RedisError as error:
+            raise LimitsUnavailable from error
         return [
             _outcome(limit, answers[2 * index], answers[2 * index + 1] / 1000, is_counted=bool(is_allowed))
             for index, limit in enumerate(limits)
@@ -122,7 +130,10 @@ def _store() -> LimitStore:
 
 
 def hit(*limits: Limit) -> list[Outcome]:
-    """Count one request against `limits`, in order. With RATE_LIMITS_ENABLED=0 nothing is counted."""
+    """Count one request against `limits`, in order. With RATE_LIMITS_ENABLED=0 nothing is counted.
+
+    LimitsUnavailable: answer 503; letting everybody through would be an invitation to stop the store.
+    """
     if not settings.RATE_LIMITS_ENABLED:
         return []
     return _store().hit(limits)

@@ -66,6 +66,11 @@ class ServerError(ProtocolError):
     status = 500
 
 
+class TemporarilyUnavailable(ProtocolError):
+    error = "temporarily_unavailable"
+    status = 503
+
+
 class ErrorPage(Exception):
     """An authorization request that must not be sent back to anyone: a page for the person, JSON for a program."""
 

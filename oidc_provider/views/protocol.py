@@ -15,7 +15,7 @@ from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
 from accounts import client_address, limits
-from accounts.limits import Limit
+from accounts.limits import Limit, LimitsUnavailable
 from oidc_provider import parameters
 from oidc_provider.errors import (
     InsufficientScope,
@@ -27,6 +27,7 @@ from oidc_provider.errors import (
     MissingToken,
     ProtocolError,
     ServerError,
+    TemporarilyUnavailable,
 )
 from oidc_provider.parameters import Parameters
 from oidc_provider.signing import SigningUnavailable
@@ -59,8 +60,13 @@ class LimitedView(JsonView):
     endpoint: ClassVar[str]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        address = client_address.current.get()
-        for outcome in limits.hit(Limit(f"{self.endpoint}:{address}", settings.PROTOCOL_RATE_LIMIT)):
+        limit = Limit(f"{self.endpoint}:{client_address.current.get()}", settings.PROTOCOL_RATE_LIMIT)
+        try:
+            outcomes = limits.hit(limit)
+        except LimitsUnavailable:
+            logger.exception("The limit store does not answer.")
+            return unavailable()
+        for outcome in outcomes:
             if not outcome.is_allowed:
                 return too_many_requests(outcome.seconds_left)
         return super().dispatch(request, *args, **kwargs)
@@ -124,6 +130,13 @@ def too_many_requests(seconds_left: int) -> HttpResponse:
     """Document 1, "Errors"."""
     response = JsonResponse({"message": "Too many requests. Please try again later."}, status=429)
     response.headers["X-Retry-After"] = response.headers["Retry-After"] = str(seconds_left)
+    return response
+
+
+def unavailable() -> HttpResponse:
+    """Nothing was done; the same request may be sent again."""
+    response = error_response(TemporarilyUnavailable("The service cannot count requests at the moment. Try again."))
+    response.headers["Retry-After"] = "1"
     return response
 
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 import time_machine
 from django.conf import settings
-from django.test import Client
+from django.test import Client, override_settings
 
 from oidc_provider.models import Grant
 from tests.oidc_provider.protocol import (
@@ -142,3 +142,17 @@ def test_a_limited_request_does_nothing(wait: Wait, app: App, browser: Client) -
 def test_discovery_is_never_limited_and_uses_nothing_up(wait: Wait) -> None:
     assert {Client(REMOTE_ADDR="203.0.113.7").get(DISCOVERY).status_code for _ in range(150)} == {200}
     assert _ask(KEY_SET).status_code == 200
+
+
+NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
+
+
+@pytest.mark.parametrize("path", [KEY_SET, USERINFO, AUTHORIZE])
+def test_without_its_store_the_limit_is_503_and_not_open(client: Client, path: str) -> None:
+    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.limits.RedisLimits"):
+        answer = client.get(path)
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+    assert answer.json() == {
+        "error": "temporarily_unavailable",
+        "error_description": "The service cannot count requests at the moment. Try again.",
+    }
