@@ -7,10 +7,12 @@ import string
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from django.conf import settings
 from django.contrib.auth import password_validation
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.utils.module_loading import import_string
 
 from accounts import audit, sessions
 from accounts.models import User
@@ -126,7 +128,10 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     audit.record("user:deleted", by=by, on=user, reason=reason, uid=user.uid)
     sessions.end_all(user)
-    user.delete()
+    for path in settings.ON_DELETE:
+        import_string(path)(user)
+    # The full lock waits for whoever is adding a row that names the user, and lets nobody begin.
+    User.objects.select_for_update().get(pk=user.pk).delete()
 
 
 def _new_account_problems(username: str, email: str, password: str, like: User) -> dict[str, Any]:

@@ -156,7 +156,8 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "connected_apps"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
-ON_BAN = ["oidc_provider.tokens.delete_of_user"]  # what rooms above `accounts` do in the transaction of a ban
+ON_BAN = ["oidc_provider.tokens.delete_of_user"]  # what rooms above `accounts` do in its transactions
+ON_DELETE = ["oidc_provider.applications.delete_of_user"]
 
 ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
 ACCOUNT_FORMS = {"login": "accounts.signup.LoginForm"}
@@ -264,7 +265,6 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
-MEDIA_ROOT = VAR_DIR / "media"
 
 # --- Mail -------------------------------------------------------------------------------------------------------------
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", f"no-reply@{_base.hostname}")

@@ -207,7 +207,15 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
     application = _locked(application)
     _record("deleted", application, by, reason)
     tokens.delete_of_application(application)
-    application.delete()
+    # The full lock waits for whoever is adding a row that names the app, and lets nobody begin.
+    Application.objects.select_for_update().get(pk=application.pk).delete()
+
+
+def delete_of_user(user: User) -> None:
+    """Before an account is deleted: delete its apps, and every code and token that apps have for it."""
+    for application in user.applications.order_by("pk"):
+        delete(application=application, by=None, reason="The owner's account was deleted.")
+    tokens.delete_of_user(user)
 
 
 def _locked(application: Application) -> Application:

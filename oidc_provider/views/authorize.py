@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -33,11 +34,13 @@ class Authorize(LimitedView):
                 flows.refuse_interaction(pending, step)
             if visitor and step is Step.FINISH:
                 return to_app(flows.finish(pending, visitor, now))
+            pending.save(force_insert=True)
         except ErrorPage as error:
             return error_page(request, error)
+        except IntegrityError:
+            return deleted_page(request)
         except ErrorRedirect as error:
             return to_app(flows.error_url(error))
-        pending.save(force_insert=True)
         sessions.remember_waiting(request, pending, asked.login_hint)
         return to_step(request, pending, step)
 
@@ -65,6 +68,8 @@ def consent(request: HttpRequest, pending_id: str) -> HttpResponse:
             return leave(request, flows.allow(pending, visitor, now))
     except ErrorPage as error:
         return error_page(request, error)
+    except IntegrityError:
+        return deleted_page(request)
     except ErrorRedirect as error:
         return leave(request, flows.error_url(error))
     return consent_page.response(request, pending, visitor.user)
@@ -112,6 +117,11 @@ def late_page(request: HttpRequest, pending: PendingRequest | None) -> HttpRespo
         "application_name": pending.application.name if pending else "",
     }
     return render(request, "oidc_provider/error.html", context, status=400)
+
+
+def deleted_page(request: HttpRequest) -> HttpResponse:
+    """Somebody deleted the app or the account between our reads and our write, which then stored nothing."""
+    return error_page(request, ErrorPage("invalid_client", 400, "The app or the account has just been deleted."))
 
 
 def error_page(request: HttpRequest, error: ErrorPage) -> HttpResponse:

@@ -135,8 +135,9 @@ def test_deleting_a_user_deletes_what_is_theirs_and_keeps_the_audit_trail() -> N
     users.delete(user=user, by=staff, reason="Asked for it")
     assert not User.objects.filter(pk=user.pk).exists()
     assert not Approval.objects.exists()
-    event = AuditEvent.objects.get()
-    assert (event.verb, event.object_name, event.data) == ("user:deleted", user.username, {"uid": user.uid})
+    of_user, of_app = AuditEvent.objects.order_by("pk")
+    assert (of_user.verb, of_user.object_name, of_user.data) == ("user:deleted", user.username, {"uid": user.uid})
+    assert (of_app.verb, of_app.object_name) == ("application:deleted", app.name)
 
 
 def test_staff_delete_neither_themselves_nor_their_betters() -> None:

@@ -1,0 +1,88 @@
+"""Access ends while a token request stands between its two writes: the end waits for it, and then nothing is left."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import pytest
+from django.db import transaction
+from django.test import Client
+from django.utils import timezone
+
+from accounts import bans, users
+from accounts.models import User
+from oidc_provider import applications, approvals, statements, tokens
+from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
+from oidc_provider.secret_hasher import digest
+from tests.bed.threads import together
+from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
+
+pytestmark = pytest.mark.django_db(transaction=True)
+LONG_ENOUGH = 0.3  # seconds, for the end to arrive at the row that the request holds
+
+ENDS: dict[str, Callable[[App, User], object]] = {
+    "the user disconnects": lambda app, user: approvals.disconnect(user=user, application=app.application, by=user),
+    "staff suspend the app": lambda app, user: applications.suspend(application=app.application, by=None, reason="x"),
+    "the owner deletes the app": lambda app, user: applications.delete(application=app.application, by=None),
+    "staff ban the user": lambda app, user: bans.ban(user=user, by=None, reason="x"),
+    "staff delete the user": lambda app, user: users.delete(user=user, by=None),
+    "staff delete the app's owner": lambda app, user: users.delete(user=app.application.user, by=None),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_an_end_in_the_middle_of_a_refresh_leaves_nothing(
+    app: App, browser: Client, user: User, end: Callable[[App, User], object]
+) -> None:
+    refresh_token = app.sign_in(browser, EVERY_SCOPE)["refresh_token"]
+    is_between = threading.Event()
+
+    def refresh() -> None:
+        found = statements.read_refresh_token(app.application.client_id, digest(refresh_token))
+        assert found is not None
+        assert found.pk is not None
+        now = timezone.now()
+        with transaction.atomic():
+            assert statements.rotate(found.pk, now)
+            is_between.set()
+            threading.Event().wait(LONG_ENOUGH)
+            tokens.issue(found, found.scopes(), now)
+
+    def act(number: int) -> None:
+        if number == 0:
+            refresh()
+        else:
+            assert is_between.wait(10)
+            end(app, user)
+
+    together(2, act)
+    assert [model.objects.count() for model in (Grant, AccessToken, RefreshToken)] == [0, 0, 0]
+
+
+DELETIONS = ["staff delete the user", "the owner deletes the app", "staff delete the app's owner"]
+
+
+@pytest.mark.parametrize("has_approved", [True, False])
+@pytest.mark.parametrize("end", DELETIONS)
+def test_who_comes_while_the_deletion_is_not_committed_is_told_so(
+    app: App, browser: Client, user: User, end: str, has_approved: bool
+) -> None:
+    """The request still reads what is being deleted; its own write then has nothing to refer to."""
+    if has_approved:
+        app.sign_in(browser)
+    waiting = authorize(browser, app.application, prompt="consent")["Location"]
+    is_between = threading.Event()
+
+    def act(number: int) -> int:
+        if number == 0:
+            with transaction.atomic():
+                ENDS[end](app, user)
+                is_between.set()
+                threading.Event().wait(LONG_ENOUGH)
+            return 0
+        assert is_between.wait(10)
+        return browser.post(waiting, {"decision": "allow"}).status_code
+
+    assert together(2, act) == [0, 400]
+    assert [model.objects.count() for model in (Grant, Approval)] == [0, 0]
