@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import secrets
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import transaction
+from django.db import connection, transaction
 from django.utils import timezone
 
-from accounts import audit, users
+from accounts import audit, key_cache, users
+from accounts.key_records import KeyRecord, microseconds
 from accounts.models import ApiKey, Permission, User
+from accounts.plans import PREMIUM_PLANS
 
 PUBLIC_LENGTH = 8
 RANDOM_LENGTH = 40  # of 62 characters: 238 random bits
 _ALPHABET = string.ascii_letters + string.digits
+_RECORD = """
+    SELECT k.id, k.owner_id, k.permissions, k.revoked_at IS NOT NULL OR NOT u.is_active, k.is_enabled, k.expires_at,
+        k.remaining_uses IS NOT NULL, u.plan, u.plan_expires_at
+    FROM accounts_apikey k JOIN accounts_user u ON u.id = k.owner_id WHERE k.secret_hash = %s
+"""
 
 
 @dataclass(frozen=True)
@@ -37,6 +46,26 @@ def digest(secret: str) -> str:
 def find(secret: str) -> ApiKey | None:
     """The key with this secret, its owner loaded; revoked, disabled and expired ones too. 1 query."""
     return ApiKey.objects.select_related("owner").filter(secret_hash=digest(secret)).first()
+
+
+def record_of(secret_hash: str) -> KeyRecord | None:
+    """What a request's check must know of the key, as the database says now. 1 query, by hand: each request may ask."""
+    with connection.cursor() as cursor:
+        cursor.execute(_RECORD, [secret_hash])
+        row = cursor.fetchone()
+    if row is None:
+        return None
+    key_id, owner_id, permissions, is_dead, is_enabled, expires_at, has_quota, plan, plan_expires_at = row
+    return KeyRecord(
+        key_id=key_id,
+        owner_id=owner_id,
+        permissions=json.loads(permissions),
+        is_dead=bool(is_dead),
+        is_enabled=bool(is_enabled),
+        expires_at=microseconds(_moment(expires_at)),
+        premium_until=microseconds(_moment(plan_expires_at)) if plan in PREMIUM_PLANS else 0,
+        has_quota=bool(has_quota),
+    )
 
 
 def problems(
@@ -175,7 +204,15 @@ def _locked(key: ApiKey) -> ApiKey:
     return ApiKey.objects.select_for_update().get(pk=key.pk)
 
 
+def _moment(value: Any) -> datetime | None:
+    """A column's moment with its time zone, which SQLite leaves out."""
+    moment: datetime | None = value
+    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
+
+
 def _record(verb: str, key: ApiKey, by: User | None, reason: str, **data: str) -> None:
+    """Of a key that has changed."""
+    key_cache.forget(key)
     audit.record(f"api_key:{verb}", by=by, on=key, reason=reason, prefix=key.prefix, **data)
 
 

@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts import audit, sessions, users
+from accounts import audit, key_cache, sessions, users
 from accounts.models import User
 
 
@@ -27,6 +27,7 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
     user.is_active = False
     user.banned_at = timezone.now()
     user.save(update_fields=["is_active", "banned_at"])
+    key_cache.forget_of(user)
     ended = sessions.end_all(user)
     for path in settings.ON_BAN:
         import_string(path)(user)
@@ -36,7 +37,7 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
 
 @transaction.atomic
 def lift(*, user: User, by: User | None, reason: str) -> User:
-    """Let the user sign in again. Tokens and sessions that the ban ended stay ended."""
+    """Let the user sign in again, and do what the rooms above ask for (`ON_LIFT`). Tokens and sessions stay ended."""
     users.check_authority(user=user, by=by)
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not user.is_banned:
@@ -44,5 +45,8 @@ def lift(*, user: User, by: User | None, reason: str) -> User:
     user.is_active = True
     user.banned_at = None
     user.save(update_fields=["is_active", "banned_at"])
+    key_cache.forget_of(user)
+    for path in settings.ON_LIFT:
+        import_string(path)(user)
     audit.record("user:ban_lifted", by=by, on=user, reason=reason)
     return user

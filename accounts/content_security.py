@@ -16,12 +16,19 @@ POLICY = {
 
 
 @functools.lru_cache(maxsize=256)
-def header(*form_actions: str) -> str:
+def header(*form_actions: str, images: tuple[str, ...] = (), media: tuple[str, ...] | None = None) -> str:
     """The header's value; `form_actions` are more places that the answer to a form may redirect to.
 
-    Browsers apply form-action to the whole chain of redirects that a form's answer starts.
+    Browsers apply form-action to the whole chain of redirects that a form's answer starts. `images`: more origins of
+    pictures. `media`: the page plays sounds and films, ours and those of these origins.
     """
-    policy = {**POLICY, "form-action": " ".join(["'self'", *form_actions])}
+    policy = {
+        **POLICY,
+        "img-src": " ".join([POLICY["img-src"], *images]),
+        "form-action": " ".join(["'self'", *form_actions]),
+    }
+    if media is not None:
+        policy["media-src"] = " ".join(["'self'", *media])
     return "; ".join(f"{name} {value}" for name, value in policy.items())
 
 

@@ -1,6 +1,7 @@
 """Fixed-window request limits: the first request opens a window, refused requests neither extend it nor count.
 
-`hit()` is one round trip to the store however many limits apply.
+`hit()` is one round trip to the store however many limits apply, and so is `check_key()`, which looks at an API key
+too, once the key's record is cached.
 """
 
 from __future__ import annotations
@@ -9,16 +10,22 @@ import functools
 import math
 import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import timedelta
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 from redis.exceptions import RedisError
 
+from accounts import limit_scripts
+from accounts.key_records import KeyRecord, Verdict, microseconds
+
 MINUTE = timedelta(minutes=1)
+RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
+# How long no record of a changed key is cached: longer than a reader that read it before the change may dawdle.
+PAUSE_AFTER_CHANGE = timedelta(seconds=10)
 
 
 @dataclass(frozen=True)
@@ -40,14 +47,58 @@ class Outcome:
     seconds_left: int
 
 
+@dataclass(frozen=True)
+class KeyRequest:
+    """A request that brings a key. `amount` a minute pass with it, `premium_amount` while its owner has premium.
+
+    `is_counted` False: no limit counts or refuses it.
+    """
+
+    address: Limit
+    secret_hash: str
+    permission: str
+    amount: int
+    premium_amount: int
+    now: datetime
+    is_counted: bool = True
+
+    def limit(self, record: KeyRecord) -> Limit:
+        """Of the key."""
+        return Limit(f"key:{self.secret_hash}", self.premium_amount if record.is_premium(self.now) else self.amount)
+
+
+@dataclass(frozen=True)
+class KeyAnswer:
+    """How the check of a key ended. `record`: of a known key, unless a limit refuses the request.
+
+    `seconds_left`: until the window that refuses the request ends, as in Outcome; 0 where none does.
+    """
+
+    verdict: Verdict
+    record: KeyRecord | None = None
+    seconds_left: int = 0
+
+
+LoadKey = Callable[[str], KeyRecord | None]  # by the SHA-256 of its secret, from the database
+
+
 class LimitsUnavailable(Exception):
     """The store does not answer: nobody can say whether a request is within its limit."""
 
 
 class LimitStore(Protocol):
-    """Counts requests. All limits of a call are taken together, or, where one is used up, none."""
+    """Counts requests. All limits of a call are taken together, or, where one is used up, none.
+
+    `check_key` takes the address's limit first, whatever the key; a key that is refused for itself counts for the
+    address, one that is over its own limit for neither. It may answer from a record as old as RECORD_LIFETIME, but not
+    from one older than the key's last `forget_keys`.
+    """
 
     def hit(self, limits: Sequence[Limit]) -> list[Outcome]: ...
+
+    def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer: ...
+
+    def forget_keys(self, secret_hashes: Sequence[str]) -> None: ...
 
 
 class InProcessLimits:
@@ -71,6 +122,31 @@ class InProcessLimits:
                     self._windows[limit.name] = (ends_at, count + 1)
         return [_outcome(limit, count, ends_at - now, is_counted=is_allowed) for limit, ends_at, count in counted]
 
+    def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
+        """Nothing is cached: the database is this process's neighbour, and other processes may write to it."""
+        if asked.is_counted and (over := self._refusal(asked.address)):  # an address that hammers reaches no database
+            return KeyAnswer(Verdict.ADDRESS_LIMITED, seconds_left=over.seconds_left)
+        record = load(asked.secret_hash)
+        verdict = record.verdict(asked.permission, asked.now) if record is not None else Verdict.UNKNOWN
+        if not asked.is_counted:
+            return KeyAnswer(verdict, record)
+        limits = [asked.address]
+        if record is not None and verdict is Verdict.OK:
+            limits.append(asked.limit(record))
+        for outcome, refused in zip(self.hit(limits), (Verdict.ADDRESS_LIMITED, Verdict.KEY_LIMITED), strict=False):
+            if not outcome.is_allowed:
+                return KeyAnswer(refused, seconds_left=outcome.seconds_left)
+        return KeyAnswer(verdict, record)
+
+    def forget_keys(self, secret_hashes: Sequence[str]) -> None:
+        """Nothing was kept."""
+
+    def _refusal(self, limit: Limit) -> Outcome | None:
+        now = time.time()
+        with self._lock:
+            ends_at, count = self._window(limit, now)
+        return _outcome(limit, count, ends_at - now, is_counted=False) if count >= limit.amount else None
+
     def _window(self, limit: Limit, now: float) -> tuple[float, int]:
         ends_at, count = self._windows.get(limit.name, (0.0, 0))
         return (ends_at, count) if ends_at > now else (now + limit.window.total_seconds(), 0)
@@ -79,39 +155,71 @@ class InProcessLimits:
 class RedisLimits:
     """For any number of processes: one script, so two requests never read the same count."""
 
-    SCRIPT = """
-    local counts, allowed = {}, 1
-    for i, key in ipairs(KEYS) do
-        counts[i] = tonumber(redis.call('GET', key) or '0')
-        if counts[i] >= tonumber(ARGV[2 * i - 1]) then allowed = 0 end
-    end
-    local answer = {allowed}
-    for i, key in ipairs(KEYS) do
-        if allowed == 1 and redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[2 * i]) end
-        answer[2 * i] = counts[i]
-        local left = redis.call('PTTL', key)
-        answer[2 * i + 1] = left >= 0 and left or tonumber(ARGV[2 * i])
-    end
-    return answer
-    """
-
     def __init__(self) -> None:
         from django_redis import get_redis_connection  # only where Redis is configured
 
-        self._script = get_redis_connection("default").register_script(self.SCRIPT)
+        self._redis = get_redis_connection("default")
+        self._hit = self._redis.register_script(limit_scripts.HIT)
+        self._check_key = self._redis.register_script(limit_scripts.CHECK_KEY)
 
     def hit(self, limits: Sequence[Limit]) -> list[Outcome]:
-        # One hash tag for all: a script may only touch keys of one slot of a Redis Cluster.
-        keys = [f"{{limit}}:{limit.name}" for limit in limits]
-        arguments = [part for limit in limits for part in (limit.amount, int(limit.window.total_seconds() * 1000))]
+        keys = [_redis_key(limit.name) for limit in limits]
+        arguments = [part for limit in limits for part in (limit.amount, _milliseconds(limit.window))]
         try:
-            is_allowed, *answers = self._script(keys=keys, args=arguments)
+            is_allowed, *answers = self._hit(keys=keys, args=arguments)
         except RedisError as error:
             raise LimitsUnavailable from error
         return [
             _outcome(limit, answers[2 * index], answers[2 * index + 1] / 1000, is_counted=bool(is_allowed))
             for index, limit in enumerate(limits)
         ]
+
+    def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
+        """One round trip with a cached record; without one, the key is loaded, and a second one keeps its record."""
+        answer = self._check(asked, "")
+        if answer.verdict is Verdict.MISS:
+            record = load(asked.secret_hash)
+            answer = self._check(asked, record.to_json() if record is not None else limit_scripts.NO_SUCH_KEY)
+        return answer
+
+    def forget_keys(self, secret_hashes: Sequence[str]) -> None:
+        """Instead of each record, a mark that keeps a reader from putting the old one back."""
+        marks = self._redis.pipeline(transaction=False)
+        for secret_hash in secret_hashes:
+            marks.set(_redis_record(secret_hash), limit_scripts.FORGOTTEN, px=_milliseconds(PAUSE_AFTER_CHANGE))
+        try:
+            marks.execute()
+        except RedisError as error:
+            raise LimitsUnavailable from error
+
+    def _check(self, asked: KeyRequest, loaded: str) -> KeyAnswer:
+        key = f"key:{asked.secret_hash}"
+        arguments = [
+            *(microseconds(asked.now), asked.permission, int(asked.is_counted)),
+            *(asked.address.amount, _milliseconds(asked.address.window)),
+            *(asked.amount, asked.premium_amount, _milliseconds(MINUTE)),
+            *(loaded, _milliseconds(RECORD_LIFETIME)),
+        ]
+        keys = [_redis_key(asked.address.name), _redis_key(key), _redis_record(asked.secret_hash)]
+        try:
+            verdict, left, text = self._check_key(keys=keys, args=arguments)
+        except RedisError as error:
+            raise LimitsUnavailable from error
+        record = KeyRecord.from_json(text) if text else None
+        return KeyAnswer(Verdict(verdict.decode()), record, math.ceil(left / 1000))
+
+
+def _redis_key(name: str) -> str:
+    """One hash tag for all: a script may only touch keys of one slot of a Redis Cluster."""
+    return f"{{limit}}:{name}"
+
+
+def _redis_record(secret_hash: str) -> str:
+    return _redis_key(f"{limit_scripts.RECORDS}:{secret_hash}")
+
+
+def _milliseconds(length: timedelta) -> int:
+    return int(length.total_seconds() * 1000)
 
 
 def _outcome(limit: Limit, count_before: int, seconds_left: float, *, is_counted: bool) -> Outcome:
@@ -137,3 +245,18 @@ def hit(*limits: Limit) -> list[Outcome]:
     if not settings.RATE_LIMITS_ENABLED:
         return []
     return _store().hit(limits)
+
+
+def check_key(asked: KeyRequest, load: LoadKey) -> KeyAnswer:
+    """Count a request that brings a key, and say what is wrong with it. LimitsUnavailable as `hit`.
+
+    With RATE_LIMITS_ENABLED=0 nothing is counted, and keys are checked all the same.
+    """
+    if not settings.RATE_LIMITS_ENABLED:
+        asked = replace(asked, is_counted=False)
+    return _store().check_key(asked, load)
+
+
+def forget_keys(secret_hashes: Sequence[str]) -> None:
+    """The keys of these secrets, or their owners, have changed. LimitsUnavailable: old records may still answer."""
+    _store().forget_keys(secret_hashes)

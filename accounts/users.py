@@ -14,7 +14,7 @@ from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils.module_loading import import_string
 
-from accounts import audit, sessions
+from accounts import audit, key_cache, sessions
 from accounts.models import User
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
@@ -101,6 +101,8 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
             setattr(user, name, value)
     columns = [name for name in values if name not in _MANY]
     user.save(update_fields=columns)
+    if {"plan", "plan_expires_at"} & set(values):
+        key_cache.forget_of(user)
     data = {"old_username": old_username} if user.username != old_username else {}
     audit.record("user:changed", by=by, on=user, changed=sorted(values), **data)
     return user
@@ -131,7 +133,9 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
     for path in settings.ON_DELETE:
         import_string(path)(user)
     # The full lock waits for whoever is adding a row that names the user, and lets nobody begin.
-    User.objects.select_for_update().get(pk=user.pk).delete()
+    user = User.objects.select_for_update().get(pk=user.pk)
+    key_cache.forget_deleted(user)
+    user.delete()
 
 
 def _new_account_problems(username: str, email: str, password: str, like: User) -> dict[str, Any]:

@@ -1,10 +1,10 @@
-"""Rows that staff look at: linked accounts, names, the audit trail."""
+"""Rows that staff look at: linked accounts, names, the audit trail, periodic jobs."""
 
 from __future__ import annotations
 
 from django.contrib import admin
 
-from accounts.models import AuditEvent, LinkedAccount, Name
+from accounts.models import AuditEvent, JobRun, LinkedAccount, Name
 from accounts.staff_actions import ReadOnlyAdmin, columns
 
 
@@ -38,3 +38,12 @@ class AuditEventAdmin(ReadOnlyAdmin):
     ordering = ("-created_at", "-pk")
     show_full_result_count = False
     fields = readonly_fields = columns(AuditEvent)
+
+
+@admin.register(JobRun)
+class JobRunAdmin(ReadOnlyAdmin):
+    list_display = ("name", "started_at", "succeeded_at", "failed_at", "duration_ms", "message", "last_error")
+    search_fields = ("^name",)
+    ordering = ("name",)
+    show_full_result_count = False
+    fields = readonly_fields = columns(JobRun)

@@ -2,8 +2,9 @@
 
 from accounts.models.api_keys import ApiKey, Permission
 from accounts.models.audit import AuditEvent
+from accounts.models.jobs import JobRun
 from accounts.models.linked_accounts import LinkedAccount
 from accounts.models.names import Name
 from accounts.models.users import UidCounter, User
 
-__all__ = ["ApiKey", "AuditEvent", "LinkedAccount", "Name", "Permission", "UidCounter", "User"]
+__all__ = ["ApiKey", "AuditEvent", "JobRun", "LinkedAccount", "Name", "Permission", "UidCounter", "User"]

@@ -16,6 +16,9 @@ class LinkedAccount(models.Model):
     kind = models.CharField(max_length=16, choices=Kind.choices)
     external_id = models.CharField(max_length=64, help_text="The account's id there, as a string.")
     name = models.CharField(max_length=128, help_text="The account's name there.")
+    avatar_url = models.URLField(
+        max_length=500, blank=True, default="", db_default="", help_text="The account's picture there, when last seen."
+    )
     linked_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:

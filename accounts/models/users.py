@@ -6,12 +6,14 @@ import uuid
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.core.validators import RegexValidator
 from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Upper
 from django.utils import timezone
+from django.utils.module_loading import import_string
 
 from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, Name
 from accounts.plans import PREMIUM_PLANS, Plan
@@ -94,6 +96,9 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     plan_expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the plan does not end.")
     is_verified = models.BooleanField(default=False)
     public_api_access = models.BooleanField(default=True, help_text="Off: lookups answer that the profile is private.")
+    is_inactive = models.BooleanField(
+        default=False, db_default=False, help_text="Shown by lookups: has not signed in for a year."
+    )
     unlocked_scopes = models.JSONField(default=list, blank=True, editable=False)
 
     is_staff = models.BooleanField(default=False)
@@ -128,17 +133,19 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
         return self.username
 
     def save(self, **options: Any) -> None:
-        """Number a new user, and keep its row of the namespace.
+        """Number a new user, keep its row of the namespace, and do what rooms above want of a new user (`ON_CREATE`).
 
         Every door (sign-up, admin, commands, factories) ends here.
         """
-        changed = options.get("update_fields")
+        changed, is_new = options.get("update_fields"), self._state.adding
         with transaction.atomic(using=options.get("using")):
-            if self._state.adding:
+            if is_new:
                 self.uid = UidCounter.take()
             super().save(**options)
             if changed is None or "username" in changed:
                 Name.objects.claim_username(self)
+            for path in settings.ON_CREATE if is_new else ():
+                import_string(path)(self)
 
     @property
     def is_banned(self) -> bool:

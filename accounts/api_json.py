@@ -1,0 +1,24 @@
+"""JSON as every endpoint under /api/ but the protocol's answers it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.http import HttpResponse
+
+CONTENT_TYPE = "application/json"
+
+
+def json_bytes(value: Any) -> bytes:
+    """`value` (what `json` can write) without spaces, in UTF-8. ValueError: NaN or an infinity, which JSON has not.
+
+    Half of a surrogate pair, which is no character, becomes a question mark.
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace")
+
+
+def json_response(body: str | bytes, status: int = 200) -> HttpResponse:
+    """An answer whose `body` is JSON already."""
+    return HttpResponse(body, content_type=CONTENT_TYPE, status=status)

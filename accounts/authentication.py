@@ -1,0 +1,101 @@
+"""Who calls an endpoint: the key of a request, checked in the decided order, and what it makes of the request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.http import HttpRequest
+
+from accounts import api_keys, key_uses, limits, throttling
+from accounts.errors import (
+    ApiError,
+    InvalidApiKey,
+    KeyDisabled,
+    KeyExpired,
+    KeyNotFound,
+    KeyRateLimited,
+    MissingApiKey,
+    UsageExceeded,
+)
+from accounts.key_records import Verdict
+from accounts.limits import KeyAnswer, KeyRequest
+
+MAX_LENGTH = 200  # characters; our own keys have 52
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls: a key that may, and whose it is. `is_premium`: at the moment of the request."""
+
+    key_id: int
+    owner_id: str
+    is_premium: bool
+
+
+class ApiRequest(HttpRequest):
+    """For annotations: the request that a handler of a view with a `permission` receives."""
+
+    caller: Caller
+
+
+def header_credential(request: HttpRequest) -> str | None:
+    """`X-API-Key`."""
+    return request.META.get("HTTP_X_API_KEY")  # `request.headers` would copy every header first
+
+
+def earlier_credential(request: HttpRequest) -> str | None:
+    """`key` of the query, or else `Authorization: Bearer <key>`."""
+    key = request.GET.get("key")
+    if key:
+        return key
+    scheme, _, value = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    return value.strip() if scheme.lower() == "bearer" else None
+
+
+def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
+    """Count the request and say who calls; `permission` is a `Permission`.
+
+    Raises AddressRateLimited before anything else, and then, in this order: MissingApiKey, InvalidApiKey, KeyNotFound
+    (revoked, or the owner is banned), KeyDisabled, KeyExpired, KeyNotFound (lacks the permission), KeyRateLimited,
+    UsageExceeded. LimitsUnavailable as `limits`. A request that a limit refuses counts for no limit and takes no use.
+    """
+    if not secret:
+        throttling.count()
+        raise MissingApiKey
+    if len(secret) > MAX_LENGTH or not secret.isascii():
+        throttling.count()
+        raise InvalidApiKey
+    asked = KeyRequest(
+        address=throttling.address_limit(),
+        secret_hash=api_keys.digest(secret),
+        permission=permission,
+        amount=throttling.KEY_AMOUNT,
+        premium_amount=throttling.PREMIUM_KEY_AMOUNT,
+        now=now,
+    )
+    answer = limits.check_key(asked, api_keys.record_of)
+    record = answer.record
+    if record is None or answer.verdict is not Verdict.OK:
+        raise _refusal(answer)
+    if record.has_quota and not key_uses.take(record.key_id, now=now):
+        raise UsageExceeded
+    key_uses.last_uses.note(record.key_id, now=now)
+    return Caller(record.key_id, record.owner_id, record.is_premium(now))
+
+
+_REFUSALS: dict[Verdict, type[ApiError]] = {
+    Verdict.UNKNOWN: InvalidApiKey,
+    Verdict.DEAD: KeyNotFound,
+    Verdict.DISABLED: KeyDisabled,
+    Verdict.EXPIRED: KeyExpired,
+    Verdict.NOT_PERMITTED: KeyNotFound,
+}
+
+
+def _refusal(answer: KeyAnswer) -> ApiError:
+    if answer.verdict is Verdict.ADDRESS_LIMITED:
+        return throttling.refusal(answer.seconds_left)
+    if answer.verdict is Verdict.KEY_LIMITED:
+        return KeyRateLimited(seconds_left=answer.seconds_left)
+    return _REFUSALS[answer.verdict]()

@@ -1,0 +1,47 @@
+"""Outside accounts: linked to a user and unlinked."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils.module_loading import import_string
+
+from accounts import audit
+from accounts.models import LinkedAccount, User
+
+TAKEN = "This account is linked to another user."
+
+
+@transaction.atomic
+def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str = "", by: User | None) -> LinkedAccount:
+    """Link the outside account, in place of the one of its kind that was linked before; then do what rooms above want
+    (`ON_LINK`). ValidationError: somebody else has linked it."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    holder = LinkedAccount.objects.filter(kind=kind, external_id=external_id).exclude(user=user)
+    if holder.exists():
+        raise ValidationError(TAKEN, code="taken")
+    columns = {"external_id": external_id, "name": name, "avatar_url": avatar_url}
+    try:
+        with transaction.atomic():
+            linked, _ = LinkedAccount.objects.update_or_create(user=user, kind=kind, defaults=columns)
+    except IntegrityError as error:  # somebody else linked it between the check and now
+        raise ValidationError(TAKEN, code="taken") from error
+    audit.record("linked_account:linked", by=by, on=user, kind=kind, external_id=external_id)
+    _tell(user)
+    return linked
+
+
+@transaction.atomic
+def unlink(*, user: User, kind: str, by: User | None) -> None:
+    """Forget the linked account of this kind; nothing where there is none."""
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    deleted, _ = LinkedAccount.objects.filter(user=user, kind=kind).delete()
+    if deleted:
+        audit.record("linked_account:unlinked", by=by, on=user, kind=kind)
+        _tell(user)
+
+
+def _tell(user: User) -> None:
+    for path in settings.ON_LINK:
+        import_string(path)(user)

@@ -1,0 +1,20 @@
+"""manage.py mark_inactive: the job that keeps the flag which lookups show of accounts that nobody uses."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from accounts.management.job_command import JobCommand
+from accounts.models import User
+
+AFTER = timedelta(days=365)
+
+
+class Command(JobCommand):
+    help = "Mark accounts that have not signed in for a year as inactive, and those that have as active again."
+
+    def perform(self) -> str:
+        since = timezone.now() - AFTER
+        gone = User.objects.filter(is_inactive=False, last_login__lt=since).update(is_inactive=True)
+        back = User.objects.filter(is_inactive=True, last_login__gte=since).update(is_inactive=False)
+        return f"{gone} accounts became inactive, {back} active."

@@ -1,0 +1,50 @@
+"""A periodic job as a command of its own, for `run_jobs`, cron and clusters alike."""
+
+from __future__ import annotations
+
+import abc
+from datetime import timedelta
+from typing import Any, ClassVar
+
+from django.core.management import BaseCommand
+
+from accounts import jobs
+from accounts.jobs import Lease
+from accounts.models import JobRun
+
+
+class JobCommand(BaseCommand, abc.ABC):
+    """A command that does its job where no other runner does it at that moment, and records how that ended.
+
+    Subclasses implement `perform()`. `lease_length`: how long a runner that crashed keeps the others waiting; a job
+    that may take longer than that calls `renew()` on its way. The job's name is that of its module.
+    """
+
+    lease_length: ClassVar[timedelta] = timedelta(minutes=10)
+    requires_system_checks = []  # cron starts it every minute; the deploy checks run at the deploy
+    stealth_options = ("seen",)
+
+    _lease: Lease
+
+    @abc.abstractmethod
+    def perform(self) -> str:
+        """Do the job; what was done, in one sentence without secrets or personal data. Safe to do again at any time."""
+
+    def renew(self) -> None:
+        """Hold the lease for another `lease_length`. LeaseLost where somebody else has it: let it end the job."""
+        jobs.renew(lease=self._lease, length=self.lease_length)
+
+    def handle(self, *args: Any, seen: JobRun | None = None, **options: Any) -> str:
+        """`seen`: the row that `run_jobs` found due, as `jobs.take` explains."""
+        name = self.__module__.rpartition(".")[2]
+        lease = jobs.take(name=name, length=self.lease_length, by=jobs.new_holder(), seen=seen)
+        if lease is None:
+            return f"{name} is already running elsewhere."
+        self._lease = lease
+        try:
+            done = self.perform()
+        except BaseException as error:  # Ctrl-C too: whoever stops a job takes nobody else's turn
+            jobs.fail(lease=lease, error=error)
+            raise
+        jobs.succeed(lease=lease, message=done)
+        return done

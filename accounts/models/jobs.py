@@ -1,0 +1,48 @@
+"""Periodic jobs: who runs one now, and how its last runs ended."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+
+class JobRunQuerySet(models.QuerySet["JobRun"]):
+    def free(self, now: datetime) -> JobRunQuerySet:
+        """Jobs whose lease nobody holds at `now`; the lease of a runner that crashed ends by itself."""
+        return self.filter(Q(lease_ends_at__isnull=True) | Q(lease_ends_at__lte=now))
+
+
+class JobRun(models.Model):
+    """One row for each job, made when somebody first looks for it. Written by `accounts.jobs` alone."""
+
+    name = models.CharField(max_length=64, primary_key=True, help_text="The command that does it.")
+    created_at = models.DateTimeField(
+        default=timezone.now, help_text="Until its first success, lateness counts from here."
+    )
+
+    lease_ends_at = models.DateTimeField(null=True, blank=True, help_text="Empty: nobody runs it.")
+    leased_by = models.CharField(
+        max_length=80, blank=True, help_text="Who runs it, or ran it last: one name for each run."
+    )
+
+    started_at = models.DateTimeField(null=True, blank=True)
+    succeeded_at = models.DateTimeField(null=True, blank=True)
+    failed_at = models.DateTimeField(null=True, blank=True)
+    duration_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Of the last run that ended.")
+    message = models.CharField(max_length=500, blank=True, help_text="What the last success did.")
+    last_error = models.CharField(max_length=500, blank=True, help_text="Empty again after a success.")
+
+    objects = JobRunQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def is_running(self, now: datetime) -> bool:
+        return self.lease_ends_at is not None and self.lease_ends_at > now
+
+    def has_succeeded(self) -> bool:
+        """Whether the last run that was started came to its good end."""
+        return self.started_at is not None and self.succeeded_at is not None and self.succeeded_at >= self.started_at

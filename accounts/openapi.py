@@ -1,0 +1,78 @@
+"""What the OpenAPI document says of every endpoint under /api/: errors with their words, and where the key goes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import Any
+
+from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.utils import OpenApiExample, OpenApiResponse
+from rest_framework import serializers
+
+from accounts import authentication
+from accounts.api_view import ApiView
+from accounts.errors import (
+    AddressRateLimited,
+    ApiError,
+    Forbidden,
+    InvalidApiKey,
+    KeyDisabled,
+    KeyExpired,
+    KeyNotFound,
+    KeyRateLimited,
+    MissingApiKey,
+    Unavailable,
+    UsageExceeded,
+)
+
+KEY_ERRORS: tuple[type[ApiError] | ApiError, ...] = (
+    *(MissingApiKey, InvalidApiKey, KeyNotFound, KeyExpired, UsageExceeded, KeyDisabled),
+    KeyRateLimited(seconds_left=42),
+)
+COMMON_ERRORS: tuple[type[ApiError] | ApiError, ...] = (
+    Forbidden,
+    AddressRateLimited(amount=60, seconds_left=42, resets_at=1780000000),
+    Unavailable,
+)
+
+# Where a view's credential is, in the names of config/openapi.py.
+_HEADER: list[dict[str, list[str]]] = [{"apiKey": []}]
+_EARLIER: list[dict[str, list[str]]] = [{"accountKeyQuery": []}, {"accountKeyBearer": []}]
+
+_WORDS = {
+    400: "The request cannot be understood.",
+    401: "The key is missing, unknown, dead, used up, or lacks the permission.",
+    403: "The key is disabled, or the request went around the edge proxy.",
+    404: "There is nothing to show.",
+    429: "A limit is used up; `Retry-After` says for how many seconds.",
+    503: "The service cannot answer at the moment; the same request may be sent again.",
+}
+
+
+class ApiSchema(AutoSchema):
+    """Describes an ApiView: its key, from its class attributes."""
+
+    def get_auth(self) -> list[dict[str, list[str]]]:
+        view = type(self.view)
+        if not issubclass(view, ApiView) or view.permission is None:
+            return []
+        return _EARLIER if view.credential is authentication.earlier_credential else _HEADER
+
+
+class ErrorSerializer(serializers.Serializer[Any]):
+    """`code` stands on errors of keys alone."""
+
+    error = serializers.CharField()
+    code = serializers.CharField(required=False)
+
+
+def error_responses(*errors: type[ApiError] | ApiError) -> dict[int, OpenApiResponse]:
+    """The answers to `errors`, by status, each error an example."""
+    by_status: dict[int, list[OpenApiExample]] = defaultdict(list)
+    for given in errors:
+        error = given() if isinstance(given, type) else given
+        by_status[error.status].append(OpenApiExample(type(error).__name__, value=error.body()))
+    return {
+        status: OpenApiResponse(ErrorSerializer, description=_WORDS[status], examples=examples)
+        for status, examples in sorted(by_status.items())
+    }

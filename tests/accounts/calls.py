@@ -1,0 +1,31 @@
+"""Calls of the little API in `api_urls`, and what they answer whole."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.test import Client
+
+SECRET = "the-secret-of-a-key"
+ADDRESS = "203.0.113.7"
+ALWAYS = {
+    "Content-Type": "application/json",
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "private, no-store",
+}
+
+
+def call(path: str = "/api/keyed", secret: str | None = SECRET, address: str = ADDRESS) -> Any:
+    """The test client's response to a GET; it has no public type."""
+    headers = {} if secret is None else {"X-API-Key": secret}
+    return Client(REMOTE_ADDR=address).get(path, headers=headers)
+
+
+def whole(response: Any) -> tuple[int, Any, dict[str, str]]:
+    """Status, body and every header; the length is checked and left out."""
+    headers = dict(response.headers)
+    assert headers.pop("Content-Length") == str(len(response.content))
+    return response.status_code, json.loads(response.content), headers

@@ -1,0 +1,38 @@
+"""A clock that stands still until a test moves it, for both stores of limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+
+import pytest
+import time_machine
+
+from tests.accounts.moments import NOON, let_redis_pass
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def wait(clock: time_machine.Traveller) -> Callable[[float], None]:
+    """Let seconds pass, for Redis too where the service has one."""
+    from django.conf import settings  # pytest may load this file before Django is set up
+
+    def wait(seconds: float) -> None:
+        clock.shift(timedelta(seconds=seconds))
+        if settings.REDIS_URL:
+            let_redis_pass(seconds)
+
+    return wait
+
+
+@pytest.fixture
+def fresh(wait: Callable[[float], None]) -> None:
+    """Time stands still, and no use of a key, noted by an earlier test, waits to be written."""
+    from accounts import key_uses
+
+    key_uses.last_uses.clear()

@@ -1,0 +1,257 @@
+"""What is answered where the address or the key is refused: document 2, "Authentication", "Errors", "Limits"."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts import limits
+from accounts.models import ApiKey, Permission
+from tests.accounts.calls import ADDRESS, ALWAYS, SECRET, call, whole
+from tests.bed.threads import together
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+
+Wait = Callable[[float], None]
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.accounts.api_urls"), pytest.mark.usefixtures("fresh")]
+
+
+@pytest.fixture
+def key() -> ApiKey:
+    return ApiKeyFactory(secret=SECRET, permissions=[Permission.LOOKUP_PRESENCE, Permission.ACCOUNT])
+
+
+def change(**values: Any) -> Callable[[ApiKey], object]:
+    return lambda key: ApiKey.objects.filter(pk=key.pk).update(**values)
+
+
+def ban_owner(key: ApiKey) -> None:
+    key.owner.is_active = False
+    key.owner.save(update_fields=["is_active"])
+
+
+def use_up(key: ApiKey) -> None:
+    assert {call().status_code for _ in range(30)} == {200}
+
+
+def nothing(key: ApiKey) -> None:
+    """The key is as it should be."""
+
+
+Answer = tuple[int, dict[str, str], dict[str, str]]  # status, body, headers beside those of every answer
+UNAUTHORIZED: Answer = (401, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"}, {})
+INVALID: Answer = (401, {"error": "Invalid API key.", "code": "INVALID_API_KEY"}, {})
+NOT_FOUND: Answer = (401, {"error": "API Key not found", "code": "KEY_NOT_FOUND"}, {})
+EXPIRED: Answer = (401, {"error": "API Key has expired", "code": "KEY_EXPIRED"}, {})
+EXCEEDED: Answer = (401, {"error": "API Key has reached its usage limit", "code": "USAGE_EXCEEDED"}, {})
+DISABLED: Answer = (403, {"error": "API Key is disabled", "code": "KEY_DISABLED"}, {})
+LIMITED: Answer = (429, {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"}, {"Retry-After": "60"})
+PAST = timezone.now() - timedelta(days=10_000)
+ROWS = {
+    "missing": (nothing, None, UNAUTHORIZED),
+    "empty": (nothing, "", UNAUTHORIZED),
+    "unknown": (nothing, "nobody's", INVALID),
+    "too long": (nothing, "k" * 201, INVALID),
+    "not ASCII": (nothing, "schlüssel", INVALID),
+    "revoked": (change(revoked_at=PAST), SECRET, NOT_FOUND),
+    "of a banned owner": (ban_owner, SECRET, NOT_FOUND),
+    "without the permission": (change(permissions=["lookup:user"]), SECRET, NOT_FOUND),
+    "expired": (change(expires_at=PAST), SECRET, EXPIRED),
+    "disabled": (change(is_enabled=False), SECRET, DISABLED),
+    "used up": (change(remaining_uses=0), SECRET, EXCEEDED),
+    "over its rate": (use_up, SECRET, LIMITED),
+    # The first of two, in the decided order.
+    "revoked and disabled": (change(revoked_at=PAST, is_enabled=False), SECRET, NOT_FOUND),
+    "revoked and expired": (change(revoked_at=PAST, expires_at=PAST), SECRET, NOT_FOUND),
+    "disabled and expired": (change(is_enabled=False, expires_at=PAST), SECRET, DISABLED),
+    "disabled and without": (change(is_enabled=False, permissions=[]), SECRET, DISABLED),
+    "expired and without": (change(expires_at=PAST, permissions=[]), SECRET, EXPIRED),
+    "expired and used up": (change(expires_at=PAST, remaining_uses=0), SECRET, EXPIRED),
+    "without and used up": (change(permissions=[], remaining_uses=0), SECRET, NOT_FOUND),
+}
+
+
+@pytest.mark.parametrize(("spoil", "secret", "answer"), ROWS.values(), ids=ROWS)
+def test_each_row_of_the_table(
+    key: ApiKey, spoil: Callable[[ApiKey], object], secret: str | None, answer: Answer
+) -> None:
+    spoil(key)
+    status, body, headers = answer
+    assert whole(call(secret=secret)) == (status, body, {**ALWAYS, **headers})
+
+
+def test_a_key_that_may_is_let_in_and_told_to_the_handler(key: ApiKey) -> None:
+    body = {"key": key.pk, "owner": key.owner_id, "premium": False}
+    assert whole(call()) == (200, body, ALWAYS)
+
+
+def test_the_rate_is_told_before_the_usage(key: ApiKey) -> None:
+    change(remaining_uses=30)(key)
+    use_up(key)
+    assert call().json() == LIMITED[1]
+    assert call(address="203.0.113.8").json() == LIMITED[1]  # the key's window, from anywhere
+
+
+def test_over_the_address_limit_everything_is_429(key: ApiKey) -> None:
+    for _ in range(60):
+        call("/api/open")
+    headers = {
+        "Retry-After": "60",
+        "X-RateLimit-Limit": "60",
+        "X-RateLimit-Remaining": "0",
+        "X-RateLimit-Reset": str(int(timezone.now().timestamp()) + 60),
+    }
+    for secret in (None, SECRET, "nobody's", "k" * 201):
+        for path in ("/api/open", "/api/keyed", "/api/earlier", "/api/nowhere"):
+            expected = (429, {"error": "errors.rateLimitExceeded"}, {**ALWAYS, **headers})
+            assert whole(call(path, secret=secret)) == expected
+    assert Client(REMOTE_ADDR=ADDRESS).post("/api/open").status_code == 429
+    assert call(address="203.0.113.8").status_code == 200
+
+
+def test_the_address_is_told_when_its_window_ends(wait: Wait) -> None:
+    ends_at = int(timezone.now().timestamp()) + 60
+    for _ in range(60):
+        call("/api/open")
+    wait(20)
+    answer = call("/api/open")
+    assert (answer["Retry-After"], answer["X-RateLimit-Reset"]) == ("40", str(ends_at))
+    wait(41)
+    assert call("/api/open").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "secret", "status"),
+    [
+        ("GET", "/api/keyed", None, 401),
+        ("GET", "/api/keyed", "nobody's", 401),
+        ("GET", "/api/keyed", "k" * 201, 401),
+        ("GET", "/api/open", None, 200),
+        ("GET", "/api/failing/extra", None, 404),
+        ("GET", "/api/nowhere", None, 404),
+        ("POST", "/api", None, 404),
+        ("OPTIONS", "/api/keyed", SECRET, 405),
+    ],
+)
+def test_every_answer_counts_for_the_address(method: str, path: str, secret: str | None, status: int) -> None:
+    headers = {} if secret is None else {"X-API-Key": secret}
+    client = Client(REMOTE_ADDR=ADDRESS)
+    assert {client.generic(method, path, headers=headers).status_code for _ in range(60)} == {status}
+    assert client.generic(method, path, headers=headers).status_code == 429
+
+
+def test_a_request_over_the_keys_rate_counts_for_nothing_and_takes_no_use(key: ApiKey) -> None:
+    change(remaining_uses=40)(key)
+    use_up(key)
+    assert {call().status_code for _ in range(50)} == {429}
+    assert {call("/api/open").status_code for _ in range(30)} == {200}  # the rest of the address's 60
+    assert call("/api/open").status_code == 429
+    key.refresh_from_db()
+    assert key.remaining_uses == 10
+
+
+def test_60_requests_a_minute_pass_with_a_premium_owner() -> None:
+    for number, (plan, passing) in enumerate({"FREE": 30, "PREMIUM": 60, "IMAGEHOST": 60}.items()):
+        ApiKeyFactory(secret=plan, permissions=[Permission.LOOKUP_PRESENCE], owner=UserFactory(plan=plan))
+        told = [
+            call(secret=plan, address=f"203.0.113.{number * 2 + half}").json() for half in (0, 1) for _ in range(40)
+        ]
+        assert sum("key" in body for body in told) == passing
+        assert {body["premium"] for body in told if "key" in body} == {plan != "FREE"}
+
+
+def test_premium_that_ends_within_the_minute_ends_the_wider_limit(wait: Wait) -> None:
+    owner = UserFactory(plan="PREMIUM", plan_expires_at=timezone.now() + timedelta(seconds=10))
+    ApiKeyFactory(secret=SECRET, permissions=[Permission.LOOKUP_PRESENCE], owner=owner)
+    assert {call().status_code for _ in range(35)} == {200}
+    wait(9.5)
+    assert call().json()["premium"] is True
+    wait(0.5)
+    assert call().json() == LIMITED[1]
+    wait(51)
+    assert call().json()["premium"] is False
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("plan", "passing"), [("FREE", 30), ("PREMIUM", 60)])
+def test_8_callers_at_once_get_exactly_what_the_limits_say(plan: str, passing: int) -> None:
+    ApiKeyFactory(secret=SECRET, permissions=[Permission.LOOKUP_PRESENCE], owner=UserFactory(plan=plan))
+    told = together(8, lambda _: [call().status_code for _ in range(10)])
+    assert sorted(status for statuses in told for status in statuses) == [200] * passing + [429] * (80 - passing)
+
+
+def test_without_limits_keys_are_checked_all_the_same(settings: Settings, key: ApiKey) -> None:
+    settings.RATE_LIMITS_ENABLED = False
+    assert {call().status_code for _ in range(70)} == {200}
+    assert call(secret="nobody's").json() == INVALID[1]
+    assert {call("/api/open").status_code for _ in range(70)} == {200}
+
+
+EARLIER_MISSING = (404, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
+EARLIER_INVALID = (404, {"error": "Invalid API key.", "code": "INVALID_API_KEY"})
+
+
+@pytest.mark.parametrize(
+    ("query", "authorization", "answer"),
+    [
+        (f"?key={SECRET}", "", None),
+        ("", f"Bearer {SECRET}", None),
+        ("", f"bearer  {SECRET}", None),
+        (f"?key={SECRET}", "Bearer nobody's", None),
+        ("?key=", f"Bearer {SECRET}", None),
+        ("?key=nobody's", f"Bearer {SECRET}", EARLIER_INVALID),
+        ("", f"Basic {SECRET}", EARLIER_MISSING),
+        ("", "Bearer", EARLIER_MISSING),
+        ("", "", EARLIER_MISSING),
+        ("?key=%00", "", EARLIER_INVALID),
+        ("?key=%ff", "", EARLIER_INVALID),
+        (f"?key=%00{SECRET}", "", EARLIER_INVALID),
+    ],
+)
+def test_earlier_forms_take_the_key_from_the_query_or_as_a_bearer_token(
+    key: ApiKey, query: str, authorization: str, answer: tuple[int, Any] | None
+) -> None:
+    response = Client().get(f"/api/earlier{query}", headers={"Authorization": authorization} if authorization else {})
+    assert (response.status_code, response.json()) == (answer or (200, {"key": key.pk}))
+
+
+def test_a_view_may_put_a_key_error_in_its_own_words_and_keep_the_429(key: ApiKey) -> None:
+    change(is_enabled=False)(key)
+    assert whole(call(f"/api/earlier?key={SECRET}")) == (404, DISABLED[1], ALWAYS)
+    change(is_enabled=True)(key)
+    limits.forget_keys([key.secret_hash])
+    for _ in range(30):
+        call(f"/api/earlier?key={SECRET}")
+    assert whole(call(f"/api/earlier?key={SECRET}")) == (429, LIMITED[1], {**ALWAYS, "Retry-After": "60"})
+
+
+def test_a_request_reads_its_key_by_one_statement_and_nothing_else(settings: Settings, key: ApiKey) -> None:
+    with CaptureQueriesContext(connection) as first:
+        assert call().status_code == 200
+    with CaptureQueriesContext(connection) as second:
+        assert call().status_code == 200
+    assert [query["sql"].split()[0] for query in first.captured_queries] == ["SELECT"]
+    kept = 0 if settings.REDIS_URL else 1  # in production the second request finds the record in Redis
+    assert [query["sql"].split()[0] for query in second.captured_queries] == ["SELECT"] * kept
+
+
+@pytest.mark.parametrize("secret", [None, "k" * 201])
+def test_a_request_without_a_key_that_could_be_one_asks_no_database(secret: str | None) -> None:
+    with CaptureQueriesContext(connection) as captured:
+        assert call(secret=secret).status_code == 401
+    assert captured.captured_queries == []
+
+
+def test_an_address_over_its_limit_asks_no_database(key: ApiKey) -> None:
+    for _ in range(60):
+        call("/api/open")
+    with CaptureQueriesContext(connection) as captured:
+        assert call().status_code == 429
+    assert captured.captured_queries == []

@@ -1,0 +1,260 @@
+"""The lease of a job: one runner at a time, and every end on record."""
+
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.test import Client
+
+from accounts import jobs
+from accounts.jobs import Lease, LeaseLost
+from accounts.management.job_command import JobCommand
+from accounts.models import JobRun
+from tests.bed.threads import together
+from tests.factories.accounts import StaffFactory
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+NAME = __name__.rpartition(".")[2]  # a command is named like its module
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+def take(by: str, *, seen: JobRun | None = None) -> Lease | None:
+    return jobs.take(name="sweep", length=MINUTE, by=by, seen=seen)
+
+
+def taken(by: str) -> Lease:
+    lease = take(by)
+    assert lease is not None
+    return lease
+
+
+def row(name: str = "sweep") -> dict[str, object]:
+    """Everything that is recorded and not empty, its name and making aside."""
+    (values,) = JobRun.objects.filter(pk=name).values()
+    return {
+        key: value for key, value in values.items() if value not in {None, ""} and key not in {"name", "created_at"}
+    }
+
+
+@pytest.mark.django_db
+class TestLease:
+    def test_the_first_runner_gets_it_and_the_second_does_not(self, clock: time_machine.Traveller) -> None:
+        assert take("first") == Lease("sweep", "first", NOON)
+        assert take("second") is None
+        assert row() == {"lease_ends_at": NOON + MINUTE, "leased_by": "first", "started_at": NOON}
+
+    def test_another_job_is_another_lease(self) -> None:
+        taken("first")
+        assert jobs.take(name="other", length=MINUTE, by="second") is not None
+
+    def test_what_a_crashed_runner_held_is_free_when_its_time_is_over(self, clock: time_machine.Traveller) -> None:
+        taken("crashed")
+        clock.shift(MINUTE - SECOND)
+        assert take("second") is None
+        clock.shift(SECOND)
+        assert take("second") == Lease("sweep", "second", NOON + MINUTE)
+
+    def test_a_renewed_lease_lasts_longer(self, clock: time_machine.Traveller) -> None:
+        lease = taken("first")
+        clock.shift(MINUTE - SECOND)
+        jobs.renew(lease=lease, length=MINUTE)
+        clock.shift(MINUTE - SECOND)
+        assert take("second") is None
+        clock.shift(SECOND)
+        assert take("second") is not None
+
+    def test_whoever_saw_an_older_run_does_not_do_it_again(self, clock: time_machine.Traveller) -> None:
+        jobs.plant(["sweep"])
+        seen = JobRun.objects.get()
+        jobs.succeed(lease=taken("first"), message="Swept.")
+        assert take("second", seen=seen) is None
+        assert take("second", seen=JobRun.objects.get()) is not None
+
+    def test_a_success_frees_it_and_is_recorded(self, clock: time_machine.Traveller) -> None:
+        jobs.fail(lease=taken("first"), error=ValueError("No"))
+        lease = taken("second")
+        clock.shift(1.25)
+        jobs.succeed(lease=lease, message="x" * 501)
+        end = NOON + timedelta(seconds=1.25)
+        assert row() == {
+            "leased_by": "second",
+            "started_at": NOON,
+            "succeeded_at": end,
+            "failed_at": NOON,
+            "duration_ms": 1250,
+            "message": "x" * 500,
+        }
+        assert take("third") is not None
+
+    @pytest.mark.parametrize("act", ["succeed", "renew"])
+    def test_whoever_lost_it_is_told_and_the_row_is_left_to_the_new_holder(
+        self, clock: time_machine.Traveller, act: str
+    ) -> None:
+        slow = taken("slow")
+        clock.shift(MINUTE)
+        taken("second")
+        before = row()
+        with pytest.raises(LeaseLost, match=r"another runner has taken it over|Another runner has taken over sweep"):
+            jobs.succeed(lease=slow, message="Swept.") if act == "succeed" else jobs.renew(lease=slow, length=MINUTE)
+        jobs.fail(lease=slow, error=ValueError("No"))
+        assert row() == before
+
+    def test_a_lease_that_ended_is_still_ones_own_while_nobody_took_it(self, clock: time_machine.Traveller) -> None:
+        lease = taken("slow")
+        clock.shift(2 * MINUTE)
+        jobs.succeed(lease=lease, message="Swept.")
+        assert row()["message"] == "Swept."
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_8_runners_at_once_exactly_one_gets_the_lease() -> None:
+    """No row is there before."""
+    leases = together(8, lambda number: take(f"runner {number}"))
+    (winner,) = [lease for lease in leases if lease is not None]
+    assert JobRun.objects.get().leased_by == winner.holder
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_8_runners_at_once_exactly_one_takes_over_from_a_crashed_one() -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        taken("crashed")
+        clock.shift(MINUTE)
+        leases = together(8, lambda number: take(f"runner {number}"))
+    (winner,) = [lease for lease in leases if lease is not None]
+    assert JobRun.objects.get().leased_by == winner.holder
+
+
+class Sweep(JobCommand):
+    """Counts how often it was done."""
+
+    def __init__(self) -> None:
+        self.times = 0
+        super().__init__()
+
+    def perform(self) -> str:
+        self.times += 1
+        return "Swept 3 corners."
+
+
+class Renewing(JobCommand):
+    """Takes three quarters of its lease, renews it, and another three quarters."""
+
+    lease_length = MINUTE
+
+    def __init__(self, clock: time_machine.Traveller) -> None:
+        self.clock = clock
+        super().__init__()
+
+    def perform(self) -> str:
+        self.clock.shift(45)
+        self.renew()
+        self.clock.shift(45)
+        return "" if jobs.take(name=NAME, length=MINUTE, by="other") else "Nobody else could start."
+
+
+class Failing(JobCommand):
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+        super().__init__()
+
+    def perform(self) -> str:
+        raise self.error
+
+
+def run(command: JobCommand, *, seen: JobRun | None = None) -> str:
+    output = io.StringIO()
+    call_command(command, stdout=output, seen=seen)
+    return output.getvalue()
+
+
+@pytest.mark.django_db
+class TestCommand:
+    def test_a_job_says_and_records_what_it_did(self, clock: time_machine.Traveller) -> None:
+        assert run(Sweep()) == "Swept 3 corners.\n"
+        holder = row(NAME).pop("leased_by")
+        assert row(NAME) == {
+            "leased_by": holder,
+            "started_at": NOON,
+            "succeeded_at": NOON,
+            "duration_ms": 0,
+            "message": "Swept 3 corners.",
+        }
+
+    def test_a_job_that_runs_elsewhere_is_not_done(self) -> None:
+        jobs.take(name=NAME, length=MINUTE, by="elsewhere")
+        before, sweep = row(NAME), Sweep()
+        assert run(sweep) == "test_jobs is already running elsewhere.\n"
+        assert (sweep.times, row(NAME)) == (0, before)
+
+    def test_a_long_job_can_renew_its_lease(self, clock: time_machine.Traveller) -> None:
+        assert run(Renewing(clock)) == "Nobody else could start.\n"
+
+    @pytest.mark.parametrize("kind", [ValueError, KeyboardInterrupt, SystemExit])
+    def test_a_failure_is_recorded_frees_the_lease_and_is_raised(
+        self, clock: time_machine.Traveller, kind: type[BaseException]
+    ) -> None:
+        run(Sweep())
+        clock.shift(MINUTE)
+        with pytest.raises(kind, match=r"^The broom broke$"):
+            run(Failing(kind("The broom broke")))
+        found = row(NAME)
+        assert isinstance(found.pop("leased_by"), str)
+        assert found == {
+            "started_at": NOON + MINUTE,
+            "succeeded_at": NOON,
+            "failed_at": NOON + MINUTE,
+            "duration_ms": 0,
+            "message": "Swept 3 corners.",
+            "last_error": f"{kind.__name__}: The broom broke",
+        }
+        assert run(Sweep()) == "Swept 3 corners.\n"
+        assert JobRun.objects.get().last_error == ""
+
+
+@pytest.mark.django_db(transaction=True)
+def test_8_runners_that_found_the_job_due_do_it_once() -> None:
+    jobs.plant([NAME])
+    seen, sweeps = JobRun.objects.get(), [Sweep() for _ in range(8)]
+    together(8, lambda number: run(sweeps[number], seen=seen))
+    assert sum(sweep.times for sweep in sweeps) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError(), "ValueError"),
+        (ValueError("x" * 600), "ValueError: " + "x" * 488),
+        (ValueError("Taken\nDETAIL:  Key (email)=(ada@example.org) already exists."), "ValueError: Taken"),
+        (OSError("redis://me:pass@cache:6379/0 is gone"), "OSError: redis://me:[redacted]@cache:6379/0 is gone"),
+        (ValueError("No key ik_abcdefgh_0123456789abcdefghij here"), "ValueError: No key [redacted] here"),
+        (
+            ValueError("GET https://a.example/x?token=0123456789abcdefghij: 500"),
+            "ValueError: GET https://a.example/x?[redacted]: 500",
+        ),
+        (
+            ValueError('relation "accounts_jobrun" does not exist'),
+            'ValueError: relation "accounts_jobrun" does not exist',
+        ),
+    ],
+)
+def test_an_error_is_described_briefly_and_without_secrets(error: Exception, told: str) -> None:
+    assert jobs.described(error) == told
+
+
+@pytest.mark.django_db
+def test_staff_see_the_records_and_change_nothing(client: Client) -> None:
+    client.force_login(StaffFactory())
+    jobs.fail(lease=taken("first"), error=ValueError("The broom broke"))
+    assert "ValueError: The broom broke" in client.get("/admin/accounts/jobrun/").content.decode()
+    assert client.get("/admin/accounts/jobrun/sweep/change/").status_code == 200
+    assert client.get("/admin/accounts/jobrun/add/").status_code == 403
+    assert client.post("/admin/accounts/jobrun/sweep/delete/", {"post": "yes"}).status_code == 403

@@ -1,0 +1,262 @@
+"""A change of a key or of its owner is answered from the very next request on, cached records or not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import transaction
+from django.test import override_settings
+from django.utils import timezone
+
+from accounts import api_keys, bans, key_records, limits, users
+from accounts.key_records import KeyRecord, Verdict
+from accounts.limits import KeyRequest, Limit, RedisLimits
+from accounts.models import ApiKey, AuditEvent, Permission
+from accounts.plans import Plan
+from tests.accounts.calls import ALWAYS, SECRET, call, whole
+from tests.factories.accounts import ApiKeyFactory, StaffFactory
+
+Act = Callable[[ApiKey], object]
+DAY = timedelta(days=1)
+NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
+# Transactions that commit: that is when cached records are forgotten.
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.urls("tests.accounts.api_urls"),
+    pytest.mark.usefixtures("fresh"),
+]
+
+
+@pytest.fixture
+def key() -> ApiKey:
+    return ApiKeyFactory(secret=SECRET, permissions=[Permission.LOOKUP_PRESENCE])
+
+
+def nothing(key: ApiKey) -> None:
+    """The key is as it was made."""
+
+
+def disable(key: ApiKey) -> None:
+    api_keys.disable(key=key, by=None)
+
+
+def withdraw(key: ApiKey) -> None:
+    api_keys.withdraw_permission(key=key, permission=Permission.LOOKUP_PRESENCE, by=None)
+
+
+def ban(key: ApiKey) -> None:
+    bans.ban(user=key.owner, by=None, reason="Spam")
+
+
+def plan(plan: Plan, ends_in: timedelta | None = None) -> Act:
+    def change(key: ApiKey) -> None:
+        ends_at = timezone.now() + ends_in if ends_in is not None else None
+        users.change(user=key.owner, values={"plan": plan, "plan_expires_at": ends_at}, by=StaffFactory())
+
+    return change
+
+
+def end_plan(key: ApiKey) -> None:
+    users.change(user=key.owner, values={"plan_expires_at": timezone.now()}, by=StaffFactory())
+
+
+CHANGES: dict[str, tuple[Act, Any, Act, Any]] = {
+    "revoke": (nothing, 200, lambda key: api_keys.revoke(key=key, by=None), "KEY_NOT_FOUND"),
+    "disable": (nothing, 200, disable, "KEY_DISABLED"),
+    "enable": (disable, "KEY_DISABLED", lambda key: api_keys.enable(key=key, by=None), 200),
+    "withdraw": (nothing, 200, withdraw, "KEY_NOT_FOUND"),
+    "grant": (
+        withdraw,
+        "KEY_NOT_FOUND",
+        lambda key: api_keys.grant_permission(key=key, permission=Permission.LOOKUP_PRESENCE, by=None),
+        200,
+    ),
+    "ban": (nothing, 200, ban, "KEY_NOT_FOUND"),
+    "lift": (ban, "KEY_NOT_FOUND", lambda key: bans.lift(user=key.owner, by=None, reason="Error"), 200),
+    "delete": (nothing, 200, lambda key: users.delete(user=key.owner, by=None), "INVALID_API_KEY"),
+    "give a plan": (nothing, 200, plan(Plan.PREMIUM), "premium"),
+    "take a plan": (plan(Plan.IMAGEHOST), "premium", plan(Plan.FREE), 200),
+    "end a plan": (plan(Plan.PREMIUM), "premium", end_plan, 200),
+    "prolong a plan": (plan(Plan.PREMIUM, -DAY), 200, plan(Plan.PREMIUM, DAY), "premium"),
+}
+
+
+def told(answer: Any) -> Any:
+    """The error's code, or `premium`, or 200."""
+    body = answer.json()
+    return body.get("code") or ("premium" if body["premium"] else answer.status_code)
+
+
+@pytest.mark.parametrize(("before", "first", "change", "then"), CHANGES.values(), ids=CHANGES)
+def test_the_next_request_after_a_change_knows_it(key: ApiKey, before: Act, first: Any, change: Act, then: Any) -> None:
+    before(key)
+    assert [told(call()), told(call())] == [first, first]
+    change(key)
+    assert [told(call()), told(call())] == [then, then]
+
+
+def test_a_change_that_is_rolled_back_changes_no_answer(key: ApiKey) -> None:
+    assert told(call()) == 200
+    with transaction.atomic():
+        api_keys.revoke(key=key, by=None)
+        transaction.set_rollback(True)
+    assert told(call()) == 200
+
+
+def test_without_the_store_a_change_stands_and_is_logged(key: ApiKey, caplog: pytest.LogCaptureFixture) -> None:
+    limits._store.cache_clear()
+    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.limits.RedisLimits"):
+        api_keys.revoke(key=key, by=None)
+        bans.ban(user=key.owner, by=None, reason="Spam")
+    limits._store.cache_clear()
+    key.refresh_from_db()
+    assert key.revoked_at is not None
+    assert key.owner.is_banned
+    assert sorted(AuditEvent.objects.values_list("verb", flat=True)) == ["api_key:revoked", "user:banned"]
+    sentence = "Cached keys could not be forgotten: they answer as before until they end."
+    logged = [record.getMessage() for record in caplog.records if record.name == "accounts.key_cache"]
+    assert logged == [sentence, sentence]
+
+
+@pytest.mark.parametrize("path", ["/api/keyed", "/api/earlier", "/api/open", "/api/nowhere", "/api/length"])
+@pytest.mark.parametrize("secret", [SECRET, None])
+def test_without_the_store_requests_are_503_and_not_let_in(key: ApiKey, path: str, secret: str | None) -> None:
+    limits._store.cache_clear()
+    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.limits.RedisLimits"):
+        answer = call(path, secret=secret)
+    limits._store.cache_clear()
+    assert whole(answer) == (503, {"error": "errors.unavailable"}, {**ALWAYS, "Retry-After": "1"})
+
+
+def _asked(key: ApiKey) -> KeyRequest:
+    return KeyRequest(
+        address=Limit("an address", 60),
+        secret_hash=key.secret_hash,
+        permission=Permission.LOOKUP_PRESENCE,
+        amount=30,
+        premium_amount=60,
+        now=timezone.now(),
+    )
+
+
+if settings.REDIS_URL:  # the store in process keeps no record
+
+    @pytest.fixture
+    def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """What Redis is told, command by command."""
+        from redis import Redis
+
+        told: list[str] = []
+        execute: Callable[..., Any] = Redis.execute_command
+
+        def noted(self: Any, *arguments: Any, **options: Any) -> Any:
+            told.append(arguments[0])
+            return execute(self, *arguments, **options)
+
+        monkeypatch.setattr(Redis, "execute_command", noted)
+        return told
+
+    def test_a_request_with_a_cached_key_is_one_command(key: ApiKey, commands: list[str]) -> None:
+        call()
+        commands.clear()
+        assert told(call()) == 200
+        assert commands == ["EVALSHA"]
+
+    def test_the_first_request_of_a_key_is_two_commands(key: ApiKey, commands: list[str]) -> None:
+        call(secret="nobody's")  # Redis knows the script
+        commands.clear()
+        assert told(call()) == 200
+        assert commands == ["EVALSHA", "EVALSHA"]
+
+    @pytest.mark.parametrize(("path", "secret"), [("/api/open", None), ("/api/keyed", None), ("/api/keyed", "k" * 201)])
+    def test_a_request_without_a_key_is_one_command(path: str, secret: str | None, commands: list[str]) -> None:
+        call(path, secret=secret)
+        commands.clear()
+        call(path, secret=secret)
+        assert commands == ["EVALSHA"]
+
+    def test_an_address_over_its_limit_is_one_command(key: ApiKey, commands: list[str]) -> None:
+        for _ in range(60):
+            call("/api/open")
+        commands.clear()
+        assert call().status_code == 429
+        assert commands == ["EVALSHA"]
+
+    def test_a_reader_that_read_before_the_change_does_not_put_the_old_record_back(key: ApiKey) -> None:
+        def slow(secret_hash: str) -> KeyRecord | None:
+            record = api_keys.record_of(secret_hash)
+            api_keys.revoke(key=key, by=None)  # meanwhile, and committed
+            return record
+
+        store = RedisLimits()
+        assert store.check_key(_asked(key), slow).verdict is Verdict.OK  # it asked before the change
+        assert store.check_key(_asked(key), api_keys.record_of).verdict is Verdict.DEAD
+        assert told(call()) == "KEY_NOT_FOUND"
+
+    def test_a_reader_that_read_before_the_first_record_does_not_replace_it(key: ApiKey) -> None:
+        store = RedisLimits()
+
+        def slow(secret_hash: str) -> KeyRecord | None:
+            record = api_keys.record_of(secret_hash)
+            ApiKey.objects.filter(pk=key.pk).update(is_enabled=False)
+            assert store.check_key(_asked(key), api_keys.record_of).verdict is Verdict.DISABLED
+            return record
+
+        assert store.check_key(_asked(key), slow).verdict is Verdict.DISABLED
+
+    def test_another_process_forgets_at_once_what_it_has_cached(key: ApiKey) -> None:
+        here, there = RedisLimits(), RedisLimits()
+        assert here.check_key(_asked(key), api_keys.record_of).verdict is Verdict.OK
+        ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
+        there.forget_keys([key.secret_hash])
+        assert here.check_key(_asked(key), api_keys.record_of).verdict is Verdict.DEAD
+
+    def test_a_changed_key_is_cached_again_after_a_pause(key: ApiKey, wait: Callable[[float], None]) -> None:
+        loaded: list[str] = []
+
+        def load(secret_hash: str) -> KeyRecord | None:
+            loaded.append(secret_hash)
+            return api_keys.record_of(secret_hash)
+
+        store = RedisLimits()
+        api_keys.disable(key=key, by=None)
+        for _ in range(3):
+            assert store.check_key(_asked(key), load).verdict is Verdict.DISABLED
+        assert len(loaded) == 3
+        wait(limits.PAUSE_AFTER_CHANGE.total_seconds())
+        for _ in range(3):
+            assert store.check_key(_asked(key), load).verdict is Verdict.DISABLED
+        assert len(loaded) == 4
+
+    def test_no_record_is_older_than_a_minute(key: ApiKey, wait: Callable[[float], None]) -> None:
+        call()
+        ApiKey.objects.filter(pk=key.pk).update(is_enabled=False)  # past every operation, as nobody should
+        for _ in range(2):
+            wait(29)
+            assert told(call()) == 200
+        wait(2.1)
+        assert told(call()) == "KEY_DISABLED"
+
+    def test_an_unknown_key_is_never_cached(key: ApiKey) -> None:
+        from django_redis import get_redis_connection
+
+        assert told(call(secret="nobody's")) == "INVALID_API_KEY"
+        ApiKeyFactory(secret="nobody's", permissions=[Permission.LOOKUP_PRESENCE])
+        assert told(call(secret="nobody's")) == 200
+        assert {name.split(b":")[0] for name in get_redis_connection("default").scan_iter()} == {b"{limit}"}
+
+
+def test_a_record_says_what_the_database_says(key: ApiKey) -> None:
+    now = timezone.now()
+    expected = KeyRecord(key.pk, key.owner_id, ["lookup:presence"], False, True, key_records.FOREVER, 0, False)  # noqa: FBT003 - in the order of the columns
+    assert api_keys.record_of(key.secret_hash) == expected
+    ApiKey.objects.filter(pk=key.pk).update(expires_at=now, remaining_uses=0, is_enabled=False)
+    users.change(user=key.owner, values={"plan": Plan.PREMIUM, "plan_expires_at": now}, by=StaffFactory())
+    at = key_records.microseconds(now)
+    expected = KeyRecord(key.pk, key.owner_id, ["lookup:presence"], False, False, at, at, True)  # noqa: FBT003 - the same
+    assert api_keys.record_of(key.secret_hash) == expected
+    assert api_keys.record_of("no such hash") is None

@@ -1,0 +1,230 @@
+"""The check of a key and its limits: the same promises from both stores, and the same order as the decisions say.
+
+The run with Redis tests both; the one without tests the store that it uses.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.conf import settings
+
+from accounts.key_records import FOREVER, KeyRecord, Verdict, microseconds
+from accounts.limits import InProcessLimits, KeyAnswer, KeyRequest, Limit, LimitStore, RedisLimits
+from tests.accounts.moments import NOON, let_redis_pass
+from tests.bed.threads import together
+
+STORES = ["InProcessLimits", *(["RedisLimits"] if settings.REDIS_URL else [])]
+SECOND = timedelta(seconds=1)
+GOOD = KeyRecord(
+    key_id=7,
+    owner_id="an-owner",
+    permissions=["account", "lookup:user"],
+    is_dead=False,
+    is_enabled=True,
+    expires_at=FOREVER,
+    premium_until=0,
+    has_quota=False,
+)
+ASKED = KeyRequest(
+    address=Limit("an address", 60),
+    secret_hash="hash",
+    permission="lookup:user",
+    amount=30,
+    premium_amount=60,
+    now=NOON,
+)
+
+
+@dataclass
+class Checked:
+    """A store over a database that is a dictionary, and a way to let seconds pass for it."""
+
+    store: LimitStore
+    let_pass: Callable[[float], None]
+    records: dict[str, KeyRecord] = field(default_factory=dict)
+    loaded: int = 0
+
+    def check(self, **changes: Any) -> KeyAnswer:
+        return self.store.check_key(replace(ASKED, **changes), self.load)
+
+    def load(self, secret_hash: str) -> KeyRecord | None:
+        self.loaded += 1
+        return self.records.get(secret_hash)
+
+    def put(self, name: str = "hash", **changes: Any) -> None:
+        self.records[name] = replace(GOOD, **changes)
+        self.store.forget_keys([name])
+
+    def counted(self, name: str) -> int:
+        """How many requests the window of this name holds."""
+        outcome = self.store.hit([Limit(name, 1_000_000)])[0]
+        return 999_999 - outcome.remaining
+
+
+@pytest.fixture(params=STORES)
+def checked(request: pytest.FixtureRequest) -> Iterator[Checked]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        if request.param == "InProcessLimits":
+            checked = Checked(InProcessLimits(), lambda seconds: clock.shift(timedelta(seconds=seconds)))
+        else:
+            checked = Checked(RedisLimits(), let_redis_pass)
+        checked.put()
+        yield checked
+
+
+# In the decided order: what is wrong with the key, and the verdict on it.
+FLAWS: dict[Verdict, dict[str, Any]] = {
+    Verdict.DEAD: {"is_dead": True},
+    Verdict.DISABLED: {"is_enabled": False},
+    Verdict.EXPIRED: {"expires_at": microseconds(NOON)},
+    Verdict.NOT_PERMITTED: {"permissions": ["account", "lookup:presence", "lookup:users"]},
+}
+COMBINED = [flaws for count in range(1, 5) for flaws in itertools.combinations(FLAWS, count)]
+
+
+def test_a_key_without_flaw_passes_and_counts_for_both(checked: Checked) -> None:
+    assert checked.check() == KeyAnswer(Verdict.OK, GOOD)
+    assert (checked.counted("an address"), checked.counted("key:hash")) == (1, 1)
+
+
+@pytest.mark.parametrize("flaws", COMBINED, ids="+".join)
+def test_of_several_flaws_the_first_in_the_order_is_told(checked: Checked, flaws: tuple[Verdict, ...]) -> None:
+    changes = {name: value for flaw in flaws for name, value in FLAWS[flaw].items()}
+    checked.put(**changes)
+    assert checked.check() == KeyAnswer(flaws[0], replace(GOOD, **changes))
+    assert (checked.counted("an address"), checked.counted("key:hash")) == (1, 0)
+
+
+@pytest.mark.parametrize("flaw", FLAWS)
+def test_a_flaw_is_told_before_the_keys_limit(checked: Checked, flaw: Verdict) -> None:
+    for _ in range(30):
+        checked.check()
+    assert checked.check().verdict is Verdict.KEY_LIMITED
+    checked.put(**FLAWS[flaw])
+    assert checked.check().verdict is flaw
+
+
+def test_a_key_with_no_permission_at_all_may_do_nothing(checked: Checked) -> None:
+    checked.put(permissions=[])
+    assert checked.check().verdict is Verdict.NOT_PERMITTED
+
+
+def test_an_unknown_key_counts_for_the_address_alone(checked: Checked) -> None:
+    assert checked.check(secret_hash="nobody's") == KeyAnswer(Verdict.UNKNOWN)
+    assert (checked.counted("an address"), checked.counted("key:nobody's")) == (1, 0)
+
+
+@pytest.mark.parametrize("secret_hash", ["hash", "nobody's", "flawed"])
+def test_over_the_address_limit_no_key_is_looked_at(checked: Checked, secret_hash: str) -> None:
+    checked.put("flawed", is_dead=True)
+    narrow = Limit("an address", 1)
+    checked.check(address=narrow, secret_hash="another")
+    loaded = checked.loaded
+    assert checked.check(address=narrow, secret_hash=secret_hash) == KeyAnswer(Verdict.ADDRESS_LIMITED, seconds_left=60)
+    assert checked.loaded == loaded
+
+
+def test_exactly_30_requests_pass_in_a_window(checked: Checked) -> None:
+    verdicts = [checked.check().verdict for _ in range(33)]
+    assert verdicts == [Verdict.OK] * 30 + [Verdict.KEY_LIMITED] * 3
+    checked.let_pass(59)
+    assert checked.check() == KeyAnswer(Verdict.KEY_LIMITED, seconds_left=1)
+    checked.let_pass(1.1)
+    assert checked.check().verdict is Verdict.OK
+
+
+def test_a_request_over_the_keys_limit_counts_for_nothing(checked: Checked) -> None:
+    for _ in range(40):
+        checked.check()
+    assert (checked.counted("an address"), checked.counted("key:hash")) == (30, 30)
+
+
+def test_exactly_60_pass_with_premium(checked: Checked) -> None:
+    checked.put(premium_until=FOREVER)
+    wide = Limit("an address", 100)
+    verdicts = [checked.check(address=wide).verdict for _ in range(63)]
+    assert verdicts == [Verdict.OK] * 60 + [Verdict.KEY_LIMITED] * 3
+
+
+def test_premium_that_ends_within_a_window_ends_its_limit_too(checked: Checked) -> None:
+    checked.put(premium_until=microseconds(NOON + SECOND))
+    assert {checked.check().verdict for _ in range(40)} == {Verdict.OK}
+    last = NOON + SECOND - timedelta(microseconds=1)
+    assert checked.check(now=last).verdict is Verdict.OK
+    assert checked.check(now=NOON + SECOND).verdict is Verdict.KEY_LIMITED
+
+
+def test_premium_that_begins_within_a_window_opens_it_again(checked: Checked) -> None:
+    for _ in range(30):
+        checked.check()
+    assert checked.check().verdict is Verdict.KEY_LIMITED
+    checked.put(premium_until=FOREVER)
+    assert checked.check().verdict is Verdict.OK
+
+
+def test_a_key_expires_at_its_microsecond(checked: Checked) -> None:
+    checked.put(expires_at=microseconds(NOON + SECOND))
+    assert checked.check(now=NOON + SECOND - timedelta(microseconds=1)).verdict is Verdict.OK
+    assert checked.check(now=NOON + SECOND).verdict is Verdict.EXPIRED
+
+
+def test_moments_that_no_number_reaches_are_for_ever() -> None:
+    assert microseconds(datetime.max.replace(tzinfo=UTC)) == microseconds(None) == FOREVER
+
+
+def test_two_keys_have_a_window_each_and_share_that_of_the_address(checked: Checked) -> None:
+    checked.put("other")
+    verdicts = [checked.check(secret_hash=name).verdict for name in ["hash", "other"] * 31]
+    assert verdicts == [Verdict.OK] * 60 + [Verdict.ADDRESS_LIMITED] * 2
+
+
+def test_where_nothing_is_counted_keys_are_checked_all_the_same(checked: Checked) -> None:
+    assert {checked.check(is_counted=False).verdict for _ in range(100)} == {Verdict.OK}
+    assert (checked.counted("an address"), checked.counted("key:hash")) == (0, 0)
+    assert checked.check(secret_hash="nobody's", is_counted=False) == KeyAnswer(Verdict.UNKNOWN)
+    checked.put(is_enabled=False)
+    assert checked.check(is_counted=False).verdict is Verdict.DISABLED
+
+
+def test_a_record_comes_back_as_it_went() -> None:
+    assert KeyRecord.from_json(GOOD.to_json()) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("amount", "address_amount", "premium_until", "passing"),
+    [(30, 1000, 0, 30), (60, 1000, FOREVER, 60), (60, 60, FOREVER, 60), (30, 20, 0, 20)],
+)
+def test_16_callers_with_10_requests_each_get_exactly_the_amount(
+    checked: Checked, amount: int, address_amount: int, premium_until: int, passing: int
+) -> None:
+    checked.put(premium_until=premium_until)
+    address = Limit("an address", address_amount)
+
+    def call(_: int) -> int:
+        return sum(checked.check(address=address, amount=amount).verdict is Verdict.OK for _ in range(10))
+
+    usual = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # threads take turns inside of every function
+    try:
+        assert sum(together(16, call)) == passing
+    finally:
+        sys.setswitchinterval(usual)
+    assert (checked.counted("an address"), checked.counted("key:hash")) == (passing, passing)
+
+
+def test_16_keys_of_one_address_share_exactly_60(checked: Checked) -> None:
+    for number in range(16):
+        checked.put(f"key {number}")
+
+    def call(number: int) -> int:
+        return sum(checked.check(secret_hash=f"key {number}").verdict is Verdict.OK for _ in range(10))
+
+    assert sum(together(16, call)) == 60

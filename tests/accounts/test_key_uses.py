@@ -1,0 +1,180 @@
+"""Quotas are never overdrawn, and when a key was used last is written in bulk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+
+import pytest
+from django.db import OperationalError, connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts import key_uses
+from accounts.key_uses import LastUses
+from accounts.models import ApiKey, Permission
+from tests.accounts.calls import SECRET, call
+from tests.bed.threads import together
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+
+Wait = Callable[[float], None]
+HOUR = timedelta(hours=1)
+pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.accounts.api_urls"), pytest.mark.usefixtures("fresh")]
+
+
+def key_with(uses: int | None, *, refill: int | None = None, refilled_at: datetime | None = None) -> ApiKey:
+    return ApiKeyFactory(
+        secret=SECRET,
+        permissions=[Permission.LOOKUP_PRESENCE],
+        remaining_uses=uses,
+        refill_amount=refill,
+        refill_interval=HOUR if refill else None,
+        refilled_at=refilled_at,
+    )
+
+
+def state(key: ApiKey) -> tuple[int | None, datetime | None]:
+    key.refresh_from_db()
+    return key.remaining_uses, key.refilled_at
+
+
+def test_a_quota_is_taken_one_by_one_and_then_used_up() -> None:
+    key = key_with(3)
+    assert [call().status_code for _ in range(5)] == [200, 200, 200, 401, 401]
+    assert call().json() == {"error": "API Key has reached its usage limit", "code": "USAGE_EXCEEDED"}
+    assert state(key) == (0, None)
+
+
+def test_a_refill_sets_the_quota_once_its_interval_is_over(wait: Wait) -> None:
+    begun = timezone.now()
+    key = key_with(1, refill=2, refilled_at=begun)
+    assert [call().status_code for _ in range(2)] == [200, 401]
+    wait(3599.999999)
+    assert call().status_code == 401
+    wait(0.000001)
+    assert [call().status_code for _ in range(3)] == [200, 200, 401]
+    assert state(key) == (0, begun + HOUR)
+    wait(2 * 3600 + 0.5)
+    assert call().status_code == 200
+    assert state(key) == (1, begun + 3 * HOUR + timedelta(seconds=0.5))
+
+
+def test_a_refill_replaces_what_is_left_and_adds_nothing() -> None:
+    now = timezone.now()
+    key = key_with(500, refill=10, refilled_at=now - HOUR)
+    assert key_uses.take(key.pk, now=now)
+    assert state(key) == (9, now)
+
+
+def test_a_refill_that_was_never_made_counts_from_the_keys_beginning() -> None:
+    key = key_with(0, refill=10)
+    assert not key_uses.take(key.pk, now=key.created_at + HOUR - timedelta(microseconds=1))
+    assert key_uses.take(key.pk, now=key.created_at + HOUR)
+    assert state(key) == (9, key.created_at + HOUR)
+
+
+def test_a_key_without_a_quota_is_left_alone() -> None:
+    key = key_with(None)
+    assert key_uses.take(key.pk, now=timezone.now())
+    assert state(key) == (None, None)
+
+
+def test_a_key_that_is_gone_has_no_use_left() -> None:
+    assert not key_uses.take(0, now=timezone.now())
+
+
+def test_a_quota_costs_one_statement_more() -> None:
+    key_with(5)
+    call()
+    with CaptureQueriesContext(connection) as captured:
+        call()
+    assert [query["sql"].split()[0] for query in captured.captured_queries][-1] == "UPDATE"
+    assert len([query for query in captured.captured_queries if "UPDATE" in query["sql"]]) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("uses", "refill", "passing"), [(25, None, 25), (0, 25, 25), (3, 25, 25), (0, None, 0)])
+def test_16_callers_take_exactly_what_there_is(uses: int, refill: int | None, passing: int) -> None:
+    now = timezone.now()
+    key = key_with(uses, refill=refill, refilled_at=now - HOUR if refill else None)
+    taken = together(16, lambda _: [key_uses.take(key.pk, now=now) for _ in range(3)])
+    assert sum(took for each in taken for took in each) == passing
+    assert state(key)[0] == 0
+
+
+def last_used(*keys: ApiKey) -> list[datetime | None]:
+    return [ApiKey.objects.get(pk=key.pk).last_used_at for key in keys]
+
+
+def test_the_last_uses_are_written_by_one_statement_a_minute_later() -> None:
+    uses, now = LastUses(), timezone.now()
+    owner = UserFactory()
+    first, second, third = (ApiKeyFactory(owner=owner) for _ in range(3))
+    with CaptureQueriesContext(connection) as captured:
+        uses.note(first.pk, now=now)
+        uses.note(second.pk, now=now + timedelta(seconds=20))
+        uses.note(first.pk, now=now + timedelta(seconds=59.9))
+    assert captured.captured_queries == []
+    with CaptureQueriesContext(connection) as captured:
+        uses.note(third.pk, now=now + timedelta(seconds=60))
+    assert len(captured.captured_queries) == 1
+    later = [now + timedelta(seconds=seconds) for seconds in (59.9, 20)]
+    assert last_used(first, second, third) == [*later, None]  # the one that writes waits for its own minute
+    with CaptureQueriesContext(connection) as captured:
+        uses.note(second.pk, now=now + timedelta(seconds=119.9))
+    assert captured.captured_queries == []
+
+
+def test_a_later_use_that_another_process_wrote_stays() -> None:
+    now = timezone.now()
+    key = ApiKeyFactory(last_used_at=now + timedelta(seconds=30))
+    uses = LastUses()
+    uses.note(key.pk, now=now)
+    uses.note(key.pk, now=now + timedelta(seconds=60))
+    assert last_used(key) == [now + timedelta(seconds=30)]
+
+
+def test_requests_write_when_their_key_was_used(wait: Wait) -> None:
+    key, began = key_with(None), timezone.now()
+    assert call().status_code == 200
+    wait(30)
+    assert call().status_code == 200
+    assert last_used(key) == [None]
+    wait(30)
+    assert call().status_code == 200
+    assert last_used(key) == [began + timedelta(seconds=30)]
+
+
+@pytest.mark.parametrize("spoiled", [{"is_enabled": False}, {"remaining_uses": 0}, {"permissions": []}])
+def test_a_refused_request_is_no_use(wait: Wait, spoiled: dict[str, object]) -> None:
+    key = key_with(None)
+    ApiKey.objects.filter(pk=key.pk).update(**spoiled)
+    for _ in range(3):
+        assert call().status_code in {401, 403}
+        wait(61)
+    assert last_used(key) == [None]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_use_that_threads_note_is_lost_and_one_of_them_writes() -> None:
+    now = timezone.now()
+    owner = UserFactory()
+    keys = [ApiKeyFactory(owner=owner) for _ in range(8)]
+    uses = LastUses()
+    together(8, lambda number: uses.note(keys[number].pk, now=now))
+    together(8, lambda number: uses.note(keys[number].pk, now=now + timedelta(seconds=60)))
+    written = last_used(*keys)
+    assert now in written
+    uses.note(keys[0].pk, now=now + timedelta(seconds=120))
+    assert all(moment is not None for moment in last_used(*keys))
+
+
+def test_uses_that_cannot_be_written_refuse_nobody(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(*arguments: object) -> None:
+        raise OperationalError("the database is busy")
+
+    uses, now = LastUses(), timezone.now()
+    uses.note(1, now=now)
+    with connection.execute_wrapper(fail):
+        uses.note(2, now=now + timedelta(seconds=60))
+    assert [record.getMessage() for record in caplog.records] == ["The last uses of 1 keys could not be written."]
