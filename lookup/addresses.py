@@ -1,0 +1,25 @@
+"""The URLs that answers hold."""
+
+from django.conf import settings
+
+
+def upload(path: str) -> str:
+    """An uploaded file."""
+    return f"{settings.UPLOAD_CDN_URL}/{path}"
+
+
+def badge_image(catalog: str, image: str) -> str:
+    """Artwork of the badge catalogue."""
+    return f"{settings.ASSET_URL}/badges/{catalog}/{image}"
+
+
+def mirrored_avatar(user_id: str) -> str:
+    """Redirects to the user's current picture on the chat platform."""
+    return f"{settings.BASE_URL}/api/chat/avatar/{user_id}"
+
+
+def avatar(user_id: str, *, path: str, mirrors_chat: bool) -> str | None:
+    """The picture of a profile; `path`: its uploaded one, "" where there is none."""
+    if mirrors_chat:
+        return mirrored_avatar(user_id)
+    return upload(path) if path else None

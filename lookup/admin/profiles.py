@@ -1,0 +1,105 @@
+"""Profiles, for staff. One comes and goes with its user, or with an alias."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html_join
+
+from accounts.models import User
+from lookup import profiles, settings_schema
+from lookup.admin.doors import DoorAdmin
+from lookup.admin.fields import ContentForm, by_path
+from lookup.models import (
+    Audio,
+    Background,
+    CustomBadge,
+    GalleryItem,
+    Link,
+    Profile,
+    ProfileBadge,
+    Project,
+    Section,
+    Widget,
+)
+
+CONTENT = (ProfileBadge, CustomBadge, Widget, Audio, Background, Link, Project, Section, GalleryItem)
+_TEXTS = (
+    *("name", "display_name", "description", "location", "theme", "font", "font_username"),
+    *("sound_effect", "sound_effect_button"),
+)
+
+
+class ProfileForm(ContentForm):
+    def owner_id(self) -> str | None:
+        user_id: str = self.instance.user_id
+        return user_id
+
+    def clean_settings(self) -> dict[str, Any]:
+        """Any is JSON: what differs from the defaults."""
+        given = self.cleaned_data["settings"]
+        try:
+            return settings_schema.validated({} if given is None else given)
+        except ValidationError as error:
+            raise by_path(error) from error
+
+
+@admin.register(Profile)
+class ProfileAdmin(DoorAdmin):
+    form = ProfileForm
+    related = ("user",)
+    list_display = ("name", "user", "is_main", "display_name", "updated_at")
+    list_filter = ("is_main",)
+    search_fields = ("=id", "=user__username", "=user__id")
+    ordering = ("-user__uid", "-is_main", "pk")
+    autocomplete_fields = Profile.ASSETS
+    readonly_fields = ("user", "id", "is_main", "created_at", "updated_at", "content")
+    fieldsets = (
+        (None, {"fields": ("user", "id", "is_main", "created_at", "updated_at", "content")}),
+        ("Texts", {"fields": _TEXTS}),
+        ("Files", {"fields": Profile.ASSETS}),
+        ("Settings", {"fields": ("settings",), "description": "What differs from the defaults, as JSON."}),
+    )
+
+    def owners_of(self, row: Profile) -> list[User]:
+        return [row.user]
+
+    def lock(self, rows: Sequence[Profile]) -> None:
+        profiles.locked(*{row.pk for row in rows})
+
+    def refresh(self, rows: Sequence[Profile]) -> None:
+        profiles.touch(*{row.pk for row in rows})
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Lists and choices need no settings, which are the largest column; an object's page reads them after."""
+        return super().get_queryset(request).defer("settings")
+
+    @admin.display(description="Content")
+    def content(self, profile: Profile) -> str:
+        """Links to the lists of what the profile has. 1 query for each."""
+        return format_html_join(
+            " · ",
+            '<a href="{}?{}">{} ({})</a>',
+            (
+                (
+                    reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist"),
+                    urlencode({"profile__id__exact": profile.pk}),
+                    model._meta.verbose_name_plural,
+                    model._default_manager.filter(profile=profile).count(),
+                )
+                for model in CONTENT
+            ),
+        )

@@ -1,0 +1,157 @@
+"""Votes, comments and likes, for staff. The counters follow in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.http import HttpRequest
+
+from accounts.models import User
+from accounts.staff_actions import staff_of
+from lookup import comments, feedback, figures
+from lookup.admin.doors import DoorAdmin
+from lookup.models import Comment, CommentLike, FeedbackVote
+
+
+class SocialForm(forms.ModelForm[Any]):
+    """Any: rows that speak for the user in the field `speaker`, who must not be banned."""
+
+    speaker = "user"
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        speaker = self.cleaned_data.get(self.speaker)
+        if speaker is not None and not speaker.is_active:
+            self.add_error(self.speaker, "This account is banned.")
+        return self.cleaned_data
+
+
+class FeedbackVoteForm(SocialForm):
+    speaker = "voter"
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        voter = self.cleaned_data.get("voter")
+        if voter is not None and voter == self.cleaned_data.get("user"):
+            self.add_error("voter", "Nobody votes on their own profile.")
+        return self.cleaned_data
+
+
+@admin.register(FeedbackVote)
+class FeedbackVoteAdmin(DoorAdmin):
+    form = FeedbackVoteForm
+    related = ("user", "voter")
+    list_display = ("__str__", "user", "voter", "created_at")
+    list_filter = ("is_like",)
+    search_fields = ("=user__username", "=voter__username")
+    ordering = ("-created_at", "-pk")
+    autocomplete_fields = ("user", "voter")
+    fields = ("user", "voter", "is_like", "created_at")
+
+    def owners_of(self, row: FeedbackVote) -> list[User]:
+        return [row.user, row.voter]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("user", "voter", "created_at") if obj is not None else ("created_at",)
+
+    def write(self, request: HttpRequest, obj: FeedbackVote, form: Any, *, change: bool) -> None:
+        if not change:
+            feedback.lock_people(user_id=obj.user_id, by=obj.voter)
+        super().write(request, obj, form, change=change)
+
+    def refresh(self, rows: Sequence[FeedbackVote]) -> None:
+        figures.recount({row.user_id for row in rows})
+
+
+class CommentForm(SocialForm):
+    speaker = "author"
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        data = self.cleaned_data
+        parent, user = data.get("parent"), data.get("user")
+        if parent is not None and user is not None and (parent.parent_id is not None or parent.user_id != user.pk):
+            self.add_error("parent", "Reply to a comment on this profile.")
+        if data.get("is_pinned") and (parent is not None or self.instance.parent_id is not None):
+            self.add_error("is_pinned", "A reply cannot be pinned.")
+        return data
+
+
+@admin.register(Comment)
+class CommentAdmin(DoorAdmin):
+    form = CommentForm
+    related = ("user", "author", "parent")
+    list_display = ("__str__", "user", "author", "is_pinned", "like_count", "reply_count", "created_at")
+    list_filter = ("is_pinned", ("parent", admin.EmptyFieldListFilter))
+    search_fields = ("=id", "=user__username", "=author__username")
+    ordering = ("-created_at", "pk")
+    autocomplete_fields = ("user", "author", "parent")
+    kept = ("user", "author", "parent", "like_count", "reply_count", "created_at")
+
+    def owners_of(self, row: Comment) -> list[User]:
+        return [row.user, row.author]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        written = ("content", "is_pinned")
+        return (*self.kept, *written) if obj is not None else ("user", "author", "parent", *written)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.kept if obj is not None else ()
+
+    def write(self, request: HttpRequest, obj: Comment, form: Any, *, change: bool) -> None:
+        if change:
+            obj.save(update_fields=["content"])
+        else:
+            made = comments.write(user=obj.user, content=obj.content, parent=obj.parent, by=obj.author)
+            vars(obj).update(vars(made))
+        if "is_pinned" in form.changed_data:
+            comments.pin(comment=obj, is_pinned=form.cleaned_data["is_pinned"], by=staff_of(request))
+
+    def erase(self, request: HttpRequest, rows: Sequence[Comment]) -> None:
+        """Locked first, before any counter is: comments, then replies. A reply may have gone with its comment."""
+        ids = {pk for row in rows for pk in (row.pk, row.parent_id) if pk}
+        for is_reply in (False, True):
+            some = Comment.objects.select_for_update().filter(pk__in=ids, parent__isnull=not is_reply)
+            list(some.order_by("pk").values_list("pk"))
+        for row in sorted(rows, key=lambda row: row.user_id):
+            comment = Comment.objects.filter(pk=row.pk).first()
+            if comment is not None:
+                comments.delete(comment=comment, by=staff_of(request))
+
+    def refresh(self, rows: Sequence[Comment]) -> None:
+        """Nothing: the operations count."""
+
+
+@admin.register(CommentLike)
+class CommentLikeAdmin(DoorAdmin):
+    form = SocialForm
+    related = ("comment__user", "user")
+    list_display = ("comment", "user", "created_at")
+    search_fields = ("=comment__id", "=user__username")
+    ordering = ("-created_at", "-pk")
+    autocomplete_fields = ("comment", "user")
+    fields = ("comment", "user", "created_at")
+    readonly_fields = ("created_at",)
+
+    def owners_of(self, row: CommentLike) -> list[User]:
+        return [row.comment.user, row.user]
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """A like is given and taken back; there is nothing in it to change."""
+        return obj is None and super().has_change_permission(request, obj)
+
+    def write(self, request: HttpRequest, obj: CommentLike, form: Any, *, change: bool) -> None:
+        comments.like(comment=obj.comment, by=obj.user)
+        vars(obj).update(vars(CommentLike.objects.get(comment=obj.comment, user=obj.user)))
+
+    def erase(self, request: HttpRequest, rows: Sequence[CommentLike]) -> None:
+        """After locking the comments, as whoever likes one does."""
+        likes = CommentLike.objects.filter(pk__in=[row.pk for row in rows])
+        list(Comment.objects.select_for_update(no_key=True).filter(pk__in=likes.values("comment")).order_by("pk"))
+        likes.delete()
+
+    def refresh(self, rows: Sequence[CommentLike]) -> None:
+        figures.recount_comments({row.comment_id for row in rows})

@@ -1,0 +1,78 @@
+"""Further names of a user, in the one namespace with usernames."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from accounts import audit, users
+from accounts.models import Name, User
+from accounts.models.names import NameKind, validate_available
+from accounts.models.users import username_validator
+from lookup import documents, profiles
+from lookup.models import Alias, Profile
+
+
+@transaction.atomic
+def add(*, user: User, name: str, redirects: bool = True, has_own_profile: bool = False, by: User | None) -> Alias:
+    """Give the user another name. ValidationError: no name, reserved, taken; PermissionDenied as
+    `users.check_may_act_for`; User.DoesNotExist: the account has been deleted meanwhile."""
+    users.check_may_act_for(owner=user, by=by)
+    if not profiles.locked_of(user.pk):
+        raise User.DoesNotExist
+    username_validator(name)
+    validate_available(name)
+    try:
+        with transaction.atomic():
+            row = Name.objects.create(key=name.upper(), name=name, user=user, kind=NameKind.ALIAS)
+    except IntegrityError as error:  # somebody took it between the check and now
+        raise ValidationError("This name is already taken.", code="taken") from error
+    profile = _new_profile(row) if has_own_profile else None
+    alias = Alias.objects.create(name=row, redirects=redirects, profile=profile)
+    audit.record("alias:added", by=by, on=user, alias=name, redirects=redirects)
+    documents.rebuild_of(user.pk)
+    return alias
+
+
+@transaction.atomic
+def change(*, alias: Alias, redirects: bool, has_own_profile: bool, by: User | None) -> Alias:
+    """Say what its visitors get. Without `has_own_profile`, the profile that it had is deleted. Alias.DoesNotExist,
+    here and below: it has been removed meanwhile."""
+    user = alias.name.user
+    users.check_may_act_for(owner=user, by=by)
+    _lock(alias)
+    old = alias.profile
+    if has_own_profile and old is None:
+        alias.profile = _new_profile(alias.name)
+    elif not has_own_profile:
+        alias.profile = None
+    alias.redirects = redirects
+    alias.save()
+    if old is not None and alias.profile is None:
+        old.delete()
+    audit.record("alias:changed", by=by, on=user, alias=alias.name.name, redirects=redirects)
+    documents.rebuild_of(user.pk)
+    return alias
+
+
+@transaction.atomic
+def remove(*, alias: Alias, by: User | None) -> None:
+    """Free the name, and delete the profile that it showed."""
+    user, name = alias.name.user, alias.name.name
+    users.check_may_act_for(owner=user, by=by)
+    _lock(alias)
+    if alias.profile is not None:
+        alias.profile.delete()
+    alias.name.delete()
+    audit.record("alias:removed", by=by, on=user, alias=name)
+    documents.rebuild_of(user.pk)
+
+
+def _lock(alias: Alias) -> None:
+    """With the profiles of its user; and read it again, for its profile may be another one by now."""
+    profiles.locked_of(alias.name.user_id)
+    alias.refresh_from_db()
+
+
+def _new_profile(name: Name) -> Profile:
+    return Profile.objects.create(user=name.user, is_main=False, name=name.name)

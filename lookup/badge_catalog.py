@@ -1,0 +1,53 @@
+"""The catalogue in the database: what is missing is made, what staff changed stays."""
+
+from django.db import transaction
+
+from lookup import catalog, documents, unlocking
+from lookup.models import Badge, BadgeTier, Profile
+
+
+@transaction.atomic
+def load_missing() -> tuple[int, int]:
+    """Makes what the tables lack of the catalogue; the numbers of badges and tiers that were made.
+
+    Profiles that show a badge which gets a tier are rendered anew, and whoever has reached one gets it.
+    """
+    badges = _missing_badges()
+    Badge.objects.bulk_create(badges)
+    tiers = _missing_tiers()
+    BadgeTier.objects.bulk_create(tiers)
+    documents.mark_stale(Profile.objects.filter(badges__badge__in={tier.badge_id for tier in tiers}))
+    if any(tier.badge.rule for tier in tiers):
+        unlocking.have_everybody_checked()
+    return len(badges), len(tiers)
+
+
+def _missing_badges() -> list[Badge]:
+    held = set(Badge.objects.values_list("pk", flat=True))
+    return [
+        Badge(
+            id=badge.id, catalog=catalog.CATALOG, name=badge.name, image=badge.image, rule=badge.rule, order=badge.order
+        )
+        for badge in catalog.BADGES
+        if badge.id not in held
+    ]
+
+
+def _missing_tiers() -> list[BadgeTier]:
+    """A badge that staff moved to another catalogue is theirs: it gets no tier from this one."""
+    ours = Badge.objects.filter(catalog=catalog.CATALOG).in_bulk()
+    held = set(BadgeTier.objects.values_list("badge_id", "tier"))
+    return [
+        BadgeTier(
+            badge=ours[badge.id],
+            tier=tier.tier,
+            threshold=tier.threshold,
+            title=tier.title,
+            description=tier.description,
+            color=tier.color,
+            image=tier.image,
+        )
+        for badge in catalog.BADGES
+        for tier in badge.tiers
+        if badge.id in ours and (badge.id, tier.tier) not in held
+    ]

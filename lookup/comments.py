@@ -1,0 +1,87 @@
+"""Comments on a profile, replies to them, likes and pins."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+
+from accounts.models import User
+from lookup import figures
+from lookup.feedback import lock_people
+from lookup.models import Comment, CommentLike
+
+MAX_LENGTH = 2000
+
+
+@transaction.atomic
+def write(*, user: User, content: str, parent: Comment | None = None, by: User) -> Comment:
+    """Comment on the profile of `user`, or reply to the comment `parent` on it.
+
+    ValidationError: empty, longer than MAX_LENGTH, or a reply to a reply. PermissionDenied: `by` is banned.
+    Comment.DoesNotExist, User.DoesNotExist, here and below: it or its profile has been deleted meanwhile.
+    """
+    lock_people(user_id=user.pk, by=by)
+    parent = parent and _locked(parent)
+    content = content.strip()
+    if not content or len(content) > MAX_LENGTH or "\x00" in content:
+        raise ValidationError(f"Write 1 to {MAX_LENGTH} characters.")
+    if parent is not None and (parent.parent_id is not None or parent.user_id != user.pk):
+        raise ValidationError("Reply to a comment on this profile.")
+    comment = Comment.objects.create(user=user, author=by, parent=parent, content=content)
+    if parent is None:
+        figures.add(user.pk, comments=1)
+    else:
+        figures.add_to_comment(parent.pk, reply_count=1)
+    return comment
+
+
+@transaction.atomic
+def delete(*, comment: Comment, by: User | None) -> None:
+    """By its author, the profile's owner, or staff. Its replies and likes go with it."""
+    if by is not None and by.pk not in {comment.author_id, comment.user_id} and not by.is_staff:
+        raise PermissionDenied("Only its author, the profile's owner or staff may delete a comment.")
+    user_id, parent_id = comment.user_id, comment.parent_id
+    if parent_id is not None:
+        _locked(Comment(pk=parent_id))
+    Comment.objects.select_for_update().get(pk=comment.pk).delete()  # waits for whoever replies to it or likes it
+    if parent_id is None:
+        figures.recount([user_id])
+    else:
+        figures.recount_comments([parent_id])
+
+
+@transaction.atomic
+def pin(*, comment: Comment, is_pinned: bool, by: User | None) -> Comment:
+    """By the profile's owner or staff. ValidationError: a reply cannot be pinned."""
+    if by is not None and by.pk != comment.user_id and not by.is_staff:
+        raise PermissionDenied("Only the profile's owner may pin a comment.")
+    if comment.parent_id is not None:
+        raise ValidationError("A reply cannot be pinned.")
+    comment = _locked(comment)
+    comment.is_pinned = is_pinned
+    comment.save(update_fields=["is_pinned"])
+    return comment
+
+
+@transaction.atomic
+def like(*, comment: Comment, by: User) -> None:
+    """Once for each user; a second time changes nothing."""
+    lock_people(user_id=comment.user_id, by=by)
+    comment = _locked(comment)
+    _, is_new = CommentLike.objects.get_or_create(comment=comment, user=by)
+    if is_new:
+        figures.add_to_comment(comment.pk, like_count=1)
+
+
+@transaction.atomic
+def unlike(*, comment: Comment, by: User) -> None:
+    lock_people(user_id=comment.user_id, by=by)
+    comment = _locked(comment)
+    deleted, _ = CommentLike.objects.filter(comment=comment, user=by).delete()
+    if deleted:
+        figures.add_to_comment(comment.pk, like_count=-1)
+
+
+def _locked(comment: Comment) -> Comment:
+    """As it is now, so that its deletion waits. Comment.DoesNotExist: it is gone."""
+    return Comment.objects.select_for_update(no_key=True).get(pk=comment.pk)

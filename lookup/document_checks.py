@@ -1,0 +1,114 @@
+"""Compares the read model with the tables, in batches, whatever the number of users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from django.db.models import Model, QuerySet
+
+from accounts.models import User
+from lookup import documents, figures, profiles, queries
+from lookup.models import Comment, Profile, ProfileDocument, UserDocument
+from lookup.queries import WholeProfile
+
+BATCH = 200
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """`column` of the document of `owner` (a profile, user or comment) is not what the tables say."""
+
+    kind: str
+    owner: str
+    column: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.owner}: {self.column}"
+
+
+def differences(*, is_repairing: bool = False) -> Iterator[Difference]:
+    """Every difference; with `is_repairing`, each batch is mended as it is found.
+
+    A document that is marked stale differs from nothing: the next read renders it.
+    """
+    for users in _batches(User.objects.filter(document=None)):
+        yield from (Difference("user", user.pk, "has no documents") for user in users)
+        if is_repairing:
+            for user in users:
+                profiles.complete(user)
+    for batch in _batches(Profile.objects.only("pk")):
+        yield from _of_profiles([profile.pk for profile in batch], is_repairing=is_repairing)
+    for rows in _batches(UserDocument.objects.all()):
+        yield from _of_users(rows, is_repairing=is_repairing)
+    for comments in _batches(Comment.objects.filter(parent__isnull=True)):
+        yield from _of_comments(comments, is_repairing=is_repairing)
+
+
+def _of_profiles(profile_ids: list[str], *, is_repairing: bool) -> Iterator[Difference]:
+    stored = ProfileDocument.objects.in_bulk(profile_ids)
+    of_users = UserDocument.objects.in_bulk(profile_ids, field_name="profile_id")
+    found = [
+        difference
+        for one in queries.whole(profile_ids)
+        for difference in _of_profile(one, stored.get(one.profile.pk), of_users.get(one.profile.pk))
+    ]
+    if found and is_repairing:
+        documents.rebuild(*{difference.owner for difference in found})
+    yield from found
+
+
+def _of_profile(
+    one: WholeProfile, stored: ProfileDocument | None, of_user: UserDocument | None
+) -> Iterator[Difference]:
+    if stored is None:
+        yield Difference("profile", one.profile.pk, "has no document")
+    elif stored.fingerprint == documents.fingerprint():
+        for column, value in documents.rendered(one).items():
+            if getattr(stored, column) != value:
+                yield Difference("profile", one.profile.pk, column)
+        for column, value in documents.user_columns(one).items() if of_user else ():
+            if getattr(of_user, column) != value:
+                yield Difference("profile", one.profile.pk, column)
+
+
+def _of_users(rows: list[UserDocument], *, is_repairing: bool) -> Iterator[Difference]:
+    counts = figures.counted([row.pk for row in rows])
+    uids = dict(User.objects.filter(document__in=rows).values_list("pk", "uid"))
+    for row in rows:
+        if row.uid != uids[row.pk]:
+            if is_repairing:
+                UserDocument.objects.filter(pk=row.pk).update(uid=uids[row.pk])
+            yield Difference("user", row.pk, "uid")
+    found = [
+        Difference("user", row.pk, column)
+        for row in rows
+        for column, count in zip(("likes", "dislikes", "comments"), counts[row.pk], strict=True)
+        if getattr(row, column) != count
+    ]
+    if found and is_repairing:
+        figures.recount({difference.owner for difference in found})
+    yield from found
+
+
+def _of_comments(rows: list[Comment], *, is_repairing: bool) -> Iterator[Difference]:
+    counts = figures.counted_of_comments([row.pk for row in rows])
+    found = [
+        Difference("comment", row.pk, column)
+        for row in rows
+        for column, count in zip(("like_count", "reply_count"), counts[row.pk], strict=True)
+        if getattr(row, column) != count
+    ]
+    if found and is_repairing:
+        figures.recount_comments({difference.owner for difference in found})
+    yield from found
+
+
+def _batches(rows: QuerySet[Row]) -> Iterator[list[Row]]:
+    """By primary key, so that no batch has to skip what came before it."""
+    last = ""
+    while batch := list(rows.filter(pk__gt=last).order_by("pk")[:BATCH]):
+        yield batch
+        last = batch[-1].pk

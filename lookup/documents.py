@@ -1,0 +1,200 @@
+"""The read model: rendered by the serializers in the transaction that changes a profile, or marked stale there and
+rendered at the next read.
+
+Who changes rows of a profile goes through `profiles.touch` or `rebuild`; who changes what many profiles show (the
+catalogues) marks those stale.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import QuerySet
+from rest_framework.serializers import Serializer
+
+from accounts.models import User
+from lookup import earlier_facts, queries
+from lookup.models import Profile, ProfileDocument, UserDocument
+from lookup.queries import WholeProfile
+from lookup.serializers import current, earlier, leaderboard
+from lookup.serializers import sections as section_forms
+
+BATCH = 1000  # documents that are marked at once
+FORMS = 1  # another number renders every document anew: raise it when a form changes
+TEXTS = (
+    *("profile_text", "badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections"),
+    *("earlier", "leaderboard"),
+)
+_PROFILE = current.ProfileSerializer()
+_COLUMNS = ("fingerprint", "avatar_path", "mirrors_chat", *TEXTS)
+
+
+def fingerprint() -> str:
+    """Says under which forms and URLs a document was rendered; another one than today's is stale."""
+    return _fingerprint(FORMS, settings.BASE_URL, settings.UPLOAD_CDN_URL, settings.ASSET_URL)
+
+
+@functools.cache
+def _fingerprint(*parts: object) -> str:
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+@transaction.atomic
+def rebuild(*profile_ids: str) -> None:
+    """Render the documents of these profiles, and what their users' documents say of them. A constant number of
+    queries.
+
+    The rows are locked before anything is read, profiles before documents: of two changes at once, the second one
+    renders both, and of a deletion nothing is left.
+    """
+    profiles = Profile.objects.select_for_update(no_key=True).filter(pk__in=profile_ids)
+    owners = profiles.order_by("-is_main", "pk").values_list("pk", "user_id")
+    ProfileDocument.objects.bulk_create(
+        [ProfileDocument(profile_id=pk, user_id=user_id) for pk, user_id in owners], ignore_conflicts=True
+    )
+    locked = ProfileDocument.objects.select_for_update(no_key=True).filter(pk__in=profile_ids).order_by("pk")
+    documents = {document.pk: document for document in locked.only("pk", "user_id")}
+    found = queries.whole(list(documents))
+    for one in found:
+        for column, value in rendered(one).items():
+            setattr(documents[one.profile.pk], column, value)
+    write(documents.values())
+    _rebuild_users(found)
+
+
+@transaction.atomic
+def refresh(*profile_ids: str) -> None:
+    """Render those of these documents that are stale still: of many readers who find one stale, the first renders."""
+    profiles = Profile.objects.select_for_update(no_key=True).filter(pk__in=profile_ids)
+    rows = list(profiles.order_by("-is_main", "pk").values_list("pk", flat=True))
+    stale = ProfileDocument.objects.filter(pk__in=rows).exclude(fingerprint=fingerprint()).order_by("pk")
+    if ids := list(stale.values_list("pk", flat=True)):
+        rebuild(*ids)
+
+
+def write(documents: Collection[ProfileDocument]) -> None:
+    """Insert the documents, or replace those that are there."""
+    ProfileDocument.objects.bulk_create(
+        documents, batch_size=100, update_conflicts=True, unique_fields=["profile"], update_fields=_COLUMNS
+    )
+
+
+def rebuild_of(user_id: str) -> None:
+    """The documents of a user and of all of their profiles."""
+    rebuild(*Profile.objects.filter(user=user_id).values_list("pk", flat=True))
+
+
+@transaction.atomic
+def mark_stale(profiles: QuerySet[Profile]) -> int:
+    """Have these profiles rendered at the next read; how many there are. 2 queries for each BATCH of them.
+
+    The rows are locked in the order in which `rebuild` locks them.
+    """
+    rows = ProfileDocument.objects.select_for_update(no_key=True).filter(profile__in=profiles.order_by())
+    marked, last = 0, ""
+    while batch := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:BATCH]):
+        marked += ProfileDocument.objects.filter(pk__in=batch).update(fingerprint="")
+        last = batch[-1]
+    return marked
+
+
+def locked(profiles: QuerySet[Profile]) -> list[str]:
+    """Lock the documents of these profiles, after the profiles where both are locked; their ids. 1 query."""
+    rows = ProfileDocument.objects.select_for_update(no_key=True).filter(profile__in=profiles.order_by())
+    return list(rows.order_by("pk").values_list("pk", flat=True))
+
+
+def mark_stale_of_user(user: User) -> None:
+    """Hook of a linked account."""
+    mark_stale(Profile.objects.filter(user=user))
+
+
+def rendered(one: WholeProfile) -> dict[str, Any]:
+    """The columns of a profile's document."""
+    facts = earlier_facts.of(one)
+    avatar = one.profile.avatar
+    standard, custom = _of_type(one, "STANDARD"), _of_type(one, "CUSTOM")
+    return {
+        "fingerprint": fingerprint(),
+        "avatar_path": avatar.path if avatar else "",
+        "mirrors_chat": one.settings["avatarSettings"]["mirrorChat"],
+        "profile_text": _text(_PROFILE.of(one)),
+        "badges": _text(_each(current.BadgeSerializer, one.badges)),
+        "widgets": _text(_each(current.WidgetSerializer, one.widgets)),
+        "audios": _text(_each(current.AudioSerializer, _active(one.audios))),
+        "backgrounds": _text(_each(current.BackgroundSerializer, _active(one.backgrounds))),
+        "links": _text(_each(current.LinkSerializer, _active(one.links))),
+        "projects": _text(_each(current.ProjectSerializer, one.projects)),
+        "gallery": _text(_each(current.GalleryItemSerializer, one.gallery)),
+        "sections": _text([section_forms.rendered(section) for section in one.sections]),
+        "earlier": _members(
+            profile=_form(earlier.EarlierProfileSerializer).to_representation(facts),
+            badges=_each(earlier.EarlierBadgeSerializer, standard),
+            customBadges=_each(earlier.EarlierCustomBadgeSerializer, custom),
+            links=_each(earlier.EarlierLinkSerializer, one.links),
+            audios=_each(earlier.EarlierAudioSerializer, one.audios),
+            backgrounds=_each(earlier.EarlierBackgroundSerializer, one.backgrounds),
+        ),
+        "leaderboard": _members(
+            profile=_form(leaderboard.BoardProfileSerializer).to_representation(facts),
+            badges=_each(earlier.EarlierBadgeSerializer, standard),
+            customBadges=_each(leaderboard.BoardCustomBadgeSerializer, custom),
+            links=_each(leaderboard.BoardLinkSerializer, one.links),
+            audios=_each(leaderboard.BoardAudioSerializer, one.audios),
+        ),
+    }
+
+
+def user_columns(one: WholeProfile) -> dict[str, Any]:
+    """The columns of the user's document that come from their main profile and their aliases."""
+    return {
+        "aliases": _text(_each(current.AliasSerializer, one.aliases)),
+        "badge_count": sum(badge.is_enabled for badge in one.badges),
+    }
+
+
+def _rebuild_users(found: Collection[WholeProfile]) -> None:
+    changed = []
+    for one in found:
+        if one.profile.is_main:
+            document = UserDocument(pk=one.profile.user_id)
+            vars(document).update(user_columns(one))
+            changed.append(document)
+    UserDocument.objects.bulk_update(changed, ["aliases", "badge_count"], batch_size=200)
+
+
+@functools.cache
+def _form(serializer: type[Serializer[Any]]) -> Serializer[Any]:
+    """One instance of a form: making one takes longer than rendering with it, which changes nothing in it."""
+    return serializer()
+
+
+def _each(serializer: type[Serializer[Any]], rows: Iterable[Any]) -> list[Any]:
+    """Any: whatever rows the form is of."""
+    form = _form(serializer)
+    return [form.to_representation(row) for row in rows]
+
+
+def _active(rows: Collection[Any]) -> list[Any]:
+    """Any: rows of a model with `is_active`."""
+    return [row for row in rows if row.is_active]
+
+
+def _of_type(one: WholeProfile, type_: str) -> list[queries.ShownBadge]:
+    return [badge for badge in one.badges if badge.type == type_]
+
+
+def _text(value: Any) -> str:
+    """Any: what `json` can write."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _members(**values: Any) -> str:
+    """Members of a JSON object, without its braces: the views add those that are read at each request."""
+    return ",".join(f"{_text(name)}:{_text(value)}" for name, value in values.items())

@@ -1,0 +1,53 @@
+"""Votes on a profile: one like or dislike of each visitor who is signed in."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+
+from accounts.models import User
+from lookup import figures
+from lookup.models import FeedbackVote
+
+_COUNTERS = {True: "likes", False: "dislikes"}
+
+
+@transaction.atomic
+def vote(*, user: User, is_like: bool, by: User) -> FeedbackVote:
+    """Vote on the profile of `user`, in place of the vote that `by` gave before. PermissionDenied: one's own profile,
+    or `by` is banned. User.DoesNotExist: `user` is gone."""
+    lock_people(user_id=user.pk, by=by)
+    if user.pk == by.pk:
+        raise PermissionDenied("You cannot vote on your own profile.")
+    given = FeedbackVote.objects.select_for_update().filter(user=user, voter=by).first()
+    if given is None:
+        figures.add(user.pk, **{_COUNTERS[is_like]: 1})
+        return FeedbackVote.objects.create(user=user, voter=by, is_like=is_like)
+    if given.is_like != is_like:
+        given.is_like = is_like
+        given.save(update_fields=["is_like"])
+        figures.add(user.pk, **{_COUNTERS[is_like]: 1, _COUNTERS[not is_like]: -1})
+    return given
+
+
+@transaction.atomic
+def withdraw(*, user: User, by: User) -> None:
+    """Take the vote back; nothing where there is none."""
+    lock_people(user_id=user.pk, by=by)
+    given = FeedbackVote.objects.select_for_update().filter(user=user, voter=by).first()
+    if given is not None:
+        figures.add(user.pk, **{_COUNTERS[given.is_like]: -1})
+        given.delete()
+
+
+def lock_people(*, user_id: str, by: User) -> None:
+    """Lock whose profile it is and who does something there, so that a ban or a deletion of either waits for it.
+
+    PermissionDenied: `by` is banned or gone. User.DoesNotExist: the profile's owner is gone.
+    """
+    rows = User.objects.select_for_update(no_key=True).filter(pk__in={user_id, by.pk}).order_by("pk")
+    found = {user.pk: user for user in rows}
+    if by.pk not in found or not found[by.pk].is_active:
+        raise PermissionDenied("This account is banned.")
+    if user_id not in found:
+        raise User.DoesNotExist

@@ -1,0 +1,132 @@
+"""The counters: views, likes and dislikes, comments, and each comment's likes and replies.
+
+Whatever counts or stops counting locks the user whose counters they are; a recount locks them too, so that none of
+them reads a count that another one is about to change. What banned users did is not counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from django.db import transaction
+from django.db.models import Count, F, Q
+
+from accounts.models import User
+from lookup.models import Comment, CommentLike, FeedbackVote, UserDocument
+
+
+@transaction.atomic
+def recount_after(user: User) -> None:
+    """Hook of a ban and its end: count again wherever this user voted, commented, replied or liked."""
+    _recount_where(*_touched_by(user))
+
+
+@transaction.atomic
+def withdraw(user: User) -> None:
+    """Hook before an account is deleted: what it left on others' profiles goes first, and their counters follow."""
+    users, comments = _touched_by(user)
+    FeedbackVote.objects.filter(voter=user).delete()
+    CommentLike.objects.filter(user=user).delete()
+    Comment.objects.filter(author=user).delete()
+    _recount_where(users, comments)
+
+
+def _touched_by(user: User) -> tuple[set[str], set[str]]:
+    """Users whose counters `user` is in, and comments likewise."""
+    users = set(FeedbackVote.objects.filter(voter=user).values_list("user_id", flat=True))
+    written = Comment.objects.filter(author=user)
+    users |= set(written.filter(parent__isnull=True).values_list("user_id", flat=True))
+    comments = set(CommentLike.objects.filter(user=user).values_list("comment_id", flat=True))
+    comments |= set(written.filter(parent__isnull=False).values_list("parent_id", flat=True))
+    return users, comments
+
+
+def _recount_where(users: Collection[str], comments: Collection[str]) -> None:
+    if comments:
+        recount_comments(comments)
+    if users:
+        recount(users)
+
+
+@transaction.atomic
+def recount(user_ids: Collection[str]) -> None:
+    """Set likes, dislikes and comments of these users to what the tables say."""
+    rows = list(UserDocument.objects.select_for_update(no_key=True).filter(pk__in=user_ids).order_by("pk"))
+    counts = counted(user_ids)
+    for row in rows:
+        row.likes, row.dislikes, row.comments = counts[row.pk]
+        row.unlock_due = True
+    UserDocument.objects.bulk_update(rows, ["likes", "dislikes", "comments", "unlock_due"], batch_size=200)
+
+
+@transaction.atomic
+def recount_comments(comment_ids: Collection[str]) -> None:
+    """Set likes and replies of these comments to what the tables say."""
+    rows = list(Comment.objects.select_for_update(no_key=True).filter(pk__in=comment_ids).order_by("pk"))
+    counts = counted_of_comments(comment_ids)
+    for row in rows:
+        row.like_count, row.reply_count = counts[row.pk]
+    Comment.objects.bulk_update(rows, ["like_count", "reply_count"], batch_size=200)
+
+
+def counted(user_ids: Collection[str]) -> dict[str, tuple[int, int, int]]:
+    """Likes, dislikes and comments of each user that has a document, with what an import brought. 3 queries."""
+    votes = {
+        user: (likes, dislikes)
+        for user, likes, dislikes in FeedbackVote.objects.filter(user__in=user_ids, voter__is_active=True)
+        .values("user")
+        .annotate(likes=Count("pk", filter=Q(is_like=True)), dislikes=Count("pk", filter=Q(is_like=False)))
+        .order_by()
+        .values_list("user", "likes", "dislikes")
+    }
+    comments = dict(
+        Comment.objects.filter(user__in=user_ids, parent__isnull=True, author__is_active=True)
+        .values("user")
+        .annotate(number=Count("pk"))
+        .order_by()
+        .values_list("user", "number")
+    )
+    brought = UserDocument.objects.filter(pk__in=user_ids).values_list(
+        "pk", "imported_likes", "imported_dislikes", "imported_comments"
+    )
+    nothing = (0, 0)
+    return {
+        pk: (likes + votes.get(pk, nothing)[0], dislikes + votes.get(pk, nothing)[1], number + comments.get(pk, 0))
+        for pk, likes, dislikes, number in brought
+    }
+
+
+def counted_of_comments(comment_ids: Collection[str]) -> dict[str, tuple[int, int]]:
+    """Likes and replies of each comment, with what an import brought. 3 queries."""
+    likes = dict(
+        CommentLike.objects.filter(comment__in=comment_ids, user__is_active=True)
+        .values("comment")
+        .annotate(number=Count("pk"))
+        .order_by()
+        .values_list("comment", "number")
+    )
+    replies = dict(
+        Comment.objects.filter(parent__in=comment_ids, author__is_active=True)
+        .values("parent")
+        .annotate(number=Count("pk"))
+        .order_by()
+        .values_list("parent", "number")
+    )
+    brought = Comment.objects.filter(pk__in=comment_ids).values_list(
+        "pk", "imported_like_count", "imported_reply_count"
+    )
+    return {
+        pk: (imported_likes + likes.get(pk, 0), imported_replies + replies.get(pk, 0))
+        for pk, imported_likes, imported_replies in brought
+    }
+
+
+def add(user_id: str, **amounts: int) -> None:
+    """Add to counters of a user: `add(user_id, likes=1, dislikes=-1)`. The caller holds the transaction."""
+    changes = {name: F(name) + amount for name, amount in amounts.items()}
+    UserDocument.objects.filter(pk=user_id).update(unlock_due=True, **changes)
+
+
+def add_to_comment(comment_id: str, **amounts: int) -> None:
+    """The same for `like_count` and `reply_count` of a comment."""
+    Comment.objects.filter(pk=comment_id).update(**{name: F(name) + amount for name, amount in amounts.items()})

@@ -1,0 +1,15 @@
+"""manage.py load_badges"""
+
+from typing import Any
+
+from django.core.management import BaseCommand
+
+from lookup import badge_catalog
+
+
+class Command(BaseCommand):
+    help = "Makes the badges and tiers of the catalogue that are missing; what staff changed stays as it is."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        badges, tiers = badge_catalog.load_missing()
+        self.stdout.write(f"Badges made: {badges}, tiers made: {tiers}.")

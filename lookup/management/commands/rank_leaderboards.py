@@ -1,0 +1,14 @@
+"""manage.py rank_leaderboards: the job that ranks the three leaderboards."""
+
+from accounts.management.job_command import JobCommand
+from lookup import boards, profiles
+
+
+class Command(JobCommand):
+    help = "Rank the leaderboards anew. Readers see the old snapshot until the new one is whole."
+
+    def perform(self) -> str:
+        completed = profiles.complete_all()
+        places = boards.rank()
+        boards.render_stale()
+        return f"Ranked {places} places." + (f" Completed {completed} users." if completed else "")

@@ -1,0 +1,73 @@
+"""The read model: what the lookups serve, as the text that they serve.
+
+Written by `lookup.documents` and `lookup.figures` alone; `manage.py check_documents` compares it with the tables.
+"""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import F, Q
+
+from lookup.models.profiles import Profile
+
+
+class UserDocument(models.Model):
+    """What is user-wide: the main profile, the aliases, the counters.
+
+    Counters hold what banned users did not do, and what an import brought (`imported_*`) without rows.
+    """
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="document"
+    )
+    uid = models.BigIntegerField(unique=True)
+    profile = models.OneToOneField(Profile, on_delete=models.CASCADE, related_name="user_document")
+    aliases = models.TextField(default="[]")
+    views = models.PositiveBigIntegerField(default=0)
+    likes = models.PositiveIntegerField(default=0)
+    dislikes = models.PositiveIntegerField(default=0)
+    comments = models.PositiveIntegerField(default=0)
+    badge_count = models.PositiveIntegerField(default=0, help_text="Enabled badges of the main profile.")
+    imported_likes = models.PositiveIntegerField(default=0)
+    imported_dislikes = models.PositiveIntegerField(default=0)
+    imported_comments = models.PositiveIntegerField(default=0)
+
+    unlock_due = models.BooleanField(default=False, help_text="A counter has changed since badges were last unlocked.")
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["user"], condition=Q(unlock_due=True), name="user_document_unlock_due"),
+            models.Index(F("views").desc(), F("uid"), name="user_document_by_views"),
+            models.Index(F("badge_count").desc(), F("uid"), name="user_document_by_badges"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uid)
+
+
+class ProfileDocument(models.Model):
+    """A profile's includes as JSON text, and the fragments of the earlier form and of leaderboard entries.
+
+    `fingerprint` says under which settings and forms it was rendered; another one than today's is rendered anew.
+    """
+
+    profile = models.OneToOneField(Profile, on_delete=models.CASCADE, primary_key=True, related_name="document")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile_documents")
+    fingerprint = models.CharField(max_length=16, blank=True)
+    avatar_path = models.CharField(max_length=400, blank=True)
+    mirrors_chat = models.BooleanField(default=False)
+    profile_text = models.TextField(default="{}")
+    badges = models.TextField(default="[]")
+    widgets = models.TextField(default="[]")
+    audios = models.TextField(default="[]")
+    backgrounds = models.TextField(default="[]")
+    links = models.TextField(default="[]")
+    projects = models.TextField(default="[]")
+    gallery = models.TextField(default="[]")
+    sections = models.TextField(default="[]")
+    earlier = models.TextField(default="")
+    leaderboard = models.TextField(default="")
+
+    def __str__(self) -> str:
+        return self.profile_id

@@ -1,0 +1,118 @@
+"""Sections of a profile, the pictures of its gallery, and the catalogues that sections name."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models import Q
+
+from accounts.models.users import new_id
+from lookup.models.assets import Asset
+from lookup.models.profiles import Profile
+from lookup.sections import Alignment, SectionType
+
+
+class Section(models.Model):
+    """`config` is what `lookup.sections` validates for the type; one that no longer does is left out of answers."""
+
+    id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
+    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="sections")
+    type = models.CharField(max_length=16, choices=SectionType.choices)
+    order = models.PositiveIntegerField(default=0)
+    title = models.CharField(max_length=128, blank=True)
+    description = models.TextField(max_length=1000, blank=True)
+    alignment = models.CharField(max_length=8, choices=Alignment.choices, default=Alignment.LEFT)
+    is_enabled = models.BooleanField(default=True)
+    config = models.JSONField(default=dict, blank=True)
+
+    def __str__(self) -> str:
+        return self.title or self.type
+
+
+class GalleryItem(models.Model):
+    """A picture, in a section of type GALLERY or in none."""
+
+    class Width(models.TextChoices):
+        HALF = "half", "Half"
+        FULL = "full", "Full"
+        QUAD = "quad", "Quad"
+
+    id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
+    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="gallery")
+    section = models.ForeignKey(Section, on_delete=models.SET_NULL, null=True, blank=True, related_name="items")
+    asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+")
+    caption = models.CharField(max_length=255, blank=True)
+    width = models.CharField(max_length=4, choices=Width.choices, default=Width.HALF)
+    order = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(width__in=["half", "full", "quad"]), name="gallery_item_width_is_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.caption or self.id
+
+
+class Game(models.Model):
+    id = models.BigIntegerField(primary_key=True, verbose_name="Catalogue id")
+    name = models.CharField(max_length=255)
+    image = models.CharField(max_length=500, blank=True)
+    slug = models.CharField(max_length=255, blank=True)
+    released = models.DateField(null=True, blank=True)
+    rating = models.FloatField(null=True, blank=True)
+    metacritic = models.IntegerField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Anime(models.Model):
+    id = models.BigIntegerField(primary_key=True, verbose_name="Catalogue id")
+    title = models.CharField(max_length=255)
+    image = models.CharField(max_length=500, blank=True)
+    format = models.CharField(max_length=32, blank=True)
+    year = models.IntegerField(null=True, blank=True)
+    score = models.FloatField(null=True, blank=True)
+
+    class Meta:
+        verbose_name_plural = "anime"
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class MediaTitle(models.Model):
+    id = models.BigIntegerField(primary_key=True, verbose_name="Catalogue id")
+    media_type = models.CharField(max_length=32)
+    title = models.CharField(max_length=255)
+    image = models.CharField(max_length=500, blank=True)
+    year = models.IntegerField(null=True, blank=True)
+    rating = models.FloatField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class MusicItem(models.Model):
+    """`artist` is a track's or an album's, `album` a track's alone."""
+
+    class Kind(models.TextChoices):
+        TRACK = "track", "Track"
+        ALBUM = "album", "Album"
+        ARTIST = "artist", "Artist"
+
+    kind = models.CharField(max_length=8, choices=Kind.choices)
+    music_id = models.CharField(max_length=100)
+    title = models.CharField(max_length=255)
+    image = models.CharField(max_length=500, blank=True)
+    artist = models.CharField(max_length=255, blank=True)
+    album = models.CharField(max_length=255, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["kind", "music_id"], name="music_item_is_unique"),
+            models.CheckConstraint(condition=Q(kind__in=["track", "album", "artist"]), name="music_item_kind_is_known"),
+        ]
+
+    def __str__(self) -> str:
+        return self.title

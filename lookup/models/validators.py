@@ -1,0 +1,18 @@
+"""What columns of profiles accept."""
+
+from django.core.exceptions import ValidationError
+from django.core.validators import RegexValidator
+
+from lookup.svg import svg_problems
+
+validate_color = RegexValidator(
+    r"\A#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})\Z", "Use a colour such as #1b5e4b."
+)
+validate_file_name = RegexValidator(r"\A[A-Za-z0-9_-][A-Za-z0-9._-]*\Z", "Use the name of a file.")
+
+
+def validate_svg(value: str) -> None:
+    """ValidationError for an SVG that could do more than be drawn."""
+    problems = svg_problems(value)
+    if problems:
+        raise ValidationError(problems)

@@ -1,0 +1,187 @@
+"""Badges, links, projects, pictures, tracks and comments of a profile page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.urls import reverse
+
+from lookup import addresses
+from lookup.page import icons, places
+from lookup.rows import CommentRow
+
+Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An uploaded picture or film. `width` and `height` in pixels, None where they are not known."""
+
+    src: str
+    is_video: bool = False
+    width: int | None = None
+    height: int | None = None
+    caption: str = ""
+    span: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    title: str
+    tip: str
+    image: str
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """`href` counts the click and leads on to `url`; a text to copy has neither."""
+
+    title: str
+    url: str
+    href: str
+    host: str
+    image: str
+
+    @property
+    def initial(self) -> str:
+        return self.title[:1].upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    title: str
+    description: str
+    url: str
+    tags: list[str]
+    image: str
+
+
+@dataclass(frozen=True, slots=True)
+class Track:
+    title: str
+    artist: str
+    url: str
+    host: str
+    src: str
+    mime: str
+    cover: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    name: str
+    username: str
+    avatar: str
+    content: str
+    likes: int
+    replies: int
+    is_pinned: bool
+    created_at: datetime
+
+    @property
+    def initial(self) -> str:
+        return self.name[:1].upper()
+
+
+def picture(asset: Json | None, *, caption: str = "", span: str = "") -> Picture | None:
+    """An asset, if it is one that a page can show."""
+    if asset is None:
+        return None
+    is_video = asset["mime"].startswith("video/")
+    src = places.own(asset["url"])
+    if not src or not (is_video or asset["mime"].startswith("image/")):
+        return None
+    return Picture(src, is_video, asset["width"], asset["height"], caption, span)
+
+
+def image(asset: Json | None) -> str:
+    """The address of an asset that is a still or moving picture but no film; empty for any other."""
+    shown = picture(asset)
+    return "" if shown is None or shown.is_video else shown.src
+
+
+def avatar(asset: Json | None, user_id: str) -> str:
+    """The picture of the profile; empty where it has none."""
+    if asset is not None and asset["url"] == addresses.mirrored_avatar(user_id):
+        return places.on_page(asset["url"])
+    return image(asset)
+
+
+def badges(found: Iterable[Json]) -> list[Badge]:
+    """The enabled ones."""
+    return [_badge(one) for one in found if one["enabled"]]
+
+
+def _badge(one: Json) -> Badge:
+    """With the artwork and words of the tier that was selected, or of the highest one that is unlocked."""
+    unlocked = [tier for tier in one["tiers"] if tier["unlocked"]]
+    selected = [tier for tier in unlocked if tier["selected"]] or unlocked
+    if selected:
+        tier = max(selected, key=lambda tier: int(tier["tier"]))
+        return Badge(tier["title"] or one["name"], tier["description"], places.own(tier["imageUrl"]))
+    drawn = icons.picture(one["iconSvg"] or "", one["color"] or "") or image(one["image"])
+    return Badge(one["name"] or "Badge", "", drawn or places.own(one["imageUrl"] or ""))
+
+
+def links(found: Iterable[Json], name: str) -> list[Link]:
+    """Those that a browser may follow, and texts to copy. `name`: whose page this is, as its address says."""
+    shown = []
+    for one in found:
+        drawn = icons.picture(one["iconSvg"] or "", one["color"] or "") or image(one["icon"])
+        if one["isText"]:
+            title = one["title"] or one["platformType"] or "Text"
+            shown.append(Link(title, one["url"], "", "", drawn))
+        elif url := places.outside(one["url"], places.LINKS):
+            host = places.host(url)
+            title = one["title"] or one["platformType"] or host
+            shown.append(Link(title, url, reverse("profile_link", args=[name, one["id"]]), host, drawn))
+    return shown
+
+
+def projects(found: Iterable[Json]) -> list[Project]:
+    return [
+        Project(one["title"], one["description"], places.outside(one["url"]), one["tags"], image(one["icon"]))
+        for one in found
+    ]
+
+
+def tracks(found: Iterable[Json]) -> list[Track]:
+    """Those whose file a browser can play."""
+    return [
+        Track(
+            title=one["title"],
+            artist=one["artist"],
+            url=(url := places.outside(one["externalUrl"])),
+            host=places.host(url),
+            src=src,
+            mime=one["audio"]["mime"],
+            cover=image(one["cover"]),
+        )
+        for one in found
+        if (src := places.own(one["audio"]["url"]))
+    ]
+
+
+def gallery(found: Iterable[Json]) -> list[Picture]:
+    shown = (picture(one["asset"], caption=one["caption"], span=one["width"]) for one in found)
+    return [one for one in shown if one is not None]
+
+
+def comments(rows: Iterable[CommentRow]) -> list[Comment]:
+    """A picture that its author mirrors from the chat platform is left out: who reads a profile asked nothing of it."""
+    return [
+        Comment(
+            name=row.display_name or row.username,
+            username=row.username,
+            avatar=places.own(row.avatar_url),
+            content=row.content,
+            likes=row.like_count,
+            replies=row.reply_count,
+            is_pinned=bool(row.is_pinned),
+            created_at=row.created_at,
+        )
+        for row in rows
+    ]

@@ -1,0 +1,64 @@
+"""Which addresses a profile page may name. Pure rules over the settings.
+
+Pictures and sounds come from our own origins alone; links of the user lead to http, https and mailto.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlsplit
+
+from django.conf import settings
+
+from lookup.models.assets import PATH_PATTERN
+
+_PATH = re.compile(PATH_PATTERN)
+_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")  # browsers drop or bend these, and what is left may be another address
+WEB = ("http", "https")
+LINKS = (*WEB, "mailto")
+
+
+def own(url: str) -> str:
+    """A file on the upload CDN or among the assets, as `on_page`; empty for any other address."""
+    for base in (settings.UPLOAD_CDN_URL, settings.ASSET_URL):
+        if url.startswith(f"{base}/") and _PATH.match(url.removeprefix(f"{base}/")):
+            return on_page(url)
+    return ""
+
+
+def on_page(url: str) -> str:
+    """An address of ours as a page names it: without our own origin, so that it works under every name of the host."""
+    return url.removeprefix(settings.BASE_URL) if url.startswith(f"{settings.BASE_URL}/") else url
+
+
+def outside(url: str, schemes: tuple[str, ...] = WEB) -> str:
+    """An address that a user gave, where a browser may follow it; empty where not."""
+    if _UNSAFE.search(url):
+        return ""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    is_whole = bool(parts.hostname) if parts.scheme in WEB else bool(parts.path)
+    return url if parts.scheme in schemes and is_whole else ""
+
+
+def host(url: str) -> str:
+    """Where an address leads, in words: its host, look-alikes spelt out (RFC 3492), or the mail address."""
+    parts = urlsplit(url)
+    name = parts.hostname or parts.path
+    try:
+        return name if name.isascii() else name.encode("idna").decode()
+    except UnicodeError:
+        return name
+
+
+def media_sources() -> tuple[str, ...]:
+    """The origins of uploads and assets, where they are others than ours: what the page's policy lets in."""
+    bases = (settings.UPLOAD_CDN_URL, settings.ASSET_URL)
+    return tuple(dict.fromkeys(origin(base) for base in bases if origin(base) != origin(settings.BASE_URL)))
+
+
+def origin(url: str) -> str:
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"

@@ -1,0 +1,201 @@
+"""The sections of a profile page, in their order, each with what its template writes down."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lookup.page import icons, parts, places
+from lookup.page.parts import Picture, Project, Track
+from lookup.sections import SKILL_GROUPS, SectionType
+
+Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
+GROUP_NAMES = {"core": "Languages", "tools": "Tools", "game": "Games"} | {
+    name: name.capitalize() for name in SKILL_GROUPS if name not in {"core", "tools", "game"}
+}
+KINDS = {"track": "Track", "album": "Album", "artist": "Artist"}
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    label: str
+    image: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """An entry of a catalogue."""
+
+    title: str
+    image: str
+    facts: list[str]
+
+    @property
+    def initial(self) -> str:
+        return self.title[:1].upper()
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands under one heading. Of the lists, those that the section has are filled."""
+
+    id: str
+    kind: str
+    title: str
+    description: str = ""
+    alignment: str = "left"
+    text: str = ""
+    skills: dict[str, list[Skill]] = field(default_factory=dict)
+    skills_alignment: str = "left"
+    widgets: list[str] = field(default_factory=list)
+    projects: list[Project] = field(default_factory=list)
+    pictures: list[Picture] = field(default_factory=list)
+    tracks: list[Track] = field(default_factory=list)
+    cards: list[Card] = field(default_factory=list)
+
+    @property
+    def template(self) -> str:
+        return f"lookup/sections/{self.kind}.html"
+
+    def is_empty(self) -> bool:
+        shown = (self.text, self.description, self.skills, self.widgets, self.projects, self.pictures, self.tracks)
+        return not any(shown) and not self.cards
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """What sections are made of, beside their own configuration."""
+
+    settings: dict[str, Json]
+    projects: list[Json]
+    widgets: list[Json]
+    audios: list[Json]
+    gallery: list[Json]
+
+
+def shown(found: Iterable[Json], material: Material) -> list[Section]:
+    """The sections that have something to show, then what is in none of them: projects, pictures, the player."""
+    made = [_section(one, material) for one in found]
+    return [section for section in [*made, *_rest(made, material)] if not section.is_empty()]
+
+
+def _section(one: Json, material: Material) -> Section:
+    kind, extra = _KINDS[one["type"]]
+    return Section(
+        id=one["id"],
+        kind=kind,
+        title=one["title"] or SectionType(one["type"]).label,
+        description=one["description"],
+        alignment=one["alignment"],
+        **extra(one, material),
+    )
+
+
+def _rest(made: list[Section], material: Material) -> Iterable[Section]:
+    kinds = {section.kind for section in made if not section.is_empty()}
+    settings = material.settings["projectsSettings"]
+    if "projects" not in kinds:
+        title, projects = settings["title"] or "Projects", parts.projects(material.projects)
+        if projects:
+            yield Section("projects", "projects", title, settings["description"], projects=projects)
+    in_sections = {picture.src for section in made for picture in section.pictures}
+    pictures = [picture for picture in parts.gallery(material.gallery) if picture.src not in in_sections]
+    yield Section("gallery", "gallery", "Gallery", pictures=pictures)
+    if "audio_player" not in kinds and material.settings["audioSettings"]["player"]:
+        yield Section("audio", "audio_player", SectionType.AUDIO_PLAYER.label, tracks=parts.tracks(material.audios))
+
+
+def _about_me(one: Json, material: Material) -> Json:
+    settings = material.settings
+    widgets = {widget["id"]: widget for widget in material.widgets}
+    named = [widgets[pk] for pk in one["widgetIds"] if pk in widgets]
+    has_skills = one["skillsEnabled"] and settings["skillsSettings"]["enabled"]
+    has_text = settings["aboutMeSettings"]["enabled"]
+    return {
+        "text": one["content"].strip() if has_text else "",
+        "widgets": [f"{one['platform']}: {one['identifier']}" for one in named] if has_text else [],
+        "skills": _skills(one["skills"]) if has_skills else {},
+        "skills_alignment": one["skillsAlignment"],
+    }
+
+
+def _skills(found: Json) -> dict[str, list[Skill]]:
+    groups = {GROUP_NAMES[name]: [Skill(label) for label in found[name]] for name in SKILL_GROUPS}
+    groups["More"] = [Skill(one["label"], icons.picture(one["iconSvg"])) for one in found["custom"]]
+    return {name: skills for name, skills in groups.items() if skills}
+
+
+def _projects(one: Json, material: Material) -> Json:
+    known = {project["id"]: project for project in material.projects}
+    return {"projects": parts.projects(known[pk] for pk in one["projectIds"] if pk in known)}
+
+
+def _text(one: Json, material: Material) -> Json:
+    return {"text": one["content"].strip()}
+
+
+def _gallery(one: Json, material: Material) -> Json:
+    return {"pictures": parts.gallery(one["items"])}
+
+
+def _audio_player(one: Json, material: Material) -> Json:
+    return {"tracks": parts.tracks(material.audios)}
+
+
+def _games(one: Json, material: Material) -> Json:
+    return _cards(
+        (game["name"], game["image"], [(game["released"] or "")[:4], _rated(game["rating"]), _meta(game["metacritic"])])
+        for game in one["games"]
+    )
+
+
+def _anime(one: Json, material: Material) -> Json:
+    return _cards(
+        (item["title"], item["image"], [item["format"], item["year"], _rated(item["score"])]) for item in one["anime"]
+    )
+
+
+def _media(one: Json, material: Material) -> Json:
+    return _cards(
+        (item["title"], item["image"], [item["mediaType"].capitalize(), item["year"], _rated(item["rating"])])
+        for item in one["media"]
+    )
+
+
+def _music(one: Json, material: Material) -> Json:
+    return _cards(
+        (item["title"], item["image"], [item.get("artist"), item.get("album"), KINDS[item["kind"]]])
+        for item in one["music"]
+    )
+
+
+def _cards(found: Iterable[tuple[str, str, list[str | int | None]]]) -> Json:
+    """Facts that are not known are left out."""
+    return {
+        "cards": [
+            Card(title, places.own(image), [str(fact) for fact in facts if fact]) for title, image, facts in found
+        ]
+    }
+
+
+def _rated(value: float | None) -> str:
+    return "" if value is None else f"★ {value:g}"
+
+
+def _meta(value: int | None) -> str:
+    return "" if value is None else f"Metacritic {value}"
+
+
+# How each type is shown, and what it adds.
+_KINDS: dict[str, tuple[str, Callable[[Json, Material], Json]]] = {
+    SectionType.ABOUT_ME: ("about_me", _about_me),
+    SectionType.PROJECTS: ("projects", _projects),
+    SectionType.CUSTOM_TEXT: ("text", _text),
+    SectionType.GALLERY: ("gallery", _gallery),
+    SectionType.AUDIO_PLAYER: ("audio_player", _audio_player),
+    SectionType.GAMES: ("cards", _games),
+    SectionType.ANIME: ("cards", _anime),
+    SectionType.MEDIA: ("cards", _media),
+    SectionType.MUSIC: ("cards", _music),
+}

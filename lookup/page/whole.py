@@ -1,0 +1,197 @@
+"""The public page of a profile: found by its name, and made ready for the template."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+
+from lookup import finding, rows
+from lookup.errors import UserNotFound
+from lookup.page import colors, parts, places, sections
+from lookup.page.parts import Badge, Comment, Link, Picture
+from lookup.page.sections import Material, Section
+from lookup.rows import DOCUMENT_COLUMNS, UserRow
+
+INCLUDES = ("profile", "badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections")
+MAX_COMMENTS = 20
+MAX_SUMMARY = 200
+EFFECTS = ("glow", "gradient", "rainbow")  # what a style sheet can do to a name; the others are shown plainly
+
+Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that visitors make, with its caption for one and for any other number."""
+
+    count: int
+    one: str
+    many: str
+
+    @property
+    def caption(self) -> str:
+        return self.one if self.count == 1 else self.many
+
+    @property
+    def text(self) -> str:
+        """With thousands apart."""
+        return f"{self.count:,}"
+
+
+@dataclass(frozen=True)
+class Head:
+    """What the page says of itself to search engines and messengers. All addresses are whole ones."""
+
+    title: str
+    summary: str
+    canonical: str
+    image: str
+    is_wide: bool  # the image
+    color: str
+    favicon: str
+
+
+@dataclass(frozen=True)
+class ProfilePage:
+    """`name`: as its address says. Empty texts and lists: it has none, or its owner hides them."""
+
+    user: UserRow
+    name: str
+    display_name: str
+    handle: str
+    description: str
+    lines: list[str]
+    location: str
+    effect: str
+    has_avatar: bool
+    avatar: str
+    banner: str
+    backdrop: Picture | None
+    badges: list[Badge]
+    links: list[Link]
+    sections: list[Section]
+    figures: list[Figure]
+    comments: list[Comment]
+    comment_count: Figure
+    style: str
+    is_grey: dict[str, bool]
+    head: Head
+
+    @property
+    def initial(self) -> str:
+        return self.display_name[:1].upper()
+
+    @property
+    def is_bare(self) -> bool:
+        """Nothing stands beside the card of the profile."""
+        return not self.sections and not self.comments
+
+    @property
+    def is_mirrored(self) -> bool:
+        """Whether its picture leads on to the chat platform."""
+        return self.has_avatar and self.user.mirrors_chat
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The name is an alias that sends its visitors to this one."""
+
+    username: str
+
+
+def find(name: str, now: datetime) -> ProfilePage | Elsewhere:
+    """The page that `name` shows. 1 query, 2 with comments. Raises UserNotFound, ProfilePrivate."""
+    columns = [*(DOCUMENT_COLUMNS[include] for include in INCLUDES), "aliases"]
+    user = finding.find("username", name, columns, now, is_alias_profile=True)
+    *found, aliases = map(json.loads, user.texts)
+    shown_name = user.username
+    alias = next((one for one in aliases if one["name"].upper() == name.upper()), None)
+    if alias is not None and user.username.upper() != name.upper():
+        if alias["redirect"]:
+            return Elsewhere(user.username)
+        if alias["profileId"] is not None:
+            shown_name = alias["name"]
+    return _page(user, shown_name, dict(zip(INCLUDES, found, strict=True)))
+
+
+def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:
+    """Whose link it is and where it leads, of those that the page of `name` shows. 1 query.
+
+    Raises UserNotFound, ProfilePrivate.
+    """
+    user = finding.find("username", name, [DOCUMENT_COLUMNS["links"]], now, is_alias_profile=True)
+    for link in json.loads(user.texts[0]):
+        if link["id"] == link_id and not link["isText"] and (url := places.outside(link["url"], places.LINKS)):
+            return user, url
+    raise UserNotFound
+
+
+def _page(user: UserRow, name: str, found: dict[str, Any]) -> ProfilePage:
+    """Any: a JSON value, for each include."""
+    profile, chosen = found["profile"], found["profile"]["settings"]
+    typewriter = chosen["typewriterSettings"]
+    has_avatar = chosen["avatarSettings"]["enabled"]
+    display_name = profile["displayName"] or user.display_name or user.username
+    effect = chosen["usernameSettings"]["effect"]
+    material = Material(chosen, found["projects"], found["widgets"], found["audios"], found["gallery"])
+    backdrops = (parts.picture(one["asset"]) for one in found["backgrounds"])
+    return ProfilePage(
+        user=user,
+        name=name,
+        display_name=display_name,
+        handle=f"@{name}" if chosen["usernameSettings"]["enabled"] else "",
+        description=profile["description"].strip(),
+        lines=typewriter["descriptions"] if typewriter["enabled"] else [],
+        location=profile["location"],
+        effect=effect if effect in EFFECTS else "",
+        has_avatar=has_avatar,
+        avatar=parts.avatar(profile["avatar"], user.id) if has_avatar else "",
+        banner=parts.image(profile["banner"]),
+        backdrop=next((one for one in backdrops if one is not None), None),
+        badges=parts.badges(found["badges"]),
+        links=parts.links(found["links"], name) if chosen["linksSettings"]["enabled"] else [],
+        sections=sections.shown(found["sections"], material),
+        figures=_figures(user, chosen),
+        comments=_comments(user) if chosen["commentsSettings"]["enabled"] else [],
+        comment_count=Figure(user.comments, "comment", "comments"),
+        style=colors.address(chosen),
+        is_grey={key: chosen[f"{key}Settings"]["monochrome"] for key in ("badges", "links")},
+        head=_head(name, display_name, profile),
+    )
+
+
+def _figures(user: UserRow, chosen: dict[str, Json]) -> list[Figure]:
+    figures = [Figure(user.views, "view", "views")] if chosen["viewsSettings"]["enabled"] else []
+    if chosen["feedbackSettings"]["enabled"]:
+        figures += [Figure(user.likes, "like", "likes"), Figure(user.dislikes, "dislike", "dislikes")]
+    return figures
+
+
+def _comments(user: UserRow) -> list[Comment]:
+    """No query where there are none."""
+    return parts.comments(rows.read_comments(user.id)[:MAX_COMMENTS]) if user.comments else []
+
+
+def _head(name: str, display_name: str, profile: Json) -> Head:
+    said = profile["settings"]["metadataSettings"]
+    wide = parts.image(profile["metadataBanner"]) or parts.image(profile["banner"])
+    image = wide or parts.image(profile["avatar"])
+    summary = " ".join((said["description"] or profile["description"]).split())
+    return Head(
+        title=said["title"] or (f"{display_name} (@{name})" if display_name != name else name),
+        summary=_cut(summary) or f"{display_name} on {settings.SITE_NAME}.",
+        canonical=f"{settings.BASE_URL}{reverse('profile_page', args=[name])}",
+        image=f"{settings.BASE_URL}{image}" if image.startswith("/") else image,
+        is_wide=bool(wide),
+        color=said["color"],
+        favicon=parts.image(profile["metadataFavicon"]),
+    )
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_SUMMARY else f"{text[: MAX_SUMMARY - 1].rstrip()}…"

@@ -1,0 +1,42 @@
+"""URLs of the public profile pages: every name that is not reserved, so they stand behind all other URLs."""
+
+from django.urls import path, register_converter
+
+from accounts.models.names import RESERVED_KEYS
+from lookup.views import profile_page
+
+
+class NameConverter:
+    """A username or an alias; a reserved word is none, whatever path of the service it names or will name."""
+
+    regex = r"[A-Za-z0-9._-]{1,32}"
+
+    def to_python(self, value: str) -> str:
+        """ValueError, Django's "no match": the name is reserved."""
+        if value.upper() in RESERVED_KEYS:
+            raise ValueError
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+class LinkIdConverter:
+    regex = "[0-9a-f]{32}"
+
+    def to_python(self, value: str) -> str:
+        return value
+
+    def to_url(self, value: str) -> str:
+        return value
+
+
+register_converter(NameConverter, "name")
+register_converter(LinkIdConverter, "link_id")
+
+urlpatterns = [
+    path("profile/style.css", profile_page.style, name="profile_style"),
+    path("<name:name>", profile_page.show, name="profile_page"),
+    path("<name:name>/", profile_page.without_slash),
+    path("<name:name>/links/<link_id:link_id>", profile_page.follow, name="profile_link"),
+]

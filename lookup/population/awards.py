@@ -1,0 +1,91 @@
+"""The badges of members: those that their counters have unlocked, those that staff would give, their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from accounts.models import User
+from accounts.plans import PREMIUM_PLANS, Plan
+from lookup import unlocking
+from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule
+from lookup.population import styles
+from lookup.population.pages import Page
+from lookup.population.people import LATEST
+
+# What staff give, and to how many: badges without tiers, then those with.
+GIVEN = (
+    *(("partner", 0.002), ("champion", 0.002), ("winner", 0.004), ("guild-tag", 0.05), ("bug-hunter", 0.006)),
+    *(("developer", 0.004), ("translator", 0.006), ("tester", 0.02), ("artist", 0.03), ("contributor", 0.008)),
+    *(("booster", 0.07), ("gifter", 0.02), ("donations", 0.03), ("level", 0.22), ("season", 0.12), ("event", 0.10)),
+)
+EARLY_UIDS = 1000
+CUSTOM_NAMES = ("Night owl", "Tea person", "Founding guest", "Map maker", "Ask me anything", "Slow reader")
+
+
+def catalogue() -> dict[str, Badge]:
+    """The badges there are, with their tiers, in shown order. 2 queries."""
+    return {badge.pk: badge for badge in Badge.objects.order_by("order", "pk").prefetch_related("tiers")}
+
+
+def add_badges(page: Page, badges: Mapping[str, Badge], counters: Mapping[str, int]) -> None:
+    """`counters`: views, likes and comments of the owner."""
+    dice = page.dice
+    given = {badge_id for badge_id, share in GIVEN if dice.chance(share)} | _marks(page.profile.user)
+    held: list[ProfileBadge] = []
+    for badge in badges.values():
+        tiers = tuple(sorted(tier.tier for tier in badge.tiers.all()))
+        if badge.rule:
+            unlocked = unlocking.reached(badge, counters[unlocking.COUNTERS[UnlockRule(badge.rule)]])
+        elif badge.pk in given:
+            unlocked = list(tiers[: dice.randint(1, len(tiers))]) if tiers else []
+        else:
+            continue
+        if unlocked or not badge.rule:
+            held.append(award(page, badge, unlocked, order=len(held)))
+    page.rows.extend(held)
+
+
+def award(page: Page, badge: Badge, unlocked: list[int], *, order: int) -> ProfileBadge:
+    dice = page.dice
+    return ProfileBadge(
+        id=dice.new_id(),
+        profile=page.profile,
+        badge=badge,
+        is_enabled=dice.chance(0.9),
+        selected_tier=(unlocked[-1] if dice.chance(0.8) else dice.choice(unlocked)) if unlocked else None,
+        unlocked_tiers=unlocked,
+        color=dice.choice(styles.PALETTES)[0] if dice.chance(0.1) else "",
+        recolor=dice.chance(0.1),
+        order=order,
+        obtained_at=dice.moment(page.profile.created_at, LATEST),
+    )
+
+
+def add_custom(page: Page, *, order: int) -> None:
+    """A badge of one's own, with a picture or an icon, behind the others."""
+    dice = page.dice
+    badge = CustomBadge(
+        id=dice.new_id(),
+        profile=page.profile,
+        name=dice.choice(CUSTOM_NAMES),
+        color=dice.choice(styles.PALETTES)[0] if dice.chance(0.5) else "",
+        recolor=dice.chance(0.3),
+        order=order,
+        created_at=dice.moment(page.profile.created_at, LATEST),
+    )
+    if dice.chance(0.5):
+        badge.image = page.any_picture("link")
+    else:
+        badge.icon_svg = page.icon()
+    page.rows.add(badge)
+
+
+def _marks(user: User) -> set[str]:
+    """What the account itself says."""
+    marks = {
+        "verified": user.is_verified,
+        "premium": user.plan in PREMIUM_PLANS,
+        "imagehost": user.plan == Plan.IMAGEHOST,
+        "early-member": user.uid < EARLY_UIDS,
+    }
+    return {name for name, is_held in marks.items() if is_held}

@@ -1,0 +1,222 @@
+"""What members put on their profiles: pictures, links, projects, music."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lookup.models import Asset, Audio, Background, Link, Profile, Project, Widget
+from lookup.population import sentences, styles, words
+from lookup.population.dice import Dice
+from lookup.population.people import LATEST, Member
+from lookup.population.rows import Rows
+
+Size = tuple[int | None, int | None]
+
+# Files under static/uploads/demo/: how many there are of each kind, and their width and height; sounds, in seconds.
+PICTURES: dict[str, tuple[int, Size]] = {
+    "avatar": (12, (256, 256)),
+    "banner": (6, (1200, 400)),
+    "background": (4, (1600, 900)),
+    "cover": (6, (512, 512)),
+    "gallery": (8, (800, 600)),
+    "project": (6, (128, 128)),
+    "link": (4, (64, 64)),
+    "cursor": (1, (32, 32)),
+    "favicon": (1, (32, 32)),
+}
+SOUNDS = {"tone-1": 2.0, "tone-2": 2.0, "click": 0.22}
+TONES = ("tone-1", "tone-2")
+ICONS = (
+    "M12 2 2 9v13h7v-7h6v7h7V9z",
+    "M12 21s-8-5.3-8-11a4.5 4.5 0 0 1 8-2.8A4.5 4.5 0 0 1 20 10c0 5.7-8 11-8 11z",
+    "M9 18V5l11-2v13M9 18a3 3 0 1 1-6 0 3 3 0 0 1 6 0zm11-2a3 3 0 1 1-6 0 3 3 0 0 1 6 0z",
+    "M12 2l3 7 7 .5-5.5 4.5 2 7L12 17l-6.5 4 2-7L2 9.500 9 9z",
+)
+SKETCH = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><path d="{}"/></svg>'
+PLATFORMS = (
+    ("scrobbler", "recent"),
+    ("chat", "presence"),
+    ("code", "activity"),
+    ("weather", "today"),
+    ("clock", "local"),
+)
+
+
+@dataclass
+class Page:
+    """A profile that is being filled. `dice` belongs to its owner; `rows` take what is put on it."""
+
+    profile: Profile
+    username: str
+    dice: Dice
+    rows: Rows
+
+    def file(self, path: str, mime: str, size: Size = (None, None), duration: float | None = None) -> Asset:
+        """A file under static/uploads/, as an upload of the owner."""
+        width, height = size
+        asset = Asset(
+            id=self.dice.new_id(),
+            owner_id=self.profile.user_id,
+            path=path,
+            mime=mime,
+            width=width,
+            height=height,
+            duration=duration,
+            created_at=self.profile.created_at,
+        )
+        self.rows.add(asset)
+        return asset
+
+    def picture(self, name: str) -> Asset:
+        """`avatar-3` or `cursor`."""
+        return self.file(f"demo/{name}.svg", "image/svg+xml", PICTURES[name.partition("-")[0]][1])
+
+    def any_picture(self, kind: str) -> Asset:
+        return self.picture(f"{kind}-{self.dice.randint(1, PICTURES[kind][0])}")
+
+    def sound(self, name: str) -> Asset:
+        return self.file(f"demo/{name}.wav", "audio/wav", duration=SOUNDS[name])
+
+    def icon(self) -> str:
+        return SKETCH.format(self.dice.choice(ICONS))
+
+
+def new_profile(member: Member, name: str, *, is_main: bool) -> Profile:
+    changed_at = member.dice.moment(member.joined_at, LATEST)
+    return Profile(
+        id=member.dice.new_id(),
+        user=member.user,
+        is_main=is_main,
+        name=name,
+        created_at=member.joined_at,
+        updated_at=changed_at,
+    )
+
+
+def write_texts(page: Page) -> None:
+    """What even a short visit to the settings leaves behind."""
+    dice, profile = page.dice, page.profile
+    profile.description = sentences.description(dice) if dice.chance(0.85) else ""
+    profile.location = dice.choice(words.PLACES) if dice.chance(0.55) else ""
+    profile.display_name = page.profile.user.display_name if dice.chance(0.4) else ""
+    if dice.chance(0.85):
+        profile.avatar = page.any_picture("avatar")
+
+
+def decorate(page: Page, *, share: float) -> None:
+    """Colours, fonts, pictures; `share` of what can be changed is."""
+    dice, profile = page.dice, page.profile
+    profile.settings = styles.settings(dice, share=share, mirrors_chat=dice.chance(0.06))
+    profile.theme = dice.choice(styles.THEMES)
+    if dice.chance(share):
+        profile.font = dice.choice(styles.FONTS)
+    if dice.chance(share):
+        profile.font_username = dice.choice(styles.FONTS)
+    if dice.chance(0.8):
+        profile.banner = page.any_picture("banner")
+    if dice.chance(share):
+        profile.sound_effect, profile.sound_effect_button = dice.choice(styles.SOUNDS), dice.choice(styles.SOUNDS)
+    if dice.chance(share / 2):
+        profile.cursor = page.picture("cursor")
+    if dice.chance(share / 2):
+        profile.metadata_favicon = page.picture("favicon")
+        profile.metadata_banner = page.any_picture("banner")
+    if dice.chance(share / 3):
+        profile.sound_effect_asset = page.sound("click")
+
+
+def add_links(page: Page, least: int, most: int) -> None:
+    dice = page.dice
+    for order, (title, platform) in enumerate(dice.some(sentences.LINK_TITLES, least, most)):
+        is_text = dice.chance(0.06)
+        link = Link(
+            id=dice.new_id(),
+            profile=page.profile,
+            title=title,
+            url=f"{page.username}#{dice.randint(1000, 9999)}"
+            if is_text
+            else f"https://{platform.lower()}.example/{page.username}",
+            platform_id=platform if dice.chance(0.8) else "",
+            is_text=is_text,
+            recolor=dice.chance(0.2),
+            color=dice.choice(styles.PALETTES)[0] if dice.chance(0.3) else "",
+            order=order,
+            is_active=dice.chance(0.93),
+            clicks=int(3 / (1 - dice.random())),
+            created_at=dice.moment(page.profile.created_at, LATEST),
+        )
+        link.platform_type = "profile" if link.platform_id else ""
+        if dice.chance(0.12):
+            link.icon = page.any_picture("link")
+        elif dice.chance(0.15):
+            link.icon_svg = page.icon()
+        page.rows.add(link)
+
+
+def add_projects(page: Page, least: int, most: int) -> list[Project]:
+    dice = page.dice
+    projects = [
+        Project(
+            id=dice.new_id(),
+            profile=page.profile,
+            title=title,
+            description=description,
+            url=f"https://projects.example/{page.username}/{order + 1}" if dice.chance(0.8) else "",
+            tags=list(tags),
+            icon=page.any_picture("project") if dice.chance(0.6) else None,
+            order=order,
+        )
+        for order, (title, description, tags) in enumerate(dice.some(sentences.PROJECTS, least, most))
+    ]
+    page.rows.extend(projects)
+    return projects
+
+
+def add_widgets(page: Page, most: int) -> list[Widget]:
+    widgets = [
+        Widget(
+            id=page.dice.new_id(),
+            profile=page.profile,
+            platform=platform,
+            type=type_,
+            identifier=page.username,
+            order=order,
+        )
+        for order, (platform, type_) in enumerate(page.dice.some(PLATFORMS, 1, most))
+    ]
+    page.rows.extend(widgets)
+    return widgets
+
+
+def add_audios(page: Page, most: int, *, is_shown: bool = False) -> None:
+    """A few are hidden; with `is_shown`, none."""
+    dice = page.dice
+    for order, title in enumerate(dice.some(sentences.SONGS, 1, most)):
+        page.rows.add(
+            Audio(
+                id=dice.new_id(),
+                profile=page.profile,
+                title=title,
+                artist=dice.choice(sentences.ARTISTS) if dice.chance(0.9) else "",
+                external_url=f"https://music.example/{dice.randint(1000, 99_999)}" if dice.chance(0.5) else "",
+                audio=page.sound(dice.choice(TONES)),
+                cover=page.any_picture("cover") if dice.chance(0.8) else None,
+                order=order,
+                is_active=dice.chance(0.92) or is_shown,
+            )
+        )
+
+
+def add_backgrounds(page: Page, most: int) -> None:
+    dice = page.dice
+    for order in range(dice.randint(1, most)):
+        page.rows.add(
+            Background(
+                id=dice.new_id(),
+                profile=page.profile,
+                title=dice.choice(sentences.CAPTIONS),
+                asset=page.any_picture("background"),
+                order=order,
+                is_active=order == 0 or dice.chance(0.7),
+            )
+        )

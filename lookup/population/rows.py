@@ -1,0 +1,59 @@
+"""New rows of any tables, gathered to be inserted together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TypeVar
+
+from django.db.models import Model
+
+from accounts.models import LinkedAccount, Name, User
+from lookup.models import (
+    Alias,
+    Asset,
+    Audio,
+    Background,
+    Comment,
+    CommentLike,
+    CustomBadge,
+    FeedbackVote,
+    GalleryItem,
+    Link,
+    Profile,
+    ProfileBadge,
+    Project,
+    Section,
+    Widget,
+)
+
+Row = TypeVar("Row", bound=Model)
+
+# What others refer to comes first.
+ORDER: tuple[type[Model], ...] = (
+    *(User, Name, LinkedAccount, Asset, Profile, Alias, ProfileBadge, CustomBadge, Widget, Audio, Background, Link),
+    *(Project, Section, GalleryItem, FeedbackVote, Comment, CommentLike),
+)
+
+
+class Rows:
+    def __init__(self) -> None:
+        self._of: dict[type[Model], list[Model]] = defaultdict(list)
+
+    def add(self, *rows: Model) -> None:
+        for row in rows:
+            self._of[type(row)].append(row)
+
+    def extend(self, rows: Iterable[Model]) -> None:
+        self.add(*rows)
+
+    def of(self, model: type[Row]) -> list[Row]:
+        return [row for row in self._of[model] if isinstance(row, model)]
+
+    def insert(self) -> None:
+        """As they are: no `save()`, no hooks. A linked account that somebody has already stays theirs."""
+        for model in ORDER:
+            if rows := self._of.pop(model, None):
+                model._default_manager.bulk_create(rows, ignore_conflicts=model is LinkedAccount)
+        if self._of:
+            raise ValueError(f"No place in the order: {', '.join(model.__name__ for model in self._of)}")

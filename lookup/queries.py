@@ -1,0 +1,257 @@
+"""Everything that the documents of profiles are rendered from, in one number of queries for any number of profiles."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from django.db.models import Model, QuerySet
+
+from accounts.models import LinkedAccount
+from lookup import addresses, sections, settings_schema
+from lookup.models import (
+    Alias,
+    Anime,
+    Asset,
+    Audio,
+    Background,
+    CustomBadge,
+    GalleryItem,
+    Game,
+    Link,
+    MediaTitle,
+    MusicItem,
+    Profile,
+    ProfileBadge,
+    Project,
+    Section,
+    Widget,
+)
+from lookup.sections import SectionType
+
+Json = dict[str, Any]  # Any: a JSON value
+Row = TypeVar("Row", bound=Model)
+
+
+@dataclass(frozen=True)
+class ShownTier:
+    tier: int
+    threshold: float
+    title: str
+    description: str
+    color: str
+    image_url: str
+    is_unlocked: bool
+    is_selected: bool
+
+
+@dataclass(frozen=True)
+class ShownBadge:
+    """A catalogue badge or a custom one, in one shape. `row` is where it came from."""
+
+    row: ProfileBadge | CustomBadge
+    type: str
+    badge_id: str | None = None
+    selected_tier: int | None = None
+    unlocked_tiers: tuple[int, ...] = ()
+    name: str = ""
+    image: Asset | None = None
+    image_url: str | None = None
+    icon_svg: str = ""
+    tiers: tuple[ShownTier, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return self.row.id
+
+    @property
+    def is_enabled(self) -> bool:
+        return self.row.is_enabled
+
+    @property
+    def color(self) -> str:
+        return self.row.color
+
+    @property
+    def recolor(self) -> bool:
+        return self.row.recolor
+
+    @property
+    def order(self) -> int:
+        return self.row.order
+
+
+@dataclass
+class WholeProfile:
+    """A profile with all of its rows, each list in shown order; hidden rows too, sections aside."""
+
+    profile: Profile
+    settings: dict[str, Json]
+    aliases: list[Alias]
+    scrobbler_name: str
+    badges: list[ShownBadge] = field(default_factory=list)
+    widgets: list[Widget] = field(default_factory=list)
+    audios: list[Audio] = field(default_factory=list)
+    backgrounds: list[Background] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    projects: list[Project] = field(default_factory=list)
+    gallery: list[GalleryItem] = field(default_factory=list)
+    sections: list[Json] = field(default_factory=list)
+
+
+def whole(profile_ids: Collection[str]) -> list[WholeProfile]:
+    """These profiles, ordered by id, with their rows. At most 20 queries."""
+    profiles = list(Profile.objects.filter(pk__in=profile_ids).select_related("user", *Profile.ASSETS).order_by("pk"))
+    users = {profile.user_id for profile in profiles}
+    aliases = aliases_of(users)
+    scrobblers = dict(
+        LinkedAccount.objects.filter(user__in=users, kind=LinkedAccount.Kind.SCROBBLER).values_list("user_id", "name")
+    )
+    found = {
+        profile.pk: WholeProfile(
+            profile=profile,
+            settings=settings_schema.filled(profile.settings),
+            aliases=aliases[profile.user_id],
+            scrobbler_name=scrobblers.get(profile.user_id, ""),
+        )
+        for profile in profiles
+    }
+    for name, rows in _lists(profile_ids):
+        for row in rows.filter(profile__in=profile_ids).order_by("order", "pk"):
+            getattr(found[row.profile_id], name).append(row)
+    _add_badges(found)
+    _add_sections(found)
+    return list(found.values())
+
+
+def _lists(profile_ids: Collection[str]) -> Iterable[tuple[str, QuerySet[Any]]]:
+    """Any: models that have a profile and an order."""
+    yield "widgets", Widget.objects.all()
+    yield "audios", Audio.objects.select_related("audio", "cover")
+    yield "backgrounds", Background.objects.select_related("asset")
+    yield "links", Link.objects.select_related("icon")
+    yield "projects", Project.objects.select_related("icon")
+
+
+def aliases_of(user_ids: Collection[str]) -> dict[str, list[Alias]]:
+    """Oldest first, by user. 1 query."""
+    found: dict[str, list[Alias]] = defaultdict(list)
+    rows = Alias.objects.filter(name__user__in=user_ids).select_related("name")
+    for alias in rows.order_by("created_at", "pk"):
+        found[alias.name.user_id].append(alias)
+    return found
+
+
+def _add_badges(found: dict[str, WholeProfile]) -> None:
+    held = ProfileBadge.objects.filter(profile__in=found).select_related("badge").prefetch_related("badge__tiers")
+    for row in held:
+        found[row.profile_id].badges.append(_standard(row))
+    for custom in CustomBadge.objects.filter(profile__in=found).select_related("image"):
+        shown = ShownBadge(custom, "CUSTOM", name=custom.name, image=custom.image, icon_svg=custom.icon_svg)
+        found[custom.profile_id].badges.append(shown)
+    for one in found.values():
+        one.badges.sort(key=lambda badge: (badge.order, badge.id))
+
+
+def _standard(row: ProfileBadge) -> ShownBadge:
+    badge, unlocked = row.badge, tuple(sorted(set(row.unlocked_tiers)))
+    tiers = tuple(
+        ShownTier(
+            tier=tier.tier,
+            threshold=tier.threshold,
+            title=tier.title,
+            description=tier.description,
+            color=tier.color,
+            image_url=addresses.badge_image(badge.catalog, tier.image),
+            is_unlocked=tier.tier in unlocked,
+            is_selected=tier.tier == row.selected_tier,
+        )
+        for tier in sorted(badge.tiers.all(), key=lambda tier: tier.tier)
+    )
+    return ShownBadge(
+        row,
+        "STANDARD",
+        badge_id=badge.pk,
+        selected_tier=row.selected_tier,
+        unlocked_tiers=unlocked,
+        name=badge.name,
+        image_url=addresses.badge_image(badge.catalog, badge.image),
+        tiers=tiers,
+    )
+
+
+def _add_sections(found: dict[str, WholeProfile]) -> None:
+    """Enabled sections whose configuration is valid, and the pictures of those and of no section."""
+    rows = Section.objects.filter(profile__in=found, is_enabled=True).order_by("order", "pk")
+    shown = [row for row in rows if sections.is_valid(row.type, row.config)]
+    places = {row.pk: place for place, row in enumerate(shown) if row.type == SectionType.GALLERY}
+    items: dict[str | None, list[GalleryItem]] = defaultdict(list)
+    pictures = GalleryItem.objects.filter(profile__in=found).select_related("asset").order_by("order", "pk")
+    for picture in sorted(pictures, key=lambda picture: places.get(picture.section_id or "", len(places) + len(shown))):
+        if picture.section_id is None or picture.section_id in places:
+            items[picture.section_id].append(picture)
+            found[picture.profile_id].gallery.append(picture)
+    catalogues = _catalogues(shown)
+    for row in shown:
+        one = found[row.profile_id]
+        one.sections.append(_section(row, one, items[row.pk], catalogues))
+
+
+# Where a type's configuration names rows of a catalogue: its key there, the model, and the key in the answer.
+_CATALOGUES: dict[str, tuple[str, type[Model], str]] = {
+    SectionType.GAMES: ("gameIds", Game, "games"),
+    SectionType.ANIME: ("animeIds", Anime, "anime"),
+    SectionType.MEDIA: ("mediaIds", MediaTitle, "media"),
+}
+Catalogues = dict[str, dict[Any, Model]]
+
+
+def _catalogues(rows: Iterable[Section]) -> Catalogues:
+    """The rows that these sections name, by type and id; no query for a type that nobody has."""
+    wanted: dict[str, set[int]] = defaultdict(set)
+    music: set[str] = set()
+    for row in rows:
+        if row.type in _CATALOGUES:
+            wanted[row.type].update(row.config[_CATALOGUES[row.type][0]])
+        elif row.type == SectionType.MUSIC:
+            music.update(item["musicId"] for item in row.config["music"])
+    found: Catalogues = {type_: _CATALOGUES[type_][1]._default_manager.in_bulk(ids) for type_, ids in wanted.items()}
+    if music:
+        items = MusicItem.objects.filter(music_id__in=music)
+        found[SectionType.MUSIC] = {(item.kind, item.music_id): item for item in items}
+    return found
+
+
+def _section(row: Section, one: WholeProfile, items: list[GalleryItem], catalogues: Catalogues) -> Json:
+    """A section with what its type adds; ids of rows that are gone are left out."""
+    known = catalogues.get(row.type, {})
+    extra: Json = dict(row.config)
+    if row.type == SectionType.ABOUT_ME:
+        extra["widgetIds"] = _kept(row.config["widgetIds"], one.widgets)
+    elif row.type == SectionType.PROJECTS:
+        extra["projectIds"] = _kept(row.config["projectIds"], one.projects)
+    elif row.type == SectionType.GALLERY:
+        extra["items"] = items
+    elif row.type == SectionType.MUSIC:
+        named = [(item["kind"], item["musicId"]) for item in row.config["music"]]
+        extra["music"] = [known[key] for key in named if key in known]
+    elif row.type in _CATALOGUES:
+        key, _, name = _CATALOGUES[row.type]
+        extra[name] = [known[pk] for pk in row.config[key] if pk in known]
+    return {
+        "id": row.pk,
+        "type": row.type,
+        "order": row.order,
+        "title": row.title,
+        "description": row.description,
+        "alignment": row.alignment,
+        "enabled": True,
+        **extra,
+    }
+
+
+def _kept(ids: Iterable[str], rows: Iterable[Widget | Project]) -> list[str]:
+    known = {row.pk for row in rows}
+    return [pk for pk in ids if pk in known]

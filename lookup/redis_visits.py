@@ -1,0 +1,132 @@
+"""Visits in Redis: a request writes nothing to the database; `fold_visits` brings the counts there.
+
+The counts lie in one hash. It gets a token with its first count, is set aside as a whole when it is folded, and is
+deleted after the tables have noted that token. So a crash anywhere, or a Redis that comes back with what it held a
+second ago, folds the same counts under the same token again, which adds nothing.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import date, datetime, timedelta
+
+from redis.exceptions import RedisError
+
+from lookup import visit_records
+from lookup.visit_records import DAY, ONCE_IN, Folded, day_of, new_salt
+from lookup.visitors import Visitor
+
+SALT_LIFETIME = timedelta(days=2)  # today's, then yesterday's
+# One hash tag for all: a script may only touch keys of one slot of a Redis Cluster.
+COUNTS = "{visit}:counts"
+FOLDING = "{visit}:folding"
+TOKEN = "token"  # noqa: S105 - a field's name
+VIEW, CLICK = "view:", "click:"
+
+# Keys: today's salt, the visitor under it and under yesterday's, the counts. Answer: whether it is a view, or -1 where
+# the salt is another one.
+COUNT_VIEW = f"""
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
+if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
+if not redis.call('SET', KEYS[2], '', 'NX', 'PX', ARGV[2]) then return 0 end
+redis.call('HSETNX', KEYS[4], '{TOKEN}', ARGV[4])
+redis.call('HINCRBY', KEYS[4], ARGV[3], 1)
+return 1
+"""
+# Key: the counts.
+COUNT_CLICK = f"""
+redis.call('HSETNX', KEYS[1], '{TOKEN}', ARGV[2])
+return redis.call('HINCRBY', KEYS[1], ARGV[1], 1)
+"""
+# Keys: the counts, those that are being folded. Answer: the latter, as names and values by turns.
+SET_ASIDE = """
+if redis.call('EXISTS', KEYS[2]) == 0 and redis.call('EXISTS', KEYS[1]) == 1 then
+    redis.call('RENAME', KEYS[1], KEYS[2])
+end
+return redis.call('HGETALL', KEYS[2])
+"""
+# Key: the counts that are being folded. They are left alone where they are already the next ones.
+DROP = f"""
+if redis.call('HGET', KEYS[1], '{TOKEN}') == ARGV[1] then return redis.call('UNLINK', KEYS[1]) end
+return 0
+"""
+
+
+class StoreUnavailable(Exception):
+    """The store does not answer."""
+
+
+class RedisVisits:
+    """For any number of processes. One round trip for each view; a second one when the salt changes."""
+
+    def __init__(self) -> None:
+        from django_redis import get_redis_connection  # only where Redis is configured
+
+        self._redis = get_redis_connection("default")
+        self._count_view = self._redis.register_script(COUNT_VIEW)
+        self._count_click = self._redis.register_script(COUNT_CLICK)
+        self._set_aside = self._redis.register_script(SET_ASIDE)
+        self._drop = self._redis.register_script(DROP)
+        self._salts: tuple[date, list[str]] | None = None  # of the day, today's first
+
+    def count_view(self, user_id: str, visitor: Visitor, now: datetime) -> bool:
+        try:
+            answer = self._count(user_id, visitor, day_of(now))
+            if answer < 0:  # the day is new, or Redis has lost its salt
+                self._salts = None
+                answer = self._count(user_id, visitor, day_of(now))
+        except RedisError as error:
+            raise StoreUnavailable from error
+        if answer < 0:
+            raise StoreUnavailable("Redis does not keep the salt of the day.")
+        return answer == 1
+
+    def count_click(self, link_id: str) -> None:
+        try:
+            self._count_click(keys=[COUNTS], args=[f"{CLICK}{link_id}", secrets.token_hex(16)])
+        except RedisError as error:
+            raise StoreUnavailable from error
+
+    def fold(self, now: datetime) -> Folded:
+        """First what a run that crashed left over, then what was counted since."""
+        return self._fold_one(now) + self._fold_one(now)
+
+    def _count(self, user_id: str, visitor: Visitor, today: date) -> int:
+        salts = self._salts_of(today)
+        seen = [f"{{visit}}:seen:{visitor.hashed(user_id, salt)}" for salt in salts]
+        arguments = [salts[0], _milliseconds(ONCE_IN), f"{VIEW}{user_id}", secrets.token_hex(16)]
+        answer: int = self._count_view(keys=[_salt_key(today), seen[0], seen[-1], COUNTS], args=arguments)
+        return answer
+
+    def _salts_of(self, today: date) -> list[str]:
+        if self._salts is None or self._salts[0] != today:
+            asked = self._redis.pipeline()
+            asked.set(_salt_key(today), new_salt(), nx=True, px=_milliseconds(SALT_LIFETIME))
+            asked.mget(_salt_key(today), _salt_key(today - DAY))
+            self._salts = today, [salt.decode() for salt in asked.execute()[1] if salt is not None]
+        return self._salts[1]
+
+    def _fold_one(self, now: datetime) -> Folded:
+        try:
+            answer = [part.decode() for part in self._set_aside(keys=[COUNTS, FOLDING])]
+            if not answer:
+                return Folded()
+            counts = dict(zip(answer[::2], answer[1::2], strict=True))
+            token = counts.pop(TOKEN)
+            folded = visit_records.add_batch(token, _of_kind(VIEW, counts), _of_kind(CLICK, counts), now)
+            self._drop(keys=[FOLDING], args=[token])
+        except RedisError as error:
+            raise StoreUnavailable from error
+        return folded
+
+
+def _of_kind(prefix: str, counts: dict[str, str]) -> dict[str, int]:
+    return {name.removeprefix(prefix): int(count) for name, count in counts.items() if name.startswith(prefix)}
+
+
+def _salt_key(day: date) -> str:
+    return f"{{visit}}:salt:{day.isoformat()}"
+
+
+def _milliseconds(length: timedelta) -> int:
+    return int(length.total_seconds() * 1000)

@@ -1,0 +1,208 @@
+"""The SQL of the lookups, by hand: at these endpoints compiling by ORM costs more than everything else together.
+
+Portable between PostgreSQL and SQLite; names are those of the models; every statement is run by tests on both. Each is
+one walk along indexes, however many users there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from django.db import connection
+
+from accounts.plans import PREMIUM_PLANS, Plan
+from lookup import addresses
+
+Row = tuple[Any, ...]
+
+# Includes that lie as text in the profile's document, by the column that holds them.
+DOCUMENT_COLUMNS = {
+    "profile": "profile_text",
+    **{
+        name: name
+        for name in ("badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections")
+    },
+}
+MAX_COMMENTS = 100
+
+_USER_COLUMNS = """
+    u.id, u.uid, u.username, u.display_name, u.plan, u.plan_expires_at, u.is_active, u.public_api_access,
+    u.is_verified, u.is_inactive, u.created_at, chat.external_id, scrobbler.name,
+    d.profile_id, d.fingerprint, d.avatar_path, d.mirrors_chat,
+    f.views, f.likes, f.dislikes, f.comments
+"""
+_JOINS = """
+    JOIN lookup_userdocument f ON f.user_id = u.id
+    JOIN lookup_profiledocument d ON d.profile_id = {profile}
+    LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
+    LEFT JOIN accounts_linkedaccount scrobbler ON scrobbler.user_id = u.id AND scrobbler.kind = 'SCROBBLER'
+"""
+_MAIN = _JOINS.format(profile="f.profile_id")
+_OF_ALIAS = "LEFT JOIN lookup_alias a ON a.name_id = n.key" + _JOINS.format(
+    profile="COALESCE(a.profile_id, f.profile_id)"
+)
+# How each `type` finds its user.
+_BY = {
+    "username": ("FROM accounts_name n JOIN accounts_user u ON u.id = n.user_id", "WHERE n.key = %s"),
+    "uid": ("FROM accounts_user u", "WHERE u.uid = %s"),
+    "id": ("FROM accounts_user u", "WHERE u.id = %s"),
+    "chat": (
+        "FROM accounts_linkedaccount l JOIN accounts_user u ON u.id = l.user_id",
+        "WHERE l.kind = 'CHAT' AND l.external_id = %s",
+    ),
+}
+TYPES = tuple(_BY)
+
+_COMMENTS = f"""
+    SELECT c.id, c.content, c.like_count, c.reply_count, c.is_pinned, c.created_at,
+        u.id, u.uid, u.username, u.display_name, d.avatar_path, d.mirrors_chat
+    FROM lookup_comment c
+    JOIN accounts_user u ON u.id = c.author_id AND u.is_active
+    JOIN lookup_userdocument f ON f.user_id = u.id
+    JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
+    WHERE c.user_id = %s AND c.parent_id IS NULL
+    ORDER BY c.is_pinned DESC, c.created_at DESC, c.id
+    LIMIT {MAX_COMMENTS}
+"""
+_BOARD = """
+    SELECT e.rank, e.score, e.change, u.uid, u.username, u.display_name, chat.external_id, u.is_verified, u.created_at,
+        f.views, d.leaderboard, d.profile_id, d.fingerprint
+    FROM lookup_leaderboardentry e
+    JOIN accounts_user u ON u.id = e.user_id AND u.is_active AND u.public_api_access
+    JOIN lookup_userdocument f ON f.user_id = u.id
+    JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
+    LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
+    WHERE e.board = %s
+    ORDER BY e.rank
+    LIMIT %s
+"""
+
+
+class UserRow(NamedTuple):
+    """A user and the document of one of its profiles. `texts`: the columns that were asked for, in that order."""
+
+    id: str
+    uid: int
+    username: str
+    display_name: str
+    plan: str
+    plan_expires_at: datetime | None
+    is_active: bool
+    public_api_access: bool
+    is_verified: bool
+    is_inactive: bool
+    created_at: datetime
+    chat_id: str | None
+    scrobbler_name: str | None
+    profile_id: str
+    fingerprint: str
+    avatar_path: str
+    mirrors_chat: bool
+    views: int
+    likes: int
+    dislikes: int
+    comments: int
+    now: datetime
+    texts: tuple[str, ...]
+
+    @property
+    def current_plan(self) -> str:
+        is_over = self.plan_expires_at is not None and self.plan_expires_at <= self.now
+        return Plan.FREE if is_over else self.plan
+
+    @property
+    def is_premium(self) -> bool:
+        return self.current_plan in PREMIUM_PLANS
+
+    @property
+    def is_imagehost(self) -> bool:
+        return self.current_plan == Plan.IMAGEHOST
+
+    @property
+    def avatar_url(self) -> str | None:
+        return addresses.avatar(self.id, path=self.avatar_path, mirrors_chat=self.mirrors_chat)
+
+
+class CommentRow(NamedTuple):
+    """A comment with its author."""
+
+    id: str
+    content: str
+    like_count: int
+    reply_count: int
+    is_pinned: bool
+    created_at: datetime
+    author_id: str
+    uid: int
+    username: str
+    display_name: str
+    avatar_path: str
+    mirrors_chat: bool
+
+    @property
+    def avatar_url(self) -> str:
+        return addresses.avatar(self.author_id, path=self.avatar_path, mirrors_chat=self.mirrors_chat) or ""
+
+
+class BoardRow(NamedTuple):
+    """A place on a leaderboard with its user, and the part of the entry that the read model holds."""
+
+    rank: int
+    score: int
+    change: int
+    uid: int
+    username: str
+    display_name: str
+    chat_id: str | None
+    is_verified: bool
+    created_at: datetime
+    views: int
+    text: str
+    profile_id: str
+    fingerprint: str
+
+
+def read_user(
+    by: str, value: str | int, columns: Sequence[str], now: datetime, *, is_alias_profile: bool = False
+) -> UserRow | None:
+    """The user whom `value` names, with these columns of the document (`aliases` too); None where there is none.
+
+    `by`: one of TYPES; a username in upper case. `is_alias_profile`: where the name is an alias with a profile of its
+    own, the document of that one. 1 query.
+    """
+    source, condition = _BY[by]
+    asked = "".join(f", f.{column}" if column == "aliases" else f", d.{column}" for column in columns)
+    joins = _OF_ALIAS if is_alias_profile and by == "username" else _MAIN
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {_USER_COLUMNS}{asked} {source} {joins} {condition}", [value])
+        row = cursor.fetchone()
+    return None if row is None else _user_row(row, now)
+
+
+def _user_row(row: Row, now: datetime) -> UserRow:
+    known = len(UserRow._fields) - 2
+    facts = UserRow._make((*row[:known], now, row[known:]))
+    return facts._replace(created_at=_moment(facts.created_at), plan_expires_at=_moment(facts.plan_expires_at))
+
+
+def read_comments(user_id: str) -> list[CommentRow]:
+    """The comments that a lookup shows, of users who are not banned. 1 query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_COMMENTS, [user_id])
+        rows = [CommentRow._make(row) for row in cursor.fetchall()]
+    return [row._replace(created_at=_moment(row.created_at)) for row in rows]
+
+
+def read_board(board: str, limit: int) -> list[BoardRow]:
+    """The first `limit` places whose users are visible. 1 query."""
+    with connection.cursor() as cursor:
+        cursor.execute(_BOARD, [board, limit])
+        rows = [BoardRow._make(row) for row in cursor.fetchall()]
+    return [row._replace(created_at=_moment(row.created_at)) for row in rows]
+
+
+def _moment(value: Any) -> Any:
+    """A column's moment with its time zone, which SQLite leaves out; None stays None."""
+    return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value

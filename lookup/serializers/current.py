@@ -1,0 +1,242 @@
+"""The current form of the lookup: one serializer for each include. Keys stand in the order of the document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
+from rest_framework import serializers
+
+from lookup import addresses, settings_schema
+from lookup.models import Alias, Audio, Background, GalleryItem, Link, Profile, Project, Widget
+from lookup.queries import ShownBadge, ShownTier, WholeProfile
+from lookup.rows import CommentRow, UserRow
+from lookup.serializers.fields import AssetSerializer, Number, TextOrNull, Timestamp, iso
+
+Json = dict[str, Any]  # Any: a JSON value
+
+
+class UserSerializer(serializers.Serializer[UserRow]):
+    """`user`: always there. Built at every lookup, so `to_representation` is written out; a test holds it against the
+    fields."""
+
+    id = serializers.CharField()
+    uid = serializers.IntegerField(min_value=0)
+    username = serializers.CharField()
+    name = TextOrNull(source="display_name")
+    avatarUrl = serializers.URLField(source="avatar_url", allow_null=True)
+    chatId = serializers.CharField(source="chat_id", allow_null=True)
+    scrobblerUsername = serializers.CharField(source="scrobbler_name", allow_null=True)
+    premium = serializers.BooleanField(source="is_premium")
+    verified = serializers.BooleanField(source="is_verified")
+    imagehost = serializers.BooleanField(source="is_imagehost")
+    inactive = serializers.BooleanField(source="is_inactive")
+    createdAt = Timestamp(source="created_at")
+
+    def to_representation(self, instance: UserRow) -> Json:
+        return {
+            "id": instance.id,
+            "uid": instance.uid,
+            "username": instance.username,
+            "name": instance.display_name or None,
+            "avatarUrl": instance.avatar_url,
+            "chatId": instance.chat_id,
+            "scrobblerUsername": instance.scrobbler_name,
+            "premium": instance.is_premium,
+            "verified": instance.is_verified,
+            "imagehost": instance.is_imagehost,
+            "inactive": instance.is_inactive,
+            "createdAt": iso(instance.created_at),
+        }
+
+
+@extend_schema_field(settings_schema.json_schema())
+class SettingsField(serializers.Field[Json, Any, Json, Json]):
+    """The 22 objects, each with all of its keys."""
+
+    def to_representation(self, value: Json) -> Json:
+        return value
+
+
+class ProfileSerializer(serializers.Serializer[Profile]):
+    """`avatar` is the uploaded picture, or where the current one of the chat platform is found."""
+
+    profileId = serializers.CharField(source="id")
+    name = serializers.CharField()
+    displayName = serializers.CharField(source="display_name")
+    description = serializers.CharField()
+    location = serializers.CharField()
+    theme = serializers.CharField()
+    font = serializers.CharField()
+    fontUsername = serializers.CharField(source="font_username")
+    soundEffect = serializers.CharField(source="sound_effect")
+    soundEffectButton = serializers.CharField(source="sound_effect_button")
+    createdAt = Timestamp(source="created_at")
+    updatedAt = Timestamp(source="updated_at")
+    avatar = AssetSerializer(allow_null=True)
+    banner = AssetSerializer(allow_null=True)
+    cursor = AssetSerializer(allow_null=True)
+    cursorPointer = AssetSerializer(source="cursor_pointer", allow_null=True)
+    fontAsset = AssetSerializer(source="font_asset", allow_null=True)
+    fontUsernameAsset = AssetSerializer(source="font_username_asset", allow_null=True)
+    soundEffectAsset = AssetSerializer(source="sound_effect_asset", allow_null=True)
+    soundEffectButtonAsset = AssetSerializer(source="sound_effect_button_asset", allow_null=True)
+    metadataFavicon = AssetSerializer(source="metadata_favicon", allow_null=True)
+    metadataBanner = AssetSerializer(source="metadata_banner", allow_null=True)
+    settings = SettingsField()
+
+    MIRRORED = {"mime": "image/png", "width": None, "height": None, "duration": None}
+
+    def of(self, one: WholeProfile) -> Json:
+        """The profile with its settings filled in."""
+        shown = {**self.to_representation(one.profile), "settings": one.settings}
+        if one.settings["avatarSettings"]["mirrorChat"]:
+            shown["avatar"] = {"url": addresses.mirrored_avatar(one.profile.user_id), **self.MIRRORED}
+        return shown
+
+
+class TierSerializer(serializers.Serializer[ShownTier]):
+    tier = serializers.IntegerField()
+    threshold = Number()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    color = serializers.CharField()
+    unlocked = serializers.BooleanField(source="is_unlocked")
+    selected = serializers.BooleanField(source="is_selected")
+    imageUrl = serializers.URLField(source="image_url")
+
+
+class BadgeSerializer(serializers.Serializer[ShownBadge]):
+    """A catalogue badge has `imageUrl`; a custom one has `image`, or `iconSvg`."""
+
+    id = serializers.CharField()
+    type = serializers.ChoiceField(["STANDARD", "CUSTOM"])
+    badgeId = serializers.CharField(source="badge_id", allow_null=True)
+    enabled = serializers.BooleanField(source="is_enabled")
+    selectedTier = serializers.IntegerField(source="selected_tier", allow_null=True)
+    unlockedTiers = serializers.ListField(child=serializers.IntegerField(), source="unlocked_tiers")
+    color = TextOrNull()
+    recolor = serializers.BooleanField()
+    name = TextOrNull()
+    order = serializers.IntegerField()
+    image = AssetSerializer(allow_null=True)
+    imageUrl = serializers.URLField(source="image_url", allow_null=True)
+    iconSvg = TextOrNull(source="icon_svg")
+    tiers = TierSerializer(many=True)
+
+
+class WidgetSerializer(serializers.Serializer[Widget]):
+    id = serializers.CharField()
+    platform = serializers.CharField()
+    type = serializers.CharField()
+    identifier = serializers.CharField()
+    order = serializers.IntegerField()
+
+
+class AudioSerializer(serializers.Serializer[Audio]):
+    id = serializers.CharField()
+    title = serializers.CharField()
+    artist = serializers.CharField()
+    externalUrl = serializers.CharField(source="external_url")
+    order = serializers.IntegerField()
+    audio = AssetSerializer()
+    cover = AssetSerializer(allow_null=True)
+
+
+class BackgroundSerializer(serializers.Serializer[Background]):
+    id = serializers.CharField()
+    title = serializers.CharField()
+    order = serializers.IntegerField()
+    asset = AssetSerializer()
+
+
+class LinkSerializer(serializers.Serializer[Link]):
+    """Never both `icon` and `iconSvg`."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    url = serializers.CharField()
+    platformId = TextOrNull(source="platform_id")
+    platformType = TextOrNull(source="platform_type")
+    isText = serializers.BooleanField(source="is_text")
+    recolor = serializers.BooleanField()
+    color = TextOrNull()
+    order = serializers.IntegerField()
+    icon = AssetSerializer(allow_null=True)
+    iconSvg = TextOrNull(source="icon_svg")
+
+
+class ProjectSerializer(serializers.Serializer[Project]):
+    id = serializers.CharField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    url = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    order = serializers.IntegerField()
+    icon = AssetSerializer(allow_null=True)
+
+
+class AliasSerializer(serializers.Serializer[Alias]):
+    name = serializers.CharField(source="name.name")
+    redirect = serializers.BooleanField(source="redirects")
+    profileId = serializers.CharField(source="profile_id", allow_null=True)
+
+
+class GalleryItemSerializer(serializers.Serializer[GalleryItem]):
+    id = serializers.CharField()
+    caption = serializers.CharField()
+    width = serializers.ChoiceField(GalleryItem.Width.choices)
+    asset = AssetSerializer()
+
+
+class FeedbackSerializer(serializers.Serializer[UserRow]):
+    """Votes by banned users are not counted."""
+
+    likes = serializers.IntegerField()
+    dislikes = serializers.IntegerField()
+
+
+class AuthorSerializer(serializers.Serializer[CommentRow]):
+    id = serializers.CharField(source="author_id")
+    username = serializers.CharField()
+    name = serializers.CharField(source="display_name")
+    avatarUrl = serializers.CharField(source="avatar_url")
+    uid = serializers.IntegerField()
+
+
+class CommentSerializer(serializers.Serializer[CommentRow]):
+    """Read at every lookup that asks, up to 100 of them, so `to_representation` is written out; a test holds it
+    against the fields."""
+
+    id = serializers.CharField()
+    content = serializers.CharField()
+    likeCount = serializers.IntegerField(source="like_count")
+    replyCount = serializers.IntegerField(source="reply_count")
+    pinned = serializers.BooleanField(source="is_pinned")
+    createdAt = Timestamp(source="created_at")
+    author = AuthorSerializer(source="*")
+
+    def to_representation(self, instance: CommentRow) -> Json:
+        return {
+            "id": instance.id,
+            "content": instance.content,
+            "likeCount": instance.like_count,
+            "replyCount": instance.reply_count,
+            "pinned": bool(instance.is_pinned),
+            "createdAt": iso(instance.created_at),
+            "author": {
+                "id": instance.author_id,
+                "username": instance.username,
+                "name": instance.display_name,
+                "avatarUrl": instance.avatar_url,
+                "uid": instance.uid,
+            },
+        }
+
+
+@extend_schema_serializer(many=False)
+class CommentsSerializer(serializers.Serializer[Any]):
+    """Pinned first, newest first. `count` is the full total; neither holds replies or comments of banned users."""
+
+    count = serializers.IntegerField()
+    items = CommentSerializer(many=True)

@@ -1,0 +1,197 @@
+"""What is on profiles: uploads, the profiles themselves, their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import timedelta
+
+from django.utils import timezone
+
+from lookup.models import Alias, Asset, Profile, ProfileBadge, ProfileDocument
+from lookup.transfer.claims import Claims, batches, found
+from lookup.transfer.people import Author, kept
+from lookup.transfer.reading import Json, Line
+from lookup.transfer.tables import TABLES, Table, assets_of
+from lookup.transfer.uploads import AssetFacts, Mirrored
+
+_TEXTS = {
+    "name": "name",
+    "display_name": "displayName",
+    "description": "description",
+    "location": "location",
+    "theme": "theme",
+    "font": "font",
+    "font_username": "fontUsername",
+    "sound_effect": "soundEffect",
+    "sound_effect_button": "soundEffectButton",
+}
+_ASSETS = {
+    "avatar": "avatar",
+    "banner": "banner",
+    "cursor": "cursor",
+    "cursor_pointer": "cursorPointer",
+    "font_asset": "fontAsset",
+    "font_username_asset": "fontUsernameAsset",
+    "sound_effect_asset": "soundEffectAsset",
+    "sound_effect_button_asset": "soundEffectButtonAsset",
+    "metadata_favicon": "metadataFavicon",
+    "metadata_banner": "metadataBanner",
+}
+_COLUMNS = [*_TEXTS, *_ASSETS, "settings", "created_at", "updated_at"]
+_MIRRORS = {"avatarSettings": {"mirrorChat": True}}
+
+
+class Uploads:
+    """The asset rows of what lines name: those that say the same already, and new ones."""
+
+    def __init__(self, lines: Iterable[Line], authors: Iterable[Author]) -> None:
+        wanted = {(line.user_id, facts): None for line in lines for facts in assets_of(line.data)}
+        pictures = [(author.user.pk, author.data["avatarUrl"]) for author in authors]
+        wanted |= {(owner, facts): None for owner, facts in pictures if isinstance(facts, AssetFacts)}
+        rows = found(Asset.objects.all(), "owner", {owner for owner, _ in wanted})
+        self._rows = {(row.owner_id, _facts(row)): row for row in sorted(rows, key=lambda row: row.pk, reverse=True)}
+        missing = [key for key in wanted if key not in self._rows]
+        new = [Asset(owner_id=owner, **facts._asdict()) for owner, facts in missing]
+        Asset.objects.bulk_create(new)
+        self._rows |= {(row.owner_id, _facts(row)): row for row in new}
+
+    def of(self, owner_id: str, facts: AssetFacts) -> Asset:
+        return self._rows[owner_id, facts]
+
+
+def _facts(row: Asset) -> AssetFacts:
+    return AssetFacts(row.path, row.mime, row.width, row.height, row.duration)
+
+
+def write(lines: list[Line], authors: list[Author], claims: Claims) -> dict[str, str]:
+    """The profiles of the lines with everything on them; the ids of the main profiles by user."""
+    uploads = Uploads(lines, authors)
+    rows = [_profile(line, claims, uploads) for line in lines] + [_empty(author, uploads) for author in authors]
+    Profile.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=_COLUMNS)
+    _write_aliases(lines, claims)
+    for table in reversed(TABLES):  # pictures before the sections that they stand in
+        _delete(table, lines, claims)
+    for table in TABLES:
+        _write_rows(table, lines, uploads)
+    return {row.user_id: row.pk for row in rows}
+
+
+def _profile(line: Line, claims: Claims, uploads: Uploads) -> Profile:
+    given = line.profile
+    profile = claims.main_profiles.get(line.user_id)
+    if profile is None:
+        profile = Profile(user_id=line.user_id, created_at=given["createdAt"], updated_at=given["updatedAt"])
+    elif profile.pk != line.profile_id:
+        _move(profile.pk, line.profile_id)
+    profile.pk = line.profile_id
+    for attribute, name in _TEXTS.items():
+        setattr(profile, attribute, given[name])
+    for attribute, name in _ASSETS.items():
+        facts = given[name]
+        if not isinstance(facts, Mirrored):  # the upload that stands behind a mirrored picture stays
+            setattr(profile, attribute, facts and uploads.of(line.user_id, facts))
+    profile.settings = given["settings"]
+    profile.created_at = kept(given["createdAt"], profile.created_at)
+    profile.updated_at = kept(given["updatedAt"], profile.updated_at)
+    return profile
+
+
+def _empty(author: Author, uploads: Uploads) -> Profile:
+    """The profile of somebody of whom a name and a picture are known."""
+    profile = Profile(user=author.user, name=author.user.username)
+    picture = author.data["avatarUrl"]
+    if isinstance(picture, AssetFacts):
+        profile.avatar = uploads.of(author.user.pk, picture)
+    elif picture is not None:
+        profile.settings = _MIRRORS
+    return profile
+
+
+def _move(old: str, new: str) -> None:
+    """Give a profile another id, with everything that names it. Foreign keys are checked at the commit."""
+    Profile.objects.filter(pk=old).update(id=new)
+    for relation in Profile._meta.related_objects:
+        rows = relation.related_model._base_manager.filter(**{relation.field.name: old})
+        rows.update(**{relation.field.attname: new})
+
+
+def _write_aliases(lines: Iterable[Line], claims: Claims) -> None:
+    """Aliases in the order of the line; a profile that no alias shows any more is deleted. A new one is empty, and
+    rendered when it is first read."""
+    aliases, profiles, unused = [], [], set()
+    for line in lines:
+        own = claims.alias_profiles[line.user_id]
+        shown = {alias["profileId"]: alias["name"] for alias in line.rows("aliases")}
+        unused |= own - set(shown)
+        profiles += [
+            Profile(pk=pk, user_id=line.user_id, is_main=False, name=name)
+            for pk, name in shown.items()
+            if pk is not None and pk not in own
+        ]
+        aliases += _aliases(line, claims)
+    for batch in batches([alias.pk for alias in aliases]):
+        Alias.objects.filter(pk__in=batch).update(profile=None)  # they may change places
+    for batch in batches(unused):
+        Profile.objects.filter(pk__in=batch).delete()
+    Profile.objects.bulk_create(profiles)
+    ProfileDocument.objects.bulk_create([ProfileDocument(profile=row, user_id=row.user_id) for row in profiles])
+    Alias.objects.bulk_create(
+        aliases,
+        update_conflicts=True,
+        unique_fields=["name"],
+        update_fields=["redirects", "profile", "created_at"],
+    )
+
+
+def _aliases(line: Line, claims: Claims) -> list[Alias]:
+    """Lookups show them oldest first: where what is stored would show them in another order, all are of now."""
+    now = timezone.now()
+    held = {key: getattr(name, "alias", None) for key, name in claims.names[line.user_id].items()}
+    fresh = [now + timedelta(microseconds=place) for place in range(len(line.rows("aliases")))]
+    moments = [
+        alias.created_at if (alias := held.get(given["name"].upper())) else moment
+        for given, moment in zip(line.rows("aliases"), fresh, strict=True)
+    ]
+    if moments != sorted(moments) or len(set(moments)) < len(moments):
+        moments = fresh
+    return [
+        Alias(
+            pk=given["name"].upper(), redirects=given["redirect"], profile_id=given["profileId"], created_at=created_at
+        )
+        for given, created_at in zip(line.rows("aliases"), moments, strict=True)
+    ]
+
+
+def _delete(table: Table, lines: Iterable[Line], claims: Claims) -> None:
+    """Rows that lookups show and the line does not name. A row that gets another badge is made anew."""
+    gone = []
+    for line in lines:
+        named = {entry["id"]: entry for _, entry in table.entries(line.data)}
+        for row in claims.rows[table.name, claims.main_ids.get(line.user_id, "")]:
+            entry = named.get(row.pk)
+            if entry is None:
+                if not table.is_hidden(row, line.data):
+                    gone.append(row.pk)
+            elif isinstance(row, ProfileBadge) and row.badge_id != entry["badgeId"]:
+                gone.append(row.pk)
+    for batch in batches(gone):
+        table.model._default_manager.filter(pk__in=batch).delete()
+
+
+def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads) -> None:
+    rows, columns = [], []
+    for line in lines:
+        for _, entry in table.entries(line.data):
+            values: Json = {
+                name: uploads.of(line.user_id, value) if isinstance(value, AssetFacts) else value
+                for name, value in table.columns(entry).items()
+            }
+            columns = list(values)
+            rows.append(table.model(pk=entry["id"], profile_id=line.profile_id, **values))
+    table.model._default_manager.bulk_create(
+        rows, update_conflicts=True, unique_fields=["id"], update_fields=[_field(name) for name in columns]
+    )
+
+
+def _field(column: str) -> str:
+    return column.removesuffix("_id") if column in {"badge_id", "section_id"} else column

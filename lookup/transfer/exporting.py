@@ -1,0 +1,123 @@
+"""Profiles as JSON lines: for each user what the current lookup answers with all of its includes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from datetime import datetime
+from itertools import islice
+from typing import Any
+
+from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Window
+from django.db.models.functions import RowNumber
+from django.utils import timezone
+
+from accounts.api_json import json_bytes
+from accounts.models import LinkedAccount, User
+from lookup import documents
+from lookup.models import Comment
+from lookup.rows import DOCUMENT_COLUMNS, MAX_COMMENTS, CommentRow, UserRow
+from lookup.serializers.current import CommentSerializer, FeedbackSerializer, UserSerializer
+
+BATCH = 200
+_TEXTS = tuple(DOCUMENT_COLUMNS.values())
+_USER, _COMMENT, _FEEDBACK = UserSerializer(), CommentSerializer(), FeedbackSerializer()
+_PROFILE = "document__profile__document"
+# The fields of UserRow, `now` and `texts` aside, and behind them the texts.
+_COLUMNS = (
+    *("pk", "uid", "username", "display_name", "plan", "plan_expires_at", "is_active", "public_api_access"),
+    *("is_verified", "is_inactive", "created_at", "chat_id", "scrobbler_name"),
+    *("document__profile", *(f"{_PROFILE}__{name}" for name in ("fingerprint", "avatar_path", "mirrors_chat"))),
+    *(f"document__{name}" for name in ("views", "likes", "dislikes", "comments", "aliases")),
+    *(f"{_PROFILE}__{name}" for name in _TEXTS),
+)
+_COMMENT_COLUMNS = (
+    *("pk", "content", "like_count", "reply_count", "is_pinned", "created_at", "author__pk", "author__uid"),
+    *("author__username", "author__display_name"),
+    *(f"author__{_PROFILE}__{name}" for name in ("avatar_path", "mirrors_chat")),
+)
+
+
+def lines(*, user_ids: Collection[str] | None = None) -> Iterator[bytes]:
+    """Of all users, or of these, by uid. Memory holds BATCH of them; the number of queries for these is constant."""
+    last = -1
+    while batch := _batch(user_ids, last):
+        comments = _comments([row.id for row, _ in batch])
+        for row, aliases in batch:
+            yield _line(row, aliases, comments[row.id])
+        last = batch[-1][0].uid
+
+
+def left_out(*, user_ids: Collection[str] | None = None) -> int:
+    """How many of them no lookup answers for: banned, or with public API access turned off."""
+    return _users(user_ids).filter(~_VISIBLE).count()
+
+
+_VISIBLE = Q(is_active=True, public_api_access=True)
+
+
+def _users(user_ids: Collection[str] | None) -> QuerySet[User]:
+    return User.objects.all() if user_ids is None else User.objects.filter(pk__in=user_ids)
+
+
+def _account(kind: str, column: str) -> Subquery:
+    return Subquery(LinkedAccount.objects.filter(user=OuterRef("pk"), kind=kind).values(column))
+
+
+def _batch(user_ids: Collection[str] | None, last: int) -> list[tuple[UserRow, str]]:
+    """The next users with what their aliases include says. Documents that are stale are rendered first."""
+    users = _users(user_ids).filter(_VISIBLE, document__isnull=False, uid__gt=last).order_by("uid")
+    users = users.annotate(
+        chat_id=_account(LinkedAccount.Kind.CHAT, "external_id"),
+        scrobbler_name=_account(LinkedAccount.Kind.SCROBBLER, "name"),
+    )
+    rows = list(users.values_list(*_COLUMNS)[:BATCH])
+    now = timezone.now()
+    found = [_row(row, now) for row in rows]
+    stale = [row.profile_id for row, _ in found if row.fingerprint != documents.fingerprint()]
+    if stale:
+        documents.rebuild(*stale)
+        found = [_row(row, now) for row in users.filter(pk__in=[row.id for row, _ in found]).values_list(*_COLUMNS)]
+    return found
+
+
+def _row(values: tuple[Any, ...], now: datetime) -> tuple[UserRow, str]:
+    """Any: columns."""
+    columns = iter(values)
+    facts = tuple(islice(columns, len(UserRow._fields) - 2))
+    aliases = next(columns)
+    return UserRow._make((*facts, now, tuple(columns))), aliases
+
+
+def _comments(user_ids: Collection[str]) -> dict[str, list[CommentRow]]:
+    """The comments that a lookup of each of them shows. 1 query."""
+    place = Window(
+        RowNumber(),
+        partition_by="user",
+        order_by=[F("is_pinned").desc(), F("created_at").desc(), F("pk").asc()],
+    )
+    shown = Comment.objects.filter(user__in=user_ids, parent__isnull=True, author__is_active=True)
+    rows = shown.annotate(place=place).filter(place__lte=MAX_COMMENTS).order_by("user", "place")
+    found: dict[str, list[CommentRow]] = defaultdict(list)
+    for user_id, *values in rows.values_list("user", *_COMMENT_COLUMNS):
+        found[user_id].append(CommentRow._make(values))
+    return found
+
+
+def _line(row: UserRow, aliases: str, comments: Collection[CommentRow]) -> bytes:
+    """In the order of `openapi.INCLUDES`."""
+    texts = {name: text.encode() for name, text in zip(DOCUMENT_COLUMNS, row.texts, strict=True)}
+    after = {name: texts.pop(name) for name in ("gallery", "sections")}
+    items = [_COMMENT.to_representation(comment) for comment in comments]
+    includes = {
+        **texts,
+        "views": str(row.views).encode(),
+        "aliases": aliases.encode(),
+        **after,
+        "feedback": json_bytes(_FEEDBACK.to_representation(row)),
+        "comments": json_bytes({"count": row.comments, "items": items}),
+    }
+    parts = [b'{"error":null,"user":', json_bytes(_USER.to_representation(row))]
+    for name, text in includes.items():
+        parts += [b',"', name.encode(), b'":', text]
+    return b"".join([*parts, b"}"])

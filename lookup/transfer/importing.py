@@ -1,0 +1,117 @@
+"""JSON lines into profiles. Each line is taken whole or refused whole, with every reason; the others go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from lookup import profiles
+from lookup.transfer import people, reading, writing
+from lookup.transfer.catalogues import BadgeCatalogue
+from lookup.transfer.claims import Claims, Taken
+from lookup.transfer.reading import Line, LineRefused
+from lookup.transfer.shapes import Problem
+
+# How many lines are read and written together, and how much text: enough to ask the database once for many.
+BATCH_LINES, BATCH_BYTES = 50, 2 * 1024 * 1024
+_MEANWHILE = "Somebody else took something that this line names at this moment. Import it again."
+
+
+@dataclass
+class Outcome:
+    """What became of a line: with `problems` it was refused."""
+
+    number: int
+    problems: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    is_new: bool = False
+
+
+def run(*, file: BinaryIO, is_check: bool = False, by: User | None = None) -> Iterator[Outcome]:
+    """Import the lines of `file`, in their order; the outcome of each. With `is_check` nothing is written.
+
+    OperationalError: the database does not answer; what was taken before stays. Memory holds one batch, and the user
+    ids of the lines before it; with `is_check`, all that they name.
+    """
+    seen: dict[bytes, int] = {}
+    taken: Taken = {}
+    for batch in _batches(file):
+        outcomes = {number: Outcome(number) for number, _ in batch}
+        lines = []
+        for number, text in batch:
+            try:
+                line = _read(number, text, seen)
+            except LineRefused as refused:
+                outcomes[number].problems = refused.problems
+            else:
+                lines.append(line)
+        if is_check:
+            _accepted(lines, Claims(lines, taken), outcomes)
+        else:
+            _import(lines, outcomes, by)
+        yield from outcomes.values()
+
+
+def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
+    batch: list[tuple[int, bytes]] = []
+    size = 0
+    for number, text in reading.lines(file):
+        batch.append((number, text))
+        size += len(text)
+        if len(batch) == BATCH_LINES or size > BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _read(number: int, text: bytes, seen: dict[bytes, int]) -> Line:
+    """LineRefused too where a line before is of the same user, even where that was refused."""
+    line = reading.read(number, text)
+    before = seen.setdefault(bytes.fromhex(line.user_id), number)
+    if before != number:
+        raise LineRefused([("user.id", f"Line {before} is of this user.")])
+    return line
+
+
+def _import(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) -> None:
+    """All of the lines in one transaction; where the database refuses that, each in one of its own."""
+    try:
+        with transaction.atomic():
+            _import_together(lines, outcomes, by)
+    except IntegrityError:
+        if len(lines) == 1:
+            outcomes[lines[0].number].problems = [("", _MEANWHILE)]
+            return
+        for line in lines:
+            outcomes[line.number] = Outcome(line.number)
+            _import([line], outcomes, by)
+
+
+def _import_together(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) -> None:
+    people.lock(lines)
+    profiles.locked_of(*(line.user_id for line in lines))
+    claims = Claims(lines, {})
+    accepted, badges = _accepted(lines, claims, outcomes)
+    writing.write(lines=accepted, claims=claims, badges=badges, by=by)
+
+
+def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -> tuple[list[Line], BadgeCatalogue]:
+    """The lines that are in nobody's way, each held against those before it, and the badges of these."""
+    accepted = []
+    for line in lines:
+        problems = list(claims.problems(line))
+        outcomes[line.number].problems = problems
+        if not problems:
+            claims.take(line)
+            outcomes[line.number].is_new = line.user_id not in claims.users
+            accepted.append(line)
+    badges = BadgeCatalogue(accepted)
+    for line in accepted:
+        warnings = [*line.warnings, *claims.warnings(line), *badges.warnings[line.number]]
+        outcomes[line.number].warnings = warnings
+    return accepted, badges

@@ -1,0 +1,148 @@
+"""Users of lines and authors of their comments: their rows, their names, their outside accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.hashers import make_password
+
+from accounts import key_cache
+from accounts.models import LinkedAccount, Name, UidCounter, User
+from accounts.models.names import NameKind
+from accounts.plans import Plan
+from lookup.models import Alias
+from lookup.transfer.claims import Claims, batches
+from lookup.transfer.reading import Json, Line
+from lookup.transfer.shapes import milliseconds
+
+_COLUMNS = (
+    *("username", "display_name", "created_at", "is_verified", "is_inactive"),
+    *("plan", "plan_expires_at", "public_api_access"),
+)
+_KINDS = {LinkedAccount.Kind.CHAT: "chatId", LinkedAccount.Kind.SCROBBLER: "scrobblerUsername"}
+
+
+@dataclass(frozen=True)
+class Author:
+    """Somebody who commented and of whom nothing else is known: the author object of a comment."""
+
+    user: User
+    data: Json
+
+
+def lock(lines: Iterable[Line]) -> None:
+    """Sign-ups, other imports and deletions of these users wait until this transaction ends: no uid is taken and nobody
+    goes behind our back."""
+    UidCounter.objects.get_or_create(pk=UidCounter.THE_ROW)
+    UidCounter.objects.select_for_update().get(pk=UidCounter.THE_ROW)
+    for batch in batches({line.user_id for line in lines}):
+        list(User.objects.select_for_update(no_key=True).filter(pk__in=batch).order_by("pk").values_list("pk"))
+
+
+def write(lines: list[Line], claims: Claims, now: datetime) -> list[Author]:
+    """The users as the lines say them, and the authors that nobody knew, who are given back."""
+    authors = list(_new_authors(lines, claims, now))
+    users = [_user(line, claims.users.get(line.user_id), now) for line in lines] + [author.user for author in authors]
+    new = [user.uid for user in users if user.pk not in claims.users]
+    if new:
+        UidCounter.objects.filter(pk=UidCounter.THE_ROW, next_uid__lte=max(new)).update(next_uid=max(new) + 1)
+    User.objects.bulk_create(users, update_conflicts=True, unique_fields=["id"], update_fields=_COLUMNS)
+    _write_names(lines, authors, claims)
+    _write_accounts(lines, claims)
+    return authors
+
+
+def kept(given: datetime, stored: datetime | None) -> datetime:
+    """The stored moment where lookups show the same of both: it may be finer than what they show."""
+    return stored if stored and milliseconds(stored) == milliseconds(given) else given
+
+
+def _user(line: Line, user: User | None, now: datetime) -> User:
+    given = line.user
+    if user is None:
+        user = User(pk=line.user_id, uid=given["uid"], password=make_password(None), created_at=given["createdAt"])
+    user.username, user.display_name = given["username"], given["name"]
+    user.created_at = kept(given["createdAt"], user.created_at)
+    user.is_verified, user.is_inactive = given["verified"], given["inactive"]
+    user.public_api_access = user.public_api_access or _is_known_as_author_alone(user)
+    if (user.is_premium(now), user.is_imagehost(now)) != (given["premium"], given["imagehost"]):
+        user.plan = Plan.IMAGEHOST if given["imagehost"] else Plan.PREMIUM if given["premium"] else Plan.FREE
+        user.plan_expires_at = None
+        key_cache.forget_of(user)
+    return user
+
+
+def _is_known_as_author_alone(user: User) -> bool:
+    """Made from the comments of others: nobody can have signed in to turn public API access off."""
+    return user.last_login is None and not user.email and not user.has_usable_password()
+
+
+def _new_authors(lines: list[Line], claims: Claims, now: datetime) -> Iterator[Author]:
+    known = {*claims.users, *(line.user_id for line in lines)}
+    for line in lines:
+        for item in line.comments():
+            author = item["author"]
+            if author["id"] not in known:
+                known.add(author["id"])
+                user = User(
+                    pk=author["id"],
+                    uid=author["uid"],
+                    username=author["username"],
+                    display_name=author["name"],
+                    password=make_password(None),
+                    public_api_access=False,  # whether they want to be found, a comment does not say
+                    created_at=now,
+                )
+                yield Author(user, author)
+
+
+def _write_names(lines: Iterable[Line], authors: Iterable[Author], claims: Claims) -> None:
+    """Who gives a name up comes before who takes it; a username that becomes an alias, before the new username."""
+    aliases: dict[str, Name] = {}
+    usernames = {author.user.username.upper(): _name(author.user.username, author.user.pk) for author in authors}
+    given_up: set[str] = set()
+    for line in lines:
+        username = _name(line.user["username"], line.user_id)
+        usernames[username.key] = username
+        own = {
+            alias["name"].upper(): _name(alias["name"], line.user_id, NameKind.ALIAS) for alias in line.rows("aliases")
+        }
+        aliases.update(own)
+        given_up |= set(claims.names[line.user_id]) - {username.key, *own}
+    for batch in batches(given_up):
+        Name.objects.filter(pk__in=batch).delete()
+    for batch in batches(usernames):
+        Alias.objects.filter(pk__in=batch).delete()
+    for names in (aliases, usernames):
+        held = {key for key, name in names.items() if key in claims.names[name.user_id]}
+        Name.objects.bulk_create(
+            [name for key, name in names.items() if key in held],
+            update_conflicts=True,
+            unique_fields=["key"],
+            update_fields=["name", "kind"],
+        )
+        Name.objects.bulk_create([name for key, name in names.items() if key not in held])
+
+
+def _name(name: str, user_id: str, kind: str = NameKind.USERNAME) -> Name:
+    return Name(key=name.upper(), name=name, kind=kind, user_id=user_id)
+
+
+def _write_accounts(lines: Iterable[Line], claims: Claims) -> None:
+    gone: list[Any] = []  # Any: primary keys
+    new: list[LinkedAccount] = []
+    for line in lines:
+        for kind, key in _KINDS.items():
+            held, given = claims.accounts[line.user_id].get(kind), line.user[key]
+            if held and (held.external_id if kind == LinkedAccount.Kind.CHAT else held.name) == given:
+                continue
+            if held:
+                gone.append(held.pk)
+            if given is not None:
+                new.append(LinkedAccount(user_id=line.user_id, kind=kind, external_id=given, name=given))
+    for batch in batches(gone):
+        LinkedAccount.objects.filter(pk__in=batch).delete()
+    LinkedAccount.objects.bulk_create(new)

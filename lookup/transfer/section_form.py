@@ -1,0 +1,161 @@
+"""The sections of a line, each type with its own keys. `config` is added to each: what is stored of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+
+from lookup import sections
+from lookup.models import Anime, GalleryItem, Game, MediaTitle, MusicItem, Section
+from lookup.sections import Alignment, SectionType
+from lookup.transfer.shapes import (
+    FLAG,
+    ID,
+    ORDER,
+    Anything,
+    Day,
+    Integer,
+    ListOf,
+    Object,
+    OrNull,
+    Problems,
+    Real,
+    Shape,
+    column,
+    problems_of,
+    text,
+)
+from lookup.transfer.uploads import Upload
+from lookup.values import EXACT
+
+MAX_ROWS = 1000  # of one kind on one profile
+
+
+@dataclass(frozen=True, slots=True)
+class AnySection:
+    """Any of the nine types."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        type_ = value.get("type") if isinstance(value, dict) else None
+        if not isinstance(type_, str) or type_ not in _SECTIONS:
+            problems.append((f"{path}.type", f"Must be one of: {', '.join(_SECTIONS)}."))
+            return value
+        before = len(problems)
+        found = _SECTIONS[type_].read(value, path, problems)
+        if len(problems) == before:
+            try:
+                found["config"] = sections.validated(type_, _config(type_, found))
+            except ValidationError as error:
+                said = {_SHOWN_AS.get(at, at): texts for at, texts in error.message_dict.items()}
+                problems.extend(problems_of(ValidationError(said), path))
+        return found
+
+
+# Types that name catalogue rows: the list in the answer, the id in its entries, and the key of the configuration.
+CATALOGUES = {
+    SectionType.GAMES: ("games", "gameCatalogId", "gameIds"),
+    SectionType.ANIME: ("anime", "animeCatalogId", "animeIds"),
+    SectionType.MEDIA: ("media", "mediaCatalogId", "mediaIds"),
+}
+_SHOWN_AS = {key: name for name, _, key in CATALOGUES.values()}
+_CONFIGURED = {
+    SectionType.ABOUT_ME: ("content", "widgetIds", "skills", "skillsEnabled", "skillsAlignment"),
+    SectionType.PROJECTS: ("projectIds",),
+    SectionType.CUSTOM_TEXT: ("content",),
+}
+
+
+def _config(type_: str, section: dict[str, Any]) -> dict[str, Any]:
+    if type_ in CATALOGUES:
+        name, id_, key = CATALOGUES[SectionType(type_)]
+        return {key: [entry[id_] for entry in section[name]]}
+    if type_ == SectionType.MUSIC:
+        return {"music": [{"kind": entry["kind"], "musicId": entry["musicId"]} for entry in section["music"]]}
+    return {name: section[name] for name in _CONFIGURED.get(SectionType(type_), ())}
+
+
+@dataclass(frozen=True, slots=True)
+class _Music:
+    """`artist` stands on tracks and albums, `album` on tracks alone."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind not in _MUSIC:
+            problems.append((f"{path}.kind", f"Must be one of: {', '.join(_MUSIC)}."))
+            return value
+        return {"artist": "", "album": "", **_MUSIC[kind].read(value, path, problems)}
+
+
+def rows(shape: Shape) -> ListOf:
+    return ListOf(shape, MAX_ROWS)
+
+
+_TRACK: dict[str, Shape] = {
+    "kind": Anything(),
+    "musicId": column(MusicItem, "music_id", min_length=1),
+    "title": column(MusicItem, "title"),
+    "image": column(MusicItem, "image"),
+    "artist": column(MusicItem, "artist"),
+    "album": column(MusicItem, "album"),
+}
+_MUSIC = {
+    kind: Object({name: shape for name, shape in _TRACK.items() if name not in absent})
+    for kind, absent in (("track", ()), ("album", ("album",)), ("artist", ("artist", "album")))
+}
+_CATALOGUE_ID = Integer(1, EXACT)
+GALLERY_ITEM = Object(
+    {
+        "id": ID,
+        "caption": column(GalleryItem, "caption"),
+        "width": text(4, choices=GalleryItem.Width.values),
+        "asset": Upload(),
+    }
+)
+_COMMON: dict[str, Shape] = {
+    "id": ID,
+    "type": Anything(),
+    "order": ORDER,
+    "title": column(Section, "title"),
+    "description": column(Section, "description"),
+    "alignment": text(8, choices=Alignment.values),
+}
+_GAME = Object(
+    {
+        "gameCatalogId": _CATALOGUE_ID,
+        **{name: column(Game, name) for name in ("name", "image", "slug")},
+        "released": OrNull(Day()),
+        "rating": OrNull(Real()),
+        "metacritic": OrNull(Integer(-(2**31))),
+    }
+)
+_ANIME = Object(
+    {
+        "animeCatalogId": _CATALOGUE_ID,
+        **{name: column(Anime, name) for name in ("title", "image", "format")},
+        "year": OrNull(Integer(-(2**31))),
+        "score": OrNull(Real()),
+    }
+)
+_MEDIA = Object(
+    {
+        "mediaCatalogId": _CATALOGUE_ID,
+        "mediaType": column(MediaTitle, "media_type"),
+        **{name: column(MediaTitle, name) for name in ("title", "image")},
+        "year": OrNull(Integer(-(2**31))),
+        "rating": OrNull(Real()),
+    }
+)
+_ABOUT_ME = dict.fromkeys(("content", "widgetIds", "skills", "skillsEnabled", "skillsAlignment"), Anything())
+_SECTIONS: dict[str, Object] = {
+    SectionType.ABOUT_ME: Object({**_COMMON, "enabled": FLAG, **_ABOUT_ME}),
+    SectionType.PROJECTS: Object({**_COMMON, "projectIds": Anything()}),
+    SectionType.CUSTOM_TEXT: Object({**_COMMON, "enabled": FLAG, "content": Anything()}),
+    SectionType.GALLERY: Object({**_COMMON, "items": rows(GALLERY_ITEM)}),
+    SectionType.AUDIO_PLAYER: Object(_COMMON),
+    SectionType.GAMES: Object({**_COMMON, "games": rows(_GAME)}),
+    SectionType.ANIME: Object({**_COMMON, "anime": rows(_ANIME)}),
+    SectionType.MEDIA: Object({**_COMMON, "media": rows(_MEDIA)}),
+    SectionType.MUSIC: Object({**_COMMON, "music": rows(_Music())}),
+}

@@ -1,0 +1,228 @@
+"""Shapes of JSON values: each reads a value into what the tables hold, or says by path why it cannot. Pure rules.
+
+A shape is given the value, its path, and the list that it adds problems to; after a problem, what it returns is of no
+use. It never raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, Protocol
+
+from django.core.exceptions import ValidationError
+from django.core.validators import MaxLengthValidator
+from django.db.models import Model
+
+from lookup.values import EXACT, Boolean, Rule, Text, path_of, problem_of_text
+
+Problem = tuple[str, str]  # a path such as links.0.url, and a sentence
+Problems = list[Problem]
+
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+
+
+class Shape(Protocol):
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        """Any: JSON in, and what the tables hold out."""
+
+
+def joined(path: str, name: object) -> str:
+    """`profile.settings`; what a file says is cut and made ASCII."""
+    return f"{path}.{path_of(name)}" if path else path_of(name)
+
+
+def problems_of(error: ValidationError, path: str) -> Problems:
+    """The sentences of `error`, whose own paths begin at `path`."""
+    if hasattr(error, "error_dict"):
+        return [(joined(path, name), text) for name, texts in error.message_dict.items() for text in texts]
+    return [(path, text) for text in error.messages]
+
+
+def milliseconds(moment: datetime) -> int:
+    """What lookups show of a moment."""
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """A value that stays as it is where the rule allows it."""
+
+    rule: Rule
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if problem := self.rule.problem_of(value):
+            problems.append((path, problem))
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    pattern: re.Pattern[str]
+    sentence: str
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, str) or not self.pattern.fullmatch(value):
+            problems.append((path, self.sentence))
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A text that a column accepts: its length, and its validators where it is not empty."""
+
+    max_length: int
+    min_length: int
+    validators: tuple[Any, ...]
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if problem := problem_of_text(value, self.max_length, self.min_length):
+            problems.append((path, problem))
+        elif value:
+            for validator in self.validators:
+                try:
+                    validator(value)
+                except ValidationError as error:
+                    problems.extend(problems_of(error, path))
+        return value
+
+
+def column(model: type[Model], name: str, *, min_length: int = 0) -> Column:
+    field: Any = model._meta.get_field(name)  # Any: a text column, which has both
+    validators = tuple(known for known in field.validators if not isinstance(known, MaxLengthValidator))
+    return Column(field.max_length, min_length, validators)
+
+
+def text(max_length: int, *, choices: Sequence[str] = (), min_length: int = 0) -> Ruled:
+    return Ruled(Text(max_length, choices=tuple(choices), min_length=min_length))
+
+
+@dataclass(frozen=True, slots=True)
+class OrNull:
+    """null is read as `absent`."""
+
+    shape: Shape
+    absent: str | None = None
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        return self.absent if value is None else self.shape.read(value, path, problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    def read(self, value: Any, path: str, problems: Problems) -> None:
+        if value is not None:
+            problems.append((path, "Must be null."))
+
+
+@dataclass(frozen=True, slots=True)
+class Integer:
+    """1.0 is an integer too: JSON has one kind of number."""
+
+    minimum: int = 0
+    maximum: int = 2**31 - 1
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            problems.append((path, "Must be an integer."))
+        elif not self.minimum <= value <= self.maximum:
+            problems.append((path, f"Must be between {self.minimum} and {self.maximum}."))
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Real:
+    minimum: int = -EXACT
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            problems.append((path, "Must be a number."))
+        elif not self.minimum <= value <= EXACT:
+            problems.append((path, f"Must be between {self.minimum} and {EXACT}."))
+        else:
+            return float(value)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """ISO 8601 with a time zone, to the microsecond; read in UTC."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if isinstance(value, str) and _MOMENT.fullmatch(value):
+            try:
+                return datetime.fromisoformat(value).astimezone(UTC)
+            except (ValueError, OverflowError):  # no such day, or outside of the years 1 to 9999
+                problems.append((path, "There is no such moment."))
+                return value
+        problems.append((path, "Must be a moment such as 2024-05-01T12:30:00Z or 2024-05-01T12:30:00.250+02:00."))
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if isinstance(value, str) and _DAY.fullmatch(value):
+            try:
+                return date.fromisoformat(value)
+            except ValueError:
+                problems.append((path, "There is no such day."))
+                return value
+        problems.append((path, "Must be a day such as 2024-05-01."))
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    shape: Shape
+    max_items: int
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, list):
+            problems.append((path, "Must be a list."))
+        elif len(value) > self.max_items:
+            problems.append((path, f"Has {len(value)} entries; at most {self.max_items} are allowed."))
+        else:
+            return [self.shape.read(entry, f"{path}.{place}", problems) for place, entry in enumerate(value)]
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """Every field, and no other one."""
+
+    fields: Mapping[str, Shape]
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, dict):
+            problems.append((path, "Must be an object."))
+            return value
+        found = {}
+        for name, shape in self.fields.items():
+            place = f"{path}.{name}" if path else name
+            if name in value:
+                found[name] = shape.read(value[name], place, problems)
+            else:
+                problems.append((place, "Is missing."))
+        if len(value) > len(found):
+            problems.extend((joined(path, name), "Unknown name.") for name in value if name not in self.fields)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """Judged elsewhere."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        return value
+
+
+ID = Pattern(re.compile(r"[0-9a-f]{32}"), "Must be an id of 32 lower-case hexadecimal characters.")
+FLAG = Ruled(Boolean())
+ORDER = Integer()

@@ -1,0 +1,124 @@
+"""What visitors left: comments as rows, and totals that go beyond the rows that are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from itertools import groupby
+
+from lookup import figures
+from lookup.models import Comment, UserDocument
+from lookup.transfer.claims import Claims, batches
+from lookup.transfer.people import Author, kept
+from lookup.transfer.reading import Json, Line
+from lookup.transfer.shapes import milliseconds
+
+_COMMENT_COLUMNS = (
+    *("author", "content", "is_pinned", "created_at"),
+    *("like_count", "reply_count", "imported_like_count", "imported_reply_count"),
+)
+_DOCUMENT_COLUMNS = (
+    *("profile", "views", "likes", "dislikes", "comments", "unlock_due"),
+    *("imported_likes", "imported_dislikes", "imported_comments"),
+)
+
+
+def write(lines: list[Line], authors: Iterable[Author], claims: Claims, profile_ids: dict[str, str]) -> None:
+    """Comments are added and changed, never removed: others wrote them. The same holds for votes, likes and replies.
+
+    So a total is what the line says, or what is here where that is more.
+    """
+    _write_comments(lines, claims)
+    held: dict[str, UserDocument] = {}
+    for batch in batches(set(profile_ids) & set(claims.users)):
+        locked = UserDocument.objects.select_for_update(no_key=True).filter(pk__in=batch).order_by("pk")
+        held |= {document.pk: document for document in locked}
+    counts = figures.counted(list(held))
+    rows = [_document(line, held.get(line.user_id), counts, claims) for line in lines]
+    rows += [UserDocument(pk=author.user.pk, uid=author.user.uid) for author in authors]
+    for row in rows:
+        row.profile_id = profile_ids[row.pk]
+    UserDocument.objects.bulk_create(
+        rows, update_conflicts=True, unique_fields=["user"], update_fields=_DOCUMENT_COLUMNS
+    )
+
+
+def _document(
+    line: Line, held: UserDocument | None, counts: dict[str, tuple[int, int, int]], claims: Claims
+) -> UserDocument:
+    """The counters of the line, with what they hold beyond the rows. Which badges there are, the line says: none are
+    due."""
+    banned = {pk for pk, user in claims.users.items() if not user.is_active}
+    items = line.comments()
+    own = sum(item["author"]["id"] not in banned for item in items)
+    likes, dislikes, comments = 0, 0, own
+    if held is not None:
+        counted = counts[line.user_id]
+        likes, dislikes = counted[0] - held.imported_likes, counted[1] - held.imported_dislikes
+        comments = counted[2] - held.imported_comments
+    feedback = line.data["feedback"]
+    row = UserDocument(
+        pk=line.user_id,
+        uid=line.user["uid"],
+        views=line.data["views"],
+        imported_likes=max(feedback["likes"] - likes, 0),
+        imported_dislikes=max(feedback["dislikes"] - dislikes, 0),
+        imported_comments=max(line.data["comments"]["count"] - len(items) - (comments - own), 0),
+    )
+    row.likes, row.dislikes = likes + row.imported_likes, dislikes + row.imported_dislikes
+    row.comments = comments + row.imported_comments
+    return row
+
+
+def _write_comments(lines: Iterable[Line], claims: Claims) -> None:
+    counted: dict[str, tuple[int, int]] = {}
+    for batch in batches(claims.comments):
+        rows_there = Comment.objects.select_for_update(no_key=True).filter(pk__in=batch)
+        list(rows_there.order_by("pk").values_list("pk"))  # whoever bans or likes meanwhile waits
+        counted |= figures.counted_of_comments(batch)
+    rows = [
+        _comment(line, item, created_at, claims.comments.get(item["id"]), counted)
+        for line in lines
+        for item, created_at in zip(line.comments(), _moments(line, claims), strict=True)
+    ]
+    Comment.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=_COMMENT_COLUMNS)
+
+
+def _comment(
+    line: Line, item: Json, created_at: datetime, held: Comment | None, counted: dict[str, tuple[int, int]]
+) -> Comment:
+    likes, replies = counted.get(item["id"], (0, 0))
+    if held is not None:
+        likes, replies = likes - held.imported_like_count, replies - held.imported_reply_count
+    return Comment(
+        pk=item["id"],
+        user_id=line.user_id,
+        author_id=item["author"]["id"],
+        content=item["content"],
+        is_pinned=item["pinned"],
+        created_at=created_at,
+        like_count=max(item["likeCount"], likes),
+        reply_count=max(item["replyCount"], replies),
+        imported_like_count=max(item["likeCount"] - likes, 0),
+        imported_reply_count=max(item["replyCount"] - replies, 0),
+    )
+
+
+def _moments(line: Line, claims: Claims) -> list[datetime]:
+    """When each comment was written. Of those that lookups show at the same moment, the order of the line is kept by
+    microseconds."""
+    moments: list[datetime] = []
+    for _, run in groupby(line.comments(), lambda item: (item["pinned"], milliseconds(item["createdAt"]))):
+        items = list(run)
+        found = [kept(item["createdAt"], _created_at(claims.comments.get(item["id"]))) for item in items]
+        newest = max(found)
+        places = [(newest - moment, item["id"]) for moment, item in zip(found, items, strict=True)]
+        if places != sorted(places):
+            start = newest.replace(microsecond=newest.microsecond // 1000 * 1000)
+            found = [start + timedelta(microseconds=after) for after in range(len(items) - 1, -1, -1)]
+        moments += found
+    return moments
+
+
+def _created_at(comment: Comment | None) -> datetime | None:
+    return comment.created_at if comment else None

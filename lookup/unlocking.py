@@ -1,0 +1,91 @@
+"""Badge tiers that views, likes and comments unlock. What is unlocked stays so when the counter falls again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from django.db import transaction
+from django.db.models import Max
+
+from lookup import profiles
+from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule, UserDocument
+
+COUNTERS = {UnlockRule.VIEWS: "views", UnlockRule.LIKES: "likes", UnlockRule.COMMENTS: "comments"}
+BATCH = 200
+MARKED_AT_ONCE = 1000
+
+
+def unlock(*, after_batch: Callable[[], None] = lambda: None) -> int:
+    """Give everybody whose counters have changed what these have reached; how many tiers that was.
+
+    `after_batch` is called between transactions, for whoever holds a lease. A badge that somebody has not got yet
+    comes with its first tier, enabled, behind their other badges.
+    """
+    given = 0
+    while True:
+        with transaction.atomic():
+            due = UserDocument.objects.filter(unlock_due=True).order_by("pk")
+            profile_ids = list(due.values_list("profile_id", flat=True)[:BATCH])
+            if not profile_ids:
+                return given
+            profiles.locked(*profile_ids)
+            rows = UserDocument.objects.select_for_update(no_key=True).filter(profile__in=profile_ids)
+            batch = list(rows.filter(unlock_due=True).order_by("pk"))
+            given += _unlock(batch)
+            UserDocument.objects.filter(pk__in=[row.pk for row in batch]).update(unlock_due=False)
+        after_batch()
+
+
+@transaction.atomic
+def have_everybody_checked() -> int:
+    """After a change of the catalogue's tiers: how many users the next `unlock` looks at. Rows are locked in the order
+    of their ids, as everywhere, and after documents of profiles."""
+    rows = UserDocument.objects.select_for_update(no_key=True).filter(unlock_due=False)
+    marked, last = 0, ""
+    while batch := list(rows.filter(pk__gt=last).order_by("pk").values_list("pk", flat=True)[:MARKED_AT_ONCE]):
+        marked += UserDocument.objects.filter(pk__in=batch).update(unlock_due=True)
+        last = batch[-1]
+    return marked
+
+
+def reached(badge: Badge, counter: int) -> list[int]:
+    """The tiers of the badge that this count unlocks."""
+    return sorted(tier.tier for tier in badge.tiers.all() if tier.threshold <= counter)
+
+
+def _unlock(rows: Iterable[UserDocument]) -> int:
+    badges = list(Badge.objects.exclude(rule="").order_by("order", "pk").prefetch_related("tiers"))
+    by_profile = {document.profile_id: document for document in rows}
+    locked = ProfileBadge.objects.select_for_update(no_key=True).filter(profile__in=by_profile, badge__in=badges)
+    held = {(row.profile_id, row.badge_id): row for row in locked.order_by("pk")}
+    last = _last_places(by_profile)
+    given, new, changed = 0, [], []
+    for profile_id, document in by_profile.items():
+        for badge in badges:
+            row = held.get((profile_id, badge.pk))
+            tiers = reached(badge, getattr(document, COUNTERS[UnlockRule(badge.rule)]))
+            missing = set(tiers) - set(row.unlocked_tiers if row else ())
+            if not missing:
+                continue
+            if row is None:
+                last[profile_id] = last.get(profile_id, -1) + 1
+                row = ProfileBadge(profile_id=profile_id, badge=badge, order=last[profile_id])
+                new.append(row)
+            else:
+                changed.append(row)
+            row.unlocked_tiers = sorted({*row.unlocked_tiers, *missing})
+            given += len(missing)
+    ProfileBadge.objects.bulk_create(new)
+    ProfileBadge.objects.bulk_update(changed, ["unlocked_tiers"])
+    profiles.touch(*sorted({row.profile_id for row in [*new, *changed]}))
+    return given
+
+
+def _last_places(profile_ids: Iterable[str]) -> dict[str, int]:
+    """The highest `order` among the badges of each profile, custom ones too."""
+    last: dict[str, int] = {}
+    for model in (ProfileBadge, CustomBadge):
+        rows = model._default_manager.filter(profile__in=profile_ids).values("profile").order_by()
+        for profile_id, order in rows.annotate(last=Max("order")).values_list("profile", "last"):
+            last[profile_id] = max(order, last.get(profile_id, order))
+    return last

@@ -1,0 +1,162 @@
+"""Rules for one value of a JSON column: what it must be, said in a sentence and as JSON Schema. Pure rules.
+
+`problem_of` takes whatever a client sent and never raises. The database cannot hold NUL characters and lone surrogates,
+so every text refuses them; infinite numbers and NaN are outside of every bound.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+# The largest integer that every JSON reader keeps exactly (RFC 8259 §6).
+EXACT = 2**53 - 1
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+_COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
+_COLOR_SCHEMA = "^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}))?$"
+
+
+class Rule(Protocol):
+    def problem_of(self, value: object) -> str | None:
+        """Why the value is refused, in a sentence; None when it may stand."""
+
+    def json_schema(self) -> dict[str, Any]:
+        """The rule as JSON Schema; Any is JSON."""
+
+
+def problem_of_text(value: object, max_length: int, min_length: int = 0) -> str | None:
+    if not isinstance(value, str):
+        return "Must be a string."
+    if len(value) > max_length:
+        return f"Has {len(value)} characters; at most {max_length} are allowed."
+    if len(value) < min_length:
+        return "Must not be empty."
+    if _UNSTORABLE.search(value):
+        return "Contains a character that cannot be stored (NUL or half of a surrogate pair)."
+    return None
+
+
+def path_of(*parts: object) -> str:
+    """`cardSettings.blur`; names that a client sent are cut and made ASCII, so that every answer can carry them."""
+    return ".".join(str(part)[:64].encode("ascii", "backslashreplace").decode() for part in parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean:
+    def problem_of(self, value: object) -> str | None:
+        return None if isinstance(value, bool) else "Must be true or false."
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An integer or a float, kept as it was given."""
+
+    minimum: int
+    maximum: int
+
+    def problem_of(self, value: object) -> str | None:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return "Must be a number."
+        if not self.minimum <= value <= self.maximum:  # NaN too
+            return f"Must be between {self.minimum} and {self.maximum}."
+        return None
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "number", "minimum": self.minimum, "maximum": self.maximum}
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """With `choices`, one of them and nothing else."""
+
+    max_length: int
+    choices: tuple[str, ...] = ()
+    min_length: int = 0
+
+    def problem_of(self, value: object) -> str | None:
+        problem = problem_of_text(value, self.max_length, self.min_length)
+        if problem is None and self.choices and value not in self.choices:
+            return f"Must be one of: {', '.join(choice or '(empty)' for choice in self.choices)}."
+        return problem
+
+    def json_schema(self) -> dict[str, Any]:
+        if self.choices:
+            return {"type": "string", "enum": list(self.choices)}
+        schema: dict[str, Any] = {"type": "string", "maxLength": self.max_length}
+        return schema | ({"minLength": self.min_length} if self.min_length else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Color:
+    """`#RGB`, `#RRGGBB` or `#RRGGBBAA` in either case; empty: the theme's own."""
+
+    def problem_of(self, value: object) -> str | None:
+        if isinstance(value, str) and (not value or _COLOR.fullmatch(value)):
+            return None
+        return "Must be a colour such as #1b5e4b (#RGB, #RRGGBB or #RRGGBBAA), or empty."
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "pattern": _COLOR_SCHEMA}
+
+
+@dataclass(frozen=True, slots=True)
+class TextList:
+    """Strings, in the order given."""
+
+    max_items: int
+    max_length: int
+    min_length: int = 0
+
+    def problem_of(self, value: object) -> str | None:
+        if not isinstance(value, list):
+            return "Must be a list of strings."
+        if len(value) > self.max_items:
+            return f"Has {len(value)} entries; at most {self.max_items} are allowed."
+        for number, entry in enumerate(value, start=1):
+            if problem := problem_of_text(entry, self.max_length, self.min_length):
+                return f"Entry {number}: {problem}"
+        return None
+
+    def json_schema(self) -> dict[str, Any]:
+        entry = Text(self.max_length, min_length=self.min_length).json_schema()
+        return {"type": "array", "items": entry, "maxItems": self.max_items}
+
+
+@dataclass(frozen=True, slots=True)
+class FlatObject:
+    """An object of booleans, numbers and strings, nothing nested."""
+
+    max_entries: int
+    max_length: int
+
+    def problem_of(self, value: object) -> str | None:
+        if not isinstance(value, dict):
+            return "Must be an object."
+        if len(value) > self.max_entries:
+            return f"Has {len(value)} entries; at most {self.max_entries} are allowed."
+        for name, scalar in value.items():
+            if problem := problem_of_text(name, 64, min_length=1):
+                return f"Name {path_of(name)}: {problem}"
+            if problem := self._problem_of_scalar(scalar):
+                return f"{path_of(name)}: {problem}"
+        return None
+
+    def _problem_of_scalar(self, scalar: object) -> str | None:
+        if isinstance(scalar, bool):
+            return None
+        if isinstance(scalar, int | float):
+            return Number(-EXACT, EXACT).problem_of(scalar)
+        if isinstance(scalar, str):
+            return problem_of_text(scalar, self.max_length)
+        return "Must be true or false, a number or a string."
+
+    def json_schema(self) -> dict[str, Any]:
+        scalars: list[Rule] = [Boolean(), Number(-EXACT, EXACT), Text(self.max_length)]
+        return {
+            "type": "object",
+            "maxProperties": self.max_entries,
+            "additionalProperties": {"anyOf": [scalar.json_schema() for scalar in scalars]},
+        }

@@ -1,0 +1,73 @@
+"""GET /api/leaderboard/views, /badges and /uid."""
+
+from __future__ import annotations
+
+import re
+from typing import ClassVar
+
+from django.http import HttpResponse
+
+from accounts.api_json import json_bytes, json_response
+from accounts.api_view import ApiRequest
+from lookup import documents, openapi, rows
+from lookup.errors import LimitInvalid
+from lookup.models import Board
+from lookup.rows import BoardRow
+from lookup.views.earlier import EarlierView
+
+DEFAULT_LIMIT, MAX_LIMIT = 10, 100
+_LIMIT = re.compile(r"[0-9]{1,3}")
+
+
+class Leaderboard(EarlierView):
+    board: ClassVar[Board]
+
+    def get(self, request: ApiRequest) -> HttpResponse:
+        return json_response(answer(self.board, _limit(request.GET.get("limit", str(DEFAULT_LIMIT)))))
+
+
+@openapi.board("views", "profile views")
+class ViewsLeaderboard(Leaderboard):
+    board = Board.VIEWS
+
+
+@openapi.board("badges", "number of enabled badges")
+class BadgesLeaderboard(Leaderboard):
+    board = Board.BADGES
+
+
+@openapi.board("uid", "uid")
+class UidLeaderboard(Leaderboard):
+    board = Board.UID
+
+
+def answer(board: Board, limit: int) -> bytes:
+    """The first `limit` entries. 1 query; where documents are stale, they are rendered first."""
+    found = rows.read_board(board, limit)
+    stale = [row.profile_id for row in found if row.fingerprint != documents.fingerprint()]
+    if stale:
+        documents.refresh(*stale)
+        found = rows.read_board(board, limit)
+    return b"[" + b",".join(_entry(row) for row in found) + b"]"
+
+
+def _entry(row: BoardRow) -> bytes:
+    head = json_bytes(
+        {
+            "id": row.uid,
+            "username": row.username,
+            "displayName": row.display_name or row.username,
+            "chatId": row.chat_id or "",
+            "isVerified": bool(row.is_verified),
+            "isBanned": False,
+            "createdAt": int(row.created_at.timestamp()),
+        }
+    )[:-1]
+    user = b"".join([head, b",", row.text.encode(), b',"viewCount":', str(row.views).encode(), b"}"])
+    return b'{"rank":%d,"user":%s,"score":%d,"change":%d}' % (row.rank, user, row.score, row.change)
+
+
+def _limit(value: str) -> int:
+    if not _LIMIT.fullmatch(value) or not 1 <= int(value) <= MAX_LIMIT:
+        raise LimitInvalid
+    return int(value)

@@ -1,0 +1,100 @@
+"""GET /{username}: the public profile page; its style sheet; its links, which count their clicks.
+
+A link's address on the page is ours, so that clicks count for everybody, without JavaScript and whatever the browser
+does about pings; the host that it leads to stands beside its title, and the whole address in its tooltip.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from hashlib import blake2b
+
+from django.conf import settings
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponsePermanentRedirect, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import get_conditional_response
+from django.utils.encoding import iri_to_uri
+from django.utils.http import quote_etag
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+
+from accounts import content_security
+from lookup import visits
+from lookup.errors import ProfilePrivate, UserNotFound
+from lookup.page import colors, places, whole
+from lookup.page.whole import Elsewhere, ProfilePage
+
+# Every visit must reach us to be counted, and signed-in visitors get a page of their own.
+CACHING = "private, no-cache"
+STYLE_CACHING = "public, max-age=31536000, immutable"
+
+View = Callable[..., HttpResponse]
+
+
+def refusing(view: View) -> View:
+    """Whom a name does not show: nobody and banned users alike are 404; private profiles say so, and nothing else."""
+
+    @functools.wraps(view)
+    def answered(request: HttpRequest, **names: str) -> HttpResponse:
+        try:
+            return view(request, **names)
+        except UserNotFound:
+            raise Http404 from None
+        except ProfilePrivate:
+            return _with_caching(render(request, "lookup/private.html", status=404))
+
+    return answered
+
+
+@csrf_exempt  # no cookie decides anything: a POST is 405
+@require_safe
+@refusing
+def show(request: HttpRequest, name: str) -> HttpResponse:
+    page = whole.find(name, timezone.now())
+    if isinstance(page, Elsewhere):
+        return _with_caching(HttpResponseRedirect(reverse("profile_page", args=[page.username])))
+    visits.count_view(request, user_id=page.user.id)
+    response = _with_caching(render(request, "lookup/profile_page.html", {"page": page}))
+    etag = quote_etag(blake2b(response.content, digest_size=16).hexdigest())
+    response.headers["ETag"] = etag
+    response = get_conditional_response(request, etag=etag, response=response) or response
+    response.headers[content_security.HEADER] = _policy(page)  # of a 304 too: it renews what the browser has kept
+    return response
+
+
+@require_safe
+def without_slash(request: HttpRequest, name: str) -> HttpResponse:
+    return HttpResponsePermanentRedirect(reverse("profile_page", args=[name]))
+
+
+@require_safe
+@refusing
+def follow(request: HttpRequest, name: str, link_id: str) -> HttpResponse:
+    """Sends the visitor on. The address is the user's own, http, https or mailto: not for Django's redirect classes."""
+    user, url = whole.link_of(name, link_id, timezone.now())
+    visits.count_click(request, user_id=user.id, link_id=link_id)
+    headers = {"Location": iri_to_uri(url), "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+    return HttpResponse(status=302, headers={**headers, "X-Robots-Tag": "noindex, nofollow"})
+
+
+@require_safe
+def style(request: HttpRequest) -> HttpResponse:
+    """The owner's colours, out of the address alone."""
+    response = HttpResponse(colors.sheet(request.GET.dict()), content_type="text/css; charset=utf-8")
+    response.headers["Cache-Control"] = STYLE_CACHING
+    return response
+
+
+def _with_caching(response: HttpResponse) -> HttpResponse:
+    response.headers["Cache-Control"] = CACHING
+    return response
+
+
+def _policy(page: ProfilePage) -> str:
+    """Lets in uploads and assets; and, where the owner mirrors it, the picture on the chat platform."""
+    media = places.media_sources()
+    chat = (places.origin(settings.CHAT_CDN_URL),) if page.is_mirrored else ()
+    return content_security.header(images=(*media, *chat), media=media)

@@ -1,0 +1,146 @@
+"""Visits in the tables: the store of the embedded default, and the place where batches of counts end up."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice
+
+from django.db import connection, transaction
+from django.db.models import F
+
+from lookup import documents, figures
+from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
+from lookup.visitors import Visitor
+
+ONCE_IN = timedelta(hours=24)
+DAY = timedelta(days=1)
+BATCHES_KEPT = timedelta(days=7)  # longer than any store remembers a batch that it has handed over
+ROWS_AT_ONCE = 500
+
+
+@dataclass(frozen=True)
+class Folded:
+    """What a run added to the tables."""
+
+    views: int = 0
+    clicks: int = 0
+
+    def __add__(self, other: Folded) -> Folded:
+        return Folded(self.views + other.views, self.clicks + other.clicks)
+
+
+def day_of(now: datetime) -> date:
+    """The day whose salt is today's."""
+    return now.astimezone(UTC).date()
+
+
+def new_salt() -> str:
+    return secrets.token_hex(32)
+
+
+class DatabaseVisits:
+    """Counts at once. A visitor who was counted costs one SELECT."""
+
+    def __init__(self) -> None:
+        self._salts: tuple[date, list[str]] | None = None  # of the day, today's first
+
+    def count_view(self, user_id: str, visitor: Visitor, now: datetime) -> bool:
+        hashes = [visitor.hashed(user_id, salt) for salt in self._salts_at(now)]
+        if _is_counted(user_id, hashes, now):
+            return False
+        with transaction.atomic():
+            # Whoever counts for this user waits here: at midnight one visitor may come with two hashes at once.
+            if not UserDocument.objects.select_for_update(no_key=True).filter(pk=user_id).values_list("pk"):
+                return False  # deleted meanwhile
+            if _is_counted(user_id, hashes, now):
+                return False
+            Visit.objects.update_or_create(user_id=user_id, visitor=hashes[0], defaults={"counted_at": now})
+            figures.add(user_id, views=1)
+        return True
+
+    def count_click(self, link_id: str) -> None:
+        add_clicks({link_id: 1})
+
+    def fold(self, now: datetime) -> Folded:
+        """Everything is in the tables already."""
+        return Folded()
+
+    def _salts_at(self, now: datetime) -> list[str]:
+        today = day_of(now)
+        if self._salts is None or self._salts[0] != today:
+            made, _ = VisitSalt.objects.get_or_create(day=today, defaults={"salt": new_salt()})
+            before = VisitSalt.objects.filter(day=today - DAY).values_list("salt", flat=True)
+            self._salts = today, [made.salt, *before]
+        return self._salts[1]
+
+
+def _is_counted(user_id: str, hashes: Collection[str], now: datetime) -> bool:
+    return Visit.objects.filter(user=user_id, visitor__in=hashes, counted_at__gt=now - ONCE_IN).exists()
+
+
+def add_batch(token: str, views: Mapping[str, int], clicks: Mapping[str, int], now: datetime) -> Folded:
+    """Add a batch of counts by user and by link; what was added now.
+
+    Each part is a transaction of its own that also notes its token. A batch that comes again, after a crash or in two
+    processes at once, must be the same under the same token: its parts are, and those that were added are left out.
+    Once all were added, nothing is added under this token whatever comes. Users and links that are gone are left out.
+    """
+    if VisitBatch.objects.filter(token=token).exists():
+        return Folded()
+    added = Folded()
+    for number, part in enumerate(_parts(clicks)):
+        with transaction.atomic():
+            if _is_new(f"{token}:clicks:{number}", now):
+                add_clicks(part)
+                added += Folded(clicks=sum(part.values()))
+    for number, part in enumerate(_parts(views)):
+        with transaction.atomic():
+            if _is_new(f"{token}:views:{number}", now):
+                add_views(part)
+                added += Folded(views=sum(part.values()))
+    _is_new(token, now)
+    return added
+
+
+def _parts(counts: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    items = iter(sorted(counts.items()))
+    while part := dict(islice(items, ROWS_AT_ONCE)):
+        yield part
+
+
+def _is_new(token: str, now: datetime) -> bool:
+    """A second process that adds the same part waits here for the first one's commit."""
+    return VisitBatch.objects.get_or_create(token=token, defaults={"folded_at": now})[1]
+
+
+@transaction.atomic
+def add_views(views: Mapping[str, int]) -> None:
+    """Add to the counters of these users. 2 queries. Rows are locked in the order of their ids, as everywhere."""
+    list(UserDocument.objects.select_for_update(no_key=True).filter(pk__in=views).order_by("pk").values_list("pk"))
+    rows = ", ".join(["(%s, %s)"] * len(views))
+    statement = f"""
+        UPDATE lookup_userdocument SET views = lookup_userdocument.views + batch.column2, unlock_due = %s
+        FROM (VALUES {rows}) AS batch WHERE lookup_userdocument.user_id = batch.column1
+    """  # noqa: S608 - placeholders alone are put in
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [True, *(value for item in sorted(views.items()) for value in item)])
+
+
+@transaction.atomic
+def add_clicks(clicks: Mapping[str, int]) -> None:
+    """Add to the clicks of these links; lookups show them at the next read. Documents are locked before links, as by
+    whoever changes profiles."""
+    documents.mark_stale(Profile.objects.filter(links__in=list(clicks)))
+    links = Link.objects.select_for_update(no_key=True).filter(pk__in=clicks).order_by("pk")
+    for pk in list(links.values_list("pk", flat=True)):
+        Link.objects.filter(pk=pk).update(clicks=F("clicks") + clicks[pk])
+
+
+def forget(now: datetime) -> None:
+    """Delete the visitors and salts whose time is over, whichever store made them, and old notes of batches."""
+    Visit.objects.filter(counted_at__lte=now - ONCE_IN).delete()
+    VisitSalt.objects.filter(day__lt=day_of(now) - DAY).delete()
+    VisitBatch.objects.filter(folded_at__lte=now - BATCHES_KEPT).delete()

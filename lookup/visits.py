@@ -1,0 +1,77 @@
+"""Views of profiles, each visitor once in 24 hours, and clicks on their links, each one; nobody is remembered.
+
+Two stores keep the same promises. A visitor is a keyed hash; its salt changes each day (UTC), and whoever was counted
+under yesterday's salt is found under it too. A store that does not answer costs the count, never the page.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from datetime import datetime
+from typing import Protocol
+
+from django.conf import settings
+from django.db import DatabaseError
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.module_loading import import_string
+
+from accounts import client_address
+from lookup import visit_records
+from lookup.redis_visits import RedisVisits, StoreUnavailable
+from lookup.visit_records import DatabaseVisits, Folded
+from lookup.visitors import Visitor
+
+__all__ = ["DatabaseVisits", "Folded", "RedisVisits", "VisitStore", "count_click", "count_view", "fold"]
+
+logger = logging.getLogger(__name__)
+
+
+class VisitStore(Protocol):
+    """Counts views and clicks. StoreUnavailable or DatabaseError: it does not answer, and nothing is counted."""
+
+    def count_view(self, user_id: str, visitor: Visitor, now: datetime) -> bool:
+        """Whether the visitor is new on the profiles of this user; then it is a view."""
+
+    def count_click(self, link_id: str) -> None: ...
+
+    def fold(self, now: datetime) -> Folded:
+        """Bring what was counted to the tables. Safe at any moment, in any number of processes, after any crash."""
+
+
+@functools.cache
+def _store() -> VisitStore:
+    store: VisitStore = import_string(settings.VISIT_STORE)()
+    return store
+
+
+def count_view(request: HttpRequest, *, user_id: str) -> None:
+    """Count this request as a view of the user's profile, if it is one. The owner does not count."""
+    visitor = _visitor(request, user_id)
+    if visitor is not None:
+        try:
+            _store().count_view(user_id, visitor, timezone.now())
+        except (StoreUnavailable, DatabaseError):
+            logger.exception("A view could not be counted.")
+
+
+def count_click(request: HttpRequest, *, user_id: str, link_id: str) -> None:
+    """Count this request as a click on a link of the user's profile, if it is one. The owner does not count."""
+    if _visitor(request, user_id) is not None:
+        try:
+            _store().count_click(link_id)
+        except (StoreUnavailable, DatabaseError):
+            logger.exception("A click could not be counted.")
+
+
+def _visitor(request: HttpRequest, user_id: str) -> Visitor | None:
+    visitor = Visitor.of(request.method or "", request.headers, client_address.current.get())
+    return None if visitor is None or request.user.pk == user_id else visitor
+
+
+def fold(now: datetime) -> Folded:
+    """Bring what was counted to the tables, and forget visitors and salts whose time is over. StoreUnavailable: the
+    counts wait for the next time."""
+    visit_records.forget(now)
+    return _store().fold(now)
