@@ -14,7 +14,7 @@ from django.conf import settings
 class Subject(NamedTuple):
     """What claims are made of; read along with a token by one statement (statements.py).
 
-    `connections`: the linked accounts in the claim's own shape.
+    `picture`: its URL, "" where there is none. `connections`: the linked accounts in the claim's own shape.
     """
 
     id: str
@@ -24,6 +24,7 @@ class Subject(NamedTuple):
     display_name: str
     email: str
     is_email_verified: bool
+    picture: str
     connections: list[dict[str, str]]
 
 
@@ -34,6 +35,8 @@ def of(subject: Subject, scopes: Collection[str]) -> dict[str, Any]:
         claims["uid"] = subject.uid
         claims["name"] = subject.display_name or subject.username
         claims["preferred_username"] = subject.username
+        if subject.picture:
+            claims["picture"] = subject.picture
         claims["profile"] = f"{settings.BASE_URL}/{subject.username}"
     if "email" in scopes and subject.email:
         claims["email"] = subject.email

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
+from lookup import addresses
 from oidc_provider.claims import Subject
 
 Row = tuple[Any, ...]
@@ -20,11 +21,13 @@ Row = tuple[Any, ...]
 _SUBJECT_COLUMNS = """
     u.id, u.is_active, u.uid, u.username, u.display_name, u.email,
     EXISTS (SELECT 1 FROM account_emailaddress e WHERE e.user_id = u.id AND e.email = u.email AND e.verified),
-    chat.external_id, chat.name, scrobbler.external_id, scrobbler.name
+    d.avatar_path, d.mirrors_chat, chat.external_id, chat.name, scrobbler.external_id, scrobbler.name
 """
 _SUBJECT_JOINS = """
     LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
     LEFT JOIN accounts_linkedaccount scrobbler ON scrobbler.user_id = u.id AND scrobbler.kind = 'SCROBBLER'
+    LEFT JOIN lookup_userdocument f ON f.user_id = u.id
+    LEFT JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
 """
 _CODE = f"""
     SELECT a.id, a.client_secret, a.suspended_at IS NOT NULL, a.registered_scopes,
@@ -208,10 +211,13 @@ def _presented(row: Row | None) -> Presented | None:
 
 
 def _subject(columns: Row) -> Subject:
-    user_id, is_active, uid, username, display_name, email, is_verified, *linked = columns
+    user_id, is_active, uid, username, display_name, email, is_verified, avatar_path, mirrors_chat, *linked = columns
+    picture = addresses.avatar(user_id, path=avatar_path or "", mirrors_chat=bool(mirrors_chat)) or ""
     kinds = (("chat", linked[0], linked[1]), ("scrobbler", linked[2], linked[3]))
     connections = [{"type": kind, "id": account, "name": name} for kind, account, name in kinds if account is not None]
-    return Subject(user_id, bool(is_active), uid, username, display_name, email, bool(is_verified), connections)
+    return Subject(
+        user_id, bool(is_active), uid, username, display_name, email, bool(is_verified), picture, connections
+    )
 
 
 def _one(statement: str, *values: Any) -> Row | None:

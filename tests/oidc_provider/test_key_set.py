@@ -115,6 +115,7 @@ def test_an_undecryptable_key_makes_the_service_unready(
         "signing_key": (
             f"The signing key {signing_key.kid} cannot be decrypted: none of SIGNING_KEY_ENCRYPTION_KEYS fits."
         ),
+        "jobs": "ok",
     }
 
 
