@@ -14,7 +14,7 @@ PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.
 EMBEDDED := VAR_DIR=.venv/var SECRET_KEY=checks-only SIGNING_KEY_ENCRYPTION_KEYS=checks-only
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lock format clean
+.PHONY: help run test check lock format openapi clean
 
 help:  ## list what there is
 	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -28,7 +28,7 @@ test: .venv/.development  ## run every test, on SQLite and again on PostgreSQL w
 check: .venv/.development  ## format, lint, types, architecture, templates, migrations, deploy checks
 	@$(MAKE) --keep-going --no-print-directory $(addprefix check-,$(CHECKS))
 
-CHECKS := format lint rooms architecture types templates migrations settings deployment
+CHECKS := format lint rooms architecture types templates migrations settings openapi deployment
 .PHONY: $(addprefix check-,$(CHECKS))
 check-format: ; $(BIN)/ruff format --check --output-format concise .
 check-lint: ; $(BIN)/ruff check --quiet .
@@ -38,6 +38,8 @@ check-types: ; $(EMBEDDED) $(BIN)/mypy
 check-templates: ; $(BIN)/djlint --lint --quiet templates
 check-migrations: ; $(EMBEDDED) $(BIN)/python manage.py makemigrations --check --dry-run
 check-settings: ; $(EMBEDDED) $(BIN)/python manage.py check --fail-level WARNING
+check-openapi: ; @$(EMBEDDED) $(BIN)/python manage.py spectacular --validate --fail-on-warn --file .venv/openapi.yaml
+	@cmp docs/openapi.yaml .venv/openapi.yaml || { echo "docs/openapi.yaml is out of date: make openapi" >&2; exit 1; }
 check-deployment: ; @$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 lock: .venv/.development  ## pin the dependencies of pyproject.toml, with their hashes
@@ -49,6 +51,9 @@ lock: .venv/.development  ## pin the dependencies of pyproject.toml, with their 
 format: .venv/.development  ## format the code and mend what lint can mend
 	$(BIN)/ruff check --fix-only .
 	$(BIN)/ruff format .
+
+openapi: .venv/.development  ## write docs/openapi.yaml from the serializers
+	$(EMBEDDED) $(BIN)/python manage.py spectacular --validate --fail-on-warn --file docs/openapi.yaml
 
 clean:  ## remove the environment and every cache; the data in var/ stays
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .grimp_cache .coverage htmlcov

@@ -6,4 +6,4 @@ class ConfigConfig(AppConfig):
     verbose_name = "Configuration"
 
     def ready(self) -> None:
-        from config import checks  # noqa: F401 - registers the deploy checks
+        from config import checks, jobs  # noqa: F401 - registers their system checks

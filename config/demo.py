@@ -1,7 +1,9 @@
-"""Demo data of the embedded default: an operator, three users, two apps and four keys, listed in VAR_DIR/demo.json.
+"""Demo data of the embedded default: an operator, three users, two apps and four keys, listed in VAR_DIR/demo.json,
+and a small population beside them.
 
 Made once. At a later start, whatever still exists is left as it is; what is missing is made, and what exists in the
-database without standing in the file gets a fresh password or secret, since nobody can read the old one.
+database without standing in the file gets a fresh password or secret, since nobody can read the old one. What stands
+on the profiles is in `demo_profiles`.
 """
 
 from __future__ import annotations
@@ -10,15 +12,17 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
-from accounts import api_keys, operators, users
+from accounts import api_keys, linking, operators, users
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
+from config import demo_profiles
 from oidc_provider import applications
 from oidc_provider.models import Application
 from oidc_provider.scopes import LOCKED_SCOPES, SCOPES
@@ -29,9 +33,10 @@ FILE_WAS_LOST = "demo.json was missing"
 
 @dataclass(frozen=True)
 class Person:
-    """`linked`: the outside accounts, as kind, id and name there."""
+    """`linked`: the outside accounts, as kind, id and name there. `joined_at`: before the population did."""
 
     username: str
+    joined_at: datetime = datetime(2020, 5, 4, 9, 30, tzinfo=UTC)
     display_name: str = ""
     plan: Plan = Plan.FREE
     unlocked: tuple[str, ...] = ()
@@ -61,8 +66,14 @@ PEOPLE = (
         unlocked=LOCKED_SCOPES,
         linked=((CHAT, "268473310986240001", "ada"), (SCROBBLER, "ada-listens", "ada-listens")),
     ),
-    Person("ben"),
-    Person("cleo", display_name="Cleo", plan=Plan.PREMIUM, linked=((CHAT, "268473310986240003", "cleo"),)),
+    Person("ben", joined_at=datetime(2020, 5, 11, 18, 5, tzinfo=UTC)),
+    Person(
+        "cleo",
+        joined_at=datetime(2020, 5, 20, 21, 40, tzinfo=UTC),
+        display_name="Cleo",
+        plan=Plan.PREMIUM,
+        linked=((CHAT, "268473310986240003", "cleo"),),
+    ),
 )
 APPS = {
     "app": App(0, "Demo app", ("http://127.0.0.1:9999/callback", "https://app.example/callback"), tuple(SCOPES)),
@@ -86,6 +97,7 @@ def seed() -> Entry:
         for name, app in APPS.items():
             entry[name] = _application(app, accounts[app.owner], known.get(name, {}))
         entry["api_keys"] = [_key(permission, accounts[0], known) for permission in Permission.values]
+        demo_profiles.furnish(*accounts)
     if entry != known:
         _write(entry)
     return entry
@@ -129,10 +141,12 @@ def _new_user(person: Person, password: str) -> User:
         has_verified_email=True,
         display_name=person.display_name,
         plan=person.plan,
+        created_at=person.joined_at,
     )
     for kind, external_id, name in person.linked:
         if not LinkedAccount.objects.filter(kind=kind, external_id=external_id).exists():
-            LinkedAccount.objects.create(user=user, kind=kind, external_id=external_id, name=name)
+            picture = demo_profiles.chat_picture(external_id)
+            linking.link(user=user, kind=kind, external_id=external_id, name=name, avatar_url=picture, by=None)
     for scope in person.unlocked:
         applications.unlock_scope(owner=user, scope=scope, by=None, reason="Demo data")
     return user

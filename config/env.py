@@ -63,6 +63,16 @@ def origin(name: str, default: str) -> str:
     return value
 
 
+def base_url(name: str, default: str) -> str:
+    """Where other URLs begin: http or https, with a path or none, without query, fragment or trailing slash."""
+    value = text(name, default)
+    parts = urlsplit(value)
+    is_plain = not (parts.query or parts.fragment or parts.username) and not value.endswith(("/", "?", "#"))
+    if parts.scheme not in {"http", "https"} or not parts.hostname or not is_plain:
+        raise ImproperlyConfigured(f"{name} must be a URL such as https://cdn.example.org/files; it is {value!r}.")
+    return value
+
+
 def kept_secret(name: str, directory: Path) -> str:
     """A secret that this installation made for itself at its first start, kept in `directory`/secrets.json.
 

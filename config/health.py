@@ -1,16 +1,24 @@
 """Health for whoever runs the service: /healthz says the process answers, /readyz that its parts do."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from redis.exceptions import RedisError
 
+from config import jobs
+from config.jobs import Job
 from oidc_provider import signing
 from oidc_provider.signing import SigningUnavailable
+
+STARTED_AT = timezone.now()
+# After a pause of everything the jobs are late until they have run, and whoever starts them may wait for the web first.
+YOUNG = timedelta(minutes=2)
 
 
 @never_cache
@@ -57,4 +65,24 @@ def _signing_key() -> str:
     return ""
 
 
-CHECKS = {"database": _database, "migrations": _migrations, "cache": _cache, "signing_key": _signing_key}
+def _jobs() -> str:
+    now = timezone.now()
+    is_young = now - STARTED_AT < YOUNG
+    late = [] if is_young else jobs.late(now)
+    return f"late: {', '.join(_age(job, now) for job in late)}" if late else ""
+
+
+def _age(job: Job, now: datetime) -> str:
+    """The job's name and how long ago it succeeded last."""
+    if job.run.succeeded_at is None:
+        return f"{job.name} (no success yet)"
+    return f"{job.name} (last success {(now - job.run.succeeded_at) // timedelta(minutes=1)} min ago)"
+
+
+CHECKS = {
+    "database": _database,
+    "migrations": _migrations,
+    "cache": _cache,
+    "signing_key": _signing_key,
+    "jobs": _jobs,
+}

@@ -4,8 +4,10 @@ from collections.abc import Callable
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.urls import resolve
 
 from accounts import client_address, content_security
+from accounts.errors import Forbidden
 from config import views
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -23,7 +25,7 @@ class EdgeProxyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         address = client_address.of(request)
         if address is None:
-            return JsonResponse({"error": "errors.forbidden"}, status=403)
+            return JsonResponse(Forbidden().body(), status=Forbidden.status)
         token = client_address.current.set(address)
         try:
             return self.get_response(request)
@@ -34,7 +36,7 @@ class EdgeProxyMiddleware:
 class NulByteMiddleware:
     """A NUL byte names nothing, in the path or in a page's query; PostgreSQL would refuse to look.
 
-    The protocol endpoints answer for their own queries, in the protocol's words.
+    What stands under /api/ answers for its own queries, in its own words.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -48,6 +50,25 @@ class NulByteMiddleware:
         if "\x00" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
             del request.COOKIES[settings.SESSION_COOKIE_NAME]
         return self.get_response(request)
+
+
+class ApiMiddleware:
+    """Takes what stands under /api/, the protocol's endpoints aside, straight to its view.
+
+    An ApiView needs no session, no cookie and no form, and sets its own headers: the middleware below would cost more
+    than many an answer. What a view raises goes the usual way, to Django's log and `config.views`.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if not views.is_in_api_lane(request):
+            return self.get_response(request)
+        request.get_host()  # DisallowedHost is answered 400, here as on every page
+        match = request.resolver_match = resolve(request.path_info)
+        response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+        return response
 
 
 class ContentSecurityPolicyMiddleware:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 import django_stubs_ext
 
-from config import env, logging
+from config import env, logging, openapi, toolkit
 
 django_stubs_ext.monkeypatch()
 
@@ -51,6 +51,7 @@ SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 INSTALLED_APPS = [
     "config",
     "oidc_provider",
+    "lookup",
     "accounts",
     "django.contrib.admin",
     "django.contrib.auth",
@@ -60,6 +61,7 @@ INSTALLED_APPS = [
     "django.contrib.staticfiles",
     "django.forms",
     "rest_framework",
+    "drf_spectacular",
     "oauth2_provider",
     "allauth",
     "allauth.account",
@@ -70,6 +72,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.middleware.EdgeProxyMiddleware",
     "config.middleware.NulByteMiddleware",
+    "config.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.ContentSecurityPolicyMiddleware",
@@ -112,7 +115,7 @@ if EMBEDDED:
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",  # DEFERRED loses half of concurrent writes to "database is locked"
                 "timeout": 20,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32768;",
             },
         }
     }
@@ -120,6 +123,7 @@ else:
     DATABASES = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=0))}
     DATABASES["default"]["OPTIONS"] = {
         **DATABASES["default"].get("OPTIONS", {}),
+        "server_side_binding": True,
         "pool": {"min_size": 2, "max_size": env.integer("DATABASE_POOL_SIZE", 8), "timeout": 10},
     }
 if REDIS_URL:
@@ -156,8 +160,12 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "connected_apps"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
-ON_BAN = ["oidc_provider.tokens.delete_of_user"]  # what rooms above `accounts` do in its transactions
-ON_DELETE = ["oidc_provider.applications.delete_of_user"]
+# What rooms above `accounts` do in its transactions.
+ON_CREATE = ["lookup.profiles.create_for"]
+ON_BAN = ["oidc_provider.tokens.delete_of_user", "lookup.figures.recount_after"]
+ON_LIFT = ["lookup.figures.recount_after"]
+ON_LINK = ["lookup.documents.mark_stale_of_user"]
+ON_DELETE = ["oidc_provider.applications.delete_of_user", "lookup.profiles.lock_of_user", "lookup.figures.withdraw"]
 
 ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
 ACCOUNT_FORMS = {"login": "accounts.signup.LoginForm"}
@@ -203,55 +211,24 @@ OAUTH2_PROVIDER_GRANT_MODEL = "oidc_provider.Grant"
 OAUTH2_PROVIDER_ACCESS_TOKEN_MODEL = "oidc_provider.AccessToken"  # noqa: S105 - a model's name
 OAUTH2_PROVIDER_REFRESH_TOKEN_MODEL = "oidc_provider.RefreshToken"  # noqa: S105 - a model's name
 OAUTH2_PROVIDER_ID_TOKEN_MODEL = "oidc_provider.IDToken"  # noqa: S105 - a model's name
-OAUTH2_PROVIDER = {
-    "OIDC_ENABLED": True,
-    "OIDC_ISS_ENDPOINT": BASE_URL,
-    "SCOPES_BACKEND_CLASS": "oidc_provider.scopes.RegisteredScopes",
-    "DEFAULT_SCOPES": [],
-    "AUTHORIZATION_CODE_EXPIRE_SECONDS": int(AUTHORIZATION_CODE_LIFETIME.total_seconds()),
-    "ACCESS_TOKEN_EXPIRE_SECONDS": int(ACCESS_TOKEN_LIFETIME.total_seconds()),
-    "REFRESH_TOKEN_EXPIRE_SECONDS": int(REFRESH_TOKEN_LIFETIME.total_seconds()),
-    "ID_TOKEN_EXPIRE_SECONDS": int(ID_TOKEN_LIFETIME.total_seconds()),
-    "ROTATE_REFRESH_TOKEN": True,
-    "REFRESH_TOKEN_REUSE_PROTECTION": True,
-    "REFRESH_TOKEN_GRACE_PERIOD_SECONDS": 0,
-    "PKCE_REQUIRED": True,
-    "REQUEST_APPROVAL_PROMPT": "force",
-    "ALLOW_URI_WILDCARDS": False,
-    "ALLOWED_REDIRECT_URI_SCHEMES": ["http", "https"],
-    "ALLOW_LOCALHOST_LOOPBACK": False,
-    "OIDC_RESPONSE_TYPES_SUPPORTED": ["code"],
-    "OAUTH2_RESPONSE_TYPES_SUPPORTED": ["code"],
-    "OAUTH2_GRANT_TYPES_SUPPORTED": ["authorization_code", "refresh_token", "client_credentials"],
-    "CLIENT_SECRET_HASHER": "secret_sha256",
-    "APPLICATION_ADMIN_CLASS": "oidc_provider.admin.ApplicationAdmin",
-    "ACCESS_TOKEN_ADMIN_CLASS": "oidc_provider.admin.AccessTokenAdmin",
-    "REFRESH_TOKEN_ADMIN_CLASS": "oidc_provider.admin.RefreshTokenAdmin",
-    "GRANT_ADMIN_CLASS": "oidc_provider.admin.HiddenAdmin",
-    "ID_TOKEN_ADMIN_CLASS": "oidc_provider.admin.HiddenAdmin",
-    "OAUTH2_VALIDATOR_CLASS": "oidc_provider.validator.Validator",
-    "OAUTH2_SERVER_CLASS": "oidc_provider.server.Server",
-    "OAUTH2_BACKEND_CLASS": "oidc_provider.server.Backend",
-    **{
-        f"COMPLIANT_BCP_RFC9700_{gate}": True
-        for gate in (
-            "IMPLICIT_GRANT",
-            "PASSWORD_GRANT",
-            "PKCE_METHOD",
-            "ACCESS_TOKEN_TRANSPORT",
-            "AUTHZ_RESPONSE_ISS",
-            "TOKEN_STORAGE",
-            "REFRESH_TOKEN",
-            "REDIRECT_URI_MATCHING",
-            "PKCE_REQUIRED",
-        )
-    },
-}
+OAUTH2_PROVIDER = toolkit.options(
+    issuer=BASE_URL,
+    code=AUTHORIZATION_CODE_LIFETIME,
+    access=ACCESS_TOKEN_LIFETIME,
+    refresh=REFRESH_TOKEN_LIFETIME,
+    id_token=ID_TOKEN_LIFETIME,
+)
 SILENCED_SYSTEM_CHECKS = [
     "auth.W004",  # usernames are unique without regard to case, by a constraint that this check does not know
     "security.W008",  # the edge proxy redirects to https; behind it every request is plain http
     "oauth2_provider.W008",  # http redirect URLs are for loopback alone, which oidc_provider.redirects enforces
 ]
+
+# --- Lookup -----------------------------------------------------------------------------------------------------------
+UPLOAD_CDN_URL = env.base_url("UPLOAD_CDN_URL", f"{BASE_URL}/static/uploads")
+ASSET_URL = env.base_url("ASSET_URL", f"{BASE_URL}/static")
+CHAT_CDN_URL = env.base_url("CHAT_CDN_URL", "https://cdn.discordapp.com")
+VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.DatabaseVisits"
 
 # --- Pages ------------------------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
@@ -297,4 +274,6 @@ REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": [],
     "UNAUTHENTICATED_USER": None,
+    "DEFAULT_SCHEMA_CLASS": "accounts.openapi.ApiSchema",
 }
+SPECTACULAR_SETTINGS = openapi.options(title=SITE_NAME, server=BASE_URL)

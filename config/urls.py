@@ -12,13 +12,16 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path("", views.home, name="home"),
     path("docs", views.docs, name="docs"),
+    path("docs/openapi.json", views.openapi, name="openapi"),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("", include("oidc_provider.urls")),
+    path("", include("lookup.urls")),
     path("accounts/signup/", SignupView.as_view(), name="account_signup"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
     re_path(r"^api(?:/|$)", views.api_not_found),
+    path("", include("lookup.page_urls")),
 ]
 
 handler400 = "config.views.bad_request"

@@ -1,10 +1,18 @@
 """The landing page, and the answers to requests that failed: JSON under /api/, a page everywhere else."""
 
+import functools
+import json
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.template import loader
-from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
 
+from accounts import api_view, throttling
+from accounts.api_view import ApiView
+from accounts.errors import NotFound
 from oidc_provider.scopes import SCOPES
 
 
@@ -15,6 +23,19 @@ def home(request: HttpRequest) -> HttpResponse:
 def docs(request: HttpRequest) -> HttpResponse:
     """How to sign people in: what the discovery document names as `service_documentation`."""
     return render(request, "docs/sign_in.html", {"scopes": SCOPES.values()})
+
+
+@require_safe
+def openapi(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI document of everything under /api/ but the protocol's endpoints."""
+    response = HttpResponse(_openapi_document(), content_type="application/vnd.oai.openapi+json")
+    response.headers["Cache-Control"] = "public, max-age=300"
+    return response
+
+
+@functools.cache
+def _openapi_document() -> bytes:
+    return json.dumps(SchemaGenerator().get_schema(request=None, public=True)).encode()
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -33,24 +54,46 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return _failure(request, 404, "errors.notFound", "404.html")
 
 
-@csrf_exempt
-def api_not_found(request: HttpRequest) -> HttpResponse:
-    """For the pattern that stands behind every known path under /api/."""
-    return JsonResponse({"error": "errors.notFound"}, status=404)
+class ApiNotFound(ApiView):
+    """For the pattern that stands behind every known path under /api/: 404 for any method."""
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """What looks like a protocol endpoint is none of the others, and does not count among them."""
+        if is_in_api_lane(request):
+            return super().dispatch(request, *args, **kwargs)
+        return _failure(request, 404, "errors.notFound", "404.html")
+
+    def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        throttling.count()
+        raise NotFound
+
+
+api_not_found = ApiNotFound.as_view()
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Rendered without context: whatever broke may be what a context processor needs."""
     if _is_api(request):
-        return JsonResponse({"error": "errors.internal"}, status=500)
+        return _json_failure(request, 500, "errors.internal")
     return HttpResponse(loader.render_to_string("500.html"), status=500)
 
 
 def _failure(request: HttpRequest, status: int, error: str, template: str) -> HttpResponse:
     if _is_api(request):
-        return JsonResponse({"error": error}, status=status)
+        return _json_failure(request, status, error)
     return render(request, template, status=status)
 
 
+def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse:
+    if is_in_api_lane(request):  # no middleware adds headers there
+        return api_view.finished(request, api_view.json_response(api_view.json_bytes({"error": error}), status))
+    return JsonResponse({"error": error}, status=status)
+
+
+def is_in_api_lane(request: HttpRequest) -> bool:
+    """Whether `config.middleware.ApiMiddleware` serves the request: under /api/, but no protocol endpoint."""
+    return _is_api(request) and not request.path_info.startswith("/api/auth/")
+
+
 def _is_api(request: HttpRequest) -> bool:
-    return request.path.startswith("/api/")
+    return request.path_info.startswith("/api/") or request.path_info == "/api"

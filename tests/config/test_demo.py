@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 
 from accounts import api_keys, bans
 from accounts.models import AuditEvent, LinkedAccount, User
-from config import demo
+from config import demo, demo_profiles
 from oidc_provider import applications
 from oidc_provider.models import Application
 from tests.factories.accounts import UserFactory
@@ -84,7 +84,7 @@ def test_a_lost_or_broken_file_is_made_again_with_fresh_secrets(content: str | N
     second = demo.seed()
     assert_works(second)
     assert stat.S_IMODE(demo.path().stat().st_mode) == 0o600
-    assert (User.objects.count(), Application.objects.count()) == (4, 2)
+    assert (User.objects.count(), Application.objects.count()) == (4 + demo_profiles.MEMBERS, 2)
     assert second["app"]["client_id"] == first["app"]["client_id"]
     assert second["app"]["client_secret"] != first["app"]["client_secret"]
     assert second["users"][0]["password"] != first["users"][0]["password"]
@@ -194,6 +194,9 @@ def test_run_embedded_prepares_everything_and_becomes_the_server(
     assert entry["operator"]["password"] in printed
     assert entry["users"][0]["password"] in printed
     assert collected == ["migrate", "collectstatic", "migrate"]
-    assert replaced[0][1:5] == ["-m", "granian", "--interface", "wsgi"]
-    assert replaced[0][-1] == "config.wsgi:application"
+    assert replaced[0][1:-1] == ["-m", "config.supervisor"]
+    web, run_jobs = json.loads(replaced[0][-1])
+    assert web["argv"][1:5] == ["-m", "granian", "--interface", "wsgi"]
+    assert web["argv"][-1] == "config.wsgi:application"
+    assert run_jobs["argv"][2] == "run_jobs"
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700

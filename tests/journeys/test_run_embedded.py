@@ -6,6 +6,7 @@ import os
 import signal
 import sqlite3
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 import requests
 from requests.adapters import HTTPAdapter
 
+from config import jobs
+from tests.config import process_table
 from tests.journeys import processes, services
 from tests.journeys.browser import TIMEOUT, Browser
 from tests.journeys.people import App, Person
@@ -22,6 +25,7 @@ from tests.journeys.relying_party import RelyingParty, discover
 
 LIMIT = 100
 TOO_MANY = {"message": "Too many requests. Please try again later."}
+JOBS = (len(jobs.SCHEDULE),) * 2  # how many there are, and how many of them have succeeded
 Demo = dict[str, Any]  # Any: the file's JSON, as config/demo.py writes it
 
 
@@ -126,24 +130,67 @@ def test_discovery_is_never_limited(demo: Server, somebody: requests.Session) ->
     assert {somebody.get(url, timeout=TIMEOUT).status_code for _ in range(LIMIT + 20)} == {200}
 
 
+def programs_of(server: Server) -> dict[int, str]:
+    """Its processes, the first one aside, by number: which program each belongs to."""
+    first = server.process.pid
+    names = {process.pid: _name(process.command) for process in process_table.descendants(first)}
+    assert {"web", "run_jobs"} <= set(names.values()), names
+    return names
+
+
+def _name(command: str) -> str:
+    return "web" if " granian " in command else "run_jobs" if " run_jobs " in command else command
+
+
+def wait_for_jobs(server: Server) -> None:
+    """Until every periodic job has succeeded once."""
+    give_up_at = time.monotonic() + TIMEOUT
+    with contextlib.closing(sqlite3.connect(server.log.parent / "var" / "db.sqlite3")) as database:
+        while database.execute("SELECT count(*), count(succeeded_at) FROM accounts_jobrun").fetchone() != JOBS:
+            assert time.monotonic() < give_up_at, server.log.read_text()
+            time.sleep(0.05)
+
+
 def test_the_end_leaves_no_process_and_the_next_start_finds_everything(tmp_path: Path) -> None:
     """Ctrl-C reaches every process of the terminal's group, an init system's SIGTERM the first one alone."""
     with services.embedded_server(tmp_path) as server, requests.Session() as kept_open:
-        before = demo_of(server)
+        before, programs = demo_of(server), programs_of(server)
         kept_open.get(f"{server.base_url}/healthz", timeout=TIMEOUT)
         os.killpg(server.process.pid, signal.SIGINT)
         server.wait_until_gone()
         assert server.process.returncode in {0, 130, -signal.SIGINT}
+        process_table.wait_until_gone(*programs)
+        assert "Traceback" not in server.log.read_text()
     with services.embedded_server(tmp_path, BASE_URL=server.base_url, PORT=server.base_url.rpartition(":")[2]) as again:
         assert demo_of(again) == before
         assert sign_in_with_demo_data(again.base_url, before)["sub"] == before["users"][0]["id"]
+        programs = programs_of(again)
         os.kill(again.process.pid, signal.SIGTERM)
         again.wait_until_gone()
+        process_table.wait_until_gone(*programs)
+    services.forget(tmp_path)
+
+
+def test_the_jobs_run_and_what_is_killed_takes_everything_along(tmp_path: Path) -> None:
+    with services.embedded_server(tmp_path) as server:
+        wait_for_jobs(server)
+        programs = programs_of(server)
+        os.kill(server.process.pid, signal.SIGKILL)
+        process_table.wait_until_gone(*programs)
+    with services.embedded_server(tmp_path) as again:
+        programs = programs_of(again)
+        web = next(
+            process.pid for process in process_table.descendants(again.process.pid) if programs[process.pid] == "web"
+        )
+        os.kill(web, signal.SIGKILL)
+        assert again.process.wait(processes.STOP_SECONDS) == 1
+        process_table.wait_until_gone(*programs)
     services.forget(tmp_path)
 
 
 def test_what_breaks_is_answered_plainly_and_logged_whole(tmp_path: Path) -> None:
     with services.embedded_server(tmp_path) as server:
+        wait_for_jobs(server)  # one that fails would be logged too
         database = sqlite3.connect(tmp_path / "var" / "db.sqlite3")
         with contextlib.closing(database), database:
             database.execute("ALTER TABLE oidc_provider_application RENAME TO hidden")

@@ -2,11 +2,12 @@
 
 import hashlib
 import os
+import signal
 import socket
 import stat
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
@@ -14,10 +15,13 @@ from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError, call_command
 from django.db import connections
 
-from config import demo
+from config import demo, supervisor
+from config.supervisor import Program
+from lookup import boards
+from lookup.models import LeaderboardEntry
 from oidc_provider import signing
 
-# One process: limits and caches of the embedded default live in it.
+# One worker: limits and caches of the embedded default live in it.
 SERVER_OPTIONS = (
     *("--interface", "wsgi"),
     *("--workers", "1"),
@@ -35,18 +39,28 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not settings.EMBEDDED:
             raise CommandError("DATABASE_URL is set: this command serves the embedded default only.")
+        before = signal.signal(signal.SIGINT, _leave)
+        try:
+            self._prepare()
+            self._serve()
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _prepare(self) -> None:
         self._refuse_a_busy_port()
         self._make_private_directory()
         call_command("migrate", verbosity=0, interactive=False)
         self._collect_static_files()
         signing.ensure_signing_key()
         self._seed()
-        self._serve()
 
     def _seed(self) -> None:
         """Someone who banned the demo's owner or took its names can still start the service."""
         try:
-            self._tell(demo.seed())
+            entry = demo.seed()
+            if not LeaderboardEntry.objects.exists():
+                boards.rank()  # the job's first turn comes a moment after the server's first answer
+            self._tell(entry)
         except ValidationError as error:
             self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
             self.stdout.write(f"{settings.SITE_NAME} is at {settings.BASE_URL}")
@@ -87,20 +101,29 @@ class Command(BaseCommand):
             f"{settings.SITE_NAME} is at {base_url}\n"
             f"  admin      {base_url}/admin/  as {operator['username']} / {operator['password']}\n"
             f"  a user     {base_url}/accounts/login/  as {person['username']} / {person['password']}\n"
+            f"  a profile  {base_url}/{person['username']}\n"
             f"  discovery  {base_url}/.well-known/openid-configuration\n"
             f"  all of it, apps and keys too, is in {demo.path()}; Ctrl-C stops the server"
         )
 
     def _serve(self) -> None:
-        """Become the server, so that Ctrl-C and SIGTERM reach it directly."""
+        """Become the supervisor, which needs none of what this process has loaded."""
         self.stdout.flush()
         os.chdir(settings.BASE_DIR)
-        where = ("--host", settings.HOST, "--port", str(settings.PORT))
         connections.close_all()
-        os.execv(  # noqa: S606 - our own interpreter, fixed arguments
-            sys.executable,
-            [sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.wsgi:application"],
-        )
+        command = supervisor.command_of(_programs())
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # until the supervisor listens to it
+        os.execv(command[0], command)  # noqa: S606 - our own interpreter, fixed arguments
+
+
+def _programs() -> list[Program]:
+    """What makes the whole service, the web server first. It alone cannot be done without."""
+    manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
+    where = ("--host", settings.HOST, "--port", str(settings.PORT))
+    return [
+        Program("web", (sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.wsgi:application")),
+        Program("run_jobs", (*manage, "run_jobs", "--parent", str(os.getpid())), restarts=True),
+    ]
 
 
 def _fingerprint_of_static_files() -> str:
@@ -111,3 +134,8 @@ def _fingerprint_of_static_files() -> str:
             facts = Path(storage.path(name)).stat()
             digest.update(f"{name} {facts.st_size} {facts.st_mtime_ns}\n".encode())
     return digest.hexdigest()
+
+
+def _leave(number: int, frame: object) -> NoReturn:
+    """Ctrl-C while it prepares: no traceback."""
+    raise SystemExit(128 + number)

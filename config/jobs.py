@@ -1,0 +1,108 @@
+"""The periodic jobs: which command runs how often, what is due, and what is late."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.core import checks
+from django.core.checks import CheckMessage, Error
+from django.core.management import call_command, get_commands, load_command_class
+
+from accounts import jobs
+from accounts.management.job_command import JobCommand
+from accounts.models import JobRun
+
+# In the order in which jobs that are due at the same moment run.
+SCHEDULE: dict[str, timedelta] = {
+    "fold_visits": timedelta(minutes=1),
+    "unlock_badges": timedelta(minutes=5),  # views unlock them
+    "rank_leaderboards": timedelta(minutes=5),  # badges are counted there
+    "mark_inactive": timedelta(days=1),
+    "delete_expired": timedelta(hours=1),
+}
+RETRY = timedelta(minutes=5)  # after a failure, where the interval is longer
+TAG = "jobs"  # of the system check
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of the schedule and what the database says of its runs."""
+
+    name: str
+    interval: timedelta
+    run: JobRun
+
+    def due_at(self) -> datetime:
+        """An interval after its last start, wherever that was; not while somebody runs it."""
+        if self.run.started_at is None:
+            return self.run.created_at
+        pause = self.interval if self.run.has_succeeded() else min(self.interval, RETRY)
+        return max(self.run.started_at + pause, self.run.lease_ends_at or self.run.started_at)
+
+    def is_late(self, now: datetime) -> bool:
+        """Whether its last success, or the first look for it, is longer ago than three intervals and a minute."""
+        return now - (self.run.succeeded_at or self.run.created_at) > 3 * self.interval + timedelta(minutes=1)
+
+    def state(self, now: datetime) -> str:
+        """In one line, for people."""
+        words = ["late"] if self.is_late(now) else []
+        if self.run.is_running(now):
+            words.append("running")
+        elif self.run.last_error:
+            words.append(f"failed: {self.run.last_error}")
+        return ", ".join(words) or "ok"
+
+    def perform(self) -> str:
+        """Do it in this process; what was done. Raises what the job raises."""
+        told: str = call_command(self.name, seen=self.run, stdout=io.StringIO())
+        return told
+
+
+def scheduled() -> list[Job]:
+    """Every job, in order. 1 query; those that nobody looked for before get their rows."""
+    runs = JobRun.objects.in_bulk(list(SCHEDULE))
+    if missing := SCHEDULE.keys() - runs.keys():
+        jobs.plant(sorted(missing))
+        runs |= JobRun.objects.in_bulk(missing)
+    return [Job(name, interval, runs[name]) for name, interval in SCHEDULE.items()]
+
+
+def in_words(interval: timedelta) -> str:
+    """For example `5 min`; the largest unit that divides it."""
+    seconds = int(interval.total_seconds())
+    for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds % unit == 0:
+            return f"{seconds // unit} {name}"
+    return f"{seconds} s"
+
+
+def late(now: datetime) -> list[Job]:
+    """Those that should have succeeded by now. 1 query."""
+    return [job for job in scheduled() if job.is_late(now)]
+
+
+def next_due_at() -> datetime | None:
+    """When something is to be done next; None where nothing is scheduled. 1 query."""
+    return min((job.due_at() for job in scheduled()), default=None)
+
+
+@checks.register(TAG)
+def check_schedule(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    """Each job is a command, and one that takes a lease. `app_configs`: Django passes the apps to look at, or None."""
+    commands = get_commands()
+    return [
+        Error(f"{name} is scheduled, but is no job: {problem}.", id="config.E005")
+        for name in SCHEDULE
+        if (problem := _problem(name, commands.get(name)))
+    ]
+
+
+def _problem(name: str, app: Any) -> str:
+    """`app`: what Django keeps for a command, a name or an AppConfig."""
+    if app is None:
+        return "there is no such command"
+    is_job = isinstance(load_command_class(app, name), JobCommand)
+    return "" if is_job else "its command is no JobCommand"

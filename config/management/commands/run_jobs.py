@@ -1,0 +1,139 @@
+"""manage.py run_jobs: does every periodic job when it is due."""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+from django.utils import timezone
+
+from accounts.jobs import let_go_of_connections
+from config import jobs, signal_box
+from config.jobs import Job
+from config.signal_box import SignalBox
+
+ENDS = (signal.SIGTERM, signal.SIGINT)
+PATIENCE = 3.0  # seconds that a job may go on after the end was asked for
+LONGEST_SLEEP = 60.0  # a clock may be set, a row may be changed
+SHORTEST_SLEEP = 0.2
+AFTER_DATABASE_ERROR = 10.0
+LOOK_AT_PARENT = 2.0
+
+logger = logging.getLogger(__name__)
+
+
+class Abandoned(KeyboardInterrupt):
+    """The end was asked for, and the running job has had its time.
+
+    A KeyboardInterrupt, because no job takes that for an error of its own, and psycopg then cancels its statement.
+    """
+
+
+class Command(BaseCommand):
+    help = (
+        "Run the periodic jobs when they are due, one after the other, until SIGTERM or Ctrl-C. Several of these may "
+        "run at once: they share the work. Each job is a command too, for those who would rather use cron."
+    )
+
+    requires_system_checks = [jobs.TAG]  # the others are for the deploy: here they would double the time of a start
+
+    _is_asked_to_end = False
+    _is_telling = False
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        modes = parser.add_mutually_exclusive_group()
+        modes.add_argument("--once", action="store_true", help="run what is due now; exit code 1 when a job failed")
+        modes.add_argument("--list", action="store_true", help="show every job and how its last run ended")
+        parser.add_argument("--parent", type=int, metavar="PID", help="end when this parent process does")
+
+    def handle(self, *args: Any, once: bool, list: bool, parent: int | None, **options: Any) -> None:
+        if list:
+            self._list()
+            return
+        self._is_telling = once or options["verbosity"] > 1  # every minute is too often for a log
+        with signal_box.opened(*ENDS, signal.SIGALRM, note=self._note) as box:
+            try:
+                if once:
+                    self._run_once()
+                else:
+                    self._run_until_asked(box, parent)
+            except Abandoned:
+                told = "Stopped in the middle of a job, which is left for its next turn."
+                if once:
+                    raise CommandError(told) from None
+                logger.warning(told)
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _note(self, number: int) -> None:
+        """The first wish lets the running job finish if it is quick about it."""
+        if self._is_asked_to_end:
+            raise Abandoned
+        self._is_asked_to_end = True
+        signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+
+    def _run_once(self) -> None:
+        failed = self._run_due()
+        if failed:
+            raise CommandError(f"Failed: {', '.join(failed)}.")
+
+    def _run_until_asked(self, box: SignalBox, parent: int | None) -> None:
+        while not self._is_asked_to_end:
+            try:
+                self._run_due()
+                seconds = self._seconds_to_next()
+            except DatabaseError:  # it is restarted, or still to be migrated: the jobs go on after that
+                logger.exception("The periodic jobs cannot be read")
+                seconds = AFTER_DATABASE_ERROR
+            let_go_of_connections()
+            self._sleep(box, seconds, parent)
+
+    def _run_due(self) -> list[str]:
+        """Run what is due, in order; the names of those that failed."""
+        failed = []
+        for job in jobs.scheduled():
+            if self._is_asked_to_end:
+                break
+            if job.due_at() <= timezone.now() and not self._run(job):
+                failed.append(job.name)
+        return failed
+
+    def _run(self, job: Job) -> bool:
+        """Whether it went well."""
+        try:
+            told = job.perform()
+        except Exception:  # whatever broke one job must not keep the others from running
+            logger.exception("The job %s failed", job.name)
+            return False
+        finally:
+            let_go_of_connections()
+        if self._is_telling:
+            self.stdout.write(f"{job.name}: {told}")
+        return True
+
+    def _seconds_to_next(self) -> float:
+        due_at = jobs.next_due_at()
+        seconds = (due_at - timezone.now()).total_seconds() if due_at else LONGEST_SLEEP
+        return min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)
+
+    def _sleep(self, box: SignalBox, seconds: float, parent: int | None) -> None:
+        """Until a signal at most. A parent that is gone is as good as one."""
+        wakes_at = time.monotonic() + seconds
+        while not self._is_asked_to_end and (left := wakes_at - time.monotonic()) > 0:
+            box.wait(left if parent is None else min(left, LOOK_AT_PARENT))
+            if parent is not None and os.getppid() != parent:
+                self._is_asked_to_end = True
+
+    def _list(self) -> None:
+        now = timezone.now()
+        for job in jobs.scheduled():
+            run = job.run
+            succeeded = f"{run.succeeded_at:%Y-%m-%d %H:%M:%S} UTC" if run.succeeded_at else "never"
+            self.stdout.write(
+                f"{job.name:20}  every {jobs.in_words(job.interval):10}  last success {succeeded:23}  {job.state(now)}"
+            )

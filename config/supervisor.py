@@ -1,0 +1,167 @@
+"""Several programs as one: they start together, and none of them is left when the first process ends, however it ends.
+
+Each program leads a session of its own, so the terminal's Ctrl-C reaches the supervisor alone, which passes the wish on
+as SIGTERM; what a program leaves behind in its group is killed. Loads nothing of Django: it is small.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import logging
+import logging.config
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+from config import signal_box
+from config.logging import LOGGING
+from config.signal_box import SignalBox
+
+STOP_SECONDS = 8.0  # the web server gives its connections 5
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+ENDS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
+
+logger = logging.getLogger("config.supervisor")
+_PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+
+
+@dataclass(frozen=True)
+class Program:
+    """What to run. `restarts`: it is started again when it ends; without that, its end is the end of all."""
+
+    name: str
+    argv: Sequence[str]
+    restarts: bool = False
+
+
+def command_of(programs: Sequence[Program]) -> list[str]:
+    """The command line of a supervisor of these programs; the interpreter comes first."""
+    return [sys.executable, "-m", "config.supervisor", json.dumps([asdict(program) for program in programs])]
+
+
+class _Child:
+    """One program and its present process."""
+
+    _process: subprocess.Popen[bytes]
+    _started_at: float
+    _start_again_at: float | None
+    _is_cleared_up: bool
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self._pause = FIRST_PAUSE
+        self._start()
+
+    def is_running(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def exit_code(self) -> int:
+        """Of the process that ended; what a signal ended has a negative one."""
+        return self._process.returncode or 0
+
+    def look(self) -> bool:
+        """Whether it runs, or will again: what ended is noted, and started again once its pause is over."""
+        if self.is_running():
+            return True
+        if self._start_again_at is None:
+            self._clear_up()
+        elif self._start_again_at <= time.monotonic():
+            self._start()
+        return self.program.restarts
+
+    def seconds_to_start(self) -> float | None:
+        """None: it needs no start."""
+        return None if self._start_again_at is None else max(self._start_again_at - time.monotonic(), 0)
+
+    def ask_to_stop(self) -> None:
+        if self.is_running():
+            self._process.terminate()
+
+    def kill_group(self) -> None:
+        """Whatever is left of it. Once for each process: later its number may be somebody else's."""
+        if self._is_cleared_up:
+            return
+        self._is_cleared_up = True
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: no permission for a group of zombies
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def _start(self) -> None:
+        self._started_at = time.monotonic()
+        self._start_again_at = None
+        self._is_cleared_up = False
+        self._process = subprocess.Popen(  # noqa: S603 - the caller's own programs
+            self.program.argv,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=_die_with(os.getpid()),  # noqa: PLW1509 - this process has one thread
+        )
+
+    def _clear_up(self) -> None:
+        """After an end that nobody asked for."""
+        self.kill_group()
+        name, code = self.program.name, self.exit_code
+        if not self.program.restarts:
+            logger.error("%s ended (exit code %s), and with it everything else.", name, code)
+            return
+        has_lasted = time.monotonic() - self._started_at >= LONGEST_PAUSE
+        self._pause = FIRST_PAUSE if has_lasted else self._pause
+        logger.error("%s ended (exit code %s); it starts again in %g s.", name, code, self._pause)
+        self._start_again_at = time.monotonic() + self._pause
+        self._pause = min(self._pause * 2, LONGEST_PAUSE)
+
+
+def _die_with(parent: int) -> Callable[[], None]:
+    """What a new process does first: on Linux it is told when its parent dies, even of SIGKILL."""
+
+    def ask() -> None:
+        if _LIBC is not None:
+            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+            if os.getppid() != parent:  # it died just before
+                os._exit(1)
+
+    return ask
+
+
+def supervise(programs: Sequence[Program]) -> int:
+    """Run them until SIGTERM, SIGINT or SIGHUP (exit code 0), or until one without `restarts` ends (at least 1)."""
+    children: list[_Child] = []
+    with signal_box.opened(*ENDS, signal.SIGCHLD) as box:
+        try:
+            children.extend(_Child(program) for program in programs)
+            return _watch(children, box)
+        finally:
+            _stop(children, box)
+
+
+def _watch(children: Sequence[_Child], box: SignalBox) -> int:
+    while True:
+        for child in children:
+            if not child.look():
+                return max(child.exit_code, 1)
+        pauses = [seconds for child in children if (seconds := child.seconds_to_start()) is not None]
+        if box.wait(min(pauses, default=None)) & ENDS:
+            return 0
+
+
+def _stop(children: Sequence[_Child], box: SignalBox) -> None:
+    give_up_at = time.monotonic() + STOP_SECONDS
+    for child in children:
+        child.ask_to_stop()
+    while any(child.is_running() for child in children) and (seconds := give_up_at - time.monotonic()) > 0:
+        box.wait(seconds)
+    for child in children:
+        child.kill_group()
+
+
+if __name__ == "__main__":
+    logging.config.dictConfig(LOGGING)
+    sys.exit(supervise([Program(**program) for program in json.loads(sys.argv[1])]))

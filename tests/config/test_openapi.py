@@ -1,0 +1,93 @@
+"""The OpenAPI document: valid, committed as it is generated, and its examples true to their schemas."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.validation import validate_schema
+
+ROOT = Path(__file__).resolve().parents[2]
+Document = dict[str, Any]  # Any: JSON
+
+EARLIER_LIMITED = {
+    **{f"/api/leaderboard/{name}": {"200", "400", "403", "404", "429", "503"} for name in ("views", "badges", "uid")},
+    **{f"/api/lookup/{path}": {"200", "403", "404", "429", "503"} for path in ("username/{username}", "uid/{uid}")},
+}
+
+
+@pytest.fixture(scope="module")
+def document() -> Document:
+    generated: Document = SchemaGenerator().get_schema(request=None, public=True)
+    return generated
+
+
+def test_the_document_is_valid_openapi(document: Document) -> None:
+    validate_schema(document)
+
+
+def test_the_committed_document_is_the_generated_one(tmp_path: Path, settings: Any) -> None:
+    """Any: pytest-django's wrapper. `make openapi` writes it anew."""
+    settings.SPECTACULAR_SETTINGS = {**settings.SPECTACULAR_SETTINGS, "SERVERS": [{"url": "http://127.0.0.1:8000"}]}
+    fresh = tmp_path / "openapi.yaml"
+    call_command("spectacular", "--validate", "--fail-on-warn", "--file", str(fresh))
+    assert fresh.read_text() == (ROOT / "docs" / "openapi.yaml").read_text()
+
+
+@pytest.mark.parametrize(
+    ("path", "statuses"),
+    [
+        ("/api/lookup/user", {"200", "400", "401", "403", "404", "429", "503"}),
+        ("/api/chat/avatar/{user_id}", {"302", "403", "404", "429", "503"}),
+        *EARLIER_LIMITED.items(),
+    ],
+)
+def test_an_endpoint_names_every_status_that_it_answers(document: Document, path: str, statuses: set[str]) -> None:
+    assert set(document["paths"][path]["get"]["responses"]) == statuses
+
+
+def test_keys_are_asked_for_where_the_endpoints_look(document: Document) -> None:
+    def security(path: str) -> Any:
+        return document["paths"][path]["get"].get("security", [])
+
+    assert security("/api/lookup/user") == [{"apiKey": []}]
+    assert security("/api/leaderboard/uid") == [{"accountKeyQuery": []}, {"accountKeyBearer": []}]
+    assert security("/api/chat/avatar/{user_id}") == []
+    assert set(document["components"]["securitySchemes"]) == {"apiKey", "accountKeyQuery", "accountKeyBearer"}
+
+
+def test_every_example_is_true_to_its_schema(document: Document) -> None:
+    checked = 0
+    for path, methods in document["paths"].items():
+        for status, response in methods["get"]["responses"].items():
+            for content in response.get("content", {}).values():
+                schema = {**content["schema"], "components": document["components"]}
+                for example in content.get("examples", {}).values():
+                    jsonschema.validate(_as_json_schema(example["value"]), _as_json_schema(schema))
+                    checked += 1
+                assert status != "401" or content["examples"], path
+    assert checked > 40
+
+
+def _as_json_schema(schema: Any) -> Any:
+    """OpenAPI 3.0 says `nullable` for what JSON Schema says with a second type."""
+    if isinstance(schema, list):
+        return [_as_json_schema(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    plain = {key: _as_json_schema(value) for key, value in schema.items() if key != "nullable"}
+    return {"anyOf": [plain, {"type": "null"}]} if schema.get("nullable") is True else plain
+
+
+@pytest.mark.django_db
+def test_the_service_shows_its_document(client: Client, document: Document) -> None:
+    response = client.get("/docs/openapi.json")
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "application/vnd.oai.openapi+json"
+    assert json.loads(response.content)["paths"].keys() == document["paths"].keys()

@@ -1,0 +1,108 @@
+"""`/readyz` and the jobs: one that is late makes the service unready, one that is new does not."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts import jobs as leases
+from accounts.models import JobRun
+from config import health, jobs
+from oidc_provider import signing
+
+pytestmark = pytest.mark.django_db
+
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """A day after this process started."""
+    with time_machine.travel(health.STARTED_AT + 24 * HOUR, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture(autouse=True)
+def ready(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "tests.config.jobs_app"]
+    monkeypatch.setattr(jobs, "SCHEDULE", {"tidy": HOUR, "count": MINUTE})
+    signing.ensure_signing_key()
+
+
+def asked(client: Client) -> tuple[int, dict[str, Any]]:
+    """The status and the body; Any: its JSON."""
+    answer = client.get("/readyz")
+    return answer.status_code, answer.json()
+
+
+def saying(jobs_state: str) -> tuple[int, dict[str, Any]]:
+    """The whole answer of a service whose other parts are well."""
+    is_ready = jobs_state == "ok"
+    parts = {"database": "ok", "migrations": "ok", "cache": "ok", "signing_key": "ok", "jobs": jobs_state}
+    return 200 if is_ready else 503, {"status": "ok" if is_ready else "unavailable", "parts": parts}
+
+
+def succeed(*names: str) -> None:
+    for name in names:
+        call_command(name, verbosity=0)
+
+
+def test_a_fresh_installation_is_ready_until_its_jobs_are_late(client: Client, clock: time_machine.Traveller) -> None:
+    assert asked(client) == saying("ok")
+    clock.shift(4 * MINUTE)  # three intervals and a minute
+    assert asked(client) == saying("ok")
+    clock.shift(SECOND)
+    assert asked(client) == saying("late: count (no success yet)")
+    succeed("count")
+    assert asked(client) == saying("ok")
+
+
+def test_every_late_job_is_named_with_the_age_of_its_last_success(
+    client: Client, clock: time_machine.Traveller
+) -> None:
+    succeed("tidy", "count")
+    clock.shift(3 * HOUR + MINUTE + SECOND)
+    assert asked(client) == saying("late: tidy (last success 181 min ago), count (last success 181 min ago)")
+
+
+def test_a_job_that_fails_is_late_like_one_that_nobody_runs(client: Client, clock: time_machine.Traveller) -> None:
+    succeed("tidy", "count")
+    clock.shift(4 * MINUTE + SECOND)
+    lease = leases.take(name="count", length=MINUTE, by="a test")
+    assert lease is not None
+    leases.fail(lease=lease, error=ValueError("No"))
+    assert asked(client) == saying("late: count (last success 4 min ago)")
+
+
+def test_a_process_that_just_started_gives_the_jobs_a_moment(client: Client, clock: time_machine.Traveller) -> None:
+    succeed("tidy", "count")
+    JobRun.objects.update(succeeded_at=timezone.now() - 30 * 24 * HOUR)  # the whole service was stopped
+    clock.move_to(health.STARTED_AT + 2 * MINUTE - SECOND)
+    assert asked(client) == saying("ok")
+    clock.shift(SECOND)
+    status, _ = asked(client)
+    assert status == 503
+
+
+def test_a_job_that_is_scheduled_no_longer_is_not_asked_for(
+    client: Client, clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    succeed("tidy", "count")
+    clock.shift(10 * MINUTE)
+    monkeypatch.setattr(jobs, "SCHEDULE", {"tidy": HOUR})
+    assert asked(client) == saying("ok")
+
+
+def test_the_jobs_cost_one_query(client: Client, clock: time_machine.Traveller) -> None:
+    asked(client)
+    with CaptureQueriesContext(connection) as queries:
+        asked(client)
+    assert len([query for query in queries if "accounts_jobrun" in query["sql"]]) == 1

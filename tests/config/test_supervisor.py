@@ -1,0 +1,178 @@
+"""The supervisor, with small programs: what it passes on, what it starts again, and that nothing outlives it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from config.supervisor import Program, command_of
+from tests.config import process_table
+
+ROOT = Path(__file__).parents[2]
+# What the small programs do. Each writes its process id, and what it was told, a line each.
+WAITS = """
+import os, signal, sys, time
+def leave(number, frame):
+    note(signal.Signals(number).name)
+    sys.exit(0)
+def note(text):
+    with open(sys.argv[1], "a") as file:
+        file.write(f"{text}\\n")
+signal.signal(signal.SIGTERM, leave)
+signal.signal(signal.SIGINT, leave)
+note(os.getpid())
+"""
+FOR_EVER = f"{WAITS}time.sleep(600)"
+DEAF = f"{WAITS}signal.signal(signal.SIGTERM, signal.SIG_IGN); note('deaf'); time.sleep(600)"
+ENDS = f"{WAITS}sys.exit(int(sys.argv[2]))"
+ENDS_LATER = f"{WAITS}time.sleep(0.5); sys.exit(int(sys.argv[2]))"
+LEAVES_A_CHILD = f"""{WAITS}
+import subprocess
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+note(child.pid)
+time.sleep(600)
+"""
+QUICK = "from config import supervisor; supervisor.FIRST_PAUSE, supervisor.LONGEST_PAUSE = 0.1, 0.4; "
+IMPATIENT = "from config import supervisor; supervisor.STOP_SECONDS = 0.5; "
+
+
+class Bed:
+    """A supervisor of small programs."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def program(self, name: str, script: str, *arguments: str, restarts: bool = False) -> Program:
+        return Program(name, (sys.executable, "-c", script, str(self._file(name)), *arguments), restarts)
+
+    def start(self, *programs: Program, patch: str = "") -> subprocess.Popen[bytes]:
+        """`patch`: Python that is run before."""
+        command = command_of(programs)
+        if patch:
+            script = f"{patch}import json, sys; supervisor.logging.config.dictConfig(supervisor.LOGGING); "
+            script += "sys.exit(supervisor.supervise([supervisor.Program(**p) for p in json.loads(sys.argv[1])]))"
+            command = [sys.executable, "-c", script, command[-1]]
+        with (self.directory / "log").open("wb") as log:
+            self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
+        return self.process
+
+    def lines(self, name: str, count: int) -> list[str]:
+        """What the program has written, once there are that many lines."""
+        give_up_at = time.monotonic() + 20
+        while len(lines := self._written(name)) < count:
+            assert time.monotonic() < give_up_at, (lines, self.told())
+            time.sleep(0.02)
+        return lines
+
+    def pid(self, name: str) -> int:
+        return int(self.lines(name, 1)[0])
+
+    def told(self) -> list[str]:
+        """The messages of the log."""
+        return [json.loads(line)["message"] for line in (self.directory / "log").read_text().splitlines()]
+
+    def close(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+
+    def _file(self, name: str) -> Path:
+        return self.directory / f"{name}.txt"
+
+    def _written(self, name: str) -> list[str]:
+        return self._file(name).read_text().splitlines() if self._file(name).exists() else []
+
+
+@pytest.fixture
+def bed(tmp_path: Path) -> Iterator[Bed]:
+    bed = Bed(tmp_path)
+    yield bed
+    bed.close()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("is_for_all", [True, False], ids=["to the group", "to the first process"])
+def test_the_wish_to_end_reaches_every_program_once(bed: Bed, number: int, is_for_all: bool) -> None:
+    """Ctrl-C goes to the terminal's whole group, an init system's SIGTERM to the first process alone."""
+    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER, restarts=True))
+    pids = [bed.pid("web"), bed.pid("jobs")]
+    (os.killpg if is_for_all else os.kill)(supervisor.pid, number)
+    assert supervisor.wait(20) == 0
+    assert [bed.lines(name, 2)[1:] for name in ("web", "jobs")] == [["SIGTERM"], ["SIGTERM"]]
+    process_table.wait_until_gone(*pids)
+    assert bed.told() == []
+
+
+@pytest.mark.parametrize(("code", "answer"), [("0", 1), ("3", 3)])
+def test_the_end_of_a_program_that_is_needed_ends_all(bed: Bed, code: str, answer: int) -> None:
+    supervisor = bed.start(bed.program("jobs", FOR_EVER, restarts=True), bed.program("web", ENDS_LATER, code))
+    assert supervisor.wait(20) == answer
+    assert bed.lines("jobs", 2)[1] == "SIGTERM"
+    assert bed.told() == [f"web ended (exit code {code}), and with it everything else."]
+    process_table.wait_until_gone(bed.pid("web"), bed.pid("jobs"))
+
+
+def test_a_program_that_can_be_done_without_starts_again(bed: Bed) -> None:
+    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER, restarts=True))
+    web, jobs = bed.pid("web"), bed.pid("jobs")
+    os.kill(jobs, signal.SIGKILL)
+    again = int(bed.lines("jobs", 2)[1])
+    assert process_table.running().keys() & {web, jobs, again} == {web, again}
+    assert bed.told() == ["jobs ended (exit code -9); it starts again in 1 s."]
+    supervisor.terminate()
+    assert supervisor.wait(20) == 0
+    process_table.wait_until_gone(web, again)
+    assert bed.lines("web", 2) == [str(web), "SIGTERM"]
+
+
+def test_the_pause_before_another_start_grows(bed: Bed) -> None:
+    programs = bed.program("web", FOR_EVER), bed.program("jobs", ENDS, "1", restarts=True)
+    supervisor = bed.start(*programs, patch=QUICK)
+    bed.lines("jobs", 5)
+    supervisor.terminate()
+    assert supervisor.wait(20) == 0
+    pauses = [message.rpartition("again in ")[2] for message in bed.told()]
+    assert pauses[:4] == ["0.1 s.", "0.2 s.", "0.4 s.", "0.4 s."]
+
+
+def test_a_program_that_lasted_starts_again_after_the_first_pause(bed: Bed) -> None:
+    programs = bed.program("web", FOR_EVER), bed.program("jobs", ENDS_LATER, "1", restarts=True)
+    supervisor = bed.start(*programs, patch=QUICK)
+    bed.lines("jobs", 4)
+    supervisor.terminate()
+    assert supervisor.wait(20) == 0
+    assert set(bed.told()) == {"jobs ended (exit code 1); it starts again in 0.1 s."}
+
+
+def test_a_program_that_does_not_listen_is_killed(bed: Bed) -> None:
+    supervisor = bed.start(bed.program("web", DEAF), patch=IMPATIENT)
+    web = int(bed.lines("web", 2)[0])
+    supervisor.terminate()
+    assert supervisor.wait(20) == 0
+    process_table.wait_until_gone(web)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["asked to end", "killed"])
+def test_what_a_program_leaves_behind_is_killed(bed: Bed, number: int) -> None:
+    supervisor = bed.start(bed.program("web", LEAVES_A_CHILD))
+    web, left = (int(line) for line in bed.lines("web", 2))
+    os.kill(web, number)
+    supervisor.wait(20)
+    process_table.wait_until_gone(web, left)
+
+
+def test_the_programs_of_a_killed_supervisor_end(bed: Bed) -> None:
+    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER, restarts=True))
+    pids = [bed.pid("web"), bed.pid("jobs")]
+    supervisor.kill()
+    process_table.wait_until_gone(*pids)
+    assert [bed.lines(name, 2)[1:] for name in ("web", "jobs")] == [["SIGTERM"], ["SIGTERM"]]
