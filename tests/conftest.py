@@ -38,10 +38,11 @@ def _nothing_is_left_over() -> None:
     from django.conf import settings
     from django.core.cache import cache
 
-    from accounts import limits
+    from accounts import key_uses, limits
     from oidc_provider import signing
 
     limits._store.cache_clear()
+    key_uses.last_uses.clear()
     signing.forget_cached_signer()
     if settings.REDIS_URL:
         from django_redis import get_redis_connection

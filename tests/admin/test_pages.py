@@ -15,11 +15,12 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts import audit
-from accounts.models import AuditEvent, User
+from accounts.models import AuditEvent, JobRun, User
 from oidc_provider import signing
 from oidc_provider.models import AccessToken, Application, Grant, IDToken, RefreshToken, SigningKey
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
+from tests.lookup import admin_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -59,6 +60,10 @@ def event() -> AuditEvent:
     return audit.record("user:changed", by=StaffFactory(), on=UserFactory(), reason="Because")
 
 
+def job() -> JobRun:
+    return JobRun.objects.create(name=f"job_{uuid.uuid4().hex}", started_at=timezone.now())
+
+
 MAKE: dict[str, Callable[[], Model]] = {
     "accounts/user": UserFactory,
     "accounts/linkedaccount": LinkedAccountFactory,
@@ -70,8 +75,11 @@ MAKE: dict[str, Callable[[], Model]] = {
     "oidc_provider/accesstoken": access_token,
     "oidc_provider/refreshtoken": refresh_token,
     "oidc_provider/signingkey": signing.publish,
+    "accounts/jobrun": job,
+    **{f"lookup/{name}": make for name, make in admin_rows.MAKE.items()},
 }
 every_page = pytest.mark.parametrize("page", MAKE)
+every_object = pytest.mark.parametrize("page", sorted(MAKE.keys() - {"lookup/visit"}))  # which has no page of its own
 
 
 def cost_of(browser: Client, url: str) -> int:
@@ -94,7 +102,7 @@ def test_a_list_costs_the_same_for_one_row_and_for_twenty(browser: Client, page:
     assert cost_of(browser, url) == before
 
 
-@every_page
+@every_object
 def test_every_object_has_a_page(browser: Client, page: str) -> None:
     obj = MAKE[page]()
     assert browser.get(f"/admin/{page}/{obj.pk}/change/").status_code == 200
@@ -103,7 +111,7 @@ def test_every_object_has_a_page(browser: Client, page: str) -> None:
 @every_page
 def test_every_list_can_be_searched(browser: Client, page: str) -> None:
     MAKE[page]()
-    for term in ("x", "1", "%", "'", "\u00e9"):
+    for term in ("x", "1", "%", "'", "\u00e9", "9" * 30):
         assert browser.get(f"/admin/{page}/", {"q": term}).status_code == 200
 
 
@@ -170,7 +178,8 @@ def test_staff_sign_in_through_the_account_login(client: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", ["accounts/linkedaccount", "accounts/name", "accounts/auditevent", "oidc_provider/signingkey"]
+    "page",
+    ["accounts/linkedaccount", "accounts/name", "accounts/auditevent", "accounts/jobrun", "oidc_provider/signingkey"],
 )
 def test_records_are_read_only(browser: Client, page: str) -> None:
     obj = MAKE[page]()

@@ -39,7 +39,7 @@ def problems_of_text(text: str) -> list[str]:
 
 
 FIELDS = "//input[not(@type='hidden') and not(@hidden)] | //select | //textarea"
-LOADED = "//script/@src | //link/@href | //img/@src[not(starts-with(., 'data:'))]"
+LOADED = "//script/@src | //link[not(@rel='canonical')]/@href | //img/@src[not(starts-with(., 'data:'))]"
 
 
 def _is_inline(script: Any) -> bool:

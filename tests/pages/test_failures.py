@@ -41,6 +41,7 @@ def test_a_person_gets_a_page_without_session_user_or_database(
     assert problems_of_text(response.content.decode()) == []
 
 
+@pytest.mark.django_db
 def test_an_unknown_page_is_a_page(client: Client) -> None:
     response = client.get("/no-such-page")
 

@@ -1,0 +1,280 @@
+"""What the current lookup answers about Ada with all includes, typed from document 2 and its decisions. Keys stand in
+the order of the document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.factories.lookup import SVG
+from tests.lookup.expected_sections import COMMENTS, GALLERY, SECTIONS
+from tests.lookup.filled import ADA, ART, CDN, OTHER_PROFILE, row
+from tests.lookup.filled_settings import SETTINGS
+
+Json = dict[str, Any]  # Any: a JSON value
+
+
+def asset(path: str, mime: str, width: int | None, height: int | None, duration: float | None = None) -> Json:
+    return {"url": f"{CDN}/{path}", "mime": mime, "width": width, "height": height, "duration": duration}
+
+
+def png(path: str, width: int = 640, height: int = 480) -> Json:
+    return asset(path, "image/png", width, height)
+
+
+def whole(profile_id: str) -> Json:
+    return {
+        "error": None,
+        "user": USER,
+        "profile": profile(profile_id),
+        "badges": BADGES,
+        "widgets": WIDGETS,
+        "audios": AUDIOS,
+        "backgrounds": BACKGROUNDS,
+        "links": LINKS,
+        "projects": PROJECTS,
+        "views": 1234,
+        "aliases": ALIASES,
+        "gallery": GALLERY,
+        "sections": SECTIONS,
+        "feedback": {"likes": 2, "dislikes": 1},
+        "comments": {"count": 108, "items": COMMENTS},
+    }
+
+
+USER = {
+    "id": ADA,
+    "uid": 1,
+    "username": "Ada",
+    "name": "Ada Example",
+    "avatarUrl": f"{CDN}/avatars/ada.png",
+    "chatId": "80351110224678912",
+    "scrobblerUsername": "ada_listens",
+    "premium": True,
+    "verified": True,
+    "imagehost": False,
+    "inactive": False,
+    "createdAt": "2024-05-06T07:08:09.120Z",
+}
+
+
+def profile(profile_id: str) -> Json:
+    return {
+        "profileId": profile_id,
+        "name": "Main",
+        "displayName": "Countess Ada",
+        "description": 'First programmer.\n"Notes" <G>',
+        "location": "London",
+        "theme": "paper",
+        "font": "Inter",
+        "fontUsername": "Lora",
+        "soundEffect": "chime",
+        "soundEffectButton": "click",
+        "createdAt": "2024-05-06T07:08:09.120Z",
+        "updatedAt": "2025-05-07T07:08:09.120Z",
+        "avatar": png("avatars/ada.png", 256, 256),
+        "banner": png("banners/ada.png"),
+        "cursor": png("cursors/arrow.png", 32, 32),
+        "cursorPointer": png("cursors/hand.png", 32, 32),
+        "fontAsset": asset("fonts/own.woff2", "font/woff2", None, None),
+        "fontUsernameAsset": asset("fonts/name.woff2", "font/woff2", None, None),
+        "soundEffectAsset": asset("sounds/enter.mp3", "audio/mpeg", None, None, 0.75),
+        "soundEffectButtonAsset": asset("sounds/button.mp3", "audio/mpeg", None, None, 2),
+        "metadataFavicon": png("icons/favicon.png", 64, 64),
+        "metadataBanner": png("banners/card.png", 1200, 630),
+        "settings": SETTINGS,
+    }
+
+
+BADGES: list[Json] = [
+    {
+        "id": row(0xB1),
+        "type": "STANDARD",
+        "badgeId": "viewer",
+        "enabled": True,
+        "selectedTier": 1,
+        "unlockedTiers": [1],
+        "color": "#222222",
+        "recolor": True,
+        "name": "Viewer",
+        "order": 0,
+        "image": None,
+        "imageUrl": f"{ART}/badges/standard/viewer.svg",
+        "iconSvg": None,
+        "tiers": [
+            {
+                "tier": 1,
+                "threshold": 100,
+                "title": "Hundred",
+                "description": "Seen",
+                "color": "#1b5e4b",
+                "unlocked": True,
+                "selected": True,
+                "imageUrl": f"{ART}/badges/standard/viewer-1.svg",
+            },
+            {
+                "tier": 2,
+                "threshold": 2500.5,
+                "title": "Many",
+                "description": "",
+                "color": "",
+                "unlocked": False,
+                "selected": False,
+                "imageUrl": f"{ART}/badges/standard/viewer-2.svg",
+            },
+        ],
+    },
+    {
+        "id": row(0xB3),
+        "type": "CUSTOM",
+        "badgeId": None,
+        "enabled": True,
+        "selectedTier": None,
+        "unlockedTiers": [],
+        "color": None,
+        "recolor": True,
+        "name": "Mine",
+        "order": 1,
+        "image": png("badges/mine.png", 128, 128),
+        "imageUrl": None,
+        "iconSvg": None,
+        "tiers": [],
+    },
+    {
+        "id": row(0xB4),
+        "type": "CUSTOM",
+        "badgeId": None,
+        "enabled": False,
+        "selectedTier": None,
+        "unlockedTiers": [],
+        "color": "#444444",
+        "recolor": False,
+        "name": None,
+        "order": 2,
+        "image": None,
+        "imageUrl": None,
+        "iconSvg": SVG,
+        "tiers": [],
+    },
+    {
+        "id": row(0xB2),
+        "type": "STANDARD",
+        "badgeId": "meetup",
+        "enabled": False,
+        "selectedTier": None,
+        "unlockedTiers": [],
+        "color": None,
+        "recolor": False,
+        "name": "Meetup",
+        "order": 3,
+        "image": None,
+        "imageUrl": f"{ART}/badges/events/m.png",
+        "iconSvg": None,
+        "tiers": [],
+    },
+]
+WIDGETS = [
+    {"id": row(0xA0), "platform": "scrobbler", "type": "card", "identifier": "ada on scrobbler", "order": 0},
+    {"id": row(0xA1), "platform": "chatServer", "type": "card", "identifier": "ada on chatServer", "order": 1},
+    {
+        "id": row(0xA2),
+        "platform": "socialPreference",
+        "type": "card",
+        "identifier": "ada on socialPreference",
+        "order": 2,
+    },
+    {"id": row(0xA3), "platform": "gameUsername", "type": "card", "identifier": "ada on gameUsername", "order": 3},
+    {
+        "id": row(0xA4),
+        "platform": "messagingChannel",
+        "type": "card",
+        "identifier": "ada on messagingChannel",
+        "order": 4,
+    },
+    {"id": row(0xA5), "platform": "statsUsername", "type": "card", "identifier": "ada on statsUsername", "order": 5},
+]
+AUDIOS = [
+    {
+        "id": row(0xC1),
+        "title": "Engine song",
+        "artist": "Charles",
+        "externalUrl": "https://songs.example.org/1",
+        "order": 0,
+        "audio": asset("audio/1.mp3", "audio/mpeg", None, None, 180),
+        "cover": png("covers/1.png", 300, 300),
+    },
+    {
+        "id": row(0xC2),
+        "title": "Untold",
+        "artist": "",
+        "externalUrl": "",
+        "order": 1,
+        "audio": asset("audio/2.ogg", "audio/ogg", None, None),
+        "cover": None,
+    },
+]
+BACKGROUNDS = [
+    {
+        "id": row(0xE2),
+        "title": "A film",
+        "order": 1,
+        "asset": asset("backgrounds/2.mp4", "video/mp4", None, None, 12.5),
+    },
+    {"id": row(0xE3), "title": "", "order": 2, "asset": png("backgrounds/3.png")},
+]
+LINKS = [
+    {
+        "id": row(0xD1),
+        "title": "Code",
+        "url": "https://code.example.org/ada",
+        "platformId": "codehost",
+        "platformType": "code",
+        "isText": False,
+        "recolor": True,
+        "color": "#333333",
+        "order": 0,
+        "icon": png("icons/code.png", 48, 48),
+        "iconSvg": None,
+    },
+    {
+        "id": row(0xD2),
+        "title": "Notes",
+        "url": "https://notes.example.org/?a=1&b=2",
+        "platformId": None,
+        "platformType": None,
+        "isText": False,
+        "recolor": False,
+        "color": None,
+        "order": 1,
+        "icon": None,
+        "iconSvg": SVG,
+    },
+    {
+        "id": row(0xD3),
+        "title": "",
+        "url": "ada#1815",
+        "platformId": None,
+        "platformType": None,
+        "isText": True,
+        "recolor": False,
+        "color": None,
+        "order": 2,
+        "icon": None,
+        "iconSvg": None,
+    },
+]
+PROJECTS = [
+    {
+        "id": row(0xF1),
+        "title": "Engine",
+        "description": "It computes.",
+        "url": "https://engine.example.org/",
+        "tags": ["brass", "steam"],
+        "order": 0,
+        "icon": png("icons/engine.png", 48, 48),
+    },
+    {"id": row(0xF2), "title": "Plan", "description": "", "url": "", "tags": [], "order": 1, "icon": None},
+]
+ALIASES = [
+    {"name": "Countess", "redirect": True, "profileId": None},
+    {"name": "Lovelace", "redirect": False, "profileId": OTHER_PROFILE},
+]

@@ -1,0 +1,205 @@
+"""The rows of Ada's two profiles. Each list is made in another order than the one it is shown in."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from accounts.models import User
+from lookup.models import Badge, Profile
+from tests.factories.lookup import (
+    SVG,
+    AudioFactory,
+    BackgroundFactory,
+    BadgeFactory,
+    BadgeTierFactory,
+    CustomBadgeFactory,
+    GalleryItemFactory,
+    LinkFactory,
+    ProfileBadgeFactory,
+    ProfileFactory,
+    ProjectFactory,
+    SectionFactory,
+    WidgetFactory,
+)
+from tests.lookup import filled_sections
+from tests.lookup.filled import MOMENT, OTHER_PROFILE, file, picture, row
+from tests.lookup.filled_settings import SETTINGS
+
+
+def fill_profile(profile: Profile) -> None:
+    ada = profile.user
+    texts = {
+        "name": "Main",
+        "display_name": "Countess Ada",
+        "description": 'First programmer.\n"Notes" <G>',
+        "location": "London",
+        "theme": "paper",
+        "font": "Inter",
+        "font_username": "Lora",
+        "sound_effect": "chime",
+        "sound_effect_button": "click",
+    }
+    files = {
+        "avatar": picture(ada, "avatars/ada.png", 256, 256),
+        "banner": picture(ada, "banners/ada.png"),
+        "cursor": picture(ada, "cursors/arrow.png", 32, 32),
+        "cursor_pointer": picture(ada, "cursors/hand.png", 32, 32),
+        "font_asset": file(ada, "fonts/own.woff2", "font/woff2"),
+        "font_username_asset": file(ada, "fonts/name.woff2", "font/woff2"),
+        "sound_effect_asset": file(ada, "sounds/enter.mp3", "audio/mpeg", 0.75),
+        "sound_effect_button_asset": file(ada, "sounds/button.mp3", "audio/mpeg", 2.0),
+        "metadata_favicon": picture(ada, "icons/favicon.png", 64, 64),
+        "metadata_banner": picture(ada, "banners/card.png", 1200, 630),
+    }
+    for name, value in {**texts, **files, "settings": SETTINGS}.items():
+        setattr(profile, name, value)
+    profile.created_at, profile.updated_at = MOMENT, MOMENT + timedelta(days=366)
+    profile.save()
+    _badges(profile)
+    _widgets(profile)
+    _media(profile)
+    _links_and_projects(profile)
+    filled_sections.fill(profile)
+
+
+def _badges(profile: Profile) -> None:
+    viewer = BadgeFactory(id="viewer", catalog="standard", name="Viewer", image="viewer.svg")
+    BadgeTierFactory(
+        badge=viewer, tier=2, threshold=2500.5, title="Many", description="", color="", image="viewer-2.svg"
+    )
+    BadgeTierFactory(
+        badge=viewer, tier=1, threshold=100, title="Hundred", description="Seen", color="#1b5e4b", image="viewer-1.svg"
+    )
+    held = {"profile": profile, "obtained_at": MOMENT}
+    meetup = BadgeFactory(id="meetup", catalog="events", name="Meetup", image="m.png")
+    ProfileBadgeFactory(**held, id=row(0xB2), badge=meetup, is_enabled=False, order=3)
+    ProfileBadgeFactory(
+        **held,
+        id=row(0xB1),
+        badge=viewer,
+        selected_tier=1,
+        unlocked_tiers=[1],
+        color="#222222",
+        recolor=True,
+        order=0,
+    )
+    made = {"profile": profile, "created_at": MOMENT}
+    CustomBadgeFactory(**made, id=row(0xB4), name="", icon_svg=SVG, color="#444444", is_enabled=False, order=2)
+    CustomBadgeFactory(
+        **made,
+        id=row(0xB3),
+        name="Mine",
+        icon_svg="",
+        image=picture(profile.user, "badges/mine.png", 128, 128),
+        recolor=True,
+        order=1,
+    )
+
+
+def _widgets(profile: Profile) -> None:
+    for number, platform in reversed(
+        list(
+            enumerate(
+                ["scrobbler", "chatServer", "socialPreference", "gameUsername", "messagingChannel", "statsUsername"]
+            )
+        )
+    ):
+        WidgetFactory(
+            id=row(0xA0 + number),
+            profile=profile,
+            platform=platform,
+            type="card",
+            identifier=f"ada on {platform}",
+            order=number,
+        )
+
+
+def _media(profile: Profile) -> None:
+    ada = profile.user
+    audio = {"profile": profile}
+    AudioFactory(
+        **audio,
+        id=row(0xC3),
+        title="Hidden",
+        order=2,
+        is_active=False,
+        audio=file(ada, "audio/3.mp3", "audio/mpeg", 3.5),
+        artist="",
+    )
+    AudioFactory(**audio, id=row(0xC2), title="Untold", artist="", order=1, audio=file(ada, "audio/2.ogg", "audio/ogg"))
+    AudioFactory(
+        **audio,
+        id=row(0xC1),
+        title="Engine song",
+        artist="Charles",
+        external_url="https://songs.example.org/1",
+        order=0,
+        audio=file(ada, "audio/1.mp3", "audio/mpeg", 180.0),
+        cover=picture(ada, "covers/1.png", 300, 300),
+    )
+    BackgroundFactory(profile=profile, id=row(0xE3), title="", order=2, asset=picture(ada, "backgrounds/3.png"))
+    BackgroundFactory(
+        profile=profile,
+        id=row(0xE2),
+        title="A film",
+        order=1,
+        asset=file(ada, "backgrounds/2.mp4", "video/mp4", 12.5),
+    )
+    BackgroundFactory(
+        profile=profile, id=row(0xE1), title="Hidden", order=0, is_active=False, asset=picture(ada, "backgrounds/1.png")
+    )
+
+
+def _links_and_projects(profile: Profile) -> None:
+    mine = {"profile": profile}
+    LinkFactory(**mine, id=row(0xD4), title="Hidden", url="https://hidden.example.org/", order=3, is_active=False)
+    LinkFactory(**mine, id=row(0xD3), title="", url="ada#1815", is_text=True, order=2)
+    LinkFactory(
+        **mine, id=row(0xD2), title="Notes", url="https://notes.example.org/?a=1&b=2", icon_svg=SVG, order=1, clicks=3
+    )
+    LinkFactory(
+        **mine,
+        id=row(0xD1),
+        title="Code",
+        url="https://code.example.org/ada",
+        platform_id="codehost",
+        platform_type="code",
+        recolor=True,
+        color="#333333",
+        icon=picture(profile.user, "icons/code.png", 48, 48),
+        order=0,
+        clicks=2**40,
+    )
+    ProjectFactory(**mine, id=row(0xF2), title="Plan", url="", order=1)
+    ProjectFactory(
+        **mine,
+        id=row(0xF1),
+        title="Engine",
+        description="It computes.",
+        url="https://engine.example.org/",
+        tags=["brass", "steam"],
+        icon=picture(profile.user, "icons/engine.png", 48, 48),
+        order=0,
+    )
+
+
+def other_profile(ada: User) -> Profile:
+    """The profile of an alias, with one of everything."""
+    profile = ProfileFactory(
+        id=OTHER_PROFILE,
+        user=ada,
+        name="Lovelace",
+        avatar=picture(ada, "avatars/lovelace.png"),
+        created_at=MOMENT,
+        updated_at=MOMENT,
+    )
+    mine = {"profile": profile, "order": 0}
+    ProfileBadgeFactory(**mine, id=row(0x81), badge=Badge.objects.get(pk="meetup"), obtained_at=MOMENT)
+    WidgetFactory(**mine, id=row(0x82), identifier="lovelace")
+    AudioFactory(**mine, id=row(0x83), title="Other song", artist="", audio=file(ada, "audio/o.mp3", "audio/mpeg", 1.5))
+    BackgroundFactory(**mine, id=row(0x84), title="Other", asset=picture(ada, "backgrounds/o.png"))
+    LinkFactory(**mine, id=row(0x85), title="Other", url="https://other.example.org/")
+    ProjectFactory(**mine, id=row(0x86), title="Other", url="")
+    section = SectionFactory(**mine, id=row(0x87), type="GALLERY", title="", config={})
+    GalleryItemFactory(**mine, id=row(0x88), section=section, asset=picture(ada, "gallery/o.png"), caption="")
+    return profile

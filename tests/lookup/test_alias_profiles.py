@@ -1,0 +1,164 @@
+"""`showAliasProfile`: what it scopes to the alias's own profile, what stays user-wide, and where it has no effect."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from lookup import aliases
+from lookup.models import Alias, Profile
+from tests.factories.lookup import shown
+from tests.lookup import answers, expected_current
+from tests.lookup.answers import INCLUDES
+from tests.lookup.expected_current import asset, png
+from tests.lookup.filled import ADA, ART, BASE, CDN, OTHER_PROFILE, Filled, row
+
+# What the profile of the alias answers, for each include that the document lists as scoped.
+SCOPED: dict[str, Any] = {  # Any: JSON values
+    "badges": [
+        {
+            "id": row(0x81),
+            "type": "STANDARD",
+            "badgeId": "meetup",
+            "enabled": True,
+            "selectedTier": None,
+            "unlockedTiers": [],
+            "color": None,
+            "recolor": False,
+            "name": "Meetup",
+            "order": 0,
+            "image": None,
+            "imageUrl": f"{ART}/badges/events/m.png",
+            "iconSvg": None,
+            "tiers": [],
+        }
+    ],
+    "links": [
+        {
+            "id": row(0x85),
+            "title": "Other",
+            "url": "https://other.example.org/",
+            "platformId": None,
+            "platformType": None,
+            "isText": False,
+            "recolor": False,
+            "color": None,
+            "order": 0,
+            "icon": None,
+            "iconSvg": None,
+        }
+    ],
+    "widgets": [{"id": row(0x82), "platform": "scrobbler", "type": "recent", "identifier": "lovelace", "order": 0}],
+    "audios": [
+        {
+            "id": row(0x83),
+            "title": "Other song",
+            "artist": "",
+            "externalUrl": "",
+            "order": 0,
+            "audio": asset("audio/o.mp3", "audio/mpeg", None, None, 1.5),
+            "cover": None,
+        }
+    ],
+    "backgrounds": [{"id": row(0x84), "title": "Other", "order": 0, "asset": png("backgrounds/o.png")}],
+    "projects": [
+        {"id": row(0x86), "title": "Other", "description": "", "url": "", "tags": [], "order": 0, "icon": None}
+    ],
+    "gallery": [{"id": row(0x88), "caption": "", "width": "half", "asset": png("gallery/o.png")}],
+    "sections": [
+        {
+            "id": row(0x87),
+            "type": "GALLERY",
+            "order": 0,
+            "title": "",
+            "description": "",
+            "alignment": "left",
+            "items": [{"id": row(0x88), "caption": "", "width": "half", "asset": png("gallery/o.png")}],
+        }
+    ],
+}
+USER = {**expected_current.USER, "avatarUrl": f"{CDN}/avatars/lovelace.png"}
+USER_WIDE = ("views", "aliases", "feedback", "comments")
+
+
+def _lookup(value: str, *includes: str, by: str = "username") -> Any:
+    """The body, a JSON object."""
+    return answers.user(value, *includes, by=by, showAliasProfile="true").body
+
+
+@pytest.mark.parametrize("include", [*SCOPED, *USER_WIDE])
+def test_what_is_scoped_to_the_alias_and_what_is_user_wide(filled: Filled, include: str) -> None:
+    user_wide = expected_current.whole(filled.profile.pk)
+    expected = SCOPED[include] if include in SCOPED else user_wide[include]
+    assert _lookup("lovelace", include) == {"error": None, "user": USER, include: expected}
+    assert answers.user("lovelace", include).body == {
+        "error": None,
+        "user": expected_current.USER,
+        include: user_wide[include],
+    }
+
+
+def test_the_profile_is_that_of_the_alias(filled: Filled) -> None:
+    body = _lookup("LoveLace", "profile")
+    assert body["user"] == USER
+    profile = body["profile"]
+    assert (profile["profileId"], profile["name"], profile["displayName"]) == (OTHER_PROFILE, "Lovelace", "")
+    assert profile["avatar"] == png("avatars/lovelace.png")
+    assert (profile["createdAt"], profile["updatedAt"]) == ("2024-05-06T07:08:09.120Z",) * 2
+    assert profile["banner"] is None
+    assert profile["settings"]["cardSettings"]["blur"] == 0
+
+
+def test_everything_at_once(filled: Filled) -> None:
+    body = _lookup("lovelace", *INCLUDES)
+    expected = {**expected_current.whole(filled.profile.pk), **SCOPED, "user": USER, "profile": body["profile"]}
+    assert body == expected
+    assert list(body) == list(expected)
+
+
+@pytest.mark.parametrize(
+    ("by", "value"),
+    [
+        ("username", "ada"),  # a direct match
+        ("username", "countess"),  # an alias without a profile of its own
+        ("uid", "1"),
+        ("id", ADA),
+        ("chat", "80351110224678912"),
+    ],
+)
+def test_it_has_no_effect_elsewhere(filled: Filled, by: str, value: str) -> None:
+    assert _lookup(value, *INCLUDES, by=by) == expected_current.whole(filled.profile.pk)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_some_includes_at_once(filled: Filled, unlimited: None, count: int) -> None:
+    user_wide = expected_current.whole(filled.profile.pk)
+    names = [name for name in INCLUDES if name != "profile"]
+    for asked in itertools.islice(itertools.combinations(names, count), 0, None, 7):
+        expected = {name: SCOPED.get(name, user_wide[name]) for name in asked}
+        assert _lookup("lovelace", *asked) == {"error": None, "user": USER, **expected}
+
+
+def test_the_picture_of_an_alias_profile_without_one_is_none(filled: Filled) -> None:
+    Profile.objects.filter(pk=OTHER_PROFILE).update(avatar=None)
+    shown(filled.user)
+    assert _lookup("lovelace")["user"]["avatarUrl"] is None
+    Profile.objects.filter(pk=OTHER_PROFILE).update(settings={"avatarSettings": {"mirrorChat": True}})
+    shown(filled.user)
+    assert _lookup("lovelace")["user"]["avatarUrl"] == f"{BASE}/api/chat/avatar/{ADA}"
+    assert answers.user("lovelace").body["user"] == expected_current.USER
+
+
+def test_an_alias_that_loses_its_profile_shows_the_main_one(filled: Filled) -> None:
+    alias = Alias.objects.get(pk="LOVELACE")
+    aliases.change(alias=alias, redirects=False, has_own_profile=False, by=filled.user)
+    assert not Profile.objects.filter(pk=OTHER_PROFILE).exists()
+    whole = expected_current.whole(filled.profile.pk)
+    without = [{**entry, "profileId": None} for entry in expected_current.ALIASES]
+    assert _lookup("lovelace", *INCLUDES) == {**whole, "aliases": without}
+    aliases.change(alias=alias, redirects=False, has_own_profile=True, by=filled.user)
+    body = _lookup("lovelace", "profile", "links")
+    assert (body["profile"]["name"], body["links"], body["user"]["avatarUrl"]) == ("Lovelace", [], None)
+    assert body["profile"]["profileId"] not in {OTHER_PROFILE, filled.profile.pk}

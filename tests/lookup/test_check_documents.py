@@ -1,0 +1,188 @@
+"""`check_documents`: what differs between the read model and the tables is found, named and mended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.db.models import Model
+
+from accounts.models import Name, User
+from lookup import document_checks, documents
+from lookup.models import (
+    Alias,
+    Asset,
+    Audio,
+    Background,
+    BadgeTier,
+    Comment,
+    CommentLike,
+    CustomBadge,
+    FeedbackVote,
+    GalleryItem,
+    Link,
+    Profile,
+    ProfileBadge,
+    ProfileDocument,
+    Project,
+    Section,
+    UserDocument,
+    Widget,
+)
+from tests.lookup import answers
+from tests.lookup.answers import INCLUDES
+from tests.lookup.filled import ADA, OTHER_PROFILE, Filled, row
+
+SAME = "The documents say what the tables say.\n"
+
+
+def _check(*arguments: str) -> tuple[str, str]:
+    """What the command says, and why it fails."""
+    out = StringIO()
+    try:
+        call_command("check_documents", *arguments, stdout=out)
+    except CommandError as error:
+        return out.getvalue(), str(error)
+    return out.getvalue(), ""
+
+
+def _found() -> set[tuple[str, str, str]]:
+    return {(one.kind, one.owner, one.column) for one in document_checks.differences()}
+
+
+def test_after_the_doors_nothing_differs(filled: Filled) -> None:
+    assert _found() == set()
+    assert _check() == (SAME, "")
+    assert _check("--repair") == (SAME, "")
+
+
+# A change of the tables behind every door, and the columns that it makes wrong.
+BOTH = ("earlier", "leaderboard")
+CHANGES: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
+    "a text": (lambda: _raw(Profile, is_main=True, user=ADA).update(description="x"), ("profile_text", *BOTH)),
+    "a setting": (
+        lambda: _raw(Profile, is_main=True, user=ADA).update(settings={"avatarSettings": {"mirrorChat": True}}),
+        ("profile_text", "mirrors_chat", *BOTH),
+    ),
+    "a file": (
+        lambda: _raw(Asset, path="avatars/ada.png").update(path="avatars/new.png"),
+        ("profile_text", "avatar_path", *BOTH),
+    ),
+    "a badge": (lambda: _raw(ProfileBadge, pk=row(0xB2)).update(is_enabled=True), ("badges", *BOTH, "badge_count")),
+    "a custom badge": (lambda: _raw(CustomBadge, pk=row(0xB3)).update(name="x"), ("badges", *BOTH)),
+    "a tier": (lambda: _raw(BadgeTier, tier=1).update(title="x"), ("badges",)),
+    "a widget": (lambda: _raw(Widget, pk=row(0xA0)).update(identifier="x"), ("widgets",)),
+    "an audio": (lambda: _raw(Audio, pk=row(0xC1)).delete(), ("audios", *BOTH)),
+    "a hidden audio": (lambda: _raw(Audio, pk=row(0xC3)).delete(), BOTH),
+    "a background": (lambda: _raw(Background, pk=row(0xE2)).delete(), ("backgrounds", *BOTH)),
+    "a link": (lambda: _raw(Link, pk=row(0xD1)).update(title="x"), ("links", *BOTH)),
+    "a project": (lambda: _raw(Project, pk=row(0xF1)).update(title="x"), ("projects",)),
+    "a deleted project": (lambda: _raw(Project, pk=row(0xF1)).delete(), ("projects", "sections")),
+    "a picture": (lambda: _raw(GalleryItem, pk=row(0x61)).update(caption="x"), ("gallery", "sections")),
+    "a loose picture": (lambda: _raw(GalleryItem, pk=row(0x6F)).delete(), ("gallery",)),
+    "a section": (lambda: _raw(Section, pk=row(0x94)).update(is_enabled=False), ("sections",)),
+    "an alias": (lambda: _raw(Alias, pk="LOVELACE").update(redirects=True), ("aliases",)),
+    "the first alias": (lambda: _raw(Alias, pk="COUNTESS").update(redirects=False), ("aliases", "earlier")),
+    "a name": (
+        lambda: _raw(Name, pk="COUNTESS").update(name="COUNTESS"),
+        ("aliases", *BOTH),
+    ),
+}
+
+
+def _raw(model: type[Model], **conditions: object) -> Any:
+    """Rows that nobody goes through a door for; Any: a query set of that model."""
+    return model._default_manager.filter(**conditions)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_behind_the_doors_is_found_named_and_mended(filled: Filled, change: str) -> None:
+    before = answers.user("ada", *INCLUDES).text + answers.earlier("ada").text
+    make, columns = CHANGES[change]
+    make()
+    expected = {("profile", filled.profile.pk, column) for column in columns}
+    assert _found() - {one for one in _found() if one[1] == OTHER_PROFILE} == expected
+    out, problem = _check()
+    lines = set(out.splitlines())
+    assert {f"profile {filled.profile.pk}: {column}" for column in columns} <= lines
+    assert problem == f"{len(lines)} differences; --repair mends them."
+    assert answers.user("ada", *INCLUDES).text + answers.earlier("ada").text == before
+    out, problem = _check("--repair")
+    assert (out.splitlines()[-1], problem) == (f"{len(lines)} differences mended.", "")
+    assert _check() == (SAME, "")
+
+
+# A change of what the read model holds, and its name.
+DAMAGES: dict[str, tuple[Callable[[], object], tuple[str, str]]] = {
+    **{
+        f"the text {column}": (
+            lambda column=column: _raw(ProfileDocument, user=ADA, profile__is_main=True).update(**{column: "[]x"}),  # type: ignore[misc]  # bound early
+            ("profile", column),
+        )
+        for column in documents.TEXTS
+    },
+    "an avatar": (
+        lambda: _raw(ProfileDocument, user=ADA, profile__is_main=True).update(avatar_path="x.png"),
+        ("profile", "avatar_path"),
+    ),
+    "the aliases": (lambda: _raw(UserDocument, pk=ADA).update(aliases="[]"), ("profile", "aliases")),
+    "the number of badges": (lambda: _raw(UserDocument, pk=ADA).update(badge_count=9), ("profile", "badge_count")),
+    "the likes": (lambda: _raw(UserDocument, pk=ADA).update(likes=9), ("user", "likes")),
+    "the dislikes": (lambda: _raw(UserDocument, pk=ADA).update(dislikes=9), ("user", "dislikes")),
+    "the comments": (lambda: _raw(UserDocument, pk=ADA).update(comments=9), ("user", "comments")),
+    "a like": (lambda: _raw(Comment, pk=row(0x4001)).update(like_count=9), ("comment", "like_count")),
+    "a reply": (lambda: _raw(Comment, pk=row(0x4001)).update(reply_count=9), ("comment", "reply_count")),
+    "a vote": (lambda: _raw(FeedbackVote, is_like=False).delete(), ("user", "dislikes")),
+    "a comment": (lambda: _raw(Comment, pk=row(0x4004)).delete(), ("user", "comments")),
+    "the like of somebody": (
+        lambda: _raw(CommentLike, user__username="cleo").delete(),
+        ("comment", "like_count"),
+    ),
+    "a ban behind the doors": (lambda: _raw(User, username="Opal").update(is_active=False), ("user", "dislikes")),
+    "a missing document": (
+        lambda: _raw(ProfileDocument, user=ADA, profile__is_main=True).delete(),
+        ("profile", "has no document"),
+    ),
+    "the uid": (lambda: _raw(UserDocument, pk=ADA).update(uid=77), ("user", "uid")),
+    "a user without documents": (lambda: _raw(UserDocument, pk=ADA).delete(), ("user", "has no documents")),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damage_of_the_read_model_is_found_named_and_mended(filled: Filled, damage: str) -> None:
+    before = answers.user("ada", *INCLUDES).body | {"views": None}
+    make, (kind, column) = DAMAGES[damage]
+    make()
+    found = {(one[0], one[2]) for one in _found()}
+    assert (kind, column) in found
+    assert len(found) == (1 if "ban" not in damage else 2)
+    out, problem = _check()
+    owners = {"profile": filled.profile.pk, "user": ADA, "comment": row(0x4001)}
+    assert f"{kind} {owners[kind]}: {column}" in out.splitlines()
+    assert problem.endswith("differences; --repair mends them.")
+    assert _check("--repair")[1] == ""
+    assert _check() == (SAME, "")
+    if damage not in {"a vote", "a comment", "the like of somebody", "a ban behind the doors"}:
+        assert answers.user("ada", *INCLUDES).body | {"views": None} == before
+
+
+def test_a_stale_document_differs_from_nothing(filled: Filled) -> None:
+    documents.mark_stale(Profile.objects.filter(user=ADA))
+    _raw(Link, pk=row(0xD1)).update(title="x")
+    assert _check() == (SAME, "")
+    assert answers.user("ada", "links").body["links"][0]["title"] == "x"
+
+
+def test_more_than_one_batch(filled: Filled, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(document_checks, "BATCH", 2)
+    UserDocument.objects.update(likes=100)
+    Comment.objects.update(reply_count=100)
+    ProfileDocument.objects.update(links="[]x")
+    of_tops = Comment.objects.filter(parent=None).count()
+    profiles, users = Profile.objects.count(), User.objects.count()
+    assert len(_found()) == of_tops + profiles + users
+    assert _check("--repair")[1] == ""
+    assert _check() == (SAME, "")

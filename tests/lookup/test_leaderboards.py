@@ -1,0 +1,243 @@
+"""GET /api/leaderboard/views, /badges and /uid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.core.management import call_command
+
+from accounts import bans
+from accounts.models import User
+from lookup import boards
+from lookup.models import UserDocument
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.lookup import CustomBadgeFactory, ProfileBadgeFactory, main_profile, shown
+from tests.lookup import answers, documented_fields, expected_earlier
+from tests.lookup.answers import LIMIT_INVALID
+from tests.lookup.filled import Filled
+
+BOARDS = pytest.mark.parametrize("name", ["views", "badges", "uid"])
+
+
+def _seen(user: User, views: int) -> None:
+    UserDocument.objects.filter(user=user).update(views=views)
+
+
+def _places(name: str, limit: int = 10) -> list[tuple[int, str, int, int]]:
+    """Rank, username, score and change of each entry."""
+    entries = answers.board(name, limit=limit).body
+    return [(entry["rank"], entry["user"]["username"], entry["score"], entry["change"]) for entry in entries]
+
+
+@pytest.fixture
+def people(operator: User) -> list[User]:
+    """Uids 1 to 12, on top of the operator's 0."""
+    return [UserFactory(username=f"P{uid}") for uid in range(1, 13)]
+
+
+def test_everything_that_an_entry_can_have(filled: Filled) -> None:
+    boards.rank()
+    first, *others = answers.board("views").body
+    assert first == {"rank": 1, "user": expected_earlier.BOARD_USER, "score": 1234, "change": 0}
+    assert [(other["rank"], other["user"]["id"], other["score"]) for other in others] == [
+        (2, 0, 0),
+        (3, 2, 0),
+        (4, 3, 0),
+    ]
+
+
+def test_every_documented_field_has_its_documented_type(filled: Filled) -> None:
+    boards.rank()
+    for entry in answers.board("uid").body:
+        assert documented_fields.types_of(entry["user"]["profile"]) == documented_fields.BOARD_PROFILE
+
+
+@BOARDS
+def test_before_the_first_ranking_a_board_is_empty(operator: User, name: str) -> None:
+    assert answers.board(name).whole == (200, [])
+
+
+def test_views_rank_by_views_and_ties_by_uid(people: list[User]) -> None:
+    for user, views in zip(people, (5, 9, 5, 2**40), strict=False):
+        _seen(user, views)
+    call_command("rank_leaderboards")
+    assert _places("views", limit=6) == [
+        (1, "P4", 2**40, 0),
+        (2, "P2", 9, 0),
+        (3, "P1", 5, 0),
+        (4, "P3", 5, 0),
+        (5, "Opal", 0, 0),
+        (6, "P5", 0, 0),
+    ]
+
+
+def test_badges_rank_by_enabled_badges_of_both_kinds_and_ties_by_uid(people: list[User]) -> None:
+    for user, standard, custom, disabled in zip(people, (1, 0, 2, 0), (0, 1, 1, 0), (9, 0, 0, 3), strict=False):
+        profile = main_profile(user)
+        ProfileBadgeFactory.create_batch(standard, profile=profile)
+        CustomBadgeFactory.create_batch(custom, profile=profile)
+        ProfileBadgeFactory.create_batch(disabled, profile=profile, is_enabled=False)
+        CustomBadgeFactory.create_batch(disabled, profile=profile, is_enabled=False)
+    shown(*people)
+    boards.rank()
+    assert _places("badges", limit=5) == [
+        (1, "P3", 3, 0),
+        (2, "P1", 1, 0),
+        (3, "P2", 1, 0),
+        (4, "Opal", 0, 0),
+        (5, "P4", 0, 0),
+    ]
+
+
+def test_uid_ranks_ascending_and_the_score_is_the_uid(people: list[User]) -> None:
+    boards.rank()
+    assert _places("uid", limit=3) == [(1, "Opal", 0, 0), (2, "P1", 1, 0), (3, "P2", 2, 0)]
+
+
+@BOARDS
+@pytest.mark.parametrize(("limit", "count"), [(None, 10), ("1", 1), ("10", 10), ("13", 13), ("100", 13)])
+def test_the_limit_is_10_unless_told(people: list[User], name: str, limit: str | None, count: int) -> None:
+    boards.rank()
+    answer = answers.board(name, **({} if limit is None else {"limit": limit}))
+    assert [entry["rank"] for entry in answer.body] == list(range(1, count + 1))
+
+
+@BOARDS
+@pytest.mark.parametrize(
+    "limit",
+    [
+        *(
+            "0",
+            "101",
+            "abc",
+            "-1",
+            "1.5",
+            "",
+            "+5",
+            " 5",
+            "5 ",
+            "1e1",
+            "0x5",
+            "\u0665",
+            "1_0",
+            "9" * 40,
+            "5\x00",
+            "true",
+        ),
+        *("10\n", "5,0"),
+    ],
+)
+def test_any_other_limit_is_400(people: list[User], name: str, limit: str) -> None:
+    assert answers.board(name, limit=limit).whole == LIMIT_INVALID
+
+
+@BOARDS
+def test_a_refused_key_comes_before_a_bad_limit_and_is_404(operator: User, name: str) -> None:
+    missing = {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"}
+    assert answers.board(name, secret="", limit="0").whole == (404, missing)
+    invalid = {"error": "Invalid API key.", "code": "INVALID_API_KEY"}
+    assert answers.board(name, secret="wrong", limit="0").whole == (404, invalid)
+    not_permitted = {"error": "API Key not found", "code": "KEY_NOT_FOUND"}
+    assert answers.board(name, secret=answers.LOOKUP_SECRET).whole == (404, not_permitted)
+    ApiKeyFactory(secret="off", is_enabled=False)
+    disabled = {"error": "API Key is disabled", "code": "KEY_DISABLED"}
+    assert answers.board(name, secret="off").whole == (404, disabled)
+
+
+@BOARDS
+def test_a_bearer_token_is_a_key_and_429_stays_429(operator: User, name: str) -> None:
+    ApiKeyFactory(secret="free", owner=UserFactory())
+    for _ in range(30):
+        assert answers.get(f"/api/leaderboard/{name}", "leaderboard", {"Authorization": "Bearer free"}).status == 200
+    answer = answers.board(name, secret="free")
+    assert answer.whole == (429, {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"})
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
+
+
+def test_change_is_the_previous_rank_minus_the_rank(people: list[User]) -> None:
+    for views, user in enumerate(reversed(people), start=1):
+        _seen(user, views)
+    boards.rank()
+    assert _places("views", limit=3) == [(1, "P1", 12, 0), (2, "P2", 11, 0), (3, "P3", 10, 0)]
+    _seen(people[2], 50)
+    _seen(UserFactory(username="Comet"), 40)
+    boards.rank()
+    assert _places("views", limit=5) == [
+        (1, "P3", 50, 2),
+        (2, "Comet", 40, 0),
+        (3, "P1", 12, -2),
+        (4, "P2", 11, -2),
+        (5, "P4", 9, -1),
+    ]
+    boards.rank()
+    assert [change for *_, change in _places("views", limit=13)] == [0] * 13
+
+
+def test_the_score_is_of_the_snapshot_and_the_view_count_of_the_moment(people: list[User]) -> None:
+    _seen(people[0], 3)
+    boards.rank()
+    _seen(people[0], 4)
+    first = answers.board("views", limit=1).body[0]
+    assert (first["score"], first["user"]["viewCount"]) == (3, 4)
+
+
+def _banned(user: User) -> None:
+    bans.ban(user=user, by=None, reason="x")
+
+
+def _private(user: User) -> None:
+    User.objects.filter(pk=user.pk).update(public_api_access=False)
+
+
+@BOARDS
+@pytest.mark.parametrize("leave", [_banned, _private])
+def test_who_is_banned_or_private_is_left_out_at_once(
+    people: list[User], name: str, leave: Callable[[User], None]
+) -> None:
+    boards.rank()
+    leave(people[0])
+    found = _places(name, limit=3)
+    assert [place[1] for place in found] == ["Opal", "P2", "P3"]
+    boards.rank()
+    assert [place[:2] for place in _places(name, limit=3)] == [(1, "Opal"), (2, "P2"), (3, "P3")]
+
+
+def test_who_was_away_counts_as_new(people: list[User]) -> None:
+    boards.rank()
+    _banned(people[0])
+    boards.rank()
+    bans.lift(user=people[0], by=None, reason="x")
+    assert "P1" not in [place[1] for place in _places("uid", limit=100)]
+    boards.rank()
+    assert _places("uid", limit=3) == [(1, "Opal", 0, 0), (2, "P1", 1, 0), (3, "P2", 2, -1)]
+
+
+def test_an_entry_shows_a_profile_as_it_is_now(people: list[User]) -> None:
+    from lookup import profiles
+
+    boards.rank()
+    profile = main_profile(people[0])
+    profile.location = "Here"
+    profile.save()
+    profiles.touch(profile.pk)
+    assert answers.board("uid").body[1]["user"]["profile"]["location"] == "Here"
+
+
+def test_a_name_that_changes_is_shown_at_once(people: list[User], operator: User) -> None:
+    from accounts import users
+
+    boards.rank()
+    users.change(user=people[0], values={"username": "Neu", "display_name": "Neu!", "is_verified": True}, by=_staff())
+    entry = answers.board("uid").body[1]["user"]
+    assert (entry["username"], entry["displayName"], entry["isVerified"]) == ("Neu", "Neu!", True)
+
+
+def _staff() -> User:
+    from tests.factories.accounts import StaffFactory
+
+    return StaffFactory()
+
+
+def test_an_unknown_board_is_no_endpoint(operator: User) -> None:
+    assert answers.board("likes").whole == answers.NO_SUCH_PATH

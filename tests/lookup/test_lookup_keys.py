@@ -1,0 +1,159 @@
+"""Keys, limits, methods and paths: that the current lookup stands on the floor that every endpoint stands on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts import api_keys, bans
+from accounts.models import ApiKey, Permission, User
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.lookup import answers
+from tests.lookup.answers import ACCOUNT_SECRET, LOOKUP_SECRET, NO_SUCH_PATH
+
+LOOKUP = "/api/lookup/user?type=uid&value=0"
+ENDPOINTS = {
+    LOOKUP: {"X-API-Key": LOOKUP_SECRET},
+    **{
+        f"{path}?key={ACCOUNT_SECRET}": {}
+        for path in (
+            *("/api/lookup/username/opal", "/api/lookup/uid/0"),
+            *("/api/leaderboard/views", "/api/leaderboard/badges", "/api/leaderboard/uid"),
+        )
+    },
+}
+EVERY_ENDPOINT = pytest.mark.parametrize("path", ENDPOINTS)
+
+
+def _key(**values: Any) -> str:
+    """The secret of a key that may look up users, with these columns."""
+    ApiKeyFactory(secret="another", **{"permissions": [Permission.LOOKUP_USER.value], **values})
+    return "another"
+
+
+REFUSED: dict[str, tuple[Callable[[], str | None], int, str, str]] = {  # the secret is made when the test runs
+    "no header": (lambda: None, 401, "Missing x-api-key header.", "UNAUTHORIZED"),
+    "empty": (lambda: "", 401, "Missing x-api-key header.", "UNAUTHORIZED"),
+    "unknown": (lambda: "nobody's", 401, "Invalid API key.", "INVALID_API_KEY"),
+    "malformed": (lambda: "k" * 5000, 401, "Invalid API key.", "INVALID_API_KEY"),
+    "revoked": (lambda: _key(revoked_at=timezone.now()), 401, "API Key not found", "KEY_NOT_FOUND"),
+    "without permission": (lambda: ACCOUNT_SECRET, 401, "API Key not found", "KEY_NOT_FOUND"),
+    "for presence": (lambda: _key(permissions=["lookup:presence"]), 401, "API Key not found", "KEY_NOT_FOUND"),
+    "expired": (lambda: _key(expires_at=timezone.now() - timedelta(1)), 401, "API Key has expired", "KEY_EXPIRED"),
+    "used up": (lambda: _key(remaining_uses=0), 401, "API Key has reached its usage limit", "USAGE_EXCEEDED"),
+    "disabled": (lambda: _key(is_enabled=False), 403, "API Key is disabled", "KEY_DISABLED"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_refused_key_is_told_as_the_presence_lookup_tells_it(operator: User, case: str) -> None:
+    secret, status, error, code = REFUSED[case]
+    expected = (status, {"error": error, "code": code})
+    assert answers.raw_user("type=uid&value=0", secret()).whole == expected
+
+
+def test_the_key_is_looked_at_before_the_question(operator: User) -> None:
+    answer = answers.raw_user("type=nonsense&value=", "nobody's")
+    assert answer.whole == (401, {"error": "Invalid API key.", "code": "INVALID_API_KEY"})
+
+
+@pytest.mark.parametrize("place", ["key", "apiKey", "x-api-key", "X-API-Key"])
+def test_a_key_in_the_query_is_no_key_here(operator: User, place: str) -> None:
+    answer = answers.raw_user(f"type=uid&value=0&{place}={LOOKUP_SECRET}", None)
+    assert answer.whole == (401, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
+
+
+def test_a_bearer_token_is_no_key_here(operator: User) -> None:
+    answer = answers.get(LOOKUP, "current", {"Authorization": f"Bearer {LOOKUP_SECRET}"})
+    assert answer.whole == (401, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
+
+
+@pytest.mark.django_db(transaction=True)  # cached keys are forgotten once a change is committed
+def test_a_key_that_was_issued_works_until_it_is_revoked_or_its_owner_banned(operator: User) -> None:
+    owner = UserFactory()
+    for end in (lambda key: api_keys.revoke(key=key, by=None), lambda _: bans.ban(user=owner, by=None, reason="x")):
+        issued = api_keys.issue(owner=owner, permissions=["lookup:user"], by=None)
+        assert answers.raw_user("type=uid&value=0", issued.secret).status == 200
+        end(issued.key)
+        refused = (401, {"error": "API Key not found", "code": "KEY_NOT_FOUND"})
+        assert answers.raw_user("type=uid&value=0", issued.secret).whole == refused
+
+
+@pytest.mark.parametrize(("plan", "amount"), [("FREE", 30), ("PREMIUM", 60), ("IMAGEHOST", 60)])
+def test_a_key_may_ask_30_times_a_minute_and_with_premium_60(operator: User, plan: str, amount: int) -> None:
+    secret = _key(owner=UserFactory(plan=plan))
+    path = "/api/lookup/user?type=uid&value=0"
+    for number in range(amount):
+        answer = answers.get(path, "current", {"X-API-Key": secret}, address=f"203.0.113.{number}")
+        assert answer.status == 200
+    answer = answers.get(path, "current", {"X-API-Key": secret}, address="203.0.113.200")
+    assert answer.whole == (429, {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"})
+    assert 1 <= int(answer.headers["Retry-After"]) <= 60
+
+
+def test_an_address_may_ask_60_times_a_minute_whatever_it_asks(operator: User) -> None:
+    for _ in range(20):
+        assert answers.raw_user("type=uid&value=0").status == 200
+        assert answers.earlier("0", by="uid").status == 200
+        assert answers.get("/api/nothing", "current").whole == NO_SUCH_PATH
+    for answer in (answers.raw_user("type=uid&value=0"), answers.get("/api/nothing", "current")):
+        assert answer.whole == (429, {"error": "errors.rateLimitExceeded"})
+        assert answer.headers["X-RateLimit-Limit"] == "60"
+        assert answer.headers["X-RateLimit-Remaining"] == "0"
+        assert {"Retry-After", "X-RateLimit-Reset"} <= set(answer.headers)
+
+
+@EVERY_ENDPOINT
+def test_an_answer_is_kept_by_nobody_and_sets_no_cookie(operator: User, path: str) -> None:
+    response = Client().get(path, headers=ENDPOINTS[path])
+    assert response.status_code == 200
+    assert response.headers["Cache-Control"] == "private, no-store"
+    assert "Set-Cookie" not in response.headers
+    assert not [name for name in response.headers if name.startswith("Access-Control-")]
+
+
+@EVERY_ENDPOINT
+def test_head_is_get_without_a_body(operator: User, path: str) -> None:
+    got = Client().get(path, headers=ENDPOINTS[path])
+    head = Client().head(path, headers=ENDPOINTS[path])
+    assert (head.status_code, head.content) == (200, b"")
+    assert dict(head.headers) == dict(got.headers)
+
+
+@EVERY_ENDPOINT
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
+def test_another_method_is_405_with_what_is_allowed(operator: User, path: str, method: str) -> None:
+    response = getattr(Client(enforce_csrf_checks=True), method)(path, headers=ENDPOINTS[path])
+    assert (response.status_code, response.json()) == (405, {"error": "errors.methodNotAllowed"})
+    assert response.headers["Content-Type"] == "application/json"
+    assert sorted(response.headers["Allow"].replace(" ", "").split(",")) == ["GET", "HEAD"]
+
+
+@EVERY_ENDPOINT
+def test_a_trailing_slash_is_another_path(operator: User, path: str) -> None:
+    before, _, query = path.partition("?")
+    assert answers.get(f"{before}/?{query}", "current", ENDPOINTS[path]).whole == NO_SUCH_PATH
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", "/api/", "/api/lookup", "/api/lookup/User", "/api/lookup/users", "/api/leaderboard", "/API/lookup"]
+)
+def test_an_unknown_path_is_404_in_json_where_it_is_of_the_api(db: None, path: str) -> None:
+    response = Client().get(path)
+    assert response.status_code == 404
+    is_json = response.headers["Content-Type"] == "application/json"
+    assert is_json == path.startswith("/api")
+    assert not is_json or response.json() == NO_SUCH_PATH[1]
+
+
+def test_a_use_is_taken_by_an_answer_and_by_a_question_that_finds_nobody(operator: User) -> None:
+    secret = _key(remaining_uses=2)
+    assert answers.raw_user("type=uid&value=0", secret).status == 200
+    assert answers.raw_user("type=uid&value=77", secret).status == 404
+    assert answers.raw_user("type=uid&value=0", secret).body["code"] == "USAGE_EXCEEDED"
+    assert ApiKey.objects.get(owner__isnull=False, remaining_uses=0).name == "A key"

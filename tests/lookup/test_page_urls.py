@@ -1,0 +1,90 @@
+"""The names of profiles and the paths of the service do not get in each other's way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from accounts.models.names import NAME_PATTERN, RESERVED_NAMES
+from lookup.page_urls import NameConverter
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import LinkFactory, main_profile, shown
+
+FIRST_SEGMENT = re.compile(r"\^?\(?(?:\?:)?((?:[A-Za-z0-9_-]|\\?\.)+)")
+
+
+def patterns(resolver: URLResolver, before: str = "") -> Iterator[str]:
+    """Every path of the service, as its pattern is written."""
+    for entry in resolver.url_patterns:
+        whole = before + str(entry.pattern).removeprefix("^" if before else "")
+        if isinstance(entry, URLPattern):
+            yield whole
+        else:
+            yield from patterns(entry, whole)
+
+
+def test_the_first_word_of_every_path_is_reserved() -> None:
+    found = [path for path in patterns(get_resolver()) if path and not path.startswith("<name:")]
+    words = {match[1].replace("\\", "") if (match := FIRST_SEGMENT.match(path)) else path for path in found}
+    assert {"api", "admin", "accounts", ".well-known", "docs", "profile", "healthz"} <= words
+    assert words - set(RESERVED_NAMES) == set()
+    assert "static" in RESERVED_NAMES  # no pattern: static files are served before the patterns are asked
+
+
+def test_profiles_stand_behind_every_other_path() -> None:
+    found = list(patterns(get_resolver()))
+    assert [path.startswith("<name:") for path in found].index(True) == len(found) - 3
+
+
+def test_a_reserved_word_is_no_name_of_a_profile_in_any_case() -> None:
+    converter = NameConverter()
+    for word in RESERVED_NAMES:
+        for written in (word, word.upper(), word.title()):
+            with pytest.raises(ValueError, match=r"^$"):
+                converter.to_python(written)
+    assert re.fullmatch(converter.regex, "A.b_c-9" * 4)
+    assert rf"\A{converter.regex}\Z" == NAME_PATTERN
+
+
+@pytest.mark.django_db
+def test_a_reserved_word_without_a_page_asks_no_database() -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("lookup.finding.find", lambda *_, **__: pytest.fail("looked up"))
+        for path in ("/robots.txt", "/favicon.ico", "/www", "/WWW", "/www/", f"/www/links/{'a' * 32}"):
+            assert Client().get(path).status_code == 404
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("path", "target"), [("/admin", "/admin/"), ("/accounts/login", "/accounts/login/")])
+def test_pages_that_end_in_a_slash_are_still_found_without(path: str, target: str) -> None:
+    response = Client().get(path)
+    assert (response.status_code, response.headers["Location"]) == (301, target)
+
+
+@pytest.mark.django_db
+def test_a_profile_is_found_with_a_slash_too() -> None:
+    UserFactory(username="ada")
+    response = Client().get("/ada/")
+    assert (response.status_code, response.headers["Location"]) == (301, "/ada")
+    assert Client().get("/ada").status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("name", ["a", "0", "a.b", "a-b", "a_b", "-", "_", "...", "index.php", "a" * 32])
+def test_every_name_that_somebody_may_have_has_a_page(name: str) -> None:
+    user = UserFactory(username=name)
+    LinkFactory(profile=main_profile(user), id="a" * 32, url="https://x.example/")
+    shown(user)
+    assert Client().get(f"/{name}").status_code == 200
+    assert Client().get(f"/{name}/links/{'a' * 32}").status_code == 302
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("path", ["/ada/links", "/ada/links/", "/ada/other", "/ada//"])
+def test_there_is_nothing_else_under_a_name(path: str) -> None:
+    UserFactory(username="ada")
+    assert Client().get(path).status_code == 404

@@ -1,0 +1,128 @@
+"""/{username}/links/{id}: counts a click and sends the visitor on, to nowhere but where the owner's link leads."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import User
+from lookup.page import places
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory, main_profile, shown
+from tests.lookup.profile_pages import filled, page, text
+
+pytestmark = pytest.mark.django_db
+ID = "a" * 32
+
+
+def follow(name: str = "ada", link_id: str = ID) -> tuple[int, str]:
+    response = Client().get(f"/{name}/links/{link_id}")
+    return response.status_code, response.headers.get("Location", "")
+
+
+def test_a_link_on_the_page_says_where_it_leads() -> None:
+    filled()
+    links = page("/ada").xpath("//ul[@aria-label='Links']/li/*")
+    assert [(link.tag, link.get("href"), link.get("title"), link.get("rel"), text(link)) for link in links] == [
+        ("a", f"/Ada/links/{ID}", "https://notes.example/ada", "nofollow noopener ugc", "Notebook notes.example"),
+        (
+            "a",
+            f"/Ada/links/{'b' * 32}",
+            "mailto:ada@letters.example",
+            "nofollow noopener ugc",
+            "L Letters ada@letters.example",
+        ),
+        ("div", None, None, None, "N Number AE-1843"),
+    ]
+
+
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_a_link_leads_on_and_tells_nobody_where_from(method: str) -> None:
+    filled()
+    response = getattr(Client(), method)(f"/ADA/links/{ID}")
+    assert (response.status_code, response.headers["Location"]) == (302, "https://notes.example/ada")
+    assert response.headers["Cache-Control"] == "no-store"
+    assert response.headers["Referrer-Policy"] == "no-referrer"
+    assert response.headers["X-Robots-Tag"] == "noindex, nofollow"
+    assert response.cookies == {}
+
+
+def test_a_mail_address_is_followed_too() -> None:
+    filled()
+    assert follow(link_id="b" * 32) == (302, "mailto:ada@letters.example")
+
+
+@pytest.mark.parametrize(
+    ("url", "location"),
+    [
+        ("https://bücher.example/ä?q=ö#ß", "https://b%C3%BCcher.example/%C3%A4?q=%C3%B6#%C3%9F"),
+        ("https://x.example/" + "ß" * 1900, "https://x.example/" + "%C3%9F" * 1900),
+        ("HTTPS://X.example/?a=%20&b='\"<>", "HTTPS://X.example/?a=%20&b='%22%3C%3E"),
+    ],
+)
+def test_an_address_of_any_letters_is_sent_as_ascii(url: str, location: str) -> None:
+    ada = UserFactory(username="ada")
+    LinkFactory(profile=main_profile(ada), id=ID, url=url)
+    shown(ada)
+    assert follow() == (302, location)
+
+
+@pytest.mark.parametrize("link_id", ["c" * 32, "d" * 32, "e" * 32, "0", "A" * 32, "a" * 33, "..", "%00"])
+def test_texts_sleeping_links_and_unknown_ones_are_404(link_id: str) -> None:
+    filled()
+    assert follow(link_id=link_id) == (404, "")
+
+
+def test_a_link_of_somebody_else_is_404() -> None:
+    filled()
+    UserFactory(username="ben")
+    assert follow("ben") == follow("nobody") == (404, "")
+
+
+@pytest.mark.parametrize(
+    ("hidden", "said"),
+    [({"public_api_access": False}, "This profile is private."), ({"is_active": False}, "no such page")],
+)
+def test_a_link_of_a_profile_that_is_not_shown_is_404(hidden: dict[str, bool], said: str) -> None:
+    User.objects.filter(pk=filled().pk).update(**hidden)
+    response = Client().get(f"/ada/links/{ID}")
+    assert response.status_code == 404
+    assert said in response.content.decode()
+    assert "notes.example" not in response.content.decode()
+
+
+def test_an_alias_has_the_links_of_the_profile_that_it_shows() -> None:
+    ada = filled()
+    own = ProfileFactory(user=ada)
+    LinkFactory(profile=own, id="e" * 32, url="https://other.example/")
+    AliasRowFactory(name__user=ada, name__name="other", redirects=False, profile=own)
+    AliasRowFactory(name__user=ada, name__name="same", redirects=False)
+    shown(ada)
+    assert follow("other", "e" * 32) == (302, "https://other.example/")
+    assert follow("same", "e" * 32) == follow("other", ID) == (404, "")
+    assert follow("same", ID) == (302, "https://notes.example/ada")
+
+
+def test_a_click_of_a_robot_is_one_statement() -> None:
+    filled()
+    with CaptureQueriesContext(connection) as captured:
+        follow()
+    assert len(captured) == 1
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://notes.example/ada", "notes.example"),
+        ("https://user:secret@NOTES.example:8443/", "notes.example"),
+        ("https://good.example@evil.example/", "evil.example"),
+        ("https://\u0430pple.example/", "xn--pple-43d.example"),
+        ("https://[2001:db8::1]/", "2001:db8::1"),
+        ("https://" + "ä" * 70 + ".example/", "ä" * 70 + ".example"),
+        ("mailto:ada@letters.example?subject=x", "ada@letters.example"),
+    ],
+)
+def test_a_host_is_told_without_disguise(url: str, host: str) -> None:
+    assert places.host(url) == host

@@ -1,0 +1,217 @@
+"""The public profile page: what it shows, to whom, and under which names."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from accounts.models import User
+from lookup.models import Profile, ProfileDocument
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import (
+    AliasRowFactory,
+    CommentFactory,
+    GalleryItemFactory,
+    LinkFactory,
+    ProfileFactory,
+    ProjectFactory,
+    main_profile,
+    shown,
+)
+from tests.lookup.profile_pages import ADDRESS, UPLOADS, change, filled, page, text, texts
+from tests.pages.markup import page_of, problems_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_filled_page_keeps_the_rules_of_pages() -> None:
+    filled()
+    assert problems_of(Client().get("/ada")) == []
+
+
+def test_an_empty_page_keeps_the_rules_of_pages() -> None:
+    UserFactory(username="bare")
+    assert problems_of(Client().get("/bare")) == []
+    assert texts("/bare", "//main//h1") == ["bare"]
+    assert texts("/bare", "//main//h2") == []
+
+
+def test_the_card_says_who_it_is() -> None:
+    filled(settings={"typewriterSettings": {"enabled": True, "descriptions": ["One line", "Another"]}})
+    header = page("/ada").xpath("//main//header")[0]
+    assert text(header) == (
+        "A Ada Lovelace Verified @Ada Premium Poet of numbers One line Another Known Engine "
+        "views 0 like 1 dislikes 0 Location: London Member 0, since March 2024"
+    )
+    assert header.xpath(".//img/@src")[:3] == [
+        f"{UPLOADS}/files/banner.png",
+        f"{UPLOADS}/files/avatar.png",
+        "/static/badges/standard/views-2.svg",  # of the highest tier that is unlocked
+    ]
+    assert header.xpath(".//li[contains(., 'Known')]/@title") == ["2 reached."]
+
+
+def test_the_sections_stand_in_their_order_with_what_is_in_them() -> None:
+    filled()
+    assert texts("/ada", "//main//section") == [
+        "About me First line. Second line. Languages French More Chess scrobbler: ada-listens",
+        "Works B Bernoulli A program engine",
+        "A word More than mortal.",
+        "Pictures A picture",
+        "Audio player ♪ Waltz The Looms music.example",
+        "Games C Clockwork 2011 · ★ 4.5 · Metacritic 91",
+        "Anime S Steam TV · 2004 · ★ 8",
+        "Films and series E Engines Movie · 1999 · ★ 7.25",
+        "On repeat N Nocturne Somebody · Evenings · Track",
+        f"2 comments G Guest1 {_today()} Hello 1 G Guest0 {_today()} Hello 0",
+    ]
+
+
+def _today() -> str:
+    from django.utils import timezone
+
+    return timezone.now().strftime("%-d %B %Y")
+
+
+def test_sounds_and_pictures_are_loaded_by_the_browser_alone() -> None:
+    filled()
+    found = page("/ada")
+    (audio,) = found.xpath("//audio")
+    assert (audio.get("preload"), audio.get("controls")) == ("none", "")
+    assert re.fullmatch(rf"{UPLOADS}/audio/\d+\.mp3", audio.get("src"))
+    (item,) = found.xpath("//li[contains(@class, 'gallery__item--full')]//img")
+    assert (item.get("src"), item.get("alt"), item.get("width")) == (f"{UPLOADS}/files/wide.png", "A picture", "640")
+    assert found.xpath("//div[@class='backdrop']/img/@src") == [f"{UPLOADS}/files/background.png"]
+
+
+def test_line_breaks_are_kept_without_markup() -> None:
+    filled()
+    (written,) = page("/ada").xpath("//section[1]//p[contains(@class, 'user-text')]")
+    assert written.text == "First line.\nSecond line."
+
+
+def test_what_is_in_no_section_stands_behind_them() -> None:
+    ada = UserFactory(username="ada")
+    profile = main_profile(ada)
+    ProjectFactory(profile=profile, title="Lost project")
+    GalleryItemFactory(profile=profile, section=None, caption="Lost picture")
+    shown(ada)
+    assert texts("/ada", "//main//section") == ["Projects L Lost project", "Gallery Lost picture"]
+    change(ada, settings={"projectsSettings": {"title": "What I made", "description": "By hand"}})
+    assert texts("/ada", "//main//section[1]") == ["What I made By hand L Lost project"]
+
+
+HIDDEN: list[tuple[dict[str, Any], str]] = [
+    ({"linksSettings": {"enabled": False}}, "//ul[@aria-label='Links']"),
+    ({"avatarSettings": {"enabled": False}}, "//header//div[contains(@class, 'portrait')]"),
+    ({"usernameSettings": {"enabled": False}}, "//p[contains(@class, 'handle')]/span[starts-with(., '@')]"),
+    ({"viewsSettings": {"enabled": False}}, "//dt[. = 'views']"),
+    ({"feedbackSettings": {"enabled": False}}, "//dt[. = 'like' or . = 'likes' or . = 'dislikes']"),
+    ({"commentsSettings": {"enabled": False}}, "//h2[contains(., 'comments')]"),
+    ({"aboutMeSettings": {"enabled": False}}, "//p[contains(., 'First line')]"),
+    ({"skillsSettings": {"enabled": False}}, "//dt[. = 'Languages']"),
+]
+
+
+@pytest.mark.parametrize(("chosen", "hidden"), HIDDEN)
+def test_what_the_owner_turned_off_is_not_there(chosen: dict[str, Any], hidden: str) -> None:
+    ada = filled()
+    assert page("/ada").xpath(hidden)
+    change(ada, settings=chosen)
+    assert not page("/ada").xpath(hidden)
+    assert problems_of(Client().get("/ada")) == []
+
+
+def test_an_initial_stands_where_there_is_no_picture() -> None:
+    UserFactory(username="bare")
+    (portrait,) = page("/bare").xpath("//header//div[contains(@class, 'portrait')]")
+    assert (text(portrait), portrait.xpath("./img")) == ("B", [])
+
+
+def test_a_mirrored_picture_may_come_from_the_chat_platform_and_nothing_else_may() -> None:
+    ada = filled(settings={"avatarSettings": {"mirrorChat": True}})
+    response = Client().get("/ada")
+    assert page_of(response).xpath("//header//div[contains(@class, 'portrait')]/img/@src") == [
+        f"/api/chat/avatar/{ada.pk}"
+    ]
+    chat = settings.CHAT_CDN_URL
+    assert f"img-src 'self' data: {chat};" in response.headers["Content-Security-Policy"]
+    change(ada, settings={"avatarSettings": {"mirrorChat": True, "enabled": False}})
+    assert chat not in Client().get("/ada").headers["Content-Security-Policy"]
+
+
+def test_a_commenter_who_mirrors_their_picture_is_shown_by_an_initial() -> None:
+    ada, guest = UserFactory(username="ada"), UserFactory(username="ghost")
+    change(guest, settings={"avatarSettings": {"mirrorChat": True}})
+    CommentFactory(user=ada, author=guest)
+    shown(ada)
+    response = Client().get("/ada")
+    assert page_of(response).xpath("//ol[@class='comments']//img") == []
+    assert settings.CHAT_CDN_URL not in response.headers["Content-Security-Policy"]
+
+
+def test_at_most_20_comments_are_shown_and_all_are_counted() -> None:
+    ada, guest = UserFactory(username="ada"), UserFactory()
+    for number in range(25):
+        CommentFactory(user=ada, author=guest, is_pinned=number == 0)
+    shown(ada)
+    found = page("/ada")
+    assert len(found.xpath("//ol[@class='comments']/li")) == 20
+    assert text(found.get_element_by_id("comments")) == "25 comments"
+    assert "Pinned" in text(found.xpath("//ol[@class='comments']/li[1]")[0])
+
+
+# --- Names ---
+
+
+@pytest.mark.parametrize("path", ["/nobody", "/banned", "/no.such-name_", "/x" + "x" * 31])
+def test_nobody_and_a_banned_user_cannot_be_told_apart(path: str) -> None:
+    User.objects.filter(pk=UserFactory(username="banned").pk).update(is_active=False)
+    response, unknown = Client().get(path), Client().get("/some/where/else")
+    assert response.status_code == unknown.status_code == 404
+    assert response.content == unknown.content
+
+
+def test_a_private_profile_says_so_and_nothing_else() -> None:
+    ada = filled()
+    User.objects.filter(pk=ada.pk).update(public_api_access=False)
+    response = Client().get("/ada")
+    assert response.status_code == 404
+    assert problems_of(response) == []
+    assert text(page_of(response).xpath("//h1")[0]) == "This profile is private."
+    assert b"noindex" in response.content
+    for secret in (b"Ada", b"ada", b"Lovelace", b"London", b"files/"):
+        assert secret not in response.content
+
+
+def test_an_alias_redirects_or_shows_what_its_owner_chose() -> None:
+    ada = filled()
+    AliasRowFactory(name__user=ada, name__name="Moved", redirects=True)
+    AliasRowFactory(name__user=ada, name__name="Countess", redirects=False)
+    own = ProfileFactory(user=ada, display_name="The other one")
+    AliasRowFactory(name__user=ada, name__name="Other", redirects=False, profile=own)
+    LinkFactory(profile=own, id="e" * 32)
+    shown(ada)
+
+    moved = Client().get("/MOVED")
+    assert (moved.status_code, moved.headers["Location"]) == (302, "/Ada")
+    assert moved.headers["Cache-Control"] == "private, no-cache"
+    assert page("/countess").xpath("//h1/span[1]/text() | //link[@rel='canonical']/@href") == [
+        f"{ADDRESS}/Ada",
+        "Ada Lovelace",
+    ]
+    other = page("/other")
+    assert other.xpath("//h1/span[1]/text() | //link[@rel='canonical']/@href") == [f"{ADDRESS}/Other", "The other one"]
+    assert other.xpath("//ul[@aria-label='Links']//a/@href") == [f"/Other/links/{'e' * 32}"]
+    assert text(other.xpath("//dl[@class='figures']")[0]) == "views 0 like 1 dislikes 0"
+
+
+def test_a_stale_document_is_rendered_by_the_visit() -> None:
+    ada = filled()
+    Profile.objects.filter(user=ada).update(description="Written past every door")
+    ProfileDocument.objects.update(fingerprint="")
+    assert b"Written past every door" in Client().get("/ada").content

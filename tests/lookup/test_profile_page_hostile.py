@@ -1,0 +1,271 @@
+"""Whatever stands in a profile, its page runs nothing, loads nothing from elsewhere and falls over nothing.
+
+The rows are written past every check, as an import or an earlier release may have left them.
+"""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from lookup.models import (
+    Anime,
+    Asset,
+    Audio,
+    BadgeTier,
+    Comment,
+    CustomBadge,
+    GalleryItem,
+    Game,
+    Link,
+    MediaTitle,
+    MusicItem,
+    Profile,
+    Project,
+    Section,
+    Widget,
+)
+from lookup.page import icons
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import (
+    SVG,
+    AssetFactory,
+    CustomBadgeFactory,
+    GameFactory,
+    LinkFactory,
+    ProjectFactory,
+    SectionFactory,
+    main_profile,
+    shown,
+)
+from tests.lookup.profile_pages import filled, page
+from tests.pages.markup import page_of, problems_of
+
+pytestmark = pytest.mark.django_db
+
+MARKUP = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "'><svg/onload=alert(1)>",
+    '" onmouseover="alert(1)" style="color:red',
+    "</title><script>alert(1)</script>",
+    "</style><script>alert(1)</script><style>",
+    "{{ 7|add:7 }}{% debug %}",
+    "<!-- ",
+    "]]></script>",
+    "\u202egnp.exe\u200b\ufeff",
+    "\U0001d56c\U0001d589\U0001d586 \U0001f469\u200d\U0001f467 \u05e2\u05d1\u05e8\u05d9\u05ea \u0e01\u0e47\u0e47",
+]
+# Texts that people write, by model: every column of each that a page shows.
+WRITTEN: list[tuple[type[Any], tuple[str, ...]]] = [
+    (Profile, ("display_name", "description", "location")),
+    (BadgeTier, ("title", "description")),
+    (CustomBadge, ("name",)),
+    (Link, ("title", "platform_type")),
+    (Project, ("title", "description")),
+    (Audio, ("title", "artist")),
+    (Section, ("title", "description")),
+    (GalleryItem, ("caption",)),
+    (Widget, ("platform", "identifier")),
+    (Game, ("name",)),
+    (Anime, ("title", "format")),
+    (MediaTitle, ("title", "media_type")),
+    (MusicItem, ("title", "artist", "album")),
+    (Comment, ("content",)),
+]
+
+
+@pytest.mark.parametrize("markup", MARKUP)
+def test_markup_in_any_text_is_text(markup: str) -> None:
+    ada = filled(
+        settings={
+            "typewriterSettings": {"enabled": True, "descriptions": [markup]},
+            "metadataSettings": {"title": markup[:64], "description": markup},
+        }
+    )
+    for model, columns in WRITTEN:
+        model.objects.update(**dict.fromkeys(columns, markup[:32]))
+    Project.objects.update(tags=[markup])
+    Link.objects.filter(is_text=True).update(url=markup)
+    for section in Section.objects.filter(type__in=["ABOUT_ME", "CUSTOM_TEXT"]):
+        section.config["content"] = markup
+        if section.type == "ABOUT_ME":
+            section.config["skills"]["core"] = [markup]
+            section.config["skills"]["custom"][0]["label"] = markup
+        section.save()
+    type(ada).objects.update(display_name=markup[:64])
+    shown(ada)
+
+    response = Client().get("/ada")
+    assert response.status_code == 200
+    assert problems_of(response) == []
+    found = page_of(response)
+    assert found.xpath("//script") == []
+    assert found.xpath("//h1/span[1]")[0].text_content() == markup[:32]
+    assert found.xpath("//ul[@class='identity-card__lines']/li")[0].text_content() == markup
+    assert found.xpath("//code[contains(@class, 'copy-text')]")[0].text_content() == markup
+    assert found.xpath("//meta[@property='og:description']/@content") == [" ".join(markup.split())]
+
+
+ADDRESSES = [
+    "javascript:alert(1)",
+    "JaVaScRiPt:alert(1)",
+    " javascript:alert(1)",
+    "java\tscript:alert(1)",
+    "java\nscript:alert(1)",
+    "\x01javascript:alert(1)",
+    "data:text/html,<script>alert(1)</script>",
+    "vbscript:msgbox(1)",
+    "file:///etc/passwd",
+    "blob:https://x.example/1",
+    "//evil.example/",
+    "\\\\evil.example\\",
+    "/relative",
+    "#fragment",
+    "http://",
+    "https:evil.example",
+    "http://[",
+    "https://x.example/\r\nSet-Cookie: a=b",
+    "https://good.example\\@evil.example/",
+    "mailto:",
+    "",
+]
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_an_address_that_no_browser_should_follow_is_none(address: str) -> None:
+    ada = UserFactory(username="ada")
+    link = LinkFactory(profile=main_profile(ada), url=address)
+    ProjectFactory(profile=main_profile(ada), title="A project", url=address)
+    shown(ada)
+    found = page("/ada")
+    assert found.xpath("//main//ul[@aria-label='Links']") == []
+    assert found.xpath("//h3//a") == []
+    assert Client().get(f"/ada/links/{link.pk}").status_code == 404
+
+
+PICTURES = [
+    "https://tracker.example/pixel.gif",
+    "//tracker.example/pixel.gif",
+    "javascript:alert(1)",
+    "data:image/svg+xml,<svg onload=alert(1)>",
+    "http://127.0.0.1:8000/accounts/logout/",
+    "http://127.0.0.1:8000/static/../accounts/logout/",
+    "http://127.0.0.1:8000/static/%2e%2e/accounts",
+    "http://127.0.0.1:8000/static.evil.example/x.png",
+    "http://127.0.0.1:8000/static/a.png?b=c#d",
+    'http://127.0.0.1:8000/static/"onerror="alert(1)',
+    "/static/a.png",
+    "",
+]
+
+
+@pytest.mark.parametrize("address", PICTURES)
+def test_a_catalogue_picture_from_elsewhere_is_a_placeholder(address: str) -> None:
+    ada = UserFactory(username="ada")
+    games = [
+        GameFactory(name="Game", image=address),
+        GameFactory(name="Game", image="http://127.0.0.1:8000/static/a.png"),
+    ]
+    SectionFactory(profile=main_profile(ada), type="GAMES", config={"gameIds": [game.pk for game in games]})
+    shown(ada)
+    assert page("/ada").xpath("//main//section//img/@src") == ["/static/a.png"]
+
+
+@pytest.mark.parametrize("path", ["../accounts/logout/", "a b.png", "x.png?y", '"><script>', "//evil.example/x.png"])
+def test_an_asset_with_an_impossible_path_is_not_shown(path: str) -> None:
+    ada = filled()
+    Asset.objects.update(path=path)
+    shown(ada)
+    response = Client().get("/ada")
+    assert problems_of(response) == []
+    sources = page_of(response).xpath("//main//*[self::img or self::audio or self::video]/@src")
+    assert [source for source in sources if not source.startswith(("data:", "/static/badges/"))] == []
+
+
+@pytest.mark.parametrize("mime", ["text/html", "image", "application/pdf", "", "IMAGE/PNG", "video/mp4"])
+def test_an_avatar_that_is_no_picture_is_an_initial(mime: str) -> None:
+    ada = UserFactory(username="ada")
+    Profile.objects.filter(user=ada).update(avatar=AssetFactory(owner=ada, mime=mime), banner=AssetFactory(mime=mime))
+    shown(ada)
+    assert page("/ada").xpath("//main//img") == []
+
+
+ICONS = [
+    '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
+    '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>',
+    '<svg xmlns="http://www.w3.org/2000/svg"><image href="https://evil.example/x.png"/></svg>',
+    '<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg xmlns="http://www.w3.org/2000/svg"><text>&a;</text></svg>',
+    "<svg",
+    "<img src=x onerror=alert(1)>",
+    "\ud800",
+]
+
+
+@pytest.mark.parametrize("svg", ICONS)
+def test_an_icon_that_may_not_be_stored_is_not_shown(svg: str) -> None:
+    assert icons.picture(svg) == ""
+
+
+def test_an_icon_is_a_picture_and_never_part_of_the_page() -> None:
+    ada = UserFactory(username="ada")
+    LinkFactory(profile=main_profile(ada), icon_svg=SVG)
+    CustomBadgeFactory(profile=main_profile(ada), icon_svg=ICONS[0])
+    shown(ada)
+    found = page("/ada")
+    assert found.xpath("//main//svg") == []
+    (source,) = found.xpath("//main//img/@src")
+    assert drawn(source) == (
+        '<svg viewBox="0 0 8 8" xmlns="http://www.w3.org/2000/svg" color="#6d7d75" fill="#6d7d75">'
+        '<path d="M0 0h8v8z" /></svg>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("svg", "expected"),
+    [
+        ('<svg fill="none" color="red"/>', '<svg fill="none" color="red" xmlns="http://www.w3.org/2000/svg" />'),
+        (
+            '<s:svg xmlns:s="http://www.w3.org/2000/svg"><s:g/></s:svg>',
+            '<svg xmlns="http://www.w3.org/2000/svg" color="#abcdef" fill="#abcdef"><g /></svg>',
+        ),
+        (
+            '<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="http://www.w3.org/1999/xlink"><g id="a"/>'
+            '<use x:href="#a"/></svg>',
+            '<svg xmlns="http://www.w3.org/2000/svg" color="#abcdef" fill="#abcdef"><g id="a" />'
+            '<use href="#a" /></svg>',
+        ),
+    ],
+)
+def test_an_icon_is_written_so_that_every_browser_draws_it(svg: str, expected: str) -> None:
+    assert drawn(icons.picture(svg, "#abcdef")) == expected
+
+
+def drawn(source: str) -> str:
+    kind, _, data = source.partition(";base64,")
+    assert kind == "data:image/svg+xml"
+    return base64.b64decode(data).decode()
+
+
+def test_a_profile_of_any_size_is_shown() -> None:
+    ada = filled()
+    profile = main_profile(ada)
+    Profile.objects.filter(pk=profile.pk).update(description="x" * 200_000)
+    for _ in range(300):
+        LinkFactory(profile=profile, title="W" * 128, url="https://long.example/" + "y" * 1900)
+    SectionFactory(profile=profile, config={"content": "z" * 20_000})
+    shown(ada)
+    response = Client().get("/ada")
+    assert response.status_code == 200
+    assert problems_of(response) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/%00", "/a%00", "/%2e%2e", "/%2e", "/a%2fb", "/é", "/%ff", "/a%20b", "/" + "a" * 33, "/<script>", "/a;b", "/a@b"],
+)
+def test_no_path_is_a_server_error(path: str) -> None:
+    assert Client().get(path).status_code == 404

@@ -1,0 +1,158 @@
+"""Every statement of the lookups and of the ranking walks along indexes, however many users there are."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+
+from lookup import boards, documents, rows
+from lookup.models import Board
+from lookup.views import chat_avatar
+from tests.lookup import crowd, statements
+from tests.lookup.filled import row
+from tests.lookup.statements import Statement
+
+EVERY_COLUMN = [*rows.DOCUMENT_COLUMNS.values(), "aliases", "earlier"]
+TYPES: dict[str, str | int] = {
+    "username": "C1500",
+    "uid": crowd.FIRST_UID + 1500,
+    "id": row(0x100000 + 1500),
+    "chat": str(crowd.FIRST_CHAT_ID + 1500),
+}
+FIRST = row(0x100000)
+BY_INDEX = {"Index Scan", "Index Only Scan", "Bitmap Index Scan", "Bitmap Heap Scan"}
+# What else a plan of one walk consists of; a sort of what an index has found is bounded by LIMIT.
+JOINS = {"Nested Loop", "Limit", "Result", "Memoize", "Materialize"}
+
+
+def _explained(statement: Statement) -> list[str]:
+    """The steps of its plan: of PostgreSQL each node with its table and index, of SQLite its own words."""
+    prefix = "EXPLAIN (FORMAT JSON) " if connection.vendor == "postgresql" else "EXPLAIN QUERY PLAN "
+    with connection.cursor() as cursor:
+        cursor.execute(prefix + statement.sql, statement.values)
+        found = cursor.fetchall()
+    if connection.vendor == "sqlite":
+        return [line[-1] for line in found]
+    plan = json.loads(found[0][0]) if isinstance(found[0][0], str) else found[0][0]
+    return [_told(node) for node in _nodes(plan[0]["Plan"])]
+
+
+def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Any: JSON."""
+    yield node
+    for inner in node.get("Plans", []):
+        yield from _nodes(inner)
+
+
+def _told(node: dict[str, Any]) -> str:
+    parts = [node["Node Type"], node.get("Relation Name", ""), node.get("Index Name", "")]
+    return " | ".join(part for part in parts if part)
+
+
+def _is_walk(step: str) -> bool:
+    """Whether the step is a search in an index, or glue between such."""
+    if connection.vendor == "sqlite":
+        return step.startswith("SEARCH ") and " INDEX " in step
+    return step.split(" | ", maxsplit=1)[0] in BY_INDEX | JOINS
+
+
+def _uses(steps: list[str], index: str) -> bool:
+    """SQLite calls the index of a unique constraint by a name of its own."""
+    return any(index in step or (connection.vendor == "sqlite" and "sqlite_autoindex" in step) for step in steps)
+
+
+def _check(act: Callable[[], object], *, index: str = "", besides: str = "") -> None:
+    """The one statement of `act` searches indexes alone, this one among them, and sorts nothing.
+
+    `besides`: a step that it may have all the same.
+    """
+    (statement,) = statements.of(act)
+    steps = _explained(statement)
+    assert [step for step in steps if not _is_walk(step) and step != besides] == [], (statement.sql, steps)
+    assert not index or _uses(steps, index), steps
+
+
+@pytest.fixture
+def many(db: None) -> None:
+    crowd.gather()
+
+
+def test_each_type_of_lookup_searches_indexes_alone(many: None) -> None:
+    now = timezone.now()
+    for by, value in TYPES.items():
+        for columns in ([], ["aliases"], EVERY_COLUMN):
+            found = rows.read_user(by, value, columns, now)
+            assert found is not None
+            assert found.uid == crowd.FIRST_UID + 1500
+            _check(lambda by=by, value=value, columns=columns: rows.read_user(by, value, columns, now))  # type: ignore[misc]  # bound early
+    _check(lambda: rows.read_user("username", "A1500", EVERY_COLUMN, now))
+    of_alias = rows.read_user("username", "A1500", [], now, is_alias_profile=True)
+    assert of_alias is not None
+    assert of_alias.profile_id == row(0x300000 + 1500)
+    for name in ("A1500", "C1500"):
+        _check(lambda name=name: rows.read_user("username", name, EVERY_COLUMN, now, is_alias_profile=True))  # type: ignore[misc]  # bound early
+
+
+def test_comments_come_in_the_order_of_their_index(many: None) -> None:
+    assert len(rows.read_comments(FIRST)) == 100
+    _check(lambda: rows.read_comments(FIRST), index="comment_in_shown_order")
+    _check(lambda: rows.read_comments(row(0x100000 + 700)))
+
+
+@pytest.mark.parametrize("limit", [1, 10, 100])
+def test_a_board_is_read_by_rank(many: None, limit: int) -> None:
+    for board in Board:
+        assert len(rows.read_board(board, limit)) == limit
+        _check(lambda board=board: rows.read_board(board, limit), index="leaderboard_rank_is_unique")  # type: ignore[misc]  # bound early
+
+
+# A thousand of a million users, as here three of three thousand: with a third of all, a sort would be cheaper.
+@pytest.mark.parametrize(
+    ("board", "index"),
+    [(Board.VIEWS, "user_document_by_views"), (Board.BADGES, "user_document_by_badges"), (Board.UID, "uid_key")],
+)
+def test_ranking_walks_an_index_from_its_start(
+    many: None, monkeypatch: pytest.MonkeyPatch, board: Board, index: str
+) -> None:
+    monkeypatch.setattr(boards, "DEPTH", 3)
+    (ranking,) = [one for one in statements.of(lambda: boards._best(board)) if one.name.startswith("SELECT")]
+    steps = _explained(ranking)
+    assert _uses(steps, index), steps
+    unwanted = ("Sort", "Seq Scan", "TEMP B-TREE", "Hash")
+    assert [step for step in steps if any(word in step for word in unwanted)] == []
+    if connection.vendor == "sqlite":
+        assert [step for step in steps if step.startswith("SCAN") and "INDEX" not in step] == []
+
+
+def test_what_is_due_is_found_by_its_index(many: None) -> None:
+    from lookup import unlocking
+    from lookup.models import UserDocument
+
+    UserDocument.objects.filter(pk=FIRST).update(unlock_due=True)
+    (due, *_) = [one for one in statements.of(unlocking.unlock) if one.name == "SELECT lookup_userdocument"]
+    assert any("user_document_unlock_due" in step for step in _explained(due)), _explained(due)
+
+
+def test_the_picture_of_a_chat_account_is_found_by_an_index(many: None) -> None:
+    from django.conf import settings
+
+    assert chat_avatar.current_url(FIRST).startswith(settings.CHAT_CDN_URL)
+    _check(lambda: chat_avatar.current_url(FIRST))
+
+
+def test_rendering_searches_for_the_rows_of_its_profile(many: None) -> None:
+    """Tables with a handful of rows aside, which PostgreSQL rather reads whole."""
+    asked = [one for one in statements.of(lambda: documents.rebuild(row(0x200000))) if one.sql.startswith("SELECT")]
+    whole = [
+        step
+        for statement in asked
+        for step in _explained(statement)
+        if ("Seq Scan" in step or step.startswith("SCAN"))
+        and any(name in step for name in ("_user", "_name", "document", "alias", "linkedaccount", "lookup_profile "))
+    ]
+    assert whole == []

@@ -1,0 +1,185 @@
+"""Visits in Redis: what a request costs there, and what holds when anything ends in the middle of the job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts.models import User
+from lookup import redis_visits, visit_records, visits
+from lookup.models import Link, UserDocument
+from lookup.visit_records import Folded
+from tests.bed.threads import together
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import LinkFactory, main_profile
+from tests.lookup.visiting import Visiting, redis, visit, visiting
+
+pytestmark = pytest.mark.django_db
+NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
+
+
+class Crash(Exception):
+    """The process ends here."""
+
+
+def crash(*_: Any, **__: Any) -> None:
+    raise Crash
+
+
+def before_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visit_records, "add_batch", crash)
+
+
+def in_the_transaction(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visit_records, "add_views", crash)
+
+
+def after_the_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(visits._store(), "_drop", crash)
+
+
+def fold() -> Folded:
+    return visits.fold(timezone.now())
+
+
+def views(user: User) -> int:
+    return UserDocument.objects.get(pk=user.pk).views
+
+
+@pytest.fixture
+def ada() -> User:
+    return UserFactory(username="Ada")
+
+
+@pytest.fixture
+def unreachable(monkeypatch: pytest.MonkeyPatch) -> Iterator[Visiting]:
+    """The store, with nobody behind it."""
+    from django.core.cache import caches
+
+    monkeypatch.setattr(settings, "CACHES", NOBODY_LISTENS)
+    monkeypatch.setattr(caches, "settings", caches.configure_settings(NOBODY_LISTENS))
+    del caches["default"]
+    with visiting("RedisVisits") as seen:
+        yield seen
+    monkeypatch.undo()
+    del caches["default"]
+
+
+def test_a_redis_that_does_not_answer_costs_the_count_and_not_the_page(
+    unreachable: Visiting, ada: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert visit("/ada").status_code == 200
+    assert [record.getMessage() for record in caplog.records] == ["A view could not be counted."]
+    with pytest.raises(redis_visits.StoreUnavailable):
+        fold()
+    assert views(ada) == 0
+
+
+if settings.REDIS_URL:
+
+    @pytest.fixture
+    def seen() -> Iterator[Visiting]:
+        with visiting("RedisVisits") as store:
+            yield store
+
+    @pytest.fixture
+    def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+        """What Redis is told, command by command."""
+        from redis import Redis
+
+        told: list[str] = []
+        execute: Callable[..., Any] = Redis.execute_command
+
+        def noted(self: Any, *arguments: Any, **options: Any) -> Any:
+            told.append(arguments[0])
+            return execute(self, *arguments, **options)
+
+        monkeypatch.setattr(Redis, "execute_command", noted)
+        return told
+
+    def test_a_visit_is_one_command_and_no_statement(seen: Visiting, ada: User, commands: list[str]) -> None:
+        seen.count(ada.pk)
+        commands.clear()
+        with CaptureQueriesContext(connection) as captured:
+            seen.count(ada.pk)
+            seen.count(ada.pk, "192.0.2.2")
+        assert commands == ["EVALSHA", "EVALSHA"]
+        assert captured.captured_queries == []
+
+    def test_all_keys_lie_in_one_slot_of_a_cluster(seen: Visiting, ada: User) -> None:
+        seen.count(ada.pk)
+        seen.store.count_click("a")
+        assert {name.split(b":")[0] for name in redis().scan_iter()} == {b"{visit}"}
+
+    def test_what_is_kept_of_visitors_ends_by_itself(seen: Visiting, ada: User) -> None:
+        seen.count(ada.pk)
+        seen.wait(hours=24)
+        assert not list(redis().scan_iter("{visit}:seen:*"))
+        seen.wait(hours=24)
+        assert not list(redis().scan_iter("{visit}:salt:*"))
+
+    def test_a_salt_that_redis_has_lost_is_made_anew_for_everybody(seen: Visiting, ada: User) -> None:
+        other = Visiting(visits.RedisVisits(), seen.clock)
+        assert (seen.count(ada.pk), other.count(ada.pk)) == (True, False)
+        redis().flushdb()
+        assert (seen.count(ada.pk), other.count(ada.pk)) == (True, False)
+
+    @pytest.mark.parametrize("moment", [before_the_tables, in_the_transaction, after_the_tables])
+    def test_a_crash_anywhere_loses_nothing_and_counts_nothing_twice(
+        seen: Visiting, ada: User, moment: Callable[[pytest.MonkeyPatch], None]
+    ) -> None:
+        link = LinkFactory(profile=main_profile(ada))
+        for number in range(3):
+            seen.count(ada.pk, f"192.0.2.{number}")
+        seen.store.count_click(link.pk)
+        with pytest.MonkeyPatch.context() as patched:
+            moment(patched)
+            with pytest.raises(Crash):
+                fold()
+        seen.count(ada.pk, "192.0.2.77")  # meanwhile
+        seen.store.count_click(link.pk)
+        fold()
+        assert views(ada) == 4
+        assert Link.objects.get().clicks == 2
+        assert fold() == Folded()
+        assert not redis().exists(redis_visits.COUNTS, redis_visits.FOLDING)
+
+    def test_a_redis_that_comes_back_with_an_older_state_counts_nothing_twice(seen: Visiting, ada: User) -> None:
+        seen.count(ada.pk)
+        older = redis().dump(redis_visits.COUNTS)
+        seen.count(ada.pk, "192.0.2.2")
+        fold()
+        redis().restore(redis_visits.COUNTS, 0, older)
+        assert fold() == Folded()
+        assert views(ada) == 2
+        seen.count(ada.pk, "192.0.2.3")
+        fold()
+        assert views(ada) == 3
+
+    def test_a_late_runner_leaves_the_next_counts_alone(seen: Visiting, ada: User) -> None:
+        """Its batch was folded by another one, which has set the next one aside since."""
+        seen.count(ada.pk)
+        store = seen.store
+        assert isinstance(store, visits.RedisVisits)
+        store._set_aside(keys=[redis_visits.COUNTS, redis_visits.FOLDING])
+        store._drop(keys=[redis_visits.FOLDING], args=["the token of the batch before"])
+        assert fold() == Folded(views=1)
+
+    @pytest.mark.django_db(transaction=True)
+    def test_jobs_that_run_at_once_while_visitors_come_lose_and_double_nothing(seen: Visiting) -> None:
+        ada = UserFactory()
+
+        def act(number: int) -> int:
+            if number % 4 == 0:
+                return sum(fold().views for _ in range(5))
+            return sum(seen.count(ada.pk, f"192.0.{number}.{visitor}") for visitor in range(20))
+
+        together(16, act)
+        fold()
+        assert views(ada) == 12 * 20

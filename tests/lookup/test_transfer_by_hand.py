@@ -1,0 +1,135 @@
+"""Lines that somebody wrote by hand: the lookup says what they say, and an update makes it say something else."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+
+from accounts.models import AuditEvent, UidCounter, User
+from lookup import document_checks
+from lookup.models import (
+    Asset,
+    Profile,
+)
+from tests.factories.accounts import UserFactory
+from tests.lookup.transfer_line import (
+    AUTHOR,
+    PROFILE,
+    USER,
+    comment,
+    line,
+    new_id,
+    normal,
+    text_of,
+)
+from tests.lookup.transfer_population import export, lines_of, load, looked_up
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_hand_written_line_is_what_the_lookup_says(tmp_path: Path) -> None:
+    assert load(text_of(line()), tmp_path) == ("Imported 1 profiles, 1 of them new.\n", "")
+    assert normal(looked_up(USER)) == normal(line())
+    assert list(document_checks.differences()) == []
+
+
+def test_what_was_imported_by_hand_is_exported_and_imported_again(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    before = export()
+    assert len(lines_of(before)) == 1  # the author of the comments is a user now, and private
+    load(before, tmp_path)
+    assert export() == before
+
+
+def test_an_author_is_private_until_a_line_of_their_own_comes(tmp_path: Path) -> None:
+    author = UserFactory(id=AUTHOR, username="Author", email="")
+    own = json.loads(export())
+    author.delete()
+    load(text_of(line()), tmp_path)
+    made = User.objects.get(pk=AUTHOR)
+    assert (made.uid, made.public_api_access) == (7, False)
+    own["user"] |= {"uid": made.uid}
+    load(text_of(own), tmp_path)
+    assert User.objects.get(pk=AUTHOR).public_api_access
+    assert len(lines_of(export())) == 2
+
+
+def test_an_imported_user_cannot_sign_in_and_has_no_address(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    for user in User.objects.all():
+        assert (user.has_usable_password(), user.email, user.is_staff) == (False, "", False)
+    assert UidCounter.objects.get().next_uid == 42
+    assert list(AuditEvent.objects.order_by("pk").values_list("verb", "object_id", "actor_kind")) == [
+        ("profile:imported", USER, "SYSTEM"),
+        ("user:created", AUTHOR, "SYSTEM"),
+    ]
+
+
+def test_a_later_sign_up_gets_the_next_uid(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    assert UserFactory(email="").uid == 42
+    load(text_of(*lines_of_more(3)), tmp_path)
+    assert UserFactory(email="").uid == 43
+
+
+def lines_of_more(uid: int) -> list[dict[str, Any]]:
+    """Somebody without anything, with a uid that nobody has."""
+    bare = copy.deepcopy(line())
+    for name in ("badges", "widgets", "audios", "backgrounds", "links", "projects", "aliases", "gallery", "sections"):
+        bare[name] = []
+    bare["comments"] = {"count": 0, "items": []}
+    bare["profile"]["profileId"] = new_id(uid)
+    bare["user"] |= {"id": new_id(uid), "uid": uid, "username": f"More{uid}", "chatId": None, "scrobblerUsername": None}
+    return [bare]
+
+
+def test_the_mirrored_picture(tmp_path: Path) -> None:
+    mirrored = line()
+    url = f"{settings.BASE_URL}/api/chat/avatar/{USER}"
+    mirrored["user"]["avatarUrl"] = url
+    mirrored["profile"]["avatar"] = {"url": url, "mime": "image/png", "width": None, "height": None, "duration": None}
+    mirrored["profile"]["settings"]["avatarSettings"]["mirrorChat"] = True
+    author = {"id": AUTHOR, "username": "Author", "name": "A", "uid": 7}
+    author["avatarUrl"] = f"{settings.BASE_URL}/api/chat/avatar/{AUTHOR}"
+    mirrored["comments"]["items"] = [comment(80, author=author)]
+    load(text_of(mirrored), tmp_path)
+    assert normal(looked_up(USER)) == normal(mirrored)
+    load(text_of(line(comments={"count": 0, "items": []})), tmp_path)
+    mirrored["comments"] = {"count": 1, "items": []}
+    load(text_of(mirrored), tmp_path)  # the upload behind the mirrored picture is still there
+    avatar = Profile.objects.get(pk=PROFILE).avatar
+    assert avatar is not None
+    assert avatar.path == "me.webp"
+
+
+def test_an_author_with_a_picture(tmp_path: Path) -> None:
+    author = {"id": AUTHOR, "username": "Author", "name": "", "avatarUrl": f"{settings.UPLOAD_CDN_URL}/a/b.gif"}
+    wanted = line(comments={"count": 1, "items": [comment(80, author={**author, "uid": 7})]})
+    load(text_of(wanted), tmp_path)
+    assert normal(looked_up(USER)) == normal(wanted)
+    assert Asset.objects.get(owner=AUTHOR).mime == "image/gif"
+
+
+def test_settings_and_skills_that_are_left_out_have_their_defaults(tmp_path: Path) -> None:
+    sparse = line()
+    sparse["profile"]["settings"] = {"cardSettings": {"blur": 3}}
+    sparse["sections"][0]["skills"] = {"core": ["Rust"]}
+    load(text_of(sparse), tmp_path)
+    answer = looked_up(USER)
+    assert len(answer["profile"]["settings"]) == 22
+    assert answer["sections"][0]["skills"]["frontend"] == []
+
+
+def test_comments_at_one_moment_keep_their_order(tmp_path: Path) -> None:
+    items = [comment(number) for number in (85, 83, 84, 82)]
+    load(text_of(line(comments={"count": 4, "items": items})), tmp_path)
+    assert looked_up(USER)["comments"]["items"] == normal_items(items)
+
+
+def normal_items(items: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**item, "createdAt": "2026-01-01T12:00:00.500Z"} for item in items]

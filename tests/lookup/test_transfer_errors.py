@@ -1,0 +1,233 @@
+"""What is wrong with a line: the sentence that says so, and nothing written."""
+
+from __future__ import annotations
+
+import copy
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.management import CommandError, call_command
+
+from accounts.models import User
+from lookup.models import Asset, Badge, Profile
+from tests.lookup.transfer_line import ALIAS_PROFILE, AUTHOR, PROFILE, USER, changed, line, new_id, text_of
+
+pytestmark = pytest.mark.django_db
+
+HEX = "Must be an id of 32 lower-case hexadecimal characters."
+MOMENT = "Must be a moment such as 2024-05-01T12:30:00Z or 2024-05-01T12:30:00.250+02:00."
+CDN = f"Must lie under UPLOAD_CDN_URL, which is set to {settings.UPLOAD_CDN_URL}."
+BEHIND = "Behind UPLOAD_CDN_URL, use a path of letters, digits and . _ ~ - / (at most 400 characters)."
+UNSTORABLE = "Contains a character that cannot be stored (NUL or half of a surrogate pair)."
+MIRROR = "Must be true where profile.avatar is the picture of the chat platform, and false where it is not."
+AVATAR = "Must be the URL of profile.avatar, or null where that is null."
+UPLOADS = settings.UPLOAD_CDN_URL
+ASSETS = settings.ASSET_URL
+# Path, the value put there, what is said of it; `...` takes it away.
+REFUSED: list[tuple[str, Any, str]] = [
+    ("error", "User not found.", "error: Must be null."),
+    ("user", ..., "user: Is missing."),
+    ("user", [], "user: Must be an object."),
+    ("comments", None, "comments: Must be an object."),
+    ("links", {}, "links: Must be a list."),
+    ("extra", 1, "extra: Unknown name."),
+    ("user.E\u00e9", 1, "user.E\\xe9: Unknown name."),
+    ("user.email", "a@b.example", "user.email: Unknown name."),
+    ("user.uid", ..., "user.uid: Is missing."),
+    ("user.id", "A" * 32, f"user.id: {HEX}"),
+    ("user.id", "a" * 31, f"user.id: {HEX}"),
+    ("user.id", 5, f"user.id: {HEX}"),
+    ("profile.profileId", None, f"profile.profileId: {HEX}"),
+    ("links.1.id", "b" * 33, f"links.1.id: {HEX}"),
+    ("user.uid", "5", "user.uid: Must be an integer."),
+    ("user.uid", 5.5, "user.uid: Must be an integer."),
+    ("user.uid", True, "user.uid: Must be an integer."),
+    ("user.uid", -1, "user.uid: Must be between 0 and 9007199254740990."),
+    ("user.uid", 10**30, "user.uid: Must be between 0 and 9007199254740990."),
+    ("user.username", "a b", "user.username: Must have 1 to 32 letters, digits, dots, hyphens or underscores."),
+    ("user.username", "Admin", "user.username: This name is reserved."),
+    ("user.username", "Zed", "aliases.0.name: Is the username."),
+    ("user.name", "", "user.name: Must not be empty."),
+    ("user.name", "n" * 65, "user.name: Has 65 characters; at most 64 are allowed."),
+    ("user.avatarUrl", None, f"user.avatarUrl: {AVATAR}"),
+    ("user.chatId", "12a", "user.chatId: Must be the digits of a chat-platform id."),
+    ("user.chatId", 80351110224678912, "user.chatId: Must be the digits of a chat-platform id."),
+    ("user.verified", 1, "user.verified: Must be true or false."),
+    ("user.createdAt", "yesterday", f"user.createdAt: {MOMENT}"),
+    ("user.createdAt", 1700000000, f"user.createdAt: {MOMENT}"),
+    ("user.createdAt", "2020-01-01T00:00:00", f"user.createdAt: {MOMENT}"),
+    ("user.createdAt", "2020-02-30T00:00:00Z", "user.createdAt: There is no such moment."),
+    ("user.createdAt", "9999-12-31T23:59:59-01:00", "user.createdAt: There is no such moment."),
+    ("profile.description", "a\x00b", f"profile.description: {UNSTORABLE}"),
+    ("profile.description", "a\ud800b", f"profile.description: {UNSTORABLE}"),
+    ("profile.theme", None, "profile.theme: Must be a string."),
+    ("profile.avatar", None, f"user.avatarUrl: {AVATAR}"),
+    ("profile.banner.url", "https://elsewhere.example/b.png", f"profile.banner.url: {CDN}"),
+    ("profile.banner.url", f"{UPLOADS}/a/../b.png", f"profile.banner.url: {BEHIND}"),
+    ("profile.banner.url", f"{UPLOADS}/a%2fb.png", f"profile.banner.url: {BEHIND}"),
+    ("profile.banner.url", f"{UPLOADS}/{'a' * 401}", f"profile.banner.url: {BEHIND}"),
+    ("profile.banner.mime", "", "profile.banner.mime: Must not be empty."),
+    ("profile.banner.width", -1, "profile.banner.width: Must be between 0 and 2147483647."),
+    ("profile.banner.duration", -0.5, "profile.banner.duration: Must be between 0 and 9007199254740991."),
+    ("profile.settings", [], "profile.settings: Must be an object."),
+    ("profile.settings.cardSettings.blur", 101, "profile.settings.cardSettings.blur: Must be between 0 and 100."),
+    ("profile.settings.newSettings", {}, "profile.settings.newSettings: Unknown setting."),
+    (
+        "profile.settings.avatarSettings.mirrorChat",
+        True,
+        f"profile.settings.avatarSettings.mirrorChat: {MIRROR}",
+    ),
+    ("badges.0.type", "OTHER", "badges.0.type: Must be one of: STANDARD, CUSTOM."),
+    ("badges.0.badgeId", None, "badges.0.badgeId: Must not be null on a badge of the catalogue."),
+    ("badges.0.imageUrl", None, "badges.0.imageUrl: Must not be null on a badge of the catalogue."),
+    ("badges.0.imageUrl", "x", f"badges.0.imageUrl: Must lie under {ASSETS}/badges/ (ASSET_URL)."),
+    ("badges.0.imageUrl", f"{ASSETS}/badges/a/b/c", f"badges.0.imageUrl: Must be {ASSETS}/badges/<catalog>/<file>."),
+    (
+        "badges.0.tiers.1.imageUrl",
+        f"{ASSETS}/badges/other/x.svg",
+        "badges.0.tiers.1.imageUrl: Must lie in the catalogue of the badge.",
+    ),
+    ("badges.0.tiers.0.unlocked", False, "badges.0.tiers.0.unlocked: Must say what unlockedTiers says."),
+    ("badges.0.selectedTier", 2, "badges.0.tiers.0.selected: Must say what selectedTier says."),
+    ("badges.0.tiers.2.tier", 1, "badges.0.tiers.2.tier: Stands in this list twice."),
+    ("badges.0.color", "red", "badges.0.color: Use a colour such as #1b5e4b."),
+    ("badges.1.badgeId", "x", "badges.1.badgeId: Must be null on a CUSTOM badge."),
+    ("badges.1.unlockedTiers", [1], "badges.1.unlockedTiers: Must be empty on a CUSTOM badge."),
+    ("badges.1.iconSvg", "<svg onload='x'/>", "badges.1.iconSvg: The attribute onload is not allowed."),
+    ("badges.1.id", new_id(10), "badges.1.id: Stands in this list twice."),
+    ("links.0.url", "javascript:alert(1)", "links.0.url: Enter a valid URL."),
+    ("links.0.platformId", "", "links.0.platformId: Must not be empty."),
+    ("links.1.id", new_id(50), "links.1.id: Stands in this list twice."),
+    ("links.1.order", 2**31, "links.1.order: Must be between 0 and 2147483647."),
+    ("projects.0.tags", "a", "projects.0.tags: Must be a list of strings."),
+    ("projects.0.url", "javascript:alert(1)", "projects.0.url: Enter a valid URL."),
+    ("audios.0.audio", None, "audios.0.audio: Must be an object."),
+    ("views", 1e300, "views: Must be between 0 and 9007199254740991."),
+    ("aliases.1.name", "zED", "aliases.1.name: Stands in this list twice."),
+    ("aliases.0.profileId", ALIAS_PROFILE, "aliases.1.profileId: Stands in this list twice."),
+    ("aliases.0.profileId", PROFILE, "aliases.0.profileId: Is the main profile."),
+    ("gallery.0.width", "wide", "gallery.0.width: Must be one of: half, full, quad."),
+    (
+        "gallery.0.caption",
+        "Another",
+        "gallery: Must begin with the items of the gallery sections, section by section, as they stand there.",
+    ),
+    (
+        "sections.0.type",
+        "OTHER",
+        "sections.0.type: Must be one of: ABOUT_ME, PROJECTS, CUSTOM_TEXT, GALLERY, "
+        "AUDIO_PLAYER, GAMES, ANIME, MEDIA, MUSIC.",
+    ),
+    ("sections.0.skills", ..., "sections.0.skills: Is missing."),
+    ("sections.0.skills.frontend", [5], "sections.0.skills.frontend: Entry 1: Must be a string."),
+    ("sections.0.enabled", False, "sections.0.enabled: Must be true: lookups never show a disabled section."),
+    ("sections.0.widgetIds", [new_id(5)], "sections.0.widgetIds: Names a row that is not among the widgets."),
+    (
+        "sections.1.projectIds",
+        ["x"],
+        "sections.1.projectIds: Entry 1: Must be an id of 32 lower-case hexadecimal characters.",
+    ),
+    ("sections.4.content", "x", "sections.4.content: Unknown name."),
+    ("sections.0.alignment", "top", "sections.0.alignment: Must be one of: left, center, right."),
+    ("sections.5.games.0.released", "1999", "sections.5.games.0.released: Must be a day such as 2024-05-01."),
+    ("sections.5.games.0.released", "1999-13-01", "sections.5.games.0.released: There is no such day."),
+    (
+        "sections.5.games.0.gameCatalogId",
+        0,
+        "sections.5.games.0.gameCatalogId: Must be between 1 and 9007199254740991.",
+    ),
+    ("sections.6.anime.0.score", "8", "sections.6.anime.0.score: Must be a number."),
+    ("sections.8.music.0.kind", "song", "sections.8.music.0.kind: Must be one of: track, album, artist."),
+    ("sections.8.music.2.album", "A", "sections.8.music.2.album: Unknown name."),
+    ("comments.count", 2, "comments.count: Must not be less than the number of items."),
+    ("comments.items.1.id", new_id(80), "comments.items.1.id: Stands in this list twice."),
+    ("comments.items.0.content", "", "comments.items.0.content: Must not be empty."),
+    (
+        "comments.items.0.author.uid",
+        8,
+        "comments.items.1.author: Another comment of this line says something else of this author.",
+    ),
+    (
+        "comments.items.0.author.id",
+        USER,
+        "comments.items.0.author: Is the user of this line, of whom user says something else.",
+    ),
+    ("comments.items.0.author.avatarUrl", "/x", f"comments.items.0.author.avatarUrl: {CDN}"),
+]
+
+
+def refusal(text: str | bytes, tmp_path: Path, *options: str) -> list[str]:
+    """What is said on standard error where a file is refused."""
+    path = tmp_path / "profiles.jsonl"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    err = io.StringIO()
+    with pytest.raises(CommandError):
+        call_command("import_profiles", str(path), *options, stdout=io.StringIO(), stderr=err)
+    return err.getvalue().splitlines()
+
+
+@pytest.mark.parametrize(("path", "value", "said"), REFUSED, ids=[f"{n}-{row[0]}" for n, row in enumerate(REFUSED)])
+def test_a_bad_line_is_refused_by_path(tmp_path: Path, path: str, value: object, said: str) -> None:
+    assert f"line 1: {said}" in refusal(text_of(changed(path, value)), tmp_path)
+    assert not User.objects.exists()
+    assert not Badge.objects.exists()
+
+
+def test_the_table_stands_on_a_line_that_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "profiles.jsonl").write_text(text_of(line()))
+    call_command("import_profiles", str(tmp_path / "profiles.jsonl"), stdout=io.StringIO())
+    assert User.objects.count() == 2
+
+
+def test_the_image_host_without_premium(tmp_path: Path) -> None:
+    bad = line()
+    bad["user"] |= {"premium": False, "imagehost": True}
+    said = "user.premium: Must be true where user.imagehost is: that plan holds what premium holds."
+    assert refusal(text_of(bad), tmp_path) == [f"line 1: {said}"]
+
+
+def test_a_badge_or_a_link_with_an_image_and_an_icon(tmp_path: Path) -> None:
+    bad = line()
+    bad["badges"][2]["iconSvg"] = bad["badges"][1]["iconSvg"]
+    bad["links"][1]["icon"] = bad["links"][0]["icon"]
+    assert refusal(text_of(bad), tmp_path) == [
+        "line 1: badges.2.iconSvg: Must be null where there is an image.",
+        "line 1: links.1.iconSvg: Must be null where there is an icon.",
+    ]
+
+
+def test_the_mirrored_picture_of_somebody_else(tmp_path: Path) -> None:
+    bad = line()
+    url = f"{settings.BASE_URL}/api/chat/avatar/{AUTHOR}"
+    bad["user"]["avatarUrl"] = bad["profile"]["avatar"]["url"] = url
+    bad["profile"]["settings"]["avatarSettings"]["mirrorChat"] = True
+    wanted = f"{settings.BASE_URL}/api/chat/avatar/{USER}"
+    assert refusal(text_of(bad), tmp_path) == [f"line 1: profile.avatar.url: Must be {wanted} for this user."]
+
+
+def test_two_sections_that_say_different_things_of_one_game(tmp_path: Path) -> None:
+    bad = line()
+    bad["sections"].append(copy.deepcopy(bad["sections"][5]) | {"id": new_id(99), "order": 99})
+    bad["sections"][9]["games"][0]["rating"] = 1
+    said = "sections.9.games.0: Another section of this line says something else of this entry."
+    assert refusal(text_of(bad), tmp_path) == [f"line 1: {said}"]
+
+
+def test_at_most_20_problems_of_a_line_are_told(tmp_path: Path) -> None:
+    said = refusal(json.dumps({f"k{number}": 1 for number in range(50)}), tmp_path)
+    assert (len(said), said[-1]) == (21, "line 1: And 45 more problems.")
+
+
+def test_nothing_is_written_for_a_refused_line(tmp_path: Path) -> None:
+    bad = changed("comments.items.2.author.uid", 99)
+    bad["comments"]["items"][2]["author"] |= {"id": new_id(200), "username": "Hand.Written"}
+    said = refusal(text_of(bad), tmp_path)
+    assert said == [
+        f"line 1: comments.items.2.author.username: The name HAND.WRITTEN belongs to {USER}, not to {new_id(200)}."
+    ]
+    assert not Profile.objects.exists()
+    assert not Asset.objects.exists()

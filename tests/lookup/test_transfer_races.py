@@ -1,0 +1,96 @@
+"""Imports beside sign-ups, and what happens where somebody takes a name between the check and the write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from accounts import users
+from accounts.models import Name, UidCounter, User
+from lookup import document_checks
+from lookup.models import Badge
+from lookup.transfer import importing
+from lookup.transfer.claims import Claims
+from lookup.transfer.reading import Line
+from lookup.transfer.shapes import Problem
+from tests.bed.threads import together
+from tests.factories.accounts import AliasFactory, UserFactory
+from tests.lookup.test_transfer_errors import refusal
+from tests.lookup.test_transfer_hostile import second
+from tests.lookup.transfer_line import USER, line, text_of
+from tests.lookup.transfer_population import load
+
+
+@pytest.mark.django_db(transaction=True)
+def test_sign_ups_beside_an_import_never_get_a_uid_of_it(tmp_path: Path) -> None:
+    """The import brings the uids 41, 42 and 7; the sign-ups come before it and after it."""
+
+    def act(number: int) -> int | None:
+        if number == 0:
+            load(text_of(line(), second()), tmp_path)
+            return None
+        return User.objects.create_user(f"person{number}").uid
+
+    uids = [uid for uid in together(8, act) if uid is not None]
+    assert len(set(uids)) == 7
+    assert not {7, 41, 42} & set(uids)
+    assert User.objects.count() == 10
+    assert UidCounter.objects.get().next_uid == max(43, *uids) + (0 if max(uids) < 43 else 1)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_imports_of_one_file_at_once_are_one(tmp_path: Path) -> None:
+    def act(number: int) -> None:
+        directory = tmp_path / str(number)
+        directory.mkdir()
+        load(text_of(line(), second()), directory)
+
+    together(2, act)
+    assert User.objects.count() == 3
+    assert Badge.objects.count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (["second"], f"line 1: {importing._MEANWHILE}"),
+        (["line", "second"], "line 2: aliases.0.name: The name SECOND2 belongs to Holder ({0}), not to {1}."),
+    ],
+)
+def test_a_name_that_is_taken_after_the_check_costs_that_line_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, names: list[str], said: str
+) -> None:
+    """It is taken inside of the import's own transaction, and given back with it. In the first file the line is alone;
+    in the second one the line before it is imported again by itself, and the name stays taken."""
+    checked = Claims.problems
+
+    def problems(self: Claims, line: Line) -> Iterator[Problem]:
+        found = list(checked(self, line))
+        if not Name.objects.filter(pk="SECOND2").exists():
+            AliasFactory(user=holder, name="second2")
+        yield from found
+
+    holder = UserFactory(username="Holder", email="")
+    monkeypatch.setattr(Claims, "problems", problems)
+    lines = {"line": line(), "second": second()}
+    assert refusal(text_of(*(lines[name] for name in names)), tmp_path) == [said.format(holder.pk, "1" * 32)]
+    assert sorted(User.objects.values_list("uid", flat=True)) == ([0, 7, 41] if len(names) == 2 else [0])
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_user_who_is_deleted_beside_an_import_is_gone_or_imported_anew(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    User.objects.filter(pk=USER).update(email="before@example.org")
+
+    def act(number: int) -> None:
+        if number:
+            users.delete(user=User.objects.get(pk=USER), by=None)
+        else:
+            load(text_of(line()), tmp_path)
+
+    together(2, act)
+    assert list(User.objects.filter(pk=USER).values_list("email", flat=True)) in [[], [""]]
+    assert list(document_checks.differences()) == []

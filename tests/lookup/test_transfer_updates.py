@@ -1,0 +1,240 @@
+"""An update: a line of a user who is here already."""
+
+from __future__ import annotations
+
+import copy
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from accounts import bans
+from accounts.models import LinkedAccount, Name, User
+from lookup import comments, document_checks, feedback, profiles
+from lookup.models import (
+    Alias,
+    Asset,
+    Audio,
+    Badge,
+    BadgeTier,
+    Comment,
+    CustomBadge,
+    GalleryItem,
+    Game,
+    Link,
+    Profile,
+    Section,
+    UserDocument,
+    Widget,
+)
+from tests.factories import lookup as make
+from tests.factories.accounts import UserFactory
+from tests.lookup.transfer_line import (
+    ALIAS_PROFILE,
+    AUTHOR,
+    PROFILE,
+    USER,
+    changed,
+    comment,
+    line,
+    new_id,
+    normal,
+    text_of,
+)
+from tests.lookup.transfer_population import load, looked_up
+
+pytestmark = pytest.mark.django_db
+
+UPDATES: list[tuple[str, object]] = [
+    ("user.username", "Renamed"),
+    ("user.username", "hand.written"),
+    ("user.name", None),
+    ("user.chatId", None),
+    ("user.chatId", "268473310986241111"),
+    ("user.scrobblerUsername", "Other"),
+    ("user.premium", False),
+    ("user.imagehost", True),
+    ("user.createdAt", "2019-01-01T00:00:00Z"),
+    ("profile.profileId", new_id(1)),
+    ("profile.displayName", ""),
+    ("profile.banner", None),
+    ("profile.updatedAt", "2026-05-05T00:00:00Z"),
+    ("profile.settings.cardSettings.blur", 1),
+    ("badges", []),
+    ("badges.1.iconSvg", None),
+    ("badges.0.id", new_id(19)),
+    ("widgets", [{"id": new_id(20), "platform": "p", "type": "t", "identifier": "i", "order": 0}]),
+    ("audios", []),
+    ("links.0", ...),
+    ("links.0.url", "http://b.example"),
+    ("projects.0.tags", ["c"]),
+    ("views", 0),
+    ("aliases", []),
+    ("aliases", [{"name": "Zed", "redirect": False, "profileId": ALIAS_PROFILE}]),
+    ("aliases.0", ...),
+    ("aliases.0.profileId", new_id(2)),
+    ("gallery.1", ...),
+    ("sections.4", ...),
+    ("sections.2.content", "Other"),
+    ("sections.5.games.0.rating", 1.5),
+    ("sections.8.music", []),
+    ("feedback", {"likes": 0, "dislikes": 100}),
+    ("comments.count", 3),
+    ("comments.items.1.content", "Edited"),
+    ("comments.items.2.likeCount", 0),
+    ("comments.items.0.replyCount", 9),
+]
+
+
+@pytest.mark.parametrize(("path", "value"), UPDATES, ids=[f"{path}={value!r:.20}" for path, value in UPDATES])
+def test_an_update_makes_the_lookup_say_what_the_new_line_says(tmp_path: Path, path: str, value: object) -> None:
+    load(text_of(line()), tmp_path)
+    wanted = changed(path, value)
+    assert load(text_of(wanted), tmp_path) == ("Imported 1 profiles, 0 of them new.\n", "")
+    assert normal(looked_up(USER)) == normal(wanted)
+    assert list(document_checks.differences()) == []
+    load(text_of(line()), tmp_path)
+    assert normal(looked_up(USER)) == normal(line())
+
+
+def test_the_username_becomes_an_alias_and_the_alias_the_username(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    wanted = changed("user.username", "Zed")
+    wanted["aliases"][0]["name"] = "Hand.Written"
+    load(text_of(wanted), tmp_path)
+    assert normal(looked_up(USER)) == normal(wanted)
+    assert sorted(Name.objects.filter(user=USER).values_list("key", "kind")) == [
+        ("ALIAS-2", "ALIAS"),
+        ("HAND.WRITTEN", "ALIAS"),
+        ("ZED", "USERNAME"),
+    ]
+    assert Alias.objects.count() == 2
+
+
+def test_two_badges_and_two_aliases_change_places(tmp_path: Path) -> None:
+    first = line()
+    first["badges"].insert(1, copy.deepcopy(first["badges"][0]) | {"id": new_id(13), "badgeId": "sailor", "order": 0})
+    first["aliases"][0]["profileId"] = new_id(3)
+    load(text_of(first), tmp_path)
+    second = copy.deepcopy(first)
+    second["badges"][0]["badgeId"], second["badges"][1]["badgeId"] = "sailor", "seafarer"
+    second["aliases"][0]["profileId"], second["aliases"][1]["profileId"] = ALIAS_PROFILE, new_id(3)
+    load(text_of(second), tmp_path)
+    assert normal(looked_up(USER)) == normal(second)
+
+
+def test_what_lookups_hide_stays_as_it_is(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    profile = Profile.objects.get(pk=PROFILE)
+    hidden = make.SectionFactory(profile=profile, type="GALLERY", config={}, is_enabled=False)
+    rows = [
+        hidden,
+        make.GalleryItemFactory(profile=profile, section=hidden),
+        make.LinkFactory(profile=profile, is_active=False),
+        make.AudioFactory(profile=profile, is_active=False),
+        make.BackgroundFactory(profile=profile, is_active=False),
+        make.WidgetFactory(profile=Profile.objects.get(pk=ALIAS_PROFILE)),
+    ]
+    profiles.touch(PROFILE)
+    load(text_of(line()), tmp_path)
+    assert normal(looked_up(USER)) == normal(line())
+    assert all(type(row)._default_manager.filter(pk=row.pk).exists() for row in rows)
+    assert [model._default_manager.filter(profile=PROFILE).count() for model in COUNTED] == [1, 2, 3, 3, 10, 2]
+
+
+COUNTED = (Widget, Audio, Link, GalleryItem, Section, CustomBadge)
+
+
+def test_votes_comments_likes_and_replies_that_are_here_count_in_the_totals_once(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    user, author = User.objects.get(pk=USER), User.objects.get(pk=AUTHOR)
+    feedback.vote(user=user, is_like=True, by=author)
+    reply = comments.write(user=user, content="A reply", parent=Comment.objects.get(pk=new_id(80)), by=user)
+    comments.like(comment=Comment.objects.get(pk=new_id(80)), by=user)
+    assert looked_up(USER)["feedback"]["likes"] == 41
+    load(text_of(line()), tmp_path)
+    assert normal(looked_up(USER)) == normal(line())
+    assert Comment.objects.filter(pk=reply.pk).exists()
+    assert list(document_checks.differences()) == []
+    load(text_of(changed("feedback", {"likes": 0, "dislikes": 0})), tmp_path)
+    assert looked_up(USER)["feedback"] == {"likes": 1, "dislikes": 0}
+
+
+def test_a_comment_that_the_line_does_not_name_stays(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    load(text_of(changed("comments.items.1", ...)), tmp_path)
+    answer = looked_up(USER)["comments"]
+    assert (answer["count"], len(answer["items"])) == (250, 3)
+
+
+def test_a_comment_of_somebody_who_is_banned_here_is_not_shown_and_not_counted(tmp_path: Path) -> None:
+    banned = UserFactory(username="Banned", email="")
+    bans.ban(user=banned, by=None, reason="A test.")
+    author = {"id": banned.pk, "username": "Banned", "name": "", "avatarUrl": "", "uid": banned.uid}
+    load(text_of(line(comments={"count": 2, "items": [comment(80), comment(81, author=author)]})), tmp_path)
+    answer = looked_up(USER)["comments"]
+    assert (answer["count"], [item["id"] for item in answer["items"]]) == (1, [new_id(80)])
+    assert list(document_checks.differences()) == []
+    bans.lift(user=banned, by=None, reason="A test.")
+    assert looked_up(USER)["comments"]["count"] == 2
+
+
+def test_a_plan_that_ends_is_kept_where_it_says_the_same(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    user = User.objects.get(pk=USER)
+    user.plan_expires_at = datetime(2999, 1, 1, tzinfo=UTC)
+    user.save()
+    load(text_of(line()), tmp_path)
+    assert User.objects.get(pk=USER).plan_expires_at == user.plan_expires_at
+    load(text_of(changed("user.premium", value=False)), tmp_path)
+    changed_user = User.objects.get(pk=USER)
+    assert (changed_user.plan, changed_user.plan_expires_at) == ("FREE", None)
+
+
+def test_the_badge_catalogue_is_never_overwritten(tmp_path: Path) -> None:
+    make.BadgeTierFactory(badge=make.BadgeFactory(id="seafarer", name="Here"), tier=1, threshold=5)
+    out, err = load(text_of(line()), tmp_path)
+    said = "Warning: The badge catalogue says something else of this badge here, and lookups show that."
+    assert (out, err) == ("Imported 1 profiles, 1 of them new.\n", f"line 1: badges.0: {said}\n")
+    assert Badge.objects.get().name == "Here"
+    assert list(BadgeTier.objects.order_by("tier").values_list("tier", "threshold")) == [(1, 5), (2, 20), (3, 0.5)]
+
+
+def test_a_game_says_what_the_newest_line_says_on_every_profile(tmp_path: Path) -> None:
+    other = make.main_profile(UserFactory(email=""))
+    make.GameFactory(id=5, name="Before")
+    make.SectionFactory(profile=other, type="GAMES", config={"gameIds": [5]})
+    profiles.touch(other.pk)
+    assert looked_up(other.user_id)["sections"][0]["games"][0]["name"] == "Before"
+    load(text_of(line()), tmp_path)
+    assert looked_up(other.user_id)["sections"][0]["games"][0]["name"] == "G"
+    assert Game.objects.get().rating == 4
+
+
+def test_uploads_that_say_the_same_are_not_made_twice(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    number = Asset.objects.count()
+    load(text_of(line()), tmp_path)
+    assert Asset.objects.count() == number
+    load(text_of(changed("profile.avatar.width", 99)), tmp_path)
+    assert Asset.objects.count() == number + 1
+
+
+def test_what_the_form_does_not_say_of_a_row_is_kept(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    Link.objects.filter(pk=new_id(50)).update(clicks=9)
+    LinkedAccount.objects.filter(user=USER, kind="CHAT").update(name="written")
+    load(text_of(line()), tmp_path)
+    assert Link.objects.get(pk=new_id(50)).clicks == 9
+    assert LinkedAccount.objects.get(user=USER, kind="CHAT").name == "written"
+    assert UserDocument.objects.get(pk=USER).unlock_due is False
+
+
+def test_an_author_who_is_here_stays_what_they_are(tmp_path: Path) -> None:
+    load(text_of(line()), tmp_path)
+    other = line()
+    for item in other["comments"]["items"]:
+        item["author"]["username"] = "Another"
+    said = "line 1: comments.items.0.author: Warning: Has other names here, and lookups show those.\n"
+    assert load(text_of(other), tmp_path) == ("Imported 1 profiles, 0 of them new.\n", said)
+    assert normal(looked_up(USER)) == normal(line())

@@ -1,0 +1,208 @@
+"""Badge tiers that views, likes and comments unlock."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+
+from accounts import bans
+from accounts.models import User
+from lookup import comments, feedback, figures, unlocking
+from lookup.models import Badge, ProfileBadge, UserDocument
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import (
+    BadgeFactory,
+    BadgeTierFactory,
+    CustomBadgeFactory,
+    ProfileBadgeFactory,
+    main_profile,
+    shown,
+)
+from tests.lookup import answers
+from tests.lookup.filled import ART
+
+RULES = pytest.mark.parametrize(("rule", "counter"), [("VIEWS", "views"), ("LIKES", "likes"), ("COMMENTS", "comments")])
+
+
+@pytest.fixture
+def ada(operator: User) -> User:
+    return UserFactory(username="Ada")
+
+
+def _badge(rule: str, *thresholds: float, **values: Any) -> Badge:
+    """A badge of the catalogue with tiers 1, 2, ... at these thresholds; Any: columns."""
+    badge = BadgeFactory(**{"rule": rule, "catalog": "standard", **values})
+    for tier, threshold in enumerate(thresholds, start=1):
+        BadgeTierFactory(badge=badge, tier=tier, threshold=threshold)
+    return badge
+
+
+def _count(user: User, **counters: int) -> None:
+    """Set counters as the doors do, which say that badges are due."""
+    UserDocument.objects.filter(user=user).update(unlock_due=True, **counters)
+
+
+def _unlocked(user: User) -> dict[str, list[int]]:
+    rows = ProfileBadge.objects.filter(profile=main_profile(user)).order_by("badge")
+    return {row.badge_id: row.unlocked_tiers for row in rows}
+
+
+@RULES
+@pytest.mark.parametrize(
+    ("count", "tiers"), [(0, None), (99, None), (100, [1]), (101, [1]), (499, [1]), (500, [1, 2]), (10**9, [1, 2, 3])]
+)
+def test_a_counter_unlocks_the_tiers_that_it_has_reached(
+    ada: User, rule: str, counter: str, count: int, tiers: list[int] | None
+) -> None:
+    _badge(rule, 100, 500, 1000.5, id="reached")
+    for other in {"VIEWS", "LIKES", "COMMENTS"} - {rule}:
+        _badge(other, 1)
+    _count(ada, **{counter: count})
+    assert unlocking.unlock() == len(tiers or [])
+    assert _unlocked(ada) == ({"reached": tiers} if tiers else {})
+
+
+def test_a_badge_comes_by_itself_enabled_behind_the_others_and_is_served_at_once(ada: User) -> None:
+    badge = _badge("VIEWS", 1, 5, id="seen", name="Seen", image="seen.svg")
+    CustomBadgeFactory(profile=main_profile(ada), order=7)
+    shown(ada)
+    _count(ada, views=1)
+    call_command("unlock_badges")
+    held, new = answers.user("ada", "badges").body["badges"]
+    assert held["type"] == "CUSTOM"
+    tiers = new.pop("tiers")
+    assert new == {
+        "id": new["id"],
+        "type": "STANDARD",
+        "badgeId": "seen",
+        "enabled": True,
+        "selectedTier": None,
+        "unlockedTiers": [1],
+        "color": None,
+        "recolor": False,
+        "name": "Seen",
+        "order": 8,
+        "image": None,
+        "imageUrl": f"{ART}/badges/standard/seen.svg",
+        "iconSvg": None,
+    }
+    assert [(tier["tier"], tier["unlocked"], tier["selected"]) for tier in tiers] == [
+        (1, True, False),
+        (2, False, False),
+    ]
+    assert UserDocument.objects.get(user=ada).badge_count == 2
+    earlier = answers.earlier("ada").body["badges"]
+    assert [(entry["badgeId"], entry["enabled"]) for entry in earlier] == [(badge.pk, True)]
+
+
+def test_what_its_owner_chose_stays(ada: User) -> None:
+    badge = _badge("VIEWS", 1, 5)
+    chosen = {"is_enabled": False, "selected_tier": 1, "color": "#123456", "recolor": True, "order": 3}
+    row = ProfileBadgeFactory(profile=main_profile(ada), badge=badge, unlocked_tiers=[1], **chosen)
+    _count(ada, views=5)
+    assert unlocking.unlock() == 1
+    assert ProfileBadge.objects.filter(pk=row.pk, obtained_at=row.obtained_at).values(*chosen).get() == chosen
+    assert _unlocked(ada) == {badge.pk: [1, 2]}
+
+
+def test_a_tier_stays_unlocked_when_the_counter_falls(ada: User) -> None:
+    badge = _badge("LIKES", 1, 2)
+    voters = UserFactory.create_batch(2)
+    for voter in voters:
+        feedback.vote(user=ada, is_like=True, by=voter)
+    unlocking.unlock()
+    for voter in voters:
+        feedback.withdraw(user=ada, by=voter)
+    assert unlocking.unlock() == 0
+    assert _unlocked(ada) == {badge.pk: [1, 2]}
+
+
+def test_a_tier_that_staff_gave_stays_and_is_not_counted_again(ada: User) -> None:
+    badge = _badge("VIEWS", 1, 5, 9)
+    ProfileBadgeFactory(profile=main_profile(ada), badge=badge, unlocked_tiers=[3])
+    _count(ada, views=1)
+    assert unlocking.unlock() == 1
+    assert _unlocked(ada) == {badge.pk: [1, 3]}
+
+
+def test_a_badge_without_a_rule_is_given_by_staff_alone(ada: User) -> None:
+    _badge("", 0)
+    _count(ada, views=10**6, likes=10**6, comments=10**6)
+    assert unlocking.unlock() == 0
+    assert _unlocked(ada) == {}
+
+
+def test_an_alias_profile_gets_none(ada: User) -> None:
+    from tests.factories.lookup import AliasRowFactory, ProfileFactory
+
+    own = ProfileFactory(user=ada)
+    AliasRowFactory(name__user=ada, profile=own)
+    _badge("VIEWS", 1)
+    _count(ada, views=1)
+    assert unlocking.unlock() == 1
+    assert not ProfileBadge.objects.filter(profile=own).exists()
+
+
+def test_every_door_of_a_counter_makes_badges_due(ada: User) -> None:
+    liked, discussed = _badge("LIKES", 1, id="liked"), _badge("COMMENTS", 1, id="discussed")
+    seen = _badge("VIEWS", 1, id="seen")
+    visitor = UserFactory()
+    assert unlocking.unlock() == 0
+    feedback.vote(user=ada, is_like=True, by=visitor)
+    assert (unlocking.unlock(), _unlocked(ada)) == (1, {liked.pk: [1]})
+    comments.write(user=ada, content="Hello", by=visitor)
+    assert (unlocking.unlock(), _unlocked(ada)) == (1, {discussed.pk: [1], liked.pk: [1]})
+    figures.add(ada.pk, views=1)
+    assert (unlocking.unlock(), _unlocked(ada)) == (1, {discussed.pk: [1], liked.pk: [1], seen.pk: [1]})
+
+
+def test_the_end_of_a_ban_brings_counts_and_badges_back(ada: User) -> None:
+    badge = _badge("LIKES", 1)
+    voter = UserFactory()
+    feedback.vote(user=ada, is_like=True, by=voter)
+    bans.ban(user=voter, by=None, reason="x")
+    assert (unlocking.unlock(), _unlocked(ada)) == (0, {})
+    bans.lift(user=voter, by=None, reason="x")
+    assert (unlocking.unlock(), _unlocked(ada)) == (1, {badge.pk: [1]})
+
+
+def test_who_has_been_looked_at_is_not_looked_at_again_until_something_changes(ada: User) -> None:
+    _badge("VIEWS", 1, 2)
+    _count(ada, views=1)
+    assert unlocking.unlock() == 1
+    assert not UserDocument.objects.filter(unlock_due=True).exists()
+    UserDocument.objects.filter(user=ada).update(views=2)
+    assert unlocking.unlock() == 0
+    _count(ada)
+    assert unlocking.unlock() == 1
+
+
+def test_a_new_tier_reaches_everybody_once_all_are_due(ada: User) -> None:
+    badge = _badge("VIEWS", 5)
+    _count(ada, views=3)
+    unlocking.unlock()
+    BadgeTierFactory(badge=badge, tier=2, threshold=3)
+    assert unlocking.unlock() == 0
+    assert unlocking.have_everybody_checked() == UserDocument.objects.count()
+    assert unlocking.unlock() == 1
+    assert _unlocked(ada) == {badge.pk: [2]}
+
+
+def test_more_users_than_one_batch(operator: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unlocking, "BATCH", 3)
+    _badge("VIEWS", 1)
+    for user in UserFactory.create_batch(7):
+        _count(user, views=1)
+    assert unlocking.unlock() == 7
+    assert ProfileBadge.objects.count() == 7
+    assert unlocking.unlock() == 0
+
+
+def test_two_badges_at_once_take_places_of_their_own(ada: User) -> None:
+    first, second = _badge("VIEWS", 1, order=1), _badge("VIEWS", 1, order=2)
+    _count(ada, views=1)
+    assert unlocking.unlock() == 2
+    rows = ProfileBadge.objects.order_by("order").values_list("badge", "order")
+    assert list(rows) == [(first.pk, 0), (second.pk, 1)]

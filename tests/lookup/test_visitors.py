@@ -1,0 +1,127 @@
+"""Who is a visitor, and what stands for one. Each row of robots is what such a program sends."""
+
+import pytest
+
+from lookup.visitors import Visitor
+from tests.lookup.visiting import BROWSER
+
+SALT, OTHER_SALT = "ab" * 32, "cd" * 32
+
+BROWSERS = [
+    BROWSER,
+    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36",
+    "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 "
+    "Mobile/15E148 Safari/604.1",
+    "Mozilla/5.0 (Linux; Android 14; CUBOT P80) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537",
+    "Mozilla/5.0 (Linux; U; Android 9; de) AppleWebKit/537.36 Embedded-Browser/1.0 Chrome/90.0",
+    "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/124.0 YaBrowser/24.6 Safari/537.36",
+    "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Mobile/15E148 [Pinterest/iOS]",
+    "Mozilla/5.0 (Linux; Android 13) AppleWebKit/537.36 Chrome/125.0 Mobile Safari/537.36 Telegram-Android/11.0",
+    "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Mobile/21F90 Instagram 334.0.0 (iPhone; scale=3.00)",
+    "Opera/9.80 (Windows NT 6.1) Presto/2.12 Version/12.18",
+    "Lynx/2.9.0 libwww-FM/2.14",
+    "Links (2.29; Linux x86_64; text)",
+]
+ROBOTS = [
+    "",
+    "   ",
+    "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
+    "Mozilla/5.0 (compatible; bingbot/2.0; +http://www.bing.com/bingbot.htm)",
+    "Mozilla/5.0 (Macintosh) AppleWebKit/600.2.5 (KHTML, like Gecko) Version/8 Safari/600 (Applebot/0.1)",
+    "Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)",
+    "Mozilla/5.0 (compatible; YandexImages/3.0; +http://yandex.com/bots)",
+    "Mozilla/5.0 (compatible; Baiduspider/2.0)",
+    "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; GPTBot/1.2; +https://openai.com/gptbot)",
+    "Mozilla/5.0 (compatible; ClaudeBot/1.0; +claudebot@anthropic.com)",
+    "CCBot/2.0 (https://commoncrawl.org/faq/)",
+    "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)",
+    "Twitterbot/1.0",
+    "TelegramBot (like TwitterBot)",
+    "WhatsApp/2.23.20.0 A",
+    "Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)",
+    "Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)",
+    "Mozilla/5.0 (Windows NT 6.1) SkypeUriPreview Preview/0.5",
+    "http.rb/5.1.1 (Mastodon/4.2.9; +https://social.example/)",
+    "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) HeadlessChrome/126.0.0.0 Safari/537.36",
+    "Mozilla/5.0 (Linux; Android 11) Chrome/126 Mobile Safari/537.36 Chrome-Lighthouse",
+    "Mozilla/5.0 (compatible; AhrefsBot/7.0; +http://ahrefs.com/robot/)",
+    "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)",
+    "kube-probe/1.29",
+    "curl/8.5.0",
+    "Wget/1.21.4",
+    "python-requests/2.32.3",
+    "python-httpx/0.27.0",
+    "Python/3.11 aiohttp/3.9.5",
+    "Go-http-client/2.0",
+    "okhttp/4.12.0",
+    "Java/17.0.10",
+    "node-fetch/1.0 (+https://github.com/bitinn/node-fetch)",
+    "axios/1.7.2",
+    "undici",
+    "PostmanRuntime/7.39.0",
+    "Scrapy/2.11.2 (+https://scrapy.org)",
+    "W3C_Validator/1.3",
+]
+
+
+def visitor(method: str = "GET", **headers: str) -> Visitor | None:
+    return Visitor.of(method, {"User-Agent": BROWSER} | {k.replace("_", "-"): v for k, v in headers.items()}, "::1")
+
+
+@pytest.mark.parametrize("agent", BROWSERS)
+def test_a_browser_is_a_visitor(agent: str) -> None:
+    assert visitor(User_Agent=agent) == Visitor("::1", agent)
+
+
+@pytest.mark.parametrize("agent", ROBOTS)
+def test_a_robot_is_none(agent: str) -> None:
+    assert visitor(User_Agent=agent) is None
+    assert visitor(User_Agent=agent.upper()) is None
+
+
+@pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS", ""])
+def test_only_a_get_is_a_visit(method: str) -> None:
+    assert visitor(method) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Sec_Purpose", "prefetch"),
+        ("Sec_Purpose", "prefetch;prerender"),
+        ("Sec_Purpose", "prefetch;anonymous-client-ip"),
+        ("Purpose", "prefetch"),
+        ("Purpose", "preview"),
+        ("X_Purpose", "preview"),
+        ("X_Moz", "prefetch"),
+        ("X_Moz", "PREFETCH"),
+    ],
+)
+def test_a_page_that_is_loaded_ahead_of_time_is_no_visit(name: str, value: str) -> None:
+    assert visitor(**{name: value}) is None
+    assert visitor(**{name: "none of these"}) is not None
+
+
+def test_no_user_agent_is_no_visit() -> None:
+    assert Visitor.of("GET", {}, "::1") is None
+
+
+def test_a_hash_tells_one_visitor_of_one_user_under_one_salt_from_every_other() -> None:
+    known = [
+        Visitor("192.0.2.1", BROWSER).hashed("ada", SALT),
+        Visitor("192.0.2.2", BROWSER).hashed("ada", SALT),
+        Visitor("192.0.2.1", BROWSER + " ").hashed("ada", SALT),
+        Visitor("192.0.2.1", BROWSER).hashed("ben", SALT),
+        Visitor("192.0.2.1", BROWSER).hashed("ada", OTHER_SALT),
+    ]
+    assert len(set(known)) == 5
+    assert all(len(one) == 32 for one in known)
+    assert Visitor("192.0.2.1", BROWSER).hashed("ada", SALT) == known[0]
+    assert "192.0.2.1" not in known[0]
+
+
+def test_a_user_agent_of_any_length_and_of_any_bytes_is_hashed() -> None:
+    huge = visitor(User_Agent="Mozilla/5.0 " + "x" * 100_000)
+    assert huge is not None
+    assert len(huge.user_agent) == 1000
+    assert len(Visitor("::1", "\udcff\x00é").hashed("ada", SALT)) == 32
