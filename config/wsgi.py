@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
+from config.request_body import RequestBody
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
 SCHEME = urlsplit(settings.BASE_URL).scheme
@@ -24,4 +26,10 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
     if "charset" in content_type.lower():
         parameters = content_type.split(";")
         environ["CONTENT_TYPE"] = ";".join(part for part in parameters if "charset" not in part.lower())
-    return django_application(environ, start_response)
+    if environ.get("CONTENT_LENGTH", "0") == "0" and "HTTP_TRANSFER_ENCODING" not in environ:
+        return django_application(environ, start_response)
+    body = environ["wsgi.input"] = RequestBody(environ)
+    try:
+        return django_application(environ, start_response)
+    finally:
+        body.drain()

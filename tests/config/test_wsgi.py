@@ -1,5 +1,6 @@
 """What the server hands to Django is put right first, below every middleware."""
 
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -44,3 +45,56 @@ def test_the_scheme_is_that_of_the_base_url(
     wsgi.application({"wsgi.url_scheme": "ftp", "HTTP_X_FORWARDED_PROTO": "ftp"}, None)
     assert seen[0]["wsgi.url_scheme"] == scheme
     assert settings.SECURE_PROXY_SSL_HEADER is None
+
+
+class Sent(BytesIO):
+    """A body that remembers the largest piece that was asked of it."""
+
+    largest = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        self.largest = max(self.largest, size or 0)
+        return super().read(size)
+
+
+@pytest.mark.parametrize("taken", [0, 3, 200_000])
+@pytest.mark.parametrize("length", [{"CONTENT_LENGTH": "200000"}, {"HTTP_TRANSFER_ENCODING": "chunked"}])
+def test_what_nobody_read_of_a_body_is_read_before_the_answer_goes_out(
+    monkeypatch: pytest.MonkeyPatch, taken: int, length: dict[str, str]
+) -> None:
+    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        assert len(environ["wsgi.input"].read(taken)) == taken
+        return [b"answer"]
+
+    monkeypatch.setattr(wsgi, "django_application", application)
+    sent = Sent(b"x" * 200_000)
+    assert wsgi.application({"wsgi.input": sent, **length}, None) == [b"answer"]
+    assert sent.tell() == 200_000
+    assert sent.largest <= max(taken, 65_536)
+
+
+def test_a_body_is_read_to_its_end_after_a_crash_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+        raise LookupError
+
+    monkeypatch.setattr(wsgi, "django_application", application)
+    sent = Sent(b"x" * 10)
+    with pytest.raises(LookupError):
+        wsgi.application({"wsgi.input": sent, "CONTENT_LENGTH": "10"}, None)
+    assert sent.tell() == 10
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"CONTENT_LENGTH": "10", "HTTP_EXPECT": "100-Continue"},  # the client has not sent it
+        {"CONTENT_LENGTH": str(321 * 1024 * 1024)},
+    ],
+)
+def test_a_body_that_is_not_there_or_too_long_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+) -> None:
+    monkeypatch.setattr(wsgi, "django_application", lambda environ, start_response: [])
+    sent = Sent(b"x" * 10)
+    wsgi.application({"wsgi.input": sent, **headers}, None)
+    assert sent.tell() == 0

@@ -1,6 +1,8 @@
 """What the running server says on the wire, below any library."""
 
 import json
+import socket
+from urllib.parse import urlsplit
 
 import pytest
 import requests
@@ -112,6 +114,21 @@ def test_a_body_of_another_form_is_refused_and_the_connection_lives(
                 f"{service.base_url}{TOKEN}", data=body, headers={"Content-Type": content_type}, timeout=TIMEOUT
             )
             assert (response.status_code, response.json()["error"]) == (400, "invalid_request")
+
+
+def test_an_answer_waits_for_a_body_that_comes_late(service: Service) -> None:
+    """An answer before the body's end would close the connection, which the client learns at its next request."""
+    where = urlsplit(service.base_url)
+    head = f"POST {TOKEN} HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\n"
+    with socket.create_connection((where.hostname or "", where.port or 0), timeout=TIMEOUT) as connection:
+        for _ in range(2):
+            connection.sendall(head.encode())
+            connection.settimeout(0.2)
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
+            connection.settimeout(TIMEOUT)
+            connection.sendall(b"hello")
+            assert connection.recv(65_536).startswith(b"HTTP/1.1 400 ")
 
 
 def test_a_body_without_a_length_is_read_or_a_length_is_asked_for(service: Service, app: App) -> None:

@@ -1,0 +1,42 @@
+"""The body of a request, of which nothing is left when the answer goes out.
+
+A server that answers while the client still sends closes the connection; the client then sees a broken pipe, or a reset
+at its next request, in place of the answer (RFC 9112 §9.6).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+CHUNK = 65_536  # bytes
+# The largest upload that a plan allows is 250 MiB; who announces more than this has the connection closed.
+MOST = 320 * 1024 * 1024
+
+
+class RequestBody:
+    """Stands in for `wsgi.input`, and can read what Django left of it. `environ`: WSGI's, whose values have no type."""
+
+    def __init__(self, environ: dict[str, Any]) -> None:
+        self._stream = environ["wsgi.input"]
+        announced = environ.get("CONTENT_LENGTH", "")
+        self._left = int(announced) if announced.isascii() and announced.isdigit() else MOST
+        self._is_untouched = True
+        self._waits_for_a_word = environ.get("HTTP_EXPECT", "").lower() == "100-continue"
+
+    def read(self, size: int = -1) -> bytes:
+        return self._count(self._stream.read(size))
+
+    def readline(self, size: int = -1) -> bytes:
+        return self._count(self._stream.readline(size))
+
+    def drain(self) -> None:
+        """Read the rest and forget it; not where the client waits to be told to send (RFC 9110 §10.1.1)."""
+        if self._left > MOST or (self._is_untouched and self._waits_for_a_word):
+            return
+        while self._left > 0 and self.read(min(CHUNK, self._left)):
+            pass
+
+    def _count(self, data: bytes) -> bytes:
+        self._is_untouched = False
+        self._left -= len(data)
+        return data
