@@ -1,0 +1,119 @@
+"""The eight types that the image host takes, and how their first bytes look.
+
+The table decides what a file claims to be; whether it keeps that promise is for the header parse of `probing`. The
+header and the file name that a client sends are never asked.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+HEAD_LENGTH = 4096
+"""Bytes of a file that `of_signature` wants to see: all compatible brands of any `ftyp` box fit in."""
+
+
+@dataclass(frozen=True)
+class MediaType:
+    """`mime` as answered and served; `extension` as stored, without a dot."""
+
+    mime: str
+    extension: str
+    is_video: bool
+
+
+PNG = MediaType("image/png", "png", is_video=False)
+JPEG = MediaType("image/jpeg", "jpg", is_video=False)
+WEBP = MediaType("image/webp", "webp", is_video=False)
+GIF = MediaType("image/gif", "gif", is_video=False)
+AVIF = MediaType("image/avif", "avif", is_video=False)
+MP4 = MediaType("video/mp4", "mp4", is_video=True)
+WEBM = MediaType("video/webm", "webm", is_video=True)
+MOV = MediaType("video/quicktime", "mov", is_video=True)
+
+ALL = (PNG, JPEG, WEBP, GIF, AVIF, MP4, WEBM, MOV)
+BY_MIME: Mapping[str, MediaType] = MappingProxyType({media.mime: media for media in ALL})
+
+# Major brands (ISO/IEC 14496-12 §4.3). What is absent is refused: heic, heix, hevc, 3gp*, 3g2a, "M4A ", "M4B ", others.
+AVIF_BRANDS = frozenset({b"avif", b"avis"})
+HEIF_BRANDS = frozenset({b"mif1", b"msf1", b"miaf"})  # an AVIF only where a compatible brand says so
+MOV_BRAND = b"qt  "
+MP4_BRANDS = frozenset(
+    b"""isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 hvc1 hev1 av01 dash msdh cmfc cmf2
+    M4VH M4VP MSNV NDSC XAVC mmp4 isml piff""".split()
+) | {b"M4V ", b"F4V ", b"f4v "}
+MOV_FIRST_BOXES = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"})  # QuickTime before `ftyp` existed
+
+EBML_HEADER = 0x1A45DFA3
+DOC_TYPE = 0x4282
+
+
+def of_signature(head: bytes) -> MediaType | None:
+    """The type whose signature `head`, the first `HEAD_LENGTH` bytes of a file, carries; None for anything else."""
+    if head.startswith(b"\x89PNG\r\n\x1a\n") and head[12:16] == b"IHDR":
+        return PNG
+    if head.startswith(b"\xff\xd8\xff"):
+        return JPEG
+    if head.startswith((b"GIF87a", b"GIF89a")):
+        return GIF
+    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
+        return WEBP
+    if head.startswith(b"\x1aE\xdf\xa3"):
+        return WEBM if _doc_type(head) == b"webm" else None
+    if head[4:8] == b"ftyp":
+        return _of_brands(head)
+    return MOV if _opens_quicktime(head) else None
+
+
+def _of_brands(head: bytes) -> MediaType | None:
+    size = int.from_bytes(head[:4], "big")
+    if not 16 <= size <= len(head):
+        return None
+    major = head[8:12]
+    if major in AVIF_BRANDS:
+        return AVIF
+    if major in HEIF_BRANDS:
+        compatible = {head[at : at + 4] for at in range(16, size - 3, 4)}
+        return AVIF if compatible & AVIF_BRANDS else None
+    if major == MOV_BRAND:
+        return MOV
+    return MP4 if major in MP4_BRANDS else None
+
+
+def _opens_quicktime(head: bytes) -> bool:
+    """Only the box with the frames may be larger than 16 MiB: so no text passes as the size of a first box."""
+    size, kind = int.from_bytes(head[:4], "big"), head[4:8]
+    if kind not in MOV_FIRST_BOXES:
+        return False
+    return kind == b"mdat" or 8 <= size < 1 << 24
+
+
+def _doc_type(head: bytes) -> bytes | None:
+    """The DocType of an EBML header (RFC 8794 §11.2.4), without the NUL bytes that may fill it up."""
+    for element, body in _elements(head):
+        if element == EBML_HEADER:
+            return next((value.rstrip(b"\0") for name, value in _elements(body) if name == DOC_TYPE), None)
+    return None
+
+
+def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The EBML elements of `data` one after another, as long as they lie in it whole."""
+    at = 0
+    while at < len(data):
+        name, at = _variable_integer(data, at, keeps_marker=True)
+        size, at = _variable_integer(data, at, keeps_marker=False)
+        if name is None or size is None or at + size > len(data):
+            return
+        yield name, data[at : at + size]
+        at += size
+
+
+def _variable_integer(data: bytes, at: int, *, keeps_marker: bool) -> tuple[int | None, int]:
+    """The integer at `at` (RFC 8794 §4) and where the next byte is; None where it is cut off or too long."""
+    if at >= len(data) or not data[at]:
+        return None, at
+    length = 9 - data[at].bit_length()
+    raw = data[at : at + length]
+    if len(raw) < length:
+        return None, at
+    value = int.from_bytes(raw, "big")
+    return (value if keeps_marker else value & ((1 << 7 * length) - 1)), at + length

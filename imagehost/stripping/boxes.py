@@ -1,0 +1,49 @@
+"""The boxes of ISO base media files (ISO/IEC 14496-12, 4.2) and of QuickTime, whose atoms they are."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from imagehost.stripping.errors import Malformed
+from imagehost.stripping.overwriting import Overwrites
+from imagehost.stripping.reading import Source
+
+_HEADER, _LONG_HEADER = 8, 16  # bytes
+
+
+class Box(NamedTuple):
+    kind: bytes
+    start: int
+    body: int
+    end: int
+
+
+def box_at(source: Source, start: int, *, limit: int) -> Box:
+    """The box at `start`, whose `end` may lie beyond `limit`; size 0 means up to there."""
+    source.count_part()
+    head = source.read(start, _LONG_HEADER)
+    size, length = int.from_bytes(head[:4], "big"), _HEADER
+    if size == 1:
+        size, length = int.from_bytes(head[8:], "big"), _LONG_HEADER
+    elif size == 0:
+        size = limit - start
+    if len(head) < length or size < length:
+        raise Malformed(f"a box of {size} bytes at byte {start}")
+    return Box(head[4:8], start, start + length, start + size)
+
+
+def children(source: Source, start: int, end: int, blank: Overwrites | None = None) -> Iterator[Box]:
+    """The boxes between `start` and `end`; QuickTime may end them with zeros. `blank`: where such a rest is noted."""
+    while start + _HEADER <= end and source.number(start, 4):
+        box = box_at(source, start, limit=end)
+        if box.end > end:
+            raise Malformed(f"the box at byte {start} is longer than its parent")
+        yield box
+        start = box.end
+    if blank:
+        blank.fill(start, end)
+
+
+def discard(blank: Overwrites, box: Box) -> None:
+    """The box becomes empty space of the same size (8.1.2)."""
+    blank.put(box.start + 4, b"free")
+    blank.fill(box.body, box.end)

@@ -1,0 +1,187 @@
+"""WebM (RFC 8794, RFC 9559): elements that are not listed become Void in place, so no offset in the file changes."""
+
+from collections.abc import Iterator
+from typing import BinaryIO, NamedTuple
+
+from imagehost.stripping.errors import ForeignBytes, Malformed
+from imagehost.stripping.overwriting import Overwrites
+from imagehost.stripping.reading import Source
+
+_PARTS = 1_000_000  # blocks of a live recording are walked one by one
+_EBML, _SEGMENT, _SEEK_HEAD, _INFO, _TRACKS, _CLUSTER, _CUES = (
+    0x1A45DFA3, 0x18538067, 0x114D9B74, 0x1549A966, 0x1654AE6B, 0x1F43B675, 0x1C53BB6B,
+)  # fmt: skip
+_KEPT = {_SEEK_HEAD, _INFO, _TRACKS, _CLUSTER, _CUES}
+_SEEK, _SEEK_ID, _SEEK_POSITION, _TRACK = 0x4DBB, 0x53AB, 0x53AC, 0xAE
+_VOID = 0xEC
+_LONGEST = 1 << 48  # bytes; no file is, and a longer Void could not be written
+_VERSIONS_AND_TYPE = {0x4286, 0x42F7, 0x42F2, 0x42F3, 0x4282, 0x4287, 0x4285}
+_SCALE_AND_DURATION = {0x2AD7B1, 0x4489}
+_WRITERS = {0x4D80, 0x5741}  # MuxingApp, WritingApp: must be there, may be empty
+# Numbers, flags, language, codec, picture, sound: all of a track but names, addresses and what nobody knows.
+_OF_TRACK = {
+    0xD7, 0x73C5, 0x83, 0xB9, 0x88, 0x55AA, 0x55AB, 0x55AC, 0x55AD, 0x55AE, 0x55AF, 0x9C, 0x6DE7, 0x6DF8, 0x23E383,
+    0x234E7A, 0x23314F, 0x55EE, 0x41E4, 0x22B59C, 0x22B59D, 0x86, 0x63A2, 0x56AA, 0x56BB, 0xAA, 0x6FAB, 0xE0, 0xE1,
+    0xE2, 0x6D80,
+}  # fmt: skip
+_OF_CLUSTER = {0xE7, 0x5854, 0xA7, 0xAB, 0xA3, 0xA0, 0xAF, _VOID, 0xBF}
+
+
+class _Element(NamedTuple):
+    identity: int
+    start: int
+    body: int
+    end: int
+    unsized: bool  # until the next element of the level above
+
+
+def strip(file: BinaryIO) -> None:
+    source = Source(file, parts=_PARTS)
+    walk = _Walk(source)
+    end = walk.whole()
+    source.require_padding(end)
+    walk.blank.apply(file)
+    if end < source.size:
+        file.truncate(end)
+
+
+class _Walk:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.blank = Overwrites(source)
+
+    def whole(self) -> int:
+        """Where the segment ends."""
+        head = _element(self.source, 0, self.source.size)
+        if head.identity != _EBML or head.unsized:
+            raise Malformed("does not start as EBML")
+        self._only(head, _VERSIONS_AND_TYPE)
+        start = head.end
+        while (segment := _element(self.source, start, self.source.size, is_last=True)).identity == _VOID:
+            self._void(segment)
+            start = segment.end
+        if segment.identity != _SEGMENT:
+            raise ForeignBytes(f"no segment at byte {start}")
+        end = min(segment.end, self.source.size)
+        self._segment(segment.body, end)
+        return end
+
+    def _segment(self, start: int, end: int) -> None:
+        tracks = False
+        while start < end:
+            if start + 2 > end or self.source.after_padding(start) >= end:
+                self.blank.fill(start, end)
+                break
+            element = _element(self.source, start, end, is_last=end == self.source.size)
+            tracks |= element.identity == _TRACKS
+            start = self._part(element, end)
+        if not tracks:
+            raise Malformed("has no tracks")
+
+    def _part(self, element: _Element, end: int) -> int:
+        """One part of the segment; where the next one starts."""
+        if element.identity == _CLUSTER:
+            return self._behind_cluster(element.body, end) if element.unsized else element.end
+        if element.identity in {_EBML, _SEGMENT}:
+            raise ForeignBytes(f"another file at byte {element.start}")
+        if element.unsized:
+            raise Malformed(f"an element without a size at byte {element.start}")
+        if element.identity not in _KEPT:
+            self._void(element)
+        elif element.end <= self.source.size:
+            self._description(element)
+        elif element.identity != _CUES:
+            raise Malformed(f"ends in the element at byte {element.start}")
+        return element.end
+
+    def _description(self, element: _Element) -> None:
+        if element.identity == _INFO:
+            self._info(element)
+        elif element.identity == _TRACKS:
+            for track in self._only(element, {_TRACK}):
+                self._only(track, _OF_TRACK)
+        elif element.identity == _SEEK_HEAD:
+            for seek in self._only(element, {_SEEK}):
+                self._seek(seek)
+
+    def _behind_cluster(self, start: int, end: int) -> int:
+        """A live cluster ends where something begins that cannot be inside one."""
+        while start + 2 <= end:
+            element = _element(self.source, start, end, is_last=end == self.source.size)
+            if element.identity not in _OF_CLUSTER:
+                break
+            if element.unsized:
+                raise Malformed(f"an element without a size at byte {start}")
+            if element.identity == _VOID:
+                self._void(element)
+            start = element.end
+        return start
+
+    def _info(self, info: _Element) -> None:
+        for element in self._only(info, _SCALE_AND_DURATION | _WRITERS):
+            if element.identity in _WRITERS:
+                self.blank.fill(element.body, element.end)
+
+    def _seek(self, seek: _Element) -> None:
+        """A pointer to something that is void now is void too."""
+        targets = [
+            self.source.read(element.body, min(4, element.end - element.body))
+            for element in _children(self.source, seek)
+            if element.identity == _SEEK_ID
+        ]
+        if all(int.from_bytes(target, "big") in _KEPT for target in targets):
+            self._only(seek, {_SEEK_ID, _SEEK_POSITION})
+        else:
+            self._void(seek)
+
+    def _only(self, parent: _Element, kept: set[int]) -> list[_Element]:
+        """The children that stay. Checksums go too, for what they sum up may change."""
+        found = list(_children(self.source, parent))
+        for element in found:
+            if element.identity not in kept:
+                self._void(element)
+        return [element for element in found if element.identity in kept]
+
+    def _void(self, element: _Element) -> None:
+        """A Void of the same size: one byte of ID, then a length as wide as what is left of the header."""
+        if element.identity == _VOID:
+            self.blank.fill(element.body, element.end)
+            return
+        width = min(8, element.body - element.start - 1)
+        body = element.start + 1 + width
+        self.blank.put(element.start, bytes([_VOID]) + ((1 << 7 * width) | (element.end - body)).to_bytes(width, "big"))
+        self.blank.fill(body, element.end)
+
+
+def _children(source: Source, parent: _Element) -> Iterator[_Element]:
+    start = parent.body
+    while start < parent.end:
+        element = _element(source, start, parent.end)
+        if element.unsized:
+            raise Malformed(f"an element without a size at byte {start}")
+        yield element
+        start = element.end
+
+
+def _element(source: Source, start: int, limit: int, *, is_last: bool = False) -> _Element:
+    """The element at `start`. It ends by `limit`; `is_last`: only its header must, for the file may be cut off."""
+    source.count_part()
+    head = source.read(start, 12)  # the longest header there is
+    id_length = _width(head[0]) if head else 9
+    if id_length > 4:
+        raise Malformed(f"no element at byte {start}")
+    size_length = _width(head[id_length]) if len(head) > id_length else 9
+    body = id_length + size_length
+    if size_length > 8 or len(head) < body:
+        raise Malformed(f"no size at byte {start}")
+    most = (1 << 7 * size_length) - 1
+    size = int.from_bytes(head[id_length:body], "big") & most
+    end = limit if size == most else start + body + size
+    if start + body > limit or (end > limit and not is_last) or (size != most and size > _LONGEST):
+        raise Malformed(f"the element at byte {start} is longer than its parent")
+    return _Element(int.from_bytes(head[:id_length], "big"), start, start + body, end, size == most)
+
+
+def _width(first: int) -> int:
+    """Bytes of a number whose first byte is `first`; 9 of none."""
+    return 9 - first.bit_length()

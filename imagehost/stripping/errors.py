@@ -1,0 +1,9 @@
+"""Why a file is not taken. Both are ValueErrors; the text is for the log alone."""
+
+
+class ForeignBytes(ValueError):
+    """Content that belongs to no part of the format: an archive behind an image, an unknown box of a video."""
+
+
+class Malformed(ValueError):
+    """The container's structure is broken: a cut header, a box beyond its parent's end, no image at all."""

@@ -1,0 +1,103 @@
+"""GIF (89a specification): comments, texts and application blocks go; frames, their times and the loop stay."""
+
+from typing import BinaryIO
+
+from imagehost.stripping.compaction import Plan
+from imagehost.stripping.errors import Malformed
+from imagehost.stripping.reading import Source
+
+_IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
+_GRAPHIC_CONTROL, _APPLICATION = 0xF9, 0xFF
+_LOOPS = {b"NETSCAPE2.0", b"ANIMEXTS1.0"}
+_ICC = b"ICCRGBG1012"
+
+
+def strip(file: BinaryIO) -> None:
+    source = Source(file)
+    head = source.exactly(0, 13)
+    if head[:6] not in {b"GIF87a", b"GIF89a"}:
+        raise Malformed("does not start as a GIF")
+    walk = _Walk(source, start=13 + _color_table(head[10]))
+    walk.whole()
+    walk.plan.apply(file)
+
+
+def _color_table(flags: int) -> int:
+    """Bytes."""
+    return 3 << (flags & 7) + 1 if flags & 0x80 else 0
+
+
+class _Walk:
+    def __init__(self, source: Source, *, start: int) -> None:
+        self.source = source
+        self.start = start
+        self.plan = Plan(source)
+        self.plan.keep(0, min(start, source.size))
+        self.imaged = False
+        self.blocks_left = (1 << 16) + source.size // 16  # encoders fill their blocks: 255 bytes each
+
+    def whole(self) -> None:
+        position: int | None = self.start
+        while position is not None and position < self.source.size:
+            self.source.count_part()
+            position = self._block(position)
+        if not self.imaged:
+            raise Malformed("has no image")
+
+    def _block(self, start: int) -> int | None:
+        """Where the next one starts; None at the end, also where the file is cut off."""
+        kind = self.source.read(start, 1)[0]
+        if kind == _IMAGE:
+            return self._image(start)
+        if kind == _EXTENSION:
+            return self._extension(start)
+        if kind == _TRAILER:
+            self.plan.keep(start, start + 1)
+            self.source.require_padding(start + 1)
+            return None
+        if kind == 0:  # some encoders end a block twice, and decoders pass over it
+            return start + 1
+        raise Malformed(f"a block of no kind at byte {start}")
+
+    def _image(self, start: int) -> int | None:
+        head = self.source.read(start, 10)
+        data = start + 11 + (_color_table(head[9]) if len(head) == 10 else 0)
+        if data > self.source.size and not self.imaged:
+            raise Malformed("the first image is cut off in its header")
+        self.imaged = True
+        end = self._behind_blocks(data)
+        self.plan.keep(start, end or self.source.size)
+        return end
+
+    def _extension(self, start: int) -> int | None:
+        end = self._behind_blocks(start + 2)
+        if end is None:
+            return None
+        label = self.source.read(start + 1, 1)[0]
+        first = self.source.read(start + 2, 1)[0]
+        body = self.source.read(start + 3, first)
+        if label == _GRAPHIC_CONTROL and first == 4:
+            self.plan.replace(start, end, b"\x21\xf9\x04" + body + b"\x00")
+        elif label == _APPLICATION and body in _LOOPS:
+            loop = self.source.read(start + 14, 4)
+            if loop[:2] == b"\x03\x01":
+                self.plan.replace(start, end, b"\x21\xff\x0b" + body + loop + b"\x00")
+        elif label == _APPLICATION and body == _ICC:
+            self.plan.keep(start, end)
+        return end
+
+    def _behind_blocks(self, position: int) -> int | None:
+        """Past a row of data blocks, each led by its length, and the empty one that ends them; None if cut off."""
+        while position < self.source.size:
+            window, offset = self.source.window(position)
+            index, length = offset, len(window)
+            while index < length:
+                block = window[index]
+                index += block + 1
+                self.blocks_left -= 1
+                if not block:
+                    return position + index - offset
+            if self.blocks_left < 0:
+                raise Malformed("has more data blocks than any honest file")
+            position += index - offset
+        return None

@@ -1,0 +1,120 @@
+"""JPEG (ITU-T T.81): segments that describe the picture go, those that decode it stay."""
+
+import re
+from typing import BinaryIO
+
+from imagehost.stripping import orientation
+from imagehost.stripping.compaction import Plan
+from imagehost.stripping.errors import ForeignBytes, Malformed
+from imagehost.stripping.reading import Source
+
+_SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
+_APP0, _APP1, _APP2, _APP14, _COM = 0xE0, 0xE1, 0xE2, 0xEE, 0xFE
+_STANDALONE = {0x01, *range(0xD0, 0xD8)}  # TEM and restarts: without a length
+_FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+_DECODING = {*_FRAMES, 0xC4, 0xCC, 0xDA, 0xDB, 0xDC, 0xDD, 0xDE, 0xDF}  # tables, scans, line count, restart interval
+_DESCRIBING = {*range(0xE0, 0xF0), _COM}
+_MARKER = re.compile(rb"\xff[^\x00\xff]")
+_MARKER_BEHIND_SCAN = re.compile(rb"\xff[\xc0-\xc7\xc9-\xcf\xd8-\xef\xfe]")  # all else in a scan is its data
+_JFIF, _EXIF, _ICC, _ADOBE = b"JFIF\x00", b"Exif\x00\x00", b"ICC_PROFILE\x00", b"Adobe"
+
+
+def strip(file: BinaryIO) -> None:
+    source = Source(file)
+    if source.exactly(0, 2) != bytes([0xFF, _SOI]):
+        raise Malformed("does not start as a JPEG")
+    walk = _Walk(source)
+    walk.whole()
+    walk.plan.apply(file)
+
+
+class _Walk:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.plan = Plan(source)
+        self.plan.keep(0, 2)
+        self.framed = self.scanned = self.oriented = False
+
+    def whole(self) -> None:
+        """Bytes between segments are skipped by decoders, so they are left out."""
+        position: int | None = 2
+        while position is not None and (start := self.source.search(_MARKER, position)) is not None:
+            self.source.count_part()
+            position = self._part(start)
+        if not self.scanned:
+            raise Malformed("has no scan")
+
+    def _part(self, start: int) -> int | None:
+        """Where to look for the next marker; None at the end, also where a scanned picture is cut off."""
+        marker = self.source.read(start + 1, 1)[0]
+        if marker == _EOI:
+            self.plan.keep(start, start + 2)
+            _require_known_trailer(self.source, start + 2)
+            return None
+        if marker in _STANDALONE:
+            return start + 2
+        if marker not in _DECODING and marker not in _DESCRIBING:
+            raise Malformed(f"marker {marker:#x} at byte {start}")
+        length = int.from_bytes(self.source.read(start + 2, 2), "big")
+        end = start + 2 + length
+        if self.scanned and max(start + 4, end) > self.source.size:
+            return None
+        if length < 2 or end > self.source.size:
+            raise Malformed(f"a segment of {length} bytes at byte {start}")
+        if marker in _DESCRIBING:
+            self._description(marker, start, end)
+            return end
+        self.plan.keep(start, end)
+        self.framed |= marker in _FRAMES
+        return self._scan(end) if marker == _SOS else end
+
+    def _scan(self, start: int) -> int:
+        if not self.framed:
+            raise Malformed("a scan before its frame")
+        self.scanned = True
+        found = self.source.search(_MARKER_BEHIND_SCAN, start)
+        end = self.source.size if found is None else found
+        self.plan.keep(start, end)
+        return end
+
+    def _description(self, marker: int, start: int, end: int) -> None:
+        """What decoders need of it is written anew: a thumbnail or a script inside does not survive."""
+        body = self.source.exactly(start + 4, end - start - 4)
+        if marker == _APP0 and body.startswith(_JFIF) and len(body) >= 14:
+            self.plan.replace(start, end, _segment(marker, body[:12] + bytes(2)))
+        elif marker == _APP14 and body.startswith(_ADOBE) and len(body) >= 12:
+            self.plan.replace(start, end, _segment(marker, body[:12]))
+        elif marker == _APP2 and body.startswith(_ICC):
+            self.plan.keep(start, end)
+        elif marker == _APP1 and body.startswith(_EXIF):
+            self._orientation(start, end, body.removeprefix(_EXIF))
+
+    def _orientation(self, start: int, end: int, tiff: bytes) -> None:
+        """Of the first Exif segment that has one."""
+        turned = orientation.of_tiff(tiff)
+        if turned and not self.oriented:
+            self.oriented = True
+            content = _segment(_APP1, _EXIF + orientation.tiff(turned, room=len(tiff)))
+            self.plan.replace(start, end, content)
+
+
+def _segment(marker: int, body: bytes) -> bytes:
+    return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + body
+
+
+def _require_known_trailer(source: Source, end: int) -> None:
+    """Cameras put more behind the picture: previews and gain maps (MPO), a short video, Samsung's block. It goes."""
+    found = source.after_padding(end)
+    if found == source.size:
+        return
+    another_jpeg = source.read(found - 1, 3) == b"\xff\xd8\xff"
+    video = b"ftyp" in source.read(found, 8)
+    if not another_jpeg and not video and not _ends_as_samsung(source, found):
+        raise ForeignBytes(f"content behind the image, at byte {found}")
+
+
+def _ends_as_samsung(source: Source, start: int) -> bool:
+    """A directory `SEFH …`, its length (little-endian), `SEFT`."""
+    tail = source.read(max(start, source.size - 8), 8)
+    directory = source.size - 8 - int.from_bytes(tail[:4], "little")
+    return tail[4:] == b"SEFT" and directory >= start and source.read(directory, 4) == b"SEFH"

@@ -1,0 +1,29 @@
+"""The one Exif tag that changes how a picture is seen: Orientation, TIFF 6.0 tag 274."""
+
+import struct
+
+READ_AT_MOST = 1 << 16  # bytes of an Exif block that are looked at; JPEG cannot hold more
+SHORTEST = 22  # bytes of a TIFF that can carry the tag: header, count, one entry
+_TAG, _SHORT = 0x0112, 3
+_TIFF = struct.Struct("<2sHIHHHIHHI")
+
+
+def of_tiff(tiff: bytes) -> int | None:
+    """2 to 8 where the picture is to be turned or mirrored; None for upright, absent and broken."""
+    order = {b"II*\x00": "<", b"MM\x00*": ">"}.get(tiff[:4])
+    if order is None or len(tiff) < SHORTEST:
+        return None
+    (start,) = struct.unpack_from(order + "I", tiff, 4)
+    if not 8 <= start <= len(tiff) - 2:
+        return None
+    (count,) = struct.unpack_from(order + "H", tiff, start)
+    for position in range(start + 2, min(start + 2 + 12 * count, len(tiff) - 11), 12):
+        tag, kind, values, value = struct.unpack_from(order + "HHIH", tiff, position)
+        if tag == _TAG:
+            return value if kind == _SHORT and values == 1 and 2 <= value <= 8 else None
+    return None
+
+
+def tiff(orientation: int, *, room: int) -> bytes:
+    """A TIFF of that one tag in at most `room` bytes (22 or more; 26 with the pointer that says: nothing follows)."""
+    return _TIFF.pack(b"II", 42, 8, 1, _TAG, _SHORT, 1, orientation, 0, 0)[:room]

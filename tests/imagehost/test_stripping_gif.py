@@ -1,0 +1,119 @@
+"""GIF: frames, their times and the loop stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from imagehost import media, stripping
+from tests.imagehost.media_corpus import real_images
+from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
+
+_ANIMATION = real_images.animation(media.GIF, loop=0)
+_FIRST = _ANIMATION.index(b"\x21\xf9\x04")  # what is put here stands before the first frame
+_HEAD = b"GIF89a\x01\x00\x01\x00\x00\x00\x00"
+_PIXEL = b"\x2c\x00\x00\x00\x00\x01\x00\x01\x00\x80" + b"\x00\x00\x00\xff\xff\xff" + b"\x02\x02\x44\x01\x00"
+
+
+def _blocks(*bodies: bytes) -> bytes:
+    return b"".join(bytes([len(body)]) + body for body in bodies) + b"\x00"
+
+
+def _with(block: bytes) -> bytes:
+    return _ANIMATION[:_FIRST] + block + _ANIMATION[_FIRST:]
+
+
+_PRIVATE = {
+    "comment": b"\x21\xfe" + _blocks(SECRET, SECRET),
+    "text": b"\x21\x01" + _blocks(bytes(12), SECRET),
+    "xmp": b"\x21\xff" + _blocks(b"XMP DataXMP", SECRET),
+    "xmp as Adobe writes it": b"\x21\xff\x0bXMP DataXMP" + SECRET * 9 + b"\x01" + bytes(range(255, -1, -1)) + b"\x00",
+    "unknown application": b"\x21\xff" + _blocks(b"EVILEVIL1.0", SECRET),
+    "unknown extension": b"\x21\x99" + _blocks(SECRET),
+    "a loop without a number": b"\x21\xff" + _blocks(b"NETSCAPE2.0", SECRET),
+    "a control of no use": b"\x21\xf9" + _blocks(SECRET),
+    "nothing": b"\x00",
+}
+
+
+@pytest.mark.parametrize("name", _PRIVATE)
+def test_private_blocks_go_and_the_animation_stays(name: str) -> None:
+    assert stripped(_with(_PRIVATE[name]), media.GIF) == _ANIMATION
+
+
+def test_an_animation_keeps_frames_times_and_loop() -> None:
+    shown = pictures(stripped(_with(_PRIVATE["comment"]), media.GIF))
+
+    assert shown == pictures(_ANIMATION)
+    assert [duration for _, duration in shown["frames"]] == [80, 80, 80]
+    assert shown["loop"] == 0
+
+
+@pytest.mark.parametrize("application", [b"NETSCAPE2.0", b"ANIMEXTS1.0"])
+def test_a_loop_loses_what_is_tied_to_it(application: bytes) -> None:
+    loop = b"\x21\xff" + _blocks(application, b"\x01\x05\x00")
+    longer = b"\x21\xff" + _blocks(application, b"\x01\x05\x00", SECRET)
+
+    assert stripped(_HEAD + longer + _PIXEL + b";", media.GIF) == _HEAD + loop + _PIXEL + b";"
+
+
+def test_a_frame_s_control_loses_what_is_tied_to_it() -> None:
+    control = b"\x21\xf9" + _blocks(b"\x00\x0a\x00\x00")
+    longer = b"\x21\xf9" + _blocks(b"\x00\x0a\x00\x00", SECRET)
+
+    assert stripped(_HEAD + longer + _PIXEL + b";", media.GIF) == _HEAD + control + _PIXEL + b";"
+
+
+def test_a_colour_profile_stays() -> None:
+    content = _HEAD + b"\x21\xff" + _blocks(b"ICCRGBG1012", bytes(200), bytes(100)) + _PIXEL + b";"
+
+    assert stripped(content, media.GIF) == content
+
+
+def test_large_data_is_walked_across_the_window_s_border() -> None:
+    image = _PIXEL[:-4] + _blocks(*[bytes(255)] * 2000)
+    content = _HEAD + image + b"\x21\xfe" + _blocks(*[b"x" * 255] * 2000) + image + b";"
+
+    assert stripped(content, media.GIF) == _HEAD + image + image + b";"
+
+
+@pytest.mark.parametrize("padding", PADDING)
+def test_padding_behind_the_picture_goes(padding: bytes) -> None:
+    assert stripped(_ANIMATION + padding, media.GIF) == _ANIMATION
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_bytes_behind_the_picture_are_refused(name: str) -> None:
+    assert refusal(_ANIMATION + FOREIGN[name], media.GIF) is stripping.ForeignBytes
+
+
+def test_a_script_in_a_comment_goes() -> None:
+    head = b"GIF89a/*\x01\x00\x00\x00\x00"
+    script = b"\x21\xfe" + _blocks(b"*/=1;alert(document.domain)//")
+
+    assert stripped(head + script + _PIXEL + b";", media.GIF) == head + _PIXEL + b";"
+
+
+def test_an_animation_that_is_cut_off_keeps_what_is_there() -> None:
+    cut = _HEAD + _PIXEL + _PIXEL[:-2]
+
+    assert stripped(cut, media.GIF) == cut
+    assert stripped(_HEAD + _PIXEL + b"\x21\xfe\x20" + SECRET, media.GIF) == _HEAD + _PIXEL
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"GIF89a",
+        b"GIF90a" + _ANIMATION[6:],
+        _HEAD,
+        _HEAD + b";",
+        _HEAD + _PRIVATE["comment"] + b";",
+        _HEAD + _PIXEL[:8],
+        b"GIF89a/*\x01\x00\x00\x00\x00*/=1;alert(document.domain)//",
+        b"GIF89a=1;alert(document.domain)//",
+        b"GIF89a<script>alert(document.domain)</script>",
+        _HEAD + _PIXEL + b"<script>",
+    ],
+)
+def test_a_broken_structure_is_refused(content: bytes) -> None:
+    assert refusal(content, media.GIF) is stripping.Malformed

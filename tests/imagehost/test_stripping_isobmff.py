@@ -1,0 +1,282 @@
+"""MP4 and MOV: private boxes become empty space, in place."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from imagehost import media, stripping
+from tests.imagehost.media_corpus import pieces, real_videos
+from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, film, metadata, refusal, stripped
+
+_box = pieces.box
+_PLAIN = stripped(real_videos.recorded(real_videos.MP4), media.MP4)
+_TAGS = {
+    "title": SECRET.decode(), "comment": SECRET.decode(), "artist": SECRET.decode(), "description": SECRET.decode(),
+    "location": "+48.8577+002.2950/", "creation_time": "2026-01-02T03:04:05Z", "genre": SECRET.decode(),
+}  # fmt: skip
+
+
+def _inside(content: bytes, path: list[bytes], added: bytes) -> bytes:
+    """`added` at the end of the first box of that path, all sizes around it adjusted."""
+    if not path:
+        return content + added
+    start, end = pieces.box_of(content, path[0])
+    return content[:start] + _box(path[0], _inside(content[start + 8 : end], path[1:], added)) + content[end:]
+
+
+def _tagged(muxer: str, **options: str) -> bytes:
+    return real_videos.recorded(
+        real_videos.Recipe(muxer, "libx264", tune={"preset": "ultrafast"}, metadata=_TAGS, options=options)
+    )
+
+
+@pytest.mark.parametrize(
+    ("media_type", "content"),
+    [
+        (media.MP4, _tagged("mp4")),
+        (media.MP4, _tagged("mp4", movflags="use_metadata_tags")),
+        (media.MP4, _tagged("mp4", movflags="frag_keyframe+empty_moov")),
+        (media.MOV, _tagged("mov")),
+        (media.MOV, _tagged("mov", movflags="use_metadata_tags")),
+    ],
+    ids=["mp4", "mp4 keys", "mp4 fragments", "mov", "mov keys"],
+)
+def test_tags_places_and_times_go_and_the_film_stays(media_type: media.MediaType, content: bytes) -> None:
+    after = stripped(content, media_type)
+
+    assert SECRET in content
+    assert SECRET not in after
+    assert b"48.8577" not in after
+    assert b"VideoHandler" not in after
+    assert metadata(after) <= {"major_brand", "minor_version", "compatible_brands", "language", "vendor_id", "encoder"}
+    assert film(after) == film(content)
+    assert len(after) == len(content)
+    assert stripped(after, media_type) == after
+
+
+_PRIVATE = {
+    "user data of the file": ([], _box(b"udta", _box(b"\xa9xyz", SECRET))),
+    "metadata of the file": ([], _box(b"meta", bytes(4), SECRET)),
+    "xmp": ([], _box(b"uuid", bytes.fromhex("be7acfcb97a942e89c71999491e3afac"), SECRET)),
+    "empty space": ([], _box(b"free", SECRET) + _box(b"skip", SECRET) + _box(b"wide", SECRET)),
+    "samsung": ([], _box(b"sefd", SECRET)),
+    "a message": ([], _box(b"emsg", SECRET)),
+    "a preview": ([], _box(b"pnot", bytes(12)) + _box(b"PICT", SECRET)),
+    "long box": ([], struct.pack(">I4sQ", 1, b"free", 16 + len(SECRET)) + SECRET),
+    "user data": ([b"moov"], _box(b"udta", _box(b"loci", SECRET))),
+    "keys": ([b"moov"], _box(b"meta", _box(b"hdlr", bytes(24)), _box(b"ilst", SECRET))),
+    "empty space inside": ([b"moov"], _box(b"free", SECRET)),
+    "unknown": ([b"moov"], _box(b"gps ", SECRET)),
+    "unknown of a track": ([b"moov", b"trak"], _box(b"evil", SECRET)),
+    "user data of a track": ([b"moov", b"trak"], _box(b"udta", _box(b"name", SECRET))),
+    "references to other tracks": ([b"moov", b"trak"], _box(b"tref", _box(b"chap", SECRET))),
+    "unknown of the media": ([b"moov", b"trak", b"mdia"], _box(b"uuid", SECRET)),
+    "unknown of the samples": ([b"moov", b"trak", b"mdia", b"minf", b"stbl"], _box(b"uuid", SECRET)),
+    "name of a handler": ([b"moov", b"trak", b"mdia", b"hdlr"], SECRET),
+    "quicktime's end": ([b"moov"], bytes(4) + SECRET),
+}
+
+
+@pytest.mark.parametrize("name", _PRIVATE)
+def test_private_boxes_become_empty_space(name: str) -> None:
+    content = _inside(_PLAIN, *_PRIVATE[name])
+
+    after = stripped(content, media.MP4)
+
+    assert SECRET not in after
+    assert len(after) == len(content)
+    assert film(after) == film(_PLAIN)
+    assert stripped(after, media.MP4) == after
+
+
+@pytest.mark.parametrize("path", [[b"moof"], [b"moof", b"traf"]])
+def test_private_boxes_of_fragments_become_empty_space(path: list[bytes]) -> None:
+    fragments = stripped(_tagged("mp4", movflags="frag_keyframe+empty_moov+default_base_moof"), media.MP4)
+    private = _box(b"uuid", SECRET)
+
+    after = stripped(_inside(fragments, path, private), media.MP4)
+
+    assert after == _inside(fragments, path, _box(b"free", bytes(len(SECRET))))
+
+
+def _times(content: bytes, kind: bytes) -> bytes:
+    start = content.index(kind) + 8
+    return content[start : start + 8]
+
+
+@pytest.mark.parametrize("kind", [b"mvhd", b"tkhd", b"mdhd"])
+def test_the_time_of_the_recording_goes(kind: bytes) -> None:
+    content = _tagged("mp4")
+
+    assert _times(content, kind) != bytes(8)
+    assert _times(stripped(content, media.MP4), kind) == bytes(8)
+
+
+def _long_movie_header(content: bytes) -> bytes:
+    """Its version 1, with times of 64 bits."""
+    start, end = pieces.box_of(content, b"moov")
+    old_start, old_end = pieces.box_of(content[start + 8 : end], b"mvhd")
+    old = content[start + 8 + old_start : start + 8 + old_end]
+    scale, duration = struct.unpack_from(">II", old, 20)
+    new = _box(b"mvhd", struct.pack(">IQQIQ", 1 << 24, 1 << 40 | 7, 1 << 40 | 9, scale, duration), old[28:])
+    inside = content[start + 8 : start + 8 + old_start] + new + content[start + 8 + old_end : end]
+    return content[:start] + _box(b"moov", inside) + content[end:]
+
+
+def test_a_long_time_of_the_recording_goes() -> None:
+    content = _long_movie_header(_PLAIN)
+
+    after = stripped(content, media.MP4)
+
+    start = after.index(b"mvhd") + 8
+    assert after[start : start + 16] == bytes(16)
+    assert after[:start] == content[:start]
+    assert after[start + 16 :] == content[start + 16 :]
+    assert film(after) == film(_PLAIN)
+
+
+@pytest.mark.parametrize("quarter_turns", [1, 2, 3])
+def test_the_rotation_stays(quarter_turns: int) -> None:
+    content = real_videos.turned(_tagged("mov"), quarter_turns=quarter_turns)
+
+    shown = film(stripped(content, media.MOV))
+
+    assert {abs(rotation) for _, rotation, _ in shown["pictures"]} == {180 if quarter_turns == 2 else 90}
+    assert shown == film(content)
+
+
+def _recorder(handler: bytes, sample: int, tables: list[bytes]) -> bytes:
+    """A track of a camera's positions; `tables` beside the sizes: two samples of SECRET."""
+    sizes = _box(b"stsz", struct.pack(">III", 0, sample, 2), b"" if sample else struct.pack(">2I", *[len(SECRET)] * 2))
+    stbl = _box(b"stbl", _box(b"stsd", bytes(8)), sizes, *tables)
+    handling = _box(b"hdlr", bytes(8), handler, bytes(12), b"GPS of " + SECRET)
+    return _box(
+        b"trak", _box(b"tkhd", bytes(84)), _box(b"mdia", _box(b"mdhd", bytes(24)), handling, _box(b"minf", stbl))
+    )
+
+
+def _recording(handler: bytes, sample: int, *, wide: bool, first: int | None = None) -> bytes:
+    """The samples lie in two chunks of one mdat behind the film, with other bytes between them; or from `first` on."""
+    runs = _box(b"stsc", struct.pack(">2I3I", 0, 1, 1, 1, 1))
+
+    def film_and_track(start: int) -> bytes:
+        kind, form = (b"co64", ">2I2Q") if wide else (b"stco", ">2I2I")
+        offsets = _box(kind, struct.pack(form, 0, 2, start, start + len(SECRET) + 4))
+        return _inside(_PLAIN, [b"moov"], _recorder(handler, sample, [runs, offsets]))
+
+    start = len(film_and_track(0)) + 8 if first is None else first
+    return film_and_track(start) + _box(b"mdat", SECRET + b"film" + SECRET)
+
+
+@pytest.mark.parametrize("handler", [b"meta", b"camm", b"text", b"sbtl", b"tmcd", b"hint", b"data"])
+@pytest.mark.parametrize("sample", [0, len(SECRET)], ids=["sizes", "one size"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_tracks_of_positions_and_texts_go_with_their_samples(handler: bytes, sample: int, wide: bool) -> None:
+    content = _recording(handler, sample, wide=wide)
+
+    after = stripped(content, media.MP4)
+
+    assert SECRET not in after
+    assert after.endswith(_box(b"mdat", bytes(len(SECRET)) + b"film" + bytes(len(SECRET))))
+    assert film(after) == film(_PLAIN)
+    assert stripped(after, media.MP4) == after
+
+
+def test_samples_that_lie_outside_the_data_change_nothing() -> None:
+    after = stripped(_recording(b"meta", len(SECRET), wide=True, first=0), media.MP4)
+
+    assert after[:36] == _PLAIN[:36]
+    assert film(after) == film(_PLAIN)
+
+
+def test_more_samples_than_fit_into_one_read_are_summed_up() -> None:
+    count = 70_000
+    sizes = _box(b"stsz", struct.pack(">III", 0, 0, count), struct.pack(">I", 1) * count)
+    runs = _box(b"stsc", struct.pack(">2I6I", 0, 2, 1, count, 1, 2, 9, 1))
+
+    def film_and_track(start: int) -> bytes:
+        offsets = _box(b"stco", struct.pack(">2I3I", 0, 3, start, start, start))
+        stbl = _box(b"stbl", sizes, runs, offsets)
+        handling = _box(b"hdlr", bytes(8), b"meta", bytes(12))
+        return _inside(_PLAIN, [b"moov"], _box(b"trak", _box(b"mdia", handling, _box(b"minf", stbl))))
+
+    content = film_and_track(len(film_and_track(0)) + 8) + _box(b"mdat", b"x" * count, b"film")
+
+    assert stripped(content, media.MP4).endswith(_box(b"mdat", bytes(count), b"film"))
+
+
+def test_a_track_of_positions_in_fragments_goes_without_its_samples() -> None:
+    track = _box(
+        b"trak", _box(b"mdia", _box(b"hdlr", bytes(8), b"meta", bytes(12), SECRET), _box(b"minf", _box(b"stbl")))
+    )
+
+    assert stripped(_inside(_PLAIN, [b"moov"], track), media.MP4) == _inside(
+        _PLAIN, [b"moov"], _box(b"free", bytes(len(track) - 8))
+    )
+
+
+def test_the_path_of_a_referenced_file_goes() -> None:
+    start = _PLAIN.index(b"url ")
+    entry = _box(b"url ", b"\x00\x00\x00\x00" + b"file:///home/" + SECRET)
+    old = _PLAIN[start - 4 : start + 8]
+    content = _inside(_PLAIN, [b"moov", b"trak", b"mdia", b"minf", b"dinf", b"dref"], entry)
+
+    assert old == _box(b"url ", b"\x00\x00\x00\x01")
+    assert SECRET not in stripped(content, media.MP4)
+
+
+def test_a_last_mdat_without_a_size_or_cut_off_stays() -> None:
+    start, end = pieces.box_of(_PLAIN, b"moov")
+    fast = _PLAIN[:start] + _PLAIN[start:end] + bytes(4) + b"mdat" + bytes(100)
+
+    assert stripped(fast, media.MP4) == fast
+    cut = _PLAIN + struct.pack(">I4s", 5000, b"mdat") + bytes(100)
+    assert stripped(cut, media.MP4) == cut
+
+
+@pytest.mark.parametrize("padding", PADDING)
+def test_padding_behind_the_film_goes(padding: bytes) -> None:
+    assert stripped(_PLAIN + padding, media.MP4) == _PLAIN
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_foreign_bytes_behind_the_film_are_refused(name: str) -> None:
+    assert refusal(_PLAIN + FOREIGN[name], media.MP4) is stripping.ForeignBytes
+
+
+def test_a_box_of_no_known_kind_and_a_list_that_is_none_are_foreign() -> None:
+    assert refusal(_PLAIN + _box(b"evil", SECRET), media.MP4) is stripping.ForeignBytes
+    assert refusal(_box(b"ftyp", b"isom", bytes(2000)) + _PLAIN, media.MP4) is stripping.ForeignBytes
+
+
+_TRACK = [b"moov", b"trak"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        pieces.ftyp(b"isom"),
+        pieces.ftyp(b"isom") + _box(b"mdat", bytes(50)),
+        pieces.ftyp(b"isom") + _box(b"moov", bytes(8)),
+        pieces.without_box(_PLAIN, b"moov"),
+        _PLAIN[:-1],
+        _PLAIN + _box(b"free", size=500),
+        _PLAIN + bytes(4) + b"free",
+        _PLAIN + _box(b"free", size=7),
+        _PLAIN + struct.pack(">I4sQ", 1, b"free", 15),
+        _PLAIN + b"\x00\x00\x00\x01free",
+        _inside(_PLAIN, [b"moov"], _box(b"udta", size=100)),
+        _inside(_PLAIN, [b"moov"], _box(b"cmov", SECRET)),
+        _inside(_PLAIN, [b"moov"], _box(b"mvhd", bytes(6))),
+        _inside(_PLAIN, [b"moov"], _box(b"trak")),
+        _inside(_PLAIN, [b"moov"], _box(b"trak", _box(b"mdia"))),
+        _inside(
+            _PLAIN, [b"moov"], _recorder(b"meta", 0, [_box(b"stsc", struct.pack(">II", 0, 9)), _box(b"stco", bytes(8))])
+        ),
+        _inside(_PLAIN, [b"moov"], _recorder(b"meta", 0, [_box(b"stsc", bytes(8)), _box(b"stco", b"\xff" * 8)])),
+    ],
+)
+def test_a_broken_structure_is_refused(content: bytes) -> None:
+    assert refusal(content, media.MP4) is stripping.Malformed
