@@ -1,0 +1,212 @@
+"""The side of the web process: starts the zygote at the first use, hands files over, reads what came of them.
+
+Any number of threads may ask at once. A process that is forked from this one starts a zygote of its own.
+"""
+
+import atexit
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from imagehost.prober import confinement, wire
+
+PATIENCE = confinement.WALL_SECONDS + 10.0  # seconds: the child ends itself long before
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+class Failed(Exception):
+    """No answer, for a reason that is not in the file."""
+
+
+class Killed(Exception):
+    """The child was ended by a limit, crashed, or went astray, while it worked on the file."""
+
+
+class _Lost(Exception):
+    """The zygote was gone before a child began with the file."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`content` are the bytes of a preview, if one was asked for."""
+
+    message: wire.Message
+    content: bytes
+
+
+@dataclass(frozen=True)
+class _Zygote:
+    process: subprocess.Popen[bytes]
+    control: socket.socket
+
+    def end(self) -> None:
+        """It ends by itself as soon as its worker hangs up."""
+        self.control.close()
+        try:
+            self.process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+_lock = threading.Lock()
+_zygote: _Zygote | None = None
+
+
+def ask(path: Path, request: wire.Message, *, writable: bool) -> Answer:
+    """Have a child do what `request` says with the file. Raises Failed, Killed."""
+    try:
+        file = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        raise Failed(f"the file cannot be opened: {error}") from error
+    try:
+        for _ in range(2):  # a zygote that somebody killed is replaced
+            try:
+                return _ask(file, request)
+            except _Lost:
+                continue
+        raise Failed("the zygote ends as soon as it is started")
+    except OSError as error:
+        raise Failed(f"no conversation with the zygote: {error}") from error
+    finally:
+        os.close(file)
+
+
+def _ask(file: int, request: wire.Message) -> Answer:
+    ours, theirs = socket.socketpair()
+    report, reporting = socket.socketpair()
+    with ours, report:
+        with theirs, reporting:
+            ours.sendall(wire.line(request))
+            zygote = _hand_over(file, theirs, reporting)
+        try:
+            said, status = _listen(ours, report)
+        except (_Lost, Failed):
+            _forget(zygote)
+            raise
+    return _answer(said, status)
+
+
+def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, int]:
+    """What the child said, and the status it ended with. Raises Killed; Failed; _Lost where no child began."""
+    give_up_at = time.monotonic() + PATIENCE
+    said, status = bytearray(), bytearray()
+    with selectors.DefaultSelector() as waiting:
+        waiting.register(conversation, selectors.EVENT_READ, said)
+        waiting.register(report, selectors.EVENT_READ, status)
+        while ends := waiting.get_map():
+            ready = waiting.select(give_up_at - time.monotonic())
+            if not ready:
+                raise Failed(f"no answer within {PATIENCE} s")
+            for key, _ in ready:
+                if chunk := _received(key.fd):
+                    key.data.extend(chunk)
+                else:
+                    waiting.unregister(key.fileobj)
+            if said and report not in ends and not status:
+                raise Failed("the zygote ended before its child")
+            if len(said) > wire.MAX_ANSWER:
+                raise Killed("the child would not stop talking")
+    if not status:
+        raise _Lost
+    return bytes(said), int(wire.REPORT.unpack(status)[0])
+
+
+def _received(descriptor: int) -> bytes:
+    try:
+        return os.read(descriptor, 64 * 1024)
+    except ConnectionResetError:
+        return b""
+
+
+def _hand_over(file: int, conversation: socket.socket, report: socket.socket) -> _Zygote:
+    """To the zygote, which is started where there is none. Raises _Lost."""
+    global _zygote  # noqa: PLW0603  # one for each process
+    with _lock:
+        if _zygote is None:
+            _zygote = _start()
+        zygote = _zygote
+        try:
+            socket.send_fds(zygote.control, [wire.REQUEST], [file, conversation.fileno(), report.fileno()])
+            return zygote
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it ended
+    _forget(zygote)
+    raise _Lost
+
+
+def _forget(zygote: _Zygote | None) -> None:
+    """Unless another thread has replaced it already."""
+    global _zygote  # noqa: PLW0603  # the same
+    with _lock:
+        if zygote is None or zygote is not _zygote:
+            return
+        _zygote = None
+        zygote.end()
+
+
+def _start() -> _Zygote:
+    """A clean environment: none of this process's secrets, only where to find the same modules."""
+    control, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen(  # noqa: S603  # our own module
+            [sys.executable, "-P", "-m", "imagehost.prober.zygote", str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            env={
+                "PATH": os.defpath,
+                "PYTHONPATH": os.pathsep.join([str(_ROOT), *filter(None, sys.path)]),
+                "PYTHONDONTWRITEBYTECODE": "1",
+            },
+            cwd="/",
+            start_new_session=True,  # signals to the worker's group pass by: it ends after the worker's last request
+        )
+    return _Zygote(process, control)
+
+
+def _answer(said: bytes, status: int) -> Answer:
+    if status == wire.NOT_STARTED:
+        raise Failed("the zygote could not start a process")
+    if os.WIFSIGNALED(status):
+        raise _ended_by(os.WTERMSIG(status))
+    if status != 0:
+        raise Failed(f"the child ended with {os.waitstatus_to_exitcode(status)}; its traceback is in the log")
+    line, _, content = said.removeprefix(wire.STARTED).partition(b"\n")
+    try:
+        return Answer(wire.message(line), content)
+    except ValueError as error:
+        raise Failed("the answer is not readable") from error
+
+
+def _ended_by(number: int) -> Exception:
+    """SIGKILL and SIGTERM come from outside: an operator, or a machine that is out of memory."""
+    name = signal.Signals(number).name
+    if number in (signal.SIGKILL, signal.SIGTERM):
+        return Failed(f"the child was ended by {name}")
+    return Killed(f"the child was ended by {name}")
+
+
+def _at_exit() -> None:
+    _forget(_zygote)
+
+
+def _after_fork() -> None:
+    """The zygote belongs to the process that started it: this one must not keep its socket open, nor wait for it."""
+    global _lock, _zygote  # noqa: PLW0603  # another thread of the parent may hold the lock for ever
+    _lock = threading.Lock()
+    if _zygote is not None:
+        _zygote.control.close()
+        _zygote.process.returncode = 0  # so that nobody waits for what is not our child
+    _zygote = None
+
+
+atexit.register(_at_exit)
+os.register_at_fork(after_in_child=_after_fork)

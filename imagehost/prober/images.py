@@ -1,0 +1,109 @@
+"""Header parse and thumbnail of images, by Pillow. Runs in the confined child."""
+
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from PIL import AvifImagePlugin, ExifTags, Image
+
+from imagehost import media
+from imagehost.media import MediaType
+from imagehost.prober import animations
+from imagehost.prober.refusals import check_size
+
+AvifImagePlugin.DEFAULT_MAX_THREADS = 1
+
+_FORMATS = {media.PNG: "PNG", media.JPEG: "JPEG", media.WEBP: "WEBP", media.GIF: "GIF", media.AVIF: "AVIF"}
+_UPRIGHT = {  # what to do about an Exif orientation
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
+_STRIP = 32  # rows of a reduced picture at a time
+_SIDEWAYS = frozenset({5, 6, 7, 8})  # these swap width and height
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Width and height as shown; `duration_ms` is None for a still."""
+
+    width: int
+    height: int
+    frames: int
+    duration_ms: int | None
+
+
+def size(file: BinaryIO, type_: MediaType) -> tuple[int, int]:
+    """Width and height as shown. Raises Refused or one of `refusals.BROKEN`."""
+    with _opened(file, type_) as image:
+        return _shown_size(image)
+
+
+def facts(file: BinaryIO, type_: MediaType) -> Facts:
+    """Raises as `size`."""
+    with _opened(file, type_) as image:
+        width, height = _shown_size(image)
+        counted = getattr(image, "n_frames", 1) if type_ is media.AVIF else 1
+    frames, duration_ms = (1, None) if type_ is media.JPEG else animations.measure(file, type_, counted)
+    return Facts(width, height, frames, duration_ms)
+
+
+def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
+    """The first frame, upright, in RGB or RGBA, no side longer than asked for. Raises as `size`."""
+    with _opened(file, type_) as image:
+        image.draft("RGB", (longest_side, longest_side))  # a JPEG is decoded at a fraction of its size
+        turned = _UPRIGHT.get(_orientation(image))
+        picture = _reduced(image, longest_side)
+    picture.thumbnail((longest_side, longest_side))
+    return picture if turned is None else picture.transpose(turned)
+
+
+def _shown_size(image: Image.Image) -> tuple[int, int]:
+    width, height = image.size
+    return (height, width) if _orientation(image) in _SIDEWAYS else (width, height)
+
+
+def _orientation(image: Image.Image) -> int:
+    """As the header has it; of an AVIF that is its `irot` and `imir`. Pillow's getexif() would decode a whole PNG."""
+    exif = Image.Exif()
+    exif.load(image.info.get("exif", b""))
+    orientation = exif.get(ExifTags.Base.Orientation)
+    return orientation if orientation in _UPRIGHT else 1
+
+
+def _opened(file: BinaryIO, type_: MediaType) -> Image.Image:
+    file.seek(0)
+    if type_ is media.AVIF:
+        image: Image.Image = AvifImagePlugin.AvifImageFile(file)  # Image.open() knows fewer of its brands
+    else:
+        image = Image.open(file, formats=[_FORMATS[type_]])
+    check_size(*image.size)
+    return image
+
+
+def _reduced(image: Image.Image, longest_side: int) -> Image.Image:
+    """The picture decoded, and still at least twice as long as asked for where it was.
+
+    By strips: a second copy of the largest pictures would take more memory than there is.
+    """
+    image.load()
+    mode = "RGBA" if image.has_transparency_data else "RGB"
+    factor = max(image.size) // (2 * longest_side)
+    if factor < 2:
+        return _in_colour(image, mode)
+    width, height = image.size
+    reduced = Image.new(mode, (-(-width // factor), -(-height // factor)))
+    reduced.info = image.info
+    for top in range(0, height, factor * _STRIP):
+        strip = image.crop((0, top, width, min(height, top + factor * _STRIP)))
+        reduced.paste(_in_colour(strip, mode).reduce(factor), (0, top // factor))
+    return reduced
+
+
+def _in_colour(image: Image.Image, mode: str) -> Image.Image:
+    if image.mode.startswith("I"):  # 16 bits for each pixel, which convert() would cut off at 255
+        image = image.point(lambda value: value * (1 / 256)).convert("L")
+    return image.convert(mode)

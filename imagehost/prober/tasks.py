@@ -1,0 +1,94 @@
+"""What a child does with the one file it is given."""
+
+import io
+import os
+import socket
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from typing import BinaryIO
+
+from PIL import Image
+
+from imagehost import media, stripping
+from imagehost.media import MediaType
+from imagehost.prober import confinement, images, opinion, videos, wire
+from imagehost.prober.refusals import BROKEN, Refused
+
+_PROFILE = 16 * 1024  # bytes of a colour profile that a preview carries at most
+_QUALITY = 80
+
+
+def warm_up() -> None:
+    """Load in the zygote what the children would each load again."""
+    warnings.simplefilter("ignore")  # what decoders remark about strangers' files would fill the log
+    warnings.simplefilter("error", Image.DecompressionBombWarning)
+    Image.init()
+    opinion.of_head(b"GIF89a")
+    encoded = io.BytesIO()
+    for format_ in ("PNG", "JPEG", "WEBP", "GIF"):
+        encoded.seek(0)
+        Image.new("RGB", (8, 8)).save(encoded, format_)
+
+
+def serve(file: int, conversation: socket.socket) -> None:
+    """Do what the request of the conversation asks, with the file of that descriptor, and answer."""
+    with conversation, conversation.makefile("rb") as asked:
+        conversation.sendall(wire.STARTED)
+        request = wire.message(asked.readline(wire.MAX_LINE))
+        content = b""
+        try:
+            if request["task"] == "probe":
+                with os.fdopen(file, "r+b") as probed:
+                    answer = _probe(probed)
+            else:
+                with os.fdopen(file, "rb") as rendered:
+                    answer, content = _render(rendered, media.BY_MIME[request["mime"]], request["longest_side"])
+        except Refused as refusal:
+            answer = {"invalid": str(refusal)[:1000]}
+        conversation.sendall(wire.line(answer) + content)
+
+
+def _probe(file: BinaryIO) -> wire.Message:
+    type_ = opinion.of_head(file.read(media.HEAD_LENGTH))
+    if type_.is_video:
+        confinement.keep_to_video_memory()
+    with _broken_is_refused(type_):
+        before = videos.size(file, type_) if type_.is_video else images.size(file, type_)
+    try:
+        stripping.strip(file, type_)
+    except (stripping.ForeignBytes, stripping.Malformed) as error:
+        raise Refused(f"{type_.mime}: {error}") from error
+    file.flush()
+    with _broken_is_refused(type_):
+        found = videos.facts(file, type_) if type_.is_video else images.facts(file, type_)
+    if {*before} != {found.width, found.height}:  # an orientation that nobody reads may have gone
+        raise Refused(f"{type_.mime}: {before} became {found} without its metadata")
+    return {"mime": type_.mime, **asdict(found)}
+
+
+def _render(file: BinaryIO, type_: MediaType, longest_side: int) -> tuple[wire.Message, bytes]:
+    if type_.is_video:
+        confinement.keep_to_video_memory()
+    with _broken_is_refused(type_):
+        draw = videos.poster if type_.is_video else images.thumbnail
+        picture = draw(file, type_, longest_side)
+        profile = picture.info.get("icc_profile")
+        if not profile or len(profile) > _PROFILE or profile[16:20] != b"RGB ":
+            profile = None
+        encoded = io.BytesIO()
+        picture.save(encoded, "WEBP", quality=_QUALITY, method=2, icc_profile=profile, exif=b"", xmp=b"")
+        with Image.open(encoded, formats=["WEBP"]) as written:
+            written.load()
+            if written.size != picture.size:
+                raise Refused(f"the preview came out as {written.size} instead of {picture.size}")
+    return {"width": picture.width, "height": picture.height}, encoded.getvalue()
+
+
+@contextmanager
+def _broken_is_refused(type_: MediaType) -> Iterator[None]:
+    try:
+        yield
+    except BROKEN as error:
+        raise Refused(f"{type_.mime}: {type(error).__name__}: {error}"[:1000]) from error

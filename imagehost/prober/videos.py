@@ -1,0 +1,124 @@
+"""Header parse and poster of videos, by PyAV. Runs in the confined child."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+import av
+from av.container import InputContainer
+from av.packet import Packet
+from av.stream import Disposition
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+from PIL import Image
+
+from imagehost import media
+from imagehost.media import MediaType
+from imagehost.prober.animations import believable
+from imagehost.prober.refusals import MAX_PIXELS, Refused, check_size
+
+av.logging.set_level(av.logging.PANIC)
+
+_FORMATS = {media.MP4: "mov", media.MOV: "mov", media.WEBM: "matroska"}
+_PACKETS = 2000  # of the picture, until one must have given a frame
+_POSTER_SECONDS = 5.0  # for decoding from the keyframe to the wanted time; then the frame that was reached is taken
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Width and height as shown; `duration_ms` is None where the file does not say."""
+
+    width: int
+    height: int
+    duration_ms: int | None
+
+
+def size(file: BinaryIO, type_: MediaType) -> tuple[int, int]:
+    """Width and height as shown. Raises Refused or one of `refusals.BROKEN`."""
+    found = facts(file, type_)
+    return found.width, found.height
+
+
+def facts(file: BinaryIO, type_: MediaType) -> Facts:
+    """One frame is decoded: only that proves a video. Raises as `size`."""
+    with _opened(file, type_) as container:
+        frame = next(_frames(container, _picture(container)))
+        width, height = check_size(frame.width, frame.height)
+        if frame.rotation % 180 == 90:
+            width, height = height, width
+        return Facts(width, height, _duration_ms(container))
+
+
+def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
+    """The frame at one second, or at a third of a shorter video, upright, no side longer than asked for."""
+    with _opened(file, type_) as container:
+        stream = _picture(container)
+        wanted = min(1.0, (_duration_ms(container) or 0) / 3000)
+        if wanted:
+            container.seek(int(wanted * 1_000_000))  # to the keyframe before
+        frame = _frame_at(_frames(container, stream), wanted + (container.start_time or 0) / 1_000_000)
+        width, height = check_size(frame.width, frame.height)
+        scale = min(1.0, longest_side / max(width, height))
+        small = frame.reformat(
+            width=max(1, round(width * scale)),
+            height=max(1, round(height * scale)),
+            format="rgb24",
+            interpolation="AREA",
+        )
+        picture: Image.Image = small.to_image()  # type: ignore[no-untyped-call]  # PyAV does not type it
+        return picture.rotate(frame.rotation, expand=True) if frame.rotation % 90 == 0 else picture
+
+
+def _opened(file: BinaryIO, type_: MediaType) -> InputContainer:
+    """A file object and a forced format: no protocol, no guessing, no other file."""
+    file.seek(0)
+    return av.open(file, mode="r", format=_FORMATS[type_])
+
+
+def _picture(container: InputContainer) -> VideoStream:
+    """The stream that is shown. A cover picture is none."""
+    for stream in container.streams.video:
+        if not stream.disposition & Disposition.attached_pic:
+            stream.codec_context.thread_count = 1
+            stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}
+            return stream
+    raise Refused("no video in it")
+
+
+def _frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
+    """What can be decoded: a damaged packet is passed over. Raises Refused where there is none."""
+    found = False
+    for number, packet in enumerate(container.demux(stream)):
+        for frame in _decoded(packet):
+            found = True
+            yield frame
+        if number >= _PACKETS and not found:
+            break
+    if not found:
+        raise Refused("not one frame of the video can be decoded")
+
+
+def _decoded(packet: "Packet[VideoStream]") -> list[VideoFrame]:  # noqa: UP037  # generic to type checkers alone
+    try:
+        return packet.decode()
+    except av.InvalidDataError:
+        return []
+
+
+def _frame_at(frames: Iterator[VideoFrame], seconds: float) -> VideoFrame:
+    give_up_at = time.monotonic() + _POSTER_SECONDS
+    frame = next(frames)
+    for later in frames:
+        reached: float | None = frame.time  # PyAV's type forgets that a frame may have none
+        if reached is None or reached >= seconds or time.monotonic() > give_up_at:
+            break
+        frame = later
+    return frame
+
+
+def _duration_ms(container: InputContainer) -> int | None:
+    duration: Any = container.duration  # microseconds; None for a live WebM
+    return None if duration is None or duration <= 0 else believable(duration / 1000)

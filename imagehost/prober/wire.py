@@ -1,0 +1,33 @@
+"""What the web process and the zygote say to each other.
+
+The control socket carries one byte for each request and three descriptors: the file, the child's end of a conversation
+and the zygote's end of a report. In the conversation the web process sends the request as a line of JSON; the child
+answers `STARTED`, one line of JSON and the bytes of a preview, and closes. In the report the zygote tells how the child
+ended: only the zygote holds it, so no child can speak for itself there.
+"""
+
+import json
+import struct
+from typing import Any
+
+Message = dict[str, Any]  # JSON
+
+REQUEST = b"."
+STARTED = b"!"
+NOT_STARTED = 0x7FFFFFFF  # as an exit status: there was no process to be had
+REPORT = struct.Struct("!i")  # the status as os.waitpid() gives it
+
+MAX_LINE = 4096
+MAX_ANSWER = 4 * 1024 * 1024
+
+
+def line(message: Message) -> bytes:
+    return json.dumps(message).encode() + b"\n"
+
+
+def message(encoded: bytes) -> Message:
+    """Raises ValueError where `encoded` is no JSON object."""
+    decoded = json.loads(encoded)
+    if not isinstance(decoded, dict):
+        raise ValueError("not an object")
+    return decoded

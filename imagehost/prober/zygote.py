@@ -1,0 +1,138 @@
+"""The small process beside a web worker: it has the decoders loaded and forks a confined child for each file.
+
+Started as `python -m imagehost.prober.zygote <descriptor of the control socket>`. It reads no file itself, knows no
+secret and never imports Django. It ends when its worker ends, however that happens: the control socket is at its end.
+"""
+
+import fcntl
+import gc
+import os
+import selectors
+import signal
+import socket
+import sys
+import time
+from dataclasses import dataclass
+
+from imagehost.prober import confinement, tasks, wire
+
+GRACE = 3.0  # seconds: a child that its own alarm did not end is killed then
+_FILE, _CONVERSATION = 3, 4  # descriptors of a child; it has no others
+
+
+@dataclass(frozen=True)
+class _Child:
+    report: socket.socket
+    kill_at: float
+
+
+class _Zygote:
+    def __init__(self, control: socket.socket) -> None:
+        self.control = control
+        self.children: dict[int, _Child] = {}
+        self.woken, self.waker = socket.socketpair()
+        self.woken.setblocking(False)  # noqa: FBT003  # the standard library's own manner
+        self.waker.setblocking(False)  # noqa: FBT003  # the same
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing would wake
+        signal.set_wakeup_fd(self.waker.fileno(), warn_on_full_buffer=False)
+
+    def serve(self) -> None:
+        """Until the worker is gone; its children go with it."""
+        selector = selectors.DefaultSelector()
+        selector.register(self.control, selectors.EVENT_READ)
+        selector.register(self.woken, selectors.EVENT_READ)
+        while True:
+            ready = {key.fileobj for key, _ in selector.select(self._patience())}
+            if self.woken in ready:
+                self.woken.recv(4096)
+            self._reap()
+            if self.control in ready and not self._accept():
+                break
+        for pid in self.children:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+
+    def _patience(self) -> float | None:
+        """Seconds until a child has to be killed; None where there is none. Kills those that are due."""
+        now = time.monotonic()
+        for pid, child in self.children.items():
+            if child.kill_at <= now:
+                os.kill(pid, signal.SIGKILL)
+        return max(0.1, min(child.kill_at for child in self.children.values()) - now) if self.children else None
+
+    def _accept(self) -> bool:
+        """Take one request and fork its child. False where the worker is gone."""
+        data, descriptors, _, _ = socket.recv_fds(self.control, len(wire.REQUEST), 3)
+        if not data:
+            return False
+        if len(descriptors) != 3:
+            for descriptor in descriptors:
+                os.close(descriptor)
+            return True
+        file, conversation, report = descriptors
+        self._fork(file, conversation, socket.socket(fileno=report))
+        os.close(file)
+        os.close(conversation)
+        return True
+
+    def _fork(self, file: int, conversation: int, report: socket.socket) -> None:
+        try:
+            pid = os.fork()
+        except (OSError, MemoryError):
+            self._tell(report, wire.NOT_STARTED)
+            return
+        if pid == 0:
+            _become_child(file, conversation)
+        self.children[pid] = _Child(report, time.monotonic() + confinement.WALL_SECONDS + GRACE)
+
+    def _reap(self) -> None:
+        while self.children:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                return
+            self._tell(self.children.pop(pid).report, status)
+
+    def _tell(self, report: socket.socket, status: int) -> None:
+        with report:
+            try:
+                report.sendall(wire.REPORT.pack(status))
+            except (BrokenPipeError, ConnectionResetError):
+                return  # nobody waits for it any more
+
+
+def _become_child(file: int, conversation: int) -> None:
+    """Never returns. What the process ends with tells the web process whether to believe the answer."""
+    code = 70  # EX_SOFTWARE
+    try:
+        signal.set_wakeup_fd(-1)
+        _keep_only(file, conversation)
+        confinement.confine()
+        tasks.serve(_FILE, socket.socket(fileno=_CONVERSATION))
+        code = 0
+    except BaseException:
+        sys.excepthook(*sys.exc_info())  # to the worker's log: a mistake of ours, not of the file
+    finally:
+        os._exit(code)
+
+
+def _keep_only(file: int, conversation: int) -> None:
+    """The standard three, the file and the conversation: not the control socket, nor what belongs to other requests."""
+    aside = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _CONVERSATION + 1) for descriptor in (file, conversation)]
+    os.dup2(aside[0], _FILE)
+    os.dup2(aside[1], _CONVERSATION)
+    os.closerange(_CONVERSATION + 1, os.sysconf("SC_OPEN_MAX"))
+
+
+def main(descriptor: int) -> None:
+    os.umask(0o077)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(
+            number, signal.SIG_IGN
+        )  # sent to whole groups; this process ends with its worker, after its last request
+    tasks.warm_up()
+    gc.freeze()  # so that children share what is loaded
+    _Zygote(socket.socket(fileno=descriptor)).serve()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

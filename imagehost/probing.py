@@ -1,0 +1,83 @@
+"""What a file of a stranger is, by its content, and the small picture that stands for it.
+
+No byte of the file is read in this process: `prober` has a confined child for that.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from imagehost import media
+from imagehost.media import MediaType
+from imagehost.prober import client, wire
+
+LONGEST_SIDE = 640
+"""Pixels of a preview."""
+
+
+class InvalidMedia(Exception):
+    """Not an allowed type, broken, a bomb, or something else in disguise; the text says why, for the log only."""
+
+
+class ProberFailed(Exception):
+    """Our own trouble: it says nothing about the file."""
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Width and height as shown, after rotation.
+
+    `duration_ms` of videos and animated images, None for stills and where the file does not say (live WebM). `frames`
+    of images, 1 or more; None for videos.
+    """
+
+    media: MediaType
+    width: int
+    height: int
+    duration_ms: int | None
+    frames: int | None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """A WebP."""
+
+    content: bytes
+    width: int
+    height: int
+
+
+def probe(path: Path) -> Probe:
+    """The type and the facts of a file. Its private metadata is removed IN PLACE: it may become shorter.
+
+    What is behind the header may be cut off. Raises InvalidMedia and ProberFailed; after either the file is of no use.
+    """
+    found = _ask(path, {"task": "probe"}, writable=True).message
+    return Probe(
+        media=media.BY_MIME[found["mime"]],
+        width=found["width"],
+        height=found["height"],
+        duration_ms=found["duration_ms"],
+        frames=found.get("frames"),
+    )
+
+
+def render(path: Path, media: MediaType, *, longest_side: int = LONGEST_SIDE) -> Preview:
+    """A thumbnail, or the poster of a video: upright, its longer side at most `longest_side`, never enlarged.
+
+    Raises InvalidMedia where the body is cut off or broken, and ProberFailed.
+    """
+    request = {"task": "render", "mime": media.mime, "longest_side": longest_side}
+    answer = _ask(path, request, writable=False)
+    return Preview(answer.content, answer.message["width"], answer.message["height"])
+
+
+def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:
+    try:
+        answer = client.ask(path, request, writable=writable)
+    except client.Killed as error:
+        raise InvalidMedia(str(error)) from error
+    except client.Failed as error:
+        raise ProberFailed(str(error)) from error
+    if "invalid" in answer.message:
+        raise InvalidMedia(answer.message["invalid"])
+    return answer

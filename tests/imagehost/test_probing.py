@@ -1,0 +1,188 @@
+"""What is found out about real files of all eight types, by content, and what happens to the process that does it."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from imagehost import media, probing
+from imagehost.prober import client
+from imagehost.probing import Probe
+from tests.bed import threads
+from tests.imagehost import media_corpus
+from tests.imagehost.media_corpus import Sample
+from tests.imagehost.media_corpus.sample import PLACE
+
+
+@pytest.fixture
+def upload(tmp_path: Path) -> Path:
+    """Where an upload lies, without any extension."""
+    return tmp_path / "upload"
+
+
+def expected(sample: Sample, found: Probe) -> Probe:
+    """What the sample says, with the found duration where it is near enough."""
+    said, measured = sample.duration_ms, found.duration_ms
+    if said is not None and measured is not None and abs(said - measured) <= sample.duration_slack_ms:
+        said = measured
+    return Probe(media.BY_MIME[sample.mime or ""], sample.width, sample.height, said, sample.frames)
+
+
+@pytest.mark.parametrize("name", media_corpus.TAKEN_NAMES)
+def test_a_file_is_taken_as_what_it_is(name: str, upload: Path) -> None:
+    sample = media_corpus.sample(name)
+    upload.write_bytes(sample.content)
+    found = probing.probe(upload)
+    assert found == expected(sample, found)
+
+
+@pytest.mark.parametrize("name", [name for name in media_corpus.REAL_NAMES if "gps" in name or "comment" in name])
+def test_the_place_is_not_in_the_file_any_more(name: str, upload: Path) -> None:
+    sample = media_corpus.sample(name)
+    upload.write_bytes(sample.content)
+    assert sample.has_gps
+    probing.probe(upload)
+    assert PLACE.encode() not in upload.read_bytes()
+    assert b"Camera Maker" not in upload.read_bytes()
+
+
+@pytest.mark.parametrize("name", media_corpus.TAKEN_NAMES)
+def test_probing_again_finds_the_same_and_changes_nothing(name: str, upload: Path) -> None:
+    upload.write_bytes(media_corpus.sample(name).content)
+    first = probing.probe(upload)
+    stripped = upload.read_bytes()
+    assert probing.probe(upload) == first
+    assert upload.read_bytes() == stripped
+
+
+def test_the_real_files_are_of_all_eight_types() -> None:
+    assert {sample.mime for sample in media_corpus.real_files()} == set(media.BY_MIME)
+
+
+@pytest.fixture
+def png(upload: Path) -> Path:
+    upload.write_bytes(media_corpus.sample("png-rgb").content)
+    return upload
+
+
+FOUND = Probe(media.PNG, 48, 32, None, 1)
+
+
+def zygote() -> int:
+    assert client._zygote is not None
+    return client._zygote.process.pid
+
+
+def test_one_process_serves_all_files(png: Path) -> None:
+    probing.probe(png)
+    first = zygote()
+    assert probing.probe(png) == FOUND
+    assert zygote() == first
+
+
+def test_many_threads_ask_at_once(png: Path, tmp_path: Path) -> None:
+    def ask(number: int) -> tuple[Probe, int]:
+        copy = tmp_path / str(number)
+        copy.write_bytes(png.read_bytes())
+        return probing.probe(copy), zygote()
+
+    assert threads.together(8, ask) == [(FOUND, zygote())] * 8
+
+
+def test_a_zygote_that_was_killed_is_replaced(png: Path) -> None:
+    probing.probe(png)
+    killed = zygote()
+    os.kill(killed, signal.SIGKILL)
+    assert probing.probe(png) == FOUND
+    assert zygote() != killed
+    assert not Path(f"/proc/{killed}").exists()  # nor is it left as a zombie
+
+
+def open_files() -> list[str]:
+    return sorted(entry.name for entry in Path("/proc/self/fd").iterdir())
+
+
+def test_nothing_is_left_open_and_nobody_left_waiting(png: Path, tmp_path: Path) -> None:
+    probing.probe(png)
+    before = open_files()
+    refused = tmp_path / "refused"
+    refused.write_bytes(b"text")
+    for _ in range(20):
+        probing.probe(png)
+        with pytest.raises(probing.InvalidMedia):
+            probing.probe(refused)
+        with pytest.raises(probing.ProberFailed):
+            probing.probe(tmp_path / "missing")
+    assert open_files() == before
+    assert Path(f"/proc/{zygote()}/task/{zygote()}/children").read_text() == ""
+
+
+def test_a_process_that_was_forked_has_a_zygote_of_its_own(png: Path) -> None:
+    probing.probe(png)
+    ours = zygote()
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(writer, f"{probing.probe(png) == FOUND} {zygote() != ours}".encode())
+            client._at_exit()
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as told:
+        assert told.read() == "True True"
+    os.waitpid(pid, 0)
+    assert probing.probe(png) == FOUND
+    assert zygote() == ours
+
+
+PARENT = """
+import sys
+from pathlib import Path
+from imagehost import probing
+from imagehost.prober import client
+probing.probe(Path(sys.argv[1]))
+print(client._zygote.process.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_zygote_ends_with_its_parent_even_when_that_is_killed(png: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", PARENT, str(png)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        cwd=Path(__file__).parents[2],
+    ) as parent:
+        assert parent.stdout is not None
+        pid = int(parent.stdout.readline())
+        handle = os.pidfd_open(pid)
+        parent.kill()
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    ended = poll.poll(10_000)
+    os.close(handle)
+    assert ended
+
+
+def test_the_zygote_inherits_no_secret(png: Path) -> None:
+    probing.probe(png)
+    environment = Path(f"/proc/{zygote()}/environ").read_bytes()
+    names = {entry.partition(b"=")[0] for entry in environment.split(b"\0") if entry}
+    assert b"SECRET_KEY" in Path("/proc/self/environ").read_bytes() or "SECRET_KEY" in os.environ
+    assert names == {b"PATH", b"PYTHONPATH", b"PYTHONDONTWRITEBYTECODE"}
+
+
+@pytest.mark.parametrize("kind", ["missing", "directory", "link"])
+def test_a_path_without_a_file_is_our_own_trouble(kind: str, png: Path, tmp_path: Path) -> None:
+    path = tmp_path / kind
+    if kind == "directory":
+        path.mkdir()
+    if kind == "link":
+        path.symlink_to(png)
+    with pytest.raises(probing.ProberFailed, match="cannot be opened"):
+        probing.probe(path)

@@ -1,0 +1,216 @@
+"""Hostile files are refused, and cost little; the child that reads them can do nothing else."""
+
+import io
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from imagehost import media, probing
+from imagehost.prober import client
+from tests.imagehost import media_corpus
+
+ROOT = Path(__file__).parents[2]
+Rendering = Callable[[], tuple[int, Future[probing.Preview]]]
+
+
+@pytest.fixture
+def upload(tmp_path: Path) -> Path:
+    return tmp_path / "upload"
+
+
+@pytest.mark.parametrize("name", media_corpus.REFUSED_NAMES)
+def test_it_is_refused(name: str, upload: Path) -> None:
+    upload.write_bytes(media_corpus.sample(name).content)
+    with pytest.raises(probing.InvalidMedia):
+        probing.probe(upload)
+
+
+def test_at_least_sixty_files_are_hostile() -> None:
+    assert len(media_corpus.REFUSED_NAMES) >= 60
+    assert set(media_corpus.REFUSED_NAMES) == {
+        sample.name for sample in media_corpus.hostile_files() if not sample.is_taken
+    }
+
+
+@pytest.mark.parametrize("name", ["png-bomb-whole", "png-text-bomb", "webp-bomb", "mp4-sample-count-bomb", "webm-bomb"])
+def test_a_bomb_is_refused_by_its_header_not_by_a_limit(name: str, upload: Path) -> None:
+    upload.write_bytes(media_corpus.sample(name).content)
+    with pytest.raises(probing.InvalidMedia) as refusal:
+        probing.probe(upload)
+    assert "ended by" not in str(refusal.value)
+    assert "MemoryError" not in str(refusal.value)
+
+
+def outcome(path: Path) -> str | None:
+    """The type it is taken as, None where it is refused. Trouble of our own is raised."""
+    try:
+        return probing.probe(path).media.mime
+    except probing.InvalidMedia:
+        return None
+
+
+ONE_OF_EACH = ["png-gps", "jpeg-gps", "webp-animated-gps", "gif-animated", "avif-gps", "mp4-gps", "mov-gps", "webm-gps"]
+
+
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_a_file_that_is_cut_off_anywhere_is_no_trouble_of_ours(name: str, upload: Path) -> None:
+    sample = media_corpus.sample(name)
+    for sixteenth in range(16):
+        upload.write_bytes(sample.content[: len(sample.content) * sixteenth // 16])
+        assert outcome(upload) in {sample.mime, None}
+
+
+def test_random_damage_is_no_trouble_of_ours(upload: Path) -> None:
+    chance = random.Random(20260101)  # noqa: S311  # the same damage in each run
+    for name in ONE_OF_EACH * 25:
+        sample = media_corpus.sample(name)
+        damaged = bytearray(sample.content)
+        for _ in range(chance.choice((1, 2, 8))):
+            at = chance.randrange(chance.choice((64, len(damaged))))
+            damaged[at : at + chance.randrange(4)] = chance.randbytes(chance.randrange(8))
+        upload.write_bytes(damaged)
+        assert outcome(upload) in {sample.mime, None}
+
+
+def endless_jpeg() -> bytes:
+    """Half a megabyte, and minutes to decode: the last of its progressive scans two thousand times over."""
+    encoded = io.BytesIO()
+    Image.new("L", (9000, 9000), 128).save(encoded, "JPEG", progressive=True)
+    content = encoded.getvalue()
+    scan = content[content.rindex(b"\xff\xda") : -2]
+    return content[:-2] + scan * 2000 + content[-2:]
+
+
+@pytest.fixture
+def rendering(upload: Path) -> Iterator[Rendering]:
+    """Start on the endless JPEG; answers the process of the child, confined by now, and what will come of it."""
+    upload.write_bytes(endless_jpeg())
+    with ThreadPoolExecutor(1) as pool:
+
+        def start() -> tuple[int, Future[probing.Preview]]:
+            coming = pool.submit(probing.render, upload, media.JPEG)
+            return busy_child(upload), coming
+
+        yield start
+
+
+def busy_child(path: Path) -> int:
+    """The child that has limited itself and begun to decode that file."""
+    give_up_at = time.monotonic() + 20
+    while time.monotonic() < give_up_at:
+        if client._zygote is not None:
+            pid = client._zygote.process.pid
+            for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split():
+                if decodes(int(child), path):
+                    return int(child)
+        os.sched_yield()
+    raise AssertionError("no child appeared")
+
+
+def decodes(pid: int, path: Path) -> bool:
+    """It has the file open, and used a tenth of a second: far more than it needs before it decodes."""
+    process = Path(f"/proc/{pid}")
+    try:
+        user, system = (process / "stat").read_text().rpartition(")")[2].split()[11:13]
+        return (process / "fd/3").readlink() == path and int(user) + int(system) >= 10
+    except (FileNotFoundError, ProcessLookupError):
+        return False  # it is gone, or no child of this kind
+
+
+def limits(pid: int) -> dict[str, list[str]]:
+    """Soft and hard limit by name, as Linux tells them."""
+    lines = Path(f"/proc/{pid}/limits").read_text().splitlines()[1:]
+    return {line[:26].strip(): line[26:].split()[:2] for line in lines}
+
+
+def test_the_child_can_do_little(rendering: Rendering) -> None:
+    pid, coming = rendering()
+    found = limits(pid)
+    descriptors = {int(entry.name) for entry in Path(f"/proc/{pid}/fd").iterdir()}
+    standard = [Path(f"/proc/{pid}/fd/{number}").readlink() for number in (0, 1)]
+    os.kill(pid, signal.SIGXCPU)
+    with pytest.raises(probing.InvalidMedia):
+        coming.result()
+    assert found["Max cpu time"] == ["15", "16"]
+    assert found["Max file size"] == [str(257 * 1024 * 1024)] * 2
+    assert found["Max open files"] == ["16", "16"]
+    assert found["Max core file size"] == ["0", "0"]
+    assert int(found["Max address space"][0]) < 1.5 * 1024**3
+    assert descriptors == {0, 1, 2, 3, 4}
+    assert standard == [Path("/dev/null")] * 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGXCPU, signal.SIGSEGV])
+def test_a_child_that_a_limit_ends_or_that_crashes_refuses_the_file(
+    number: signal.Signals, rendering: Rendering
+) -> None:
+    pid, coming = rendering()
+    os.kill(pid, number)
+    with pytest.raises(probing.InvalidMedia, match=f"ended by {number.name}"):
+        coming.result()
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_child_that_is_ended_from_outside_says_nothing_about_the_file(
+    number: signal.Signals, rendering: Rendering
+) -> None:
+    pid, coming = rendering()
+    os.kill(pid, number)
+    with pytest.raises(probing.ProberFailed, match=f"ended by {number.name}"):
+        coming.result()
+
+
+def test_a_zygote_that_ends_before_its_child_says_nothing_about_the_file(
+    rendering: Rendering,
+) -> None:
+    pid, coming = rendering()
+    assert client._zygote is not None
+    os.kill(client._zygote.process.pid, signal.SIGKILL)
+    with pytest.raises(probing.ProberFailed, match="ended before its child"):
+        coming.result()
+    os.kill(pid, signal.SIGKILL)
+
+
+def test_a_worker_that_ends_takes_busy_children_with_it(
+    rendering: Rendering,
+) -> None:
+    """As at the end of the process: the zygote is hung up on."""
+    pid, coming = rendering()
+    client._at_exit()
+    with pytest.raises(probing.ProberFailed, match="ended before its child"):
+        coming.result()
+    assert not Path(f"/proc/{pid}").exists()
+
+
+CONFINED = """
+import json, resource, signal
+from imagehost.prober import confinement
+confinement.confine()
+left, _ = signal.getitimer(signal.ITIMER_REAL)
+def fits(size):
+    try:
+        return len(bytearray(size)) == size
+    except MemoryError:
+        return False
+image = [fits(900 << 20), fits(1100 << 20)]
+confinement.keep_to_video_memory()
+print(json.dumps([left, image, [fits(400 << 20), fits(600 << 20)]]))
+"""
+
+
+def test_time_and_memory_of_a_child_end() -> None:
+    ran = subprocess.run([sys.executable, "-c", CONFINED], cwd=ROOT, capture_output=True, check=True)
+    left, image, video = json.loads(ran.stdout)
+    assert 0 < left <= 20
+    assert image == [True, False]
+    assert video == [True, False]
