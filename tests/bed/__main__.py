@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NoReturn
 from xml.etree import ElementTree
 
-from tests.bed import programs, servers
+from tests.bed import object_store, programs, servers
 
 WIDTH = 100
 END_SECONDS = 20
@@ -25,13 +25,14 @@ def main(arguments: list[str]) -> int:
     started = time.monotonic()
     results = []
     try:
-        with servers.running() as running:
+        with object_store.starting() as store, servers.running() as running:
+            stored = store.ready().variables()
             for title, extra in (
                 ("SQLite, limits and cache in process", {}),
                 ("PostgreSQL and Redis", {"DATABASE_URL": running.database_url, "REDIS_URL": running.redis_url}),
             ):
                 print(_line(title), flush=True)
-                results.append((title, *_run(arguments, extra)))
+                results.append((title, *_run(arguments, {**stored, **extra})))
     except (programs.MissingProgramError, servers.ServerError) as problem:
         print(problem, file=sys.stderr)
         return 1

@@ -1,0 +1,75 @@
+"""What every store of files offers, and how it says no."""
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from django.core.exceptions import SuspiciousFileOperation
+
+PIECE = 256 * 1024  # bytes read at a time
+
+
+class StorageFailed(Exception):
+    """The store refused, or did not answer in time. What was asked for may still have happened where it timed out."""
+
+
+class ObjectMissing(StorageFailed):
+    """The store answers, and has no object of that key."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    key: str
+    size: int  # bytes
+    changed_at: datetime  # aware
+
+
+class Bucket(Protocol):
+    """Objects by key. A key is a relative path such as `files/<owner>/<name>.png`; anything else is refused.
+
+    Every method raises StorageFailed (or ObjectMissing), and SuspiciousFileOperation for a key that is no such path.
+    """
+
+    def keep(self, key: str, path: Path, *, mime: str, download_name: str) -> None:
+        """The finished file at `path` becomes the object, whole or not at all, and replaces one of the same key.
+
+        A folder moves the file, S3 copies it: the caller removes what is left at `path`.
+        """
+
+    def keep_bytes(self, key: str, content: bytes, *, mime: str) -> None:
+        """The same for small content, such as a preview: no cache outside our own delivery may keep it."""
+
+    def read(self, key: str, start: int, length: int) -> Iterator[bytes]:
+        """Exactly `length` bytes from `start`, in pieces of at most 256 KiB.
+
+        A missing object or a range beyond its end raises here and not at the first piece. The iterator has `close()`;
+        read to its end, it closes itself.
+        """
+
+    def fetched(self, key: str) -> AbstractContextManager[Path]:
+        """A local file with the content, to read only: the object itself, or a copy that goes away at the end."""
+
+    def remove(self, key: str) -> None:
+        """No error where it is gone already."""
+
+    def entries(self, prefix: str) -> Iterator[Entry]:
+        """The objects whose key starts with `prefix`, in no promised order."""
+
+    def link(self, key: str, *, mime: str, download_name: str) -> str | None:
+        """An absolute URL where a browser gets the object without us, good for an hour at least; None: there is none.
+
+        Says nothing about whether the object exists.
+        """
+
+    def part_directories(self) -> tuple[Path, ...]:
+        """Local directories of half-written objects, beside the incoming directory."""
+
+
+def checked(key: str) -> str:
+    """The key, if it is a relative path of plain parts. No part starts with a dot: part files do."""
+    if not key.isprintable() or "\\" in key or any(not part or part.startswith(".") for part in key.split("/")):
+        raise SuspiciousFileOperation(f"No key of a stored file: {key!r}")
+    return key

@@ -1,0 +1,243 @@
+"""S3 that refuses, dies or falls silent: always StorageFailed, and all is well again afterwards."""
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pytest_django import Settings
+
+from imagehost import storage
+from imagehost.storage import ObjectMissing, S3Storage, StorageFailed
+from tests.bed import object_store
+from tests.bed.object_store import ObjectStore, OwnObjectStore
+from tests.bed.threads import together
+from tests.imagehost import relay
+from tests.imagehost.s3 import fresh_s3_storage, own_s3_storage, server
+
+KEY = "files/owner/Ab3dE6gH.png"
+CONTENT = bytes(range(256)) * 16_384  # 4 MiB: more than the buffers on the way
+
+
+@pytest.fixture(autouse=True)
+def incoming(settings: Settings, tmp_path: Path) -> Path:
+    settings.IMAGEHOST_INCOMING = tmp_path / "incoming"
+    return storage.incoming_directory()
+
+
+@pytest.fixture
+def upload(incoming: Path) -> Path:
+    path = incoming / "upload"
+    path.write_bytes(CONTENT)
+    return path
+
+
+@pytest.fixture(scope="module")
+def mortal() -> Iterator[OwnObjectStore]:
+    """A store that a test may kill: the others of the run have theirs."""
+    with object_store.running() as store:
+        yield store
+
+
+def _keep(bucket: S3Storage, path: Path, key: str = KEY) -> None:
+    bucket.keep(key, path, mime="image/png", download_name="a.png")
+
+
+def _read(bucket: S3Storage, key: str = KEY) -> bytes:
+    return b"".join(bucket.read(key, 0, len(CONTENT)))
+
+
+def _everything(bucket: S3Storage, path: Path) -> dict[str, Callable[[], object]]:
+    return {
+        "keep": lambda: _keep(bucket, path),
+        "keep_bytes": lambda: bucket.keep_bytes(KEY, b"x", mime="image/webp"),
+        "read": lambda: bucket.read(KEY, 0, 1),
+        "fetched": lambda: bucket.fetched(KEY).__enter__(),
+        "remove": lambda: bucket.remove(KEY),
+        "entries": lambda: list(bucket.entries("")),
+    }
+
+
+def _told(act: Callable[[], object]) -> type[Exception] | None:
+    try:
+        act()
+    except StorageFailed as failure:
+        return type(failure)
+    return None
+
+
+def _at(port: int, store: ObjectStore | None = None) -> ObjectStore:
+    """The same keys, spoken to elsewhere."""
+    known = store or server()
+    return ObjectStore(f"http://127.0.0.1:{port}", known.access_key, known.secret_key)
+
+
+def test_a_wrong_secret_is_refused(upload: Path) -> None:
+    known = fresh_s3_storage()
+    stranger_to = replace(server(), secret_key="wrong")
+    with own_s3_storage(stranger_to, bucket_name=known.bucket_name) as stranger:
+        outcomes = {name: _told(act) for name, act in _everything(stranger, upload).items()}
+    assert outcomes == dict.fromkeys(outcomes, StorageFailed)
+    assert list(known.entries("")) == []
+
+
+def test_missing_credentials_are_a_failure(upload: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, str(upload.with_name("none")))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    with own_s3_storage(server(), access_key=None, secret_key=None) as nameless:
+        with pytest.raises(StorageFailed, match="Unable to locate credentials"):
+            _keep(nameless, upload)
+        with pytest.raises(StorageFailed, match="Unable to locate credentials"):
+            nameless.link(KEY, mime="image/png", download_name="a.png")
+
+
+NONSENSE = {
+    "nothing at all": b"",
+    "no HTTP": b"nonsense\r\n\r\n",
+    "an error of a proxy": b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>",
+    "no XML": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>",
+}
+
+
+@pytest.mark.parametrize("answer", NONSENSE.values(), ids=NONSENSE)
+def test_a_server_that_is_no_store_is_a_failure(upload: Path, answer: bytes) -> None:
+    with relay.answering(answer) as port, own_s3_storage(_at(port), total_max_attempts=1) as bucket:
+        outcomes = {name: _told(act) for name, act in _everything(bucket, upload).items()}
+    assert outcomes == dict.fromkeys(outcomes, StorageFailed)
+
+
+def test_a_closed_port_is_a_failure(upload: Path) -> None:
+    with own_s3_storage(_at(relay.closed_port())) as bucket:
+        outcomes = {name: _told(act) for name, act in _everything(bucket, upload).items()}
+    assert outcomes == dict.fromkeys(outcomes, StorageFailed)
+    assert upload.read_bytes() == CONTENT
+
+
+def test_a_silent_server_is_a_failure(upload: Path) -> None:
+    with relay.silence() as port, own_s3_storage(_at(port), read_timeout=0.1, total_max_attempts=1) as bucket:
+        outcomes = {name: _told(act) for name, act in _everything(bucket, upload).items()}
+    assert outcomes == dict.fromkeys(outcomes, StorageFailed)
+
+
+@contextlib.contextmanager
+def _kept_behind(downward: relay.Watch, upload: Path) -> Iterator[S3Storage]:
+    """A store with one file, whose answers go through `downward`."""
+    known = fresh_s3_storage()
+    _keep(known, upload)
+    upload.unlink()
+    with (
+        relay.relaying(_port(server()), downward=downward) as port,
+        own_s3_storage(_at(port), bucket_name=known.bucket_name, read_timeout=0.3) as bucket,
+    ):
+        yield bucket
+
+
+def test_an_answer_that_breaks_off_is_a_failure(upload: Path, incoming: Path) -> None:
+    with _kept_behind(lambda count: count < 1_000_000, upload) as bucket:
+        pieces = bucket.read(KEY, 0, len(CONTENT))
+        assert next(pieces) == CONTENT[: 256 * 1024]
+        with pytest.raises(StorageFailed, match=r"Broke off with .* bytes to come"):
+            list(pieces)
+        assert list(pieces) == []
+        with pytest.raises(StorageFailed), bucket.fetched(KEY):
+            pass
+    assert list(incoming.iterdir()) == []
+
+
+def test_an_answer_that_stalls_is_a_failure(upload: Path, incoming: Path) -> None:
+    released = threading.Event()
+    with _kept_behind(lambda count: count < 1_000_000 or not released.wait(30), upload) as bucket:
+        try:
+            with pytest.raises(StorageFailed, match=r"Broke off with .* bytes to come: Read timeout"):
+                _read(bucket)
+            with pytest.raises(StorageFailed, match="Read timeout"), bucket.fetched(KEY):
+                pass
+        finally:
+            released.set()
+    assert list(incoming.iterdir()) == []
+
+
+def test_one_lost_connection_is_tried_again_with_the_whole_content(upload: Path) -> None:
+    cuts = [2_000_000]
+
+    def cut_once(count: int) -> bool:
+        if cuts and count >= cuts[0]:
+            cuts.clear()
+            return False
+        return True
+
+    known = fresh_s3_storage()
+    with (
+        relay.relaying(_port(server()), upward=cut_once) as port,
+        own_s3_storage(_at(port), bucket_name=known.bucket_name) as bucket,
+    ):
+        _keep(bucket, upload)
+    assert cuts == []
+    assert _read(known) == CONTENT
+
+
+def test_a_store_may_pause_while_it_is_sent_a_file(incoming: Path) -> None:
+    """Longer than connecting may take, as a busy disk does. More content than the buffers on the way hold."""
+    content = incoming / "large"
+    content.write_bytes(CONTENT * 8)
+    connections = []
+
+    def pause(count: int) -> bool:
+        if count < 65_536:
+            connections.append(count)
+        if 1_000_000 < count < 1_000_000 + 65_536:
+            threading.Event().wait(0.5)
+        return True
+
+    known = fresh_s3_storage()
+    with (
+        relay.relaying(_port(server()), upward=pause) as port,
+        own_s3_storage(_at(port), bucket_name=known.bucket_name, connect_timeout=0.1) as bucket,
+    ):
+        _keep(bucket, content)
+    assert len(connections) == 1
+    assert [entry.size for entry in known.entries("")] == [len(CONTENT) * 8]
+
+
+def test_a_store_that_dies_during_uploads_keeps_none_of_them(mortal: OwnObjectStore, incoming: Path) -> None:
+    alive = [mortal]
+    one_by_one = threading.Lock()
+
+    def kill(count: int) -> bool:
+        """All four are on their way, none has arrived."""
+        with one_by_one:
+            if count >= 1_000_000 and alive:
+                alive.pop().kill_object_server()
+        return True
+
+    uploads = {f"files/1/{number}.png": incoming / f"upload-{number}" for number in range(4)}
+    for path in uploads.values():
+        path.write_bytes(CONTENT)
+    with (
+        relay.relaying(_port(mortal), upward=kill) as port,
+        own_s3_storage(_at(port, mortal)) as bucket,
+    ):
+        bucket.client.create_bucket(Bucket=bucket.bucket_name)
+        keys = list(uploads)
+        outcomes = together(4, lambda number: _told(lambda: _keep(bucket, uploads[keys[number]], keys[number])))
+        assert outcomes == [StorageFailed] * 4
+
+        dead = {name: _told(act) for name, act in _everything(bucket, uploads[keys[0]]).items()}
+        assert dead == {**dict.fromkeys(dead, StorageFailed), "entries": None}
+
+        mortal.restart_object_server()
+        assert list(bucket.entries("")) == []
+        for key, path in uploads.items():
+            with pytest.raises(ObjectMissing):
+                bucket.read(key, 0, 1)
+            _keep(bucket, path, key)
+            assert _read(bucket, key) == CONTENT
+
+
+def _port(store: ObjectStore) -> int:
+    return int(store.endpoint_url.rpartition(":")[2])

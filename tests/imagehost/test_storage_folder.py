@@ -1,0 +1,248 @@
+"""The folder: private, and nothing half-written to be seen."""
+
+import errno
+import os
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from imagehost import storage
+from imagehost.storage import Bucket, FolderStorage, ObjectMissing, StorageFailed
+
+KEY = "files/owner/Ab3dE6gH.png"
+
+
+@pytest.fixture
+def location(tmp_path: Path) -> Path:
+    return tmp_path / "files"
+
+
+@pytest.fixture
+def upload(settings: Settings, tmp_path: Path) -> Path:
+    settings.IMAGEHOST_INCOMING = tmp_path / "incoming"
+    path = storage.incoming_directory() / "upload"
+    path.write_bytes(b"picture")
+    path.chmod(0o644)
+    return path
+
+
+def _files(directory: Path) -> list[str]:
+    return sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file())
+
+
+def _keep(bucket: FolderStorage, path: Path, key: str = KEY) -> None:
+    bucket.keep(key, path, mime="image/png", download_name="a.png")
+
+
+def _modes(location: Path) -> list[int]:
+    places = (location, location / "files", location / "files" / "owner", location / KEY)
+    return [place.stat().st_mode & 0o777 for place in places]
+
+
+def test_the_file_is_moved_and_not_copied(location: Path, upload: Path) -> None:
+    inode = upload.stat().st_ino
+    _keep(FolderStorage(location=location), upload)
+    assert (location / KEY).stat().st_ino == inode
+    assert not upload.exists()
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_nobody_else_may_read_what_is_kept(location: Path, upload: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        bucket = FolderStorage(location=location)
+        _keep(bucket, upload)
+        bucket.keep_bytes("files/owner/small", b"x", mime="image/webp")
+    finally:
+        os.umask(before)
+    assert _modes(location) == [0o700, 0o700, 0o700, 0o600]
+    assert (location / "files/owner/small").stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o077])
+def test_an_operator_may_let_another_server_read(location: Path, upload: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        _keep(FolderStorage(location, file_permissions_mode=0o640, directory_permissions_mode=0o750), upload)
+    finally:
+        os.umask(before)
+    assert _modes(location) == [0o750, 0o750, 0o750, 0o640]
+
+
+def test_the_incoming_directory_is_private(upload: Path) -> None:
+    assert upload.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.fixture
+def another_file_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between the incoming directory and the folder."""
+    rename = os.replace
+
+    def replace(source: Path, target: Path) -> None:
+        if Path(source).parent.name == "incoming":
+            raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+        rename(source, target)
+
+    monkeypatch.setattr(os, "replace", replace)
+
+
+@pytest.mark.usefixtures("another_file_system")
+def test_a_file_from_another_file_system_is_copied(location: Path, upload: Path) -> None:
+    bucket = FolderStorage(location=location)
+    _keep(bucket, upload)
+    assert _files(location) == [KEY]
+    assert (location / KEY).read_bytes() == b"picture"
+    assert _modes(location)[-1] == 0o600
+
+
+@pytest.mark.usefixtures("another_file_system")
+def test_a_copy_that_fails_leaves_nothing(location: Path, upload: Path) -> None:
+    (location / "files").mkdir(parents=True)
+    (location / "files" / "owner").write_bytes(b"a file where a directory should be")
+    with pytest.raises(StorageFailed):
+        _keep(FolderStorage(location=location), upload)
+    assert _files(location) == ["files/owner"]
+    assert upload.read_bytes() == b"picture"
+
+
+@pytest.mark.parametrize("broken_call", [1, 2, 3, 4])
+def test_a_disk_that_fails_leaves_nothing_to_be_seen(
+    location: Path, upload: Path, monkeypatch: pytest.MonkeyPatch, broken_call: int
+) -> None:
+    """Whichever of the file and the directories above it cannot be brought to the disk."""
+    calls: list[int] = []
+    fsync = os.fsync
+
+    def failing(descriptor: int) -> None:
+        calls.append(descriptor)
+        if len(calls) == broken_call:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        fsync(descriptor)
+
+    bucket = FolderStorage(location=location)
+    monkeypatch.setattr(os, "fsync", failing)
+    with pytest.raises(StorageFailed, match="Input/output error"):
+        _keep(bucket, upload)
+    assert list(bucket.entries("")) == []
+    with pytest.raises(ObjectMissing):
+        bucket.read(KEY, 0, 1)
+
+
+def test_content_reaches_the_disk_before_its_name(
+    location: Path, upload: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (location / "files" / "owner").mkdir(parents=True)
+    order: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def synced(descriptor: int) -> None:
+        order.append(f"fsync {Path(f'/proc/self/fd/{descriptor}').readlink().name}")
+        fsync(descriptor)
+
+    def renamed(source: Path, target: Path) -> None:
+        order.append("rename")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", renamed)
+    _keep(FolderStorage(location=location), upload)
+    assert order == ["fsync upload", "rename", "fsync owner"]
+
+
+def test_what_a_crash_left_is_no_entry(location: Path) -> None:
+    bucket = FolderStorage(location=location)
+    bucket.keep_bytes(KEY, b"x", mime="image/png")
+    (location / ".parts" / "half").write_bytes(b"x")
+    (location / "files" / "owner" / ".hidden").write_bytes(b"x")
+    (location / "files" / "owner" / "link.png").symlink_to("/etc/passwd")
+    (location / "files" / "loop").symlink_to(location)
+    assert [entry.key for entry in bucket.entries("")] == [KEY]
+
+
+def test_an_entry_may_go_while_entries_are_listed(location: Path) -> None:
+    bucket = FolderStorage(location=location)
+    for owner in "ab":
+        for name in "ab":
+            bucket.keep_bytes(f"files/{owner}/{name}.png", b"x", mime="image/png")
+    listed = []
+    for entry in bucket.entries("files/"):
+        listed.append(entry.key)
+        for other in "ab":
+            bucket.remove(entry.key[:-5] + other + ".png")
+            bucket.remove(f"files/{other}/a.png")
+    assert sorted({key.split("/")[1] for key in listed}) in (["a"], ["b"], ["a", "b"])
+    assert list(bucket.entries("")) == []
+
+
+def test_a_file_in_the_way_of_a_directory_stays_as_it_is(location: Path, upload: Path) -> None:
+    bucket = FolderStorage(location=location)
+    bucket.keep_bytes("files/owner", b"x", mime="image/png")
+    with pytest.raises(StorageFailed):
+        _keep(bucket, upload)
+    assert (location / "files" / "owner").stat().st_mode & 0o777 == 0o600
+    assert upload.read_bytes() == b"picture"
+    with pytest.raises(ObjectMissing):
+        bucket.read(KEY, 0, 1)
+    bucket.remove(KEY)
+
+
+def test_a_directory_is_no_object(location: Path, upload: Path) -> None:
+    bucket = FolderStorage(location=location)
+    _keep(bucket, upload)
+    for act in (lambda: bucket.read("files/owner", 0, 1), lambda: bucket.remove("files/owner")):
+        with pytest.raises(StorageFailed):
+            act()
+    assert _files(location) == [KEY]
+
+
+def test_a_file_that_shrinks_under_its_reader_breaks_off(location: Path) -> None:
+    bucket = FolderStorage(location=location)
+    bucket.keep_bytes(KEY, b"x" * 600_000, mime="image/png")
+    pieces = bucket.read(KEY, 0, 600_000)
+    next(pieces)
+    os.truncate(location / KEY, 300_000)
+    with pytest.raises(StorageFailed, match="Broke off with 300000 bytes to come: it ended there"):
+        list(pieces)
+
+
+def test_a_folder_has_no_links(location: Path) -> None:
+    bucket: Bucket = FolderStorage(location=location)
+    assert bucket.link(KEY, mime="image/png", download_name="a.png") is None
+
+
+def test_sweeping_removes_old_leftovers_alone(settings: Settings, upload: Path, location: Path) -> None:
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "imagehost": {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": location}},
+    }
+    storage.bucket().keep_bytes(KEY, b"x", mime="image/png")
+    leftovers: dict[Path, int] = {
+        upload: 3,
+        upload.with_name("young"): 1,
+        location / ".parts" / "half": 3,
+        location / ".parts" / "young": 1,
+        location / KEY: 3,
+    }
+    now = datetime.now(UTC)
+    for path, hours in leftovers.items():
+        path.touch()
+        os.utime(path, times=(0, (now - timedelta(hours=hours)).timestamp()))
+    assert storage.sweep(before=now - timedelta(hours=2)) == 2
+    assert {path for path in leftovers if path.exists()} == {
+        upload.with_name("young"),
+        location / ".parts" / "young",
+        location / KEY,
+    }
+
+
+def test_sweeping_finds_nothing_in_new_directories(settings: Settings, tmp_path: Path) -> None:
+    settings.IMAGEHOST_INCOMING = tmp_path / "new"
+    options: dict[str, Any] = {"location": tmp_path / "nothing"}
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "imagehost": {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": options},
+    }
+    assert storage.sweep(before=datetime.now(UTC)) == 0
