@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from accounts.models import User
-from accounts.plans import Plan
+from accounts.plans import ALLOWANCES, Allowance, Plan
 
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
@@ -39,3 +39,15 @@ def test_a_plan_holds_until_it_expires(
 def test_a_new_user_has_the_free_plan() -> None:
     User.objects.create_user("ada")
     assert User.objects.get().current_plan(NOW) is Plan.FREE
+
+
+@pytest.mark.parametrize(
+    ("plan", "max_file_size", "max_storage"),
+    [
+        (Plan.FREE, 78_643_200, 1_073_741_824),
+        (Plan.PREMIUM, 157_286_400, 10_737_418_240),
+        (Plan.IMAGEHOST, 262_144_000, 107_374_182_400),
+    ],
+)
+def test_a_plan_allows_so_many_bytes(plan: Plan, max_file_size: int, max_storage: int) -> None:
+    assert ALLOWANCES[plan] == Allowance(max_file_size, max_storage)
