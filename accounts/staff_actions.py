@@ -23,6 +23,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.cache import add_never_cache_headers
 
+from accounts import checked_lists
+from accounts.checked_lists import CheckedListAdmin
 from accounts.models import User
 
 MAX_AT_ONCE = 100
@@ -95,7 +97,7 @@ def sentences(error: ValidationError | PermissionDenied) -> str:
     return str(error) or "You may not do this."
 
 
-class StaffActionsAdmin(admin.ModelAdmin[Any]):
+class StaffActionsAdmin(CheckedListAdmin):
     """A ModelAdmin whose `staff_actions` stand in the list's menu and as buttons on an object's page.
 
     They replace the stock deletion, which knows no operation. Rooms above may append to `staff_actions`.
@@ -149,10 +151,9 @@ class StaffActionsAdmin(admin.ModelAdmin[Any]):
             raise PermissionDenied
         is_post = request.method == "POST"
         ids = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME) if is_post else request.GET.getlist("id")
-        try:
-            objects = list(self.get_queryset(request).filter(pk__in=ids[:MAX_AT_ONCE]).order_by("pk"))
-        except (ValueError, ValidationError):  # no key of this table looks like that
-            objects = []
+        if not checked_lists.are_possible(self.model, ids):
+            raise Http404
+        objects = list(self.get_queryset(request).filter(pk__in=ids[:MAX_AT_ONCE]).order_by("pk"))
         if not objects:
             raise Http404
         form = action.form(request.POST if is_post else None)
@@ -239,8 +240,9 @@ def _ask_for_selection(
     action: StaffAction, model_admin: StaffActionsAdmin, request: HttpRequest, queryset: QuerySet[Any]
 ) -> HttpResponse | None:
     objects = list(queryset[: MAX_AT_ONCE + 1])
-    if len(objects) > MAX_AT_ONCE:
-        model_admin.message_user(request, f"Choose at most {MAX_AT_ONCE} at a time.", messages.ERROR)
+    if not 0 < len(objects) <= MAX_AT_ONCE:
+        words = f"Choose at most {MAX_AT_ONCE} at a time." if objects else "There is no such row."
+        model_admin.message_user(request, words, messages.ERROR)
         return None
     return model_admin.ask(request, action, objects, action.form())
 

@@ -6,9 +6,11 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db import models
 from django.http import HttpRequest
 
 from accounts import api_keys
+from accounts.admin.fields import RowField
 from accounts.models import ApiKey, Permission
 from accounts.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
 
@@ -47,6 +49,7 @@ class ApiKeyAdmin(IssuingAdmin):
     ordering = ("-created_at", "-pk")
     autocomplete_fields = ("owner",)
     show_full_result_count = False
+    formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     form = ApiKeyAddForm
     staff_actions = [
         StaffAction(

@@ -11,13 +11,13 @@ from django.contrib.admin.widgets import AutocompleteSelect
 from django.db import transaction
 from django.http import HttpRequest
 
+from accounts.admin.fields import RowField
 from accounts.models import Name, User
 from accounts.models.names import MAX_NAME_LENGTH, validate_available
 from accounts.models.users import username_validator
 from accounts.staff_actions import staff_of
 from lookup import aliases, profiles
 from lookup.admin.doors import DoorAdmin
-from lookup.admin.fields import RowField
 from lookup.models import Alias
 
 

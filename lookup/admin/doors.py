@@ -14,10 +14,11 @@ from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 
 from accounts import audit, users
+from accounts.admin.fields import RowField
 from accounts.models import User
 from accounts.staff_actions import sentences, staff_of
 from lookup import documents, profiles
-from lookup.admin.fields import JsonField, RowField
+from lookup.admin.fields import JsonField
 from lookup.models import Profile
 
 Owners = Callable[[Any], list[User]]

@@ -7,9 +7,11 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.db import models
 from django.http import HttpRequest
 from django.utils.html import format_html
 
+from accounts.admin.fields import RowField
 from accounts.models import User
 from accounts.staff_actions import IssuingAdmin, StaffAction, staff_of, through
 from oidc_provider import application_rules, applications, logos
@@ -89,6 +91,7 @@ class ApplicationAdmin(IssuingAdmin):
     ordering = ("-created", "-pk")
     autocomplete_fields = ("user",)
     show_full_result_count = False
+    formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
     readonly_fields = (
         "user",

@@ -202,6 +202,17 @@ def shown_once(browser: Client, answer: Any, pattern: str) -> str:
     return secret
 
 
+@pytest.mark.parametrize("key", ["x", "\x00", "-1\x00", "9" * 40])
+@pytest.mark.parametrize("page", ["accounts/apikey", "accounts/user", "oidc_provider/application"])
+def test_a_selection_that_no_browser_sends_selects_nothing(browser: Client, page: str, key: str) -> None:
+    action = {"accounts/user": "ban", "accounts/apikey": "disable"}.get(page, "suspend")
+    response = browser.post(f"/admin/{page}/", {"action": action, "_selected_action": key})
+    assert response.status_code == 302
+    sent = {"_selected_action": key, "reason": "Because"}
+    assert browser.post(f"/admin/{page}/act/{action}/", sent).status_code == 404
+    assert not AuditEvent.objects.exists()
+
+
 def test_a_reset_secret_is_shown_once(browser: Client) -> None:
     app = ApplicationFactory()
     url = "/admin/oidc_provider/application/act/reset_secret/"
