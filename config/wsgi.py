@@ -19,13 +19,14 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
     """Django, told what only we know: the scheme is that of BASE_URL, whatever the hop from the edge proxy is.
 
     A charset in the content type is dropped: bodies and queries are UTF-8, and Django would decode by any codec of
-    Python that a caller names, before any of our code runs. `start_response`: WSGI's, which has no type.
+    Python that a caller names, before any of our code runs; so are parameters in RFC 2231's extended form (`name*=`),
+    which name one, too. `start_response`: WSGI's, which has no type.
     """
     environ["wsgi.url_scheme"] = SCHEME
     content_type = environ.get("CONTENT_TYPE", "")
-    if "charset" in content_type.lower():
+    if "charset" in content_type.lower() or "*" in content_type:
         parameters = content_type.split(";")
-        environ["CONTENT_TYPE"] = ";".join(part for part in parameters if "charset" not in part.lower())
+        environ["CONTENT_TYPE"] = ";".join(part for part in parameters if not _names_a_codec(part))
     if environ.get("CONTENT_LENGTH", "0") == "0" and "HTTP_TRANSFER_ENCODING" not in environ:
         return django_application(environ, start_response)
     body = environ["wsgi.input"] = RequestBody(environ)
@@ -33,3 +34,7 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
         return django_application(environ, start_response)
     finally:
         body.drain()
+
+
+def _names_a_codec(parameter: str) -> bool:
+    return "charset" in parameter.lower() or "*" in parameter.partition("=")[0]

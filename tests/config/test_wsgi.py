@@ -29,6 +29,8 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         ("application/json;Charset=rot13;x=y", "application/json;x=y"),
         ('application/x-www-form-urlencoded; charset="utf-8"', "application/x-www-form-urlencoded"),
         ("multipart/form-data; boundary=b", "multipart/form-data; boundary=b"),
+        ("multipart/form-data; boundary=b; x*=klingon''%41", "multipart/form-data; boundary=b"),
+        ("multipart/form-data; x*=1; boundary=a*b; x*1=2", "multipart/form-data; boundary=a*b"),
         ("", ""),
     ],
 )
