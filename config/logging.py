@@ -12,9 +12,13 @@ SECRET = re.compile(
 )
 CREDENTIALS = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+")
 
+# Whoever knows the last part of such a path may delete the file.
+DELETION_LINK = re.compile(r"(/files/[^/\s]+/delete/)[^\s\"'?]+")
+
 
 def redacted(line: str) -> str:
     """`line` with the values of secrets replaced."""
+    line = DELETION_LINK.sub(r"\1[redacted]", line)
     return CREDENTIALS.sub(r"\1 [redacted]", SECRET.sub(r"\1\2[redacted]", line))
 
 
