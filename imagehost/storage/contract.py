@@ -58,8 +58,10 @@ class Bucket(Protocol):
     def entries(self, prefix: str) -> Iterator[Entry]:
         """The objects whose key starts with `prefix`, in no promised order."""
 
-    def link(self, key: str, *, mime: str, download_name: str) -> str | None:
+    def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> str | None:
         """An absolute URL where a browser gets the object without us, good for an hour at least; None: there is none.
+
+        `is_attachment`: for saving, where the store can be told so.
 
         Says nothing about whether the object exists.
         """

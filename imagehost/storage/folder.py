@@ -86,7 +86,7 @@ class FolderStorage(FileSystemStorage):
                 if key.startswith(prefix):
                     yield _entry(key, entry)
 
-    def link(self, key: str, *, mime: str, download_name: str) -> None:
+    def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> None:
         return None
 
     def part_directories(self) -> tuple[Path, ...]:

@@ -148,7 +148,7 @@ class S3Storage(StockS3Storage):
             for found in page.get("Contents", ()):
                 yield Entry(found["Key"].removeprefix(above), found["Size"], found["LastModified"])
 
-    def link(self, key: str, *, mime: str, download_name: str) -> str:
+    def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> str:
         """Under `public_url`, or signed for an hour."""
         if self.public_url:
             return f"{self.public_url.rstrip('/')}/{quote(self._name(key))}"
@@ -159,7 +159,7 @@ class S3Storage(StockS3Storage):
                     "Bucket": self.bucket_name,
                     "Key": self._name(key),
                     "ResponseContentType": mime,
-                    "ResponseContentDisposition": disposition(download_name),
+                    "ResponseContentDisposition": disposition(download_name, attachment=is_attachment),
                 },
                 ExpiresIn=LINK_SECONDS,
             )

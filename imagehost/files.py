@@ -1,0 +1,105 @@
+"""What happens to files after their upload: favourites, moves, deletion, quarantine."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit
+from accounts.models import User
+from imagehost import quotas, removals
+from imagehost.models import File, Folder, State
+
+REMOVED_AT_ONCE = 100  # objects of a deleted account, while somebody waits for the answer
+
+
+@transaction.atomic
+def delete(*, file: File, by: User | None, reason: str = "") -> bool:
+    """Take a stored file away for good; whether it was still there. Its bytes are given back in the same step.
+
+    `by` None: whoever held the deletion link. The object goes after the commit. Staff acts are audited.
+    """
+    if not _end(file, State.READY):
+        return False
+    if by is not None and by.pk != file.owner_id:
+        audit.record("file:deleted", by=by, on=file, reason=reason, owner=file.owner_id, size=file.size)
+    return True
+
+
+@transaction.atomic
+def undo(*, file: File) -> bool:
+    """Take back an upload that did not end, row, booking and object; whether it was still PENDING."""
+    return _end(file, State.PENDING)
+
+
+def digest(token: str) -> str:
+    """SHA-256 in 64 hexadecimal characters: how a deletion token is stored."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def is_deletion_token(file: File, token: str) -> bool:
+    """Whether `token` is the one of the file's deletion link. Takes the same time for every answer."""
+    return hmac.compare_digest(file.deletion_hash, digest(token))
+
+
+def set_favorite(*, file: File, is_favorite: bool) -> None:
+    """Of a stored file of the caller's. 1 query."""
+    File.objects.ready().filter(pk=file.pk).update(is_favorite=is_favorite)
+
+
+@transaction.atomic
+def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
+    """Put the owner's stored files into a folder of the owner's, None the root; how many there were to move.
+
+    Folder.DoesNotExist: somebody else's, or gone meanwhile. Locks the owner's row, the folder's, the files'.
+    """
+    User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+    if folder is not None:
+        folder = Folder.objects.select_for_update(no_key=True).get(pk=folder.pk, owner=owner)
+    rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
+    return rows.update(folder=folder)
+
+
+@transaction.atomic
+def quarantine(*, file: File, by: User, reason: str) -> None:
+    """Take a file out of delivery, its page and preview with it. It stays stored and counted."""
+    if File.objects.delivered().filter(pk=file.pk).update(quarantined_at=timezone.now()):
+        audit.record("file:quarantined", by=by, on=file, reason=reason, owner=file.owner_id)
+
+
+@transaction.atomic
+def restore(*, file: File, by: User, reason: str) -> None:
+    """Put a file back from quarantine."""
+    if File.objects.ready().filter(pk=file.pk, quarantined_at__isnull=False).update(quarantined_at=None):
+        audit.record("file:restored", by=by, on=file, reason=reason, owner=file.owner_id)
+
+
+def delete_of_user(user: User) -> None:
+    """The account goes: all of its files do. For `ON_DELETE`, in its transaction.
+
+    The rows stay without an owner until their objects are removed; beyond the first of them the job does that.
+    """
+    gone = File.objects.filter(owner=user).order_by("pk")
+    some = list(gone[:REMOVED_AT_ONCE])
+    gone.update(**_deleted(timezone.now()), folder=None, owner=None)
+    removals.after_commit(some)
+
+
+def _end(file: File, state: State) -> bool:
+    """Move the row from `state` to DELETED, once, and give its bytes back. 2 queries."""
+    if file.owner_id is None or not File.objects.filter(pk=file.pk, state=state).update(**_deleted(timezone.now())):
+        return False
+    quotas.release(owner_id=file.owner_id, size=file.size)
+    removals.after_commit([file])
+    return True
+
+
+def _deleted(now: datetime) -> dict[str, Any]:
+    """The columns of a DELETED row; their types differ."""
+    return {"state": State.DELETED, "deleted_at": now}

@@ -1,0 +1,149 @@
+"""Files: one row for each object that is stored, from before it is written until after it is gone."""
+
+from __future__ import annotations
+
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Upper
+from django.utils import timezone
+
+from imagehost import media, original_names
+from imagehost.models.folders import Folder
+
+FILES, PREVIEWS = "files/", "previews/"  # how the keys of objects begin
+NAME_LENGTH = 8  # of 62 characters: 47 random bits
+MAX_ORIGINAL_LENGTH = 255
+
+
+class State(models.TextChoices):
+    """PENDING: booked, being written. READY: stored. DELETED: booked no more; the object is still to be removed."""
+
+    PENDING = "PENDING", "Pending"
+    READY = "READY", "Ready"
+    DELETED = "DELETED", "Deleted"
+
+
+class PreviewState(models.TextChoices):
+    """WAITING: to be made. MADE: there is one. FAILED: the file does not decode; the page does without."""
+
+    WAITING = "WAITING", "Waiting"
+    MADE = "MADE", "Made"
+    FAILED = "FAILED", "Failed"
+
+
+class FileQuerySet(models.QuerySet["File"]):
+    def ready(self) -> FileQuerySet:
+        return self.filter(state=State.READY)
+
+    def delivered(self) -> FileQuerySet:
+        """Those that the public gets."""
+        return self.ready().filter(quarantined_at__isnull=True)
+
+    def booked(self) -> FileQuerySet:
+        """Those whose bytes count in their owner's usage."""
+        return self.exclude(state=State.DELETED)
+
+    def by_name(self, name: str) -> FileQuerySet:
+        """At most one. Names are compared exactly; the index is that of their unique upper-case form."""
+        return self.filter(name__upper=name.upper(), name=name)
+
+    def newest_first(self) -> FileQuerySet:
+        return self.order_by("-uploaded_at", "-id")
+
+
+class File(models.Model):
+    """An upload. `size`: bytes as stored, after private metadata was removed. `width`, `height`: pixels, as shown."""
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,  # the object outlives its owner until it is removed
+        null=True,
+        related_name="files",
+        db_index=False,  # the index of the gallery begins with it
+    )
+    folder = models.ForeignKey(
+        Folder, on_delete=models.SET_NULL, null=True, blank=True, related_name="files", db_index=False
+    )
+    name = models.CharField(max_length=NAME_LENGTH, editable=False)
+    extension = models.CharField(max_length=4, editable=False)
+    mime = models.CharField(max_length=16, editable=False)
+    key = models.CharField(max_length=100, editable=False, help_text="Of the object in the storage.")
+    size = models.BigIntegerField(editable=False)
+    width = models.PositiveIntegerField(editable=False)
+    height = models.PositiveIntegerField(editable=False)
+    duration_ms = models.PositiveBigIntegerField(null=True, editable=False)
+    frames = models.PositiveIntegerField(null=True, editable=False)
+    original_name = models.CharField(max_length=MAX_ORIGINAL_LENGTH, editable=False)
+    is_favorite = models.BooleanField(default=False)
+
+    state = models.CharField(max_length=8, choices=State.choices, default=State.PENDING, editable=False)
+    uploaded_at = models.DateTimeField(default=timezone.now, editable=False)
+    deleted_at = models.DateTimeField(null=True, editable=False)
+    quarantined_at = models.DateTimeField(null=True, editable=False)
+    deletion_hash = models.CharField(max_length=64, editable=False, help_text="SHA-256 of the deletion link's token.")
+
+    preview_state = models.CharField(
+        max_length=8, choices=PreviewState.choices, default=PreviewState.WAITING, editable=False
+    )
+    preview_width = models.PositiveIntegerField(null=True, editable=False)
+    preview_height = models.PositiveIntegerField(null=True, editable=False)
+    preview_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+
+    objects = FileQuerySet.as_manager()
+
+    class Meta:
+        permissions = [("quarantine_file", "Can take a file out of delivery and put it back")]
+        indexes = [
+            models.Index(fields=["owner", "-uploaded_at", "-id"], name="imagehost_file_gallery"),
+            models.Index(fields=["folder", "-uploaded_at", "-id"], name="imagehost_file_in_folder"),
+            models.Index(fields=["uploaded_at"], condition=~Q(state="READY"), name="imagehost_file_unfinished"),
+            models.Index(
+                fields=["uploaded_at"],
+                condition=Q(state="READY", preview_state="WAITING"),
+                name="imagehost_file_without_preview",
+            ),
+        ]
+        constraints = [
+            # Upper: a folder on some machines holds only one of `a.png` and `A.png`.
+            models.UniqueConstraint(Upper("name"), name="imagehost_file_unique_name"),
+            models.UniqueConstraint(fields=["key"], name="imagehost_file_unique_key"),
+            models.CheckConstraint(condition=Q(size__gt=0), name="imagehost_file_has_bytes"),
+            models.CheckConstraint(condition=Q(width__gt=0, height__gt=0), name="imagehost_file_has_pixels"),
+            models.CheckConstraint(
+                condition=Q(mime__in=[type_.mime for type_ in media.ALL]), name="imagehost_file_mime_is_known"
+            ),
+            models.CheckConstraint(condition=Q(state__in=State.values), name="imagehost_file_state_is_known"),
+            models.CheckConstraint(
+                condition=Q(owner__isnull=False) | Q(state="DELETED"), name="imagehost_file_without_owner_is_deleted"
+            ),
+            models.CheckConstraint(
+                condition=Q(preview_state="MADE", preview_width__gt=0, preview_height__gt=0) | ~Q(preview_state="MADE"),
+                name="imagehost_file_preview_has_a_size",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.file_name
+
+    @property
+    def file_name(self) -> str:
+        """With its extension, as in the URL."""
+        return f"{self.name}.{self.extension}"
+
+    @property
+    def download_name(self) -> str:
+        """What it is saved as: the name that it came with, made safe, with the extension of its type."""
+        return next(original_names.unpacked([(self.original_name, self.name, self.extension)]))
+
+    @property
+    def media_type(self) -> media.MediaType:
+        return media.BY_MIME[self.mime]
+
+    @property
+    def preview_key(self) -> str:
+        """Of the preview's object."""
+        return f"{PREVIEWS}{self.key.removeprefix(FILES).rpartition('.')[0]}.webp"

@@ -1,0 +1,84 @@
+"""Which folder an upload goes to. Pure rules."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+_ALSO_CALLED = {"jpeg": "jpg", "image/jpg": "image/jpeg"}
+
+
+class RuleLike(Protocol):
+    """A rule as the database or a form holds it. `kind`: a value of `MatchKind`."""
+
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def pattern(self) -> str: ...
+
+
+Rule = TypeVar("Rule", bound=RuleLike)
+
+
+@dataclass(frozen=True)
+class Upload:
+    """What rules look at: the detected type, the extension as stored, the name that the file came with."""
+
+    mime: str
+    extension: str
+    original_name: str
+
+
+def is_match(rule: RuleLike, upload: Upload) -> bool:
+    """Whether the whole of what the rule looks at matches its pattern, case aside; `*` and `?` as in a shell."""
+    looked_at = {"mime": upload.mime, "extension": upload.extension, "filename": upload.original_name}
+    return is_like(looked_at[rule.kind], normal(rule.kind, rule.pattern))
+
+
+def first_match(rules: Iterable[Rule], upload: Upload) -> Rule | None:
+    """The first of the rules, in their order, that matches; None: the upload goes to the root."""
+    return next((rule for rule in rules if is_match(rule, upload)), None)
+
+
+def normal(kind: str, pattern: str) -> str:
+    """The pattern as it is compared, and stored: without space around it; types and extensions in lower case.
+
+    An extension loses its dot (`.PNG` and `*.png` are `png`), and what is called `jpeg` here and `jpg` there is one.
+    """
+    pattern = pattern.strip()
+    if kind == "filename":
+        return pattern
+    pattern = pattern.lower()
+    if kind == "extension":
+        pattern = pattern.removeprefix("*").removeprefix(".") if pattern != "*" else pattern
+    return _ALSO_CALLED.get(pattern, pattern)
+
+
+def is_like(text: str, pattern: str) -> bool:
+    """Whether the whole text matches: `*` is any number of characters, `?` is one, all others are themselves.
+
+    Case aside, and whichever way an accent is written. Takes at most len(text) * len(pattern) steps: after a mismatch
+    only the last `*` may take one character more, as a longer take of an earlier one would find nothing new.
+    """
+    text, pattern = _folded(text), _folded(pattern)
+    at = place = 0
+    star, taken = -1, 0
+    while at < len(text):
+        if place < len(pattern) and pattern[place] == "*":
+            star, taken = place, at
+            place += 1
+        elif place < len(pattern) and pattern[place] in {"?", text[at]}:
+            at, place = at + 1, place + 1
+        elif star >= 0:
+            taken += 1
+            at, place = taken, star + 1
+        else:
+            return False
+    return not pattern[place:].strip("*")
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text.casefold())

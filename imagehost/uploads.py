@@ -1,0 +1,147 @@
+"""An upload, from the bytes that came in to a file that is served.
+
+Booked first and written then: the row (PENDING) and the bytes in its owner's usage are one transaction, the object is
+written outside of it, and READY is said last. A failure undoes what came before it; what a crash leaves is swept up by
+`manage.py sweep_uploads`.
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import string
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from accounts.models import User
+from accounts.plans import ALLOWANCES, Allowance
+from imagehost import files, probing, quotas, removals, routing, storage
+from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, UploadFailed
+from imagehost.models import File, FolderRule, State
+from imagehost.models.files import FILES, NAME_LENGTH
+from imagehost.probing import InvalidMedia, Probe, ProberFailed
+
+_ALPHABET = string.ascii_letters + string.digits
+ATTEMPTS = 4  # at a name that is free and a folder that is still there
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """A file that came in whole: `path` in the storage's incoming directory. The caller removes it where it is left.
+
+    `original_name`: as it was sent, without directories and control characters, 1 to 255 characters.
+    """
+
+    path: Path
+    size: int
+    original_name: str
+
+
+@dataclass(frozen=True)
+class Uploaded:
+    """A stored file. `deletion_token` exists here alone: it goes into the deletion link."""
+
+    file: File
+    deletion_token: str
+
+
+def allowance_of(owner_id: str, now: datetime) -> Allowance:
+    """What the owner's plan allows at `now`. 1 query. Unauthorized: the owner has gone meanwhile."""
+    owner = User.objects.only("plan", "plan_expires_at").filter(pk=owner_id).first()
+    if owner is None:
+        raise Unauthorized
+    return ALLOWANCES[owner.current_plan(now)]
+
+
+def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datetime) -> Uploaded:
+    """Keep the file: type, quota and storage, in this order; its size is checked here as well.
+
+    Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed; after each of them nothing is stored or booked.
+    """
+    if incoming.size > allowance.max_file_size:
+        raise FileTooLarge(allowance.max_file_size)
+    probe = _probed(incoming.path)
+    token = secrets.token_urlsafe(32)
+    file = _book(owner_id, incoming, probe, allowance, files.digest(token), now)
+    _write(file, incoming.path)
+    return Uploaded(file, token)
+
+
+def rules_of(owner_id: str) -> QuerySet[FolderRule]:
+    """In their order, with their folders. 1 query."""
+    return FolderRule.objects.filter(owner_id=owner_id).select_related("folder").order_by("position", "pk")
+
+
+def _probed(path: Path) -> Probe:
+    try:
+        return probing.probe(path)
+    except InvalidMedia as reason:
+        logger.info("An upload was refused: %s", reason)
+        raise InvalidMime from None
+    except ProberFailed:
+        logger.exception("Uploads cannot be looked at.")
+        raise UploadFailed from None
+
+
+def _book(
+    owner_id: str, incoming: Incoming, probe: Probe, allowance: Allowance, deletion_hash: str, now: datetime
+) -> File:
+    """The PENDING row, its bytes booked. A name that is taken is drawn again; a folder that goes away meanwhile too."""
+    upload = routing.Upload(probe.media.mime, probe.media.extension, incoming.original_name)
+    size = incoming.path.stat().st_size  # shorter than what came in: private metadata is gone
+    for attempt in range(ATTEMPTS):
+        rule = routing.first_match(rules_of(owner_id), upload)
+        name = "".join(secrets.choice(_ALPHABET) for _ in range(NAME_LENGTH))
+        file = File(
+            owner_id=owner_id,
+            folder=rule.folder if rule else None,
+            name=name,
+            key=f"{FILES}{owner_id}/{name}.{probe.media.extension}",
+            extension=probe.media.extension,
+            mime=probe.media.mime,
+            size=size,
+            width=probe.width,
+            height=probe.height,
+            duration_ms=probe.duration_ms,
+            frames=probe.frames,
+            original_name=incoming.original_name,
+            deletion_hash=deletion_hash,
+            uploaded_at=now,
+        )
+        try:
+            with transaction.atomic():
+                _lock(owner_id)
+                quotas.reserve(owner_id=owner_id, size=size, most=allowance.max_storage)
+                file.save(force_insert=True)
+        except IntegrityError:
+            logger.info("Booking an upload collided, attempt %s of %s.", attempt + 1, ATTEMPTS)
+            continue
+        return file
+    raise UploadFailed
+
+
+def _lock(owner_id: str) -> None:
+    """The owner's row: whoever changes folders and files of a user locks it first. Unauthorized: it has gone."""
+    if not User.objects.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk"):
+        raise Unauthorized
+
+
+def _write(file: File, path: Path) -> None:
+    """The object, and then READY."""
+    try:
+        storage.bucket().keep(file.key, path, mime=file.mime, download_name=file.download_name)
+    except Exception:
+        logger.exception("The object %s could not be written.", file.key)
+        files.undo(file=file)
+        raise UploadFailed from None
+    if not File.objects.filter(pk=file.pk, state=State.PENDING).update(state=State.READY):
+        logger.error("The upload %s took so long that it was swept up.", file.pk)
+        removals.remove_objects(file)
+        raise UploadFailed
+    file.state = State.READY
