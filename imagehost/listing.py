@@ -1,0 +1,99 @@
+"""What the gallery and the folder endpoints read: of one owner, and of nobody else.
+
+Files that are quarantined are still their owner's, who sees them here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from django.db.models import Count, FilteredRelation, IntegerField, Q, QuerySet, Subquery, Sum, Value
+from django.db.models.functions import Coalesce
+
+from imagehost.errors import FolderNotFound
+from imagehost.models import File, Folder, State
+from imagehost.models.files import FileQuerySet
+
+MAX_LIMIT = 100
+MAX_OFFSET = 2**53 - 1  # what every JSON reader keeps exactly; the databases can count as far
+
+
+class InFolder(TypedDict):
+    """What is in a folder; bytes."""
+
+    file_count: int
+    total_size: int
+
+
+if TYPE_CHECKING:  # which alone can read this
+    from django_stubs_ext import WithAnnotations
+
+    CountedFolder = WithAnnotations[Folder, InFolder]
+
+
+@dataclass(frozen=True)
+class Page:
+    """At most `limit` files, after the first `offset` ones."""
+
+    limit: int = MAX_LIMIT
+    offset: int = 0
+
+
+@dataclass(frozen=True)
+class Files:
+    """A page of files, newest first, and how many there are in all."""
+
+    files: Sequence[File]
+    total: int
+
+
+def gallery(*, owner_id: str, page: Page) -> Files:
+    """All that the owner stores. 1 query; 2 where the page lies behind the last file."""
+    rows = File.objects.ready().filter(owner_id=owner_id)
+    return _page(rows, rows.select_related("folder"), page)
+
+
+def folder_with_files(*, owner_id: str, folder_id: str, page: Page) -> tuple[Folder, Files]:
+    """A folder of the owner's and what is in it. 2 queries; 3 where the page lies behind the last file.
+
+    FolderNotFound: there is none, or it is somebody else's. 1 query.
+    """
+    folder = Folder.objects.filter(pk=folder_id, owner_id=owner_id).first()
+    if folder is None:
+        raise FolderNotFound
+    rows = File.objects.ready().filter(folder=folder)
+    found = _page(rows, rows, page)
+    for file in found.files:
+        file.folder = folder
+    return folder, found
+
+
+def folders(*, owner_id: str) -> QuerySet[CountedFolder]:
+    """All folders of the owner, oldest first, with `file_count` and `total_size`. 1 query."""
+    stored = FilteredRelation("files", condition=Q(files__state=State.READY))
+    counted = Folder.objects.filter(owner_id=owner_id).annotate(
+        stored=stored, file_count=Count("stored"), total_size=Coalesce(Sum("stored__size"), 0)
+    )
+    return counted.order_by("created_at", "pk")  # type: ignore[return-value]  # it counts the relation as a third one
+
+
+def folder(*, owner_id: str, folder_id: str) -> CountedFolder:
+    """One of them. 1 query. FolderNotFound as above."""
+    found = folders(owner_id=owner_id).filter(pk=folder_id).first()
+    if found is None:
+        raise FolderNotFound
+    return found
+
+
+def _page(rows: FileQuerySet, shown: FileQuerySet, page: Page) -> Files:
+    """Those of `rows` that are on the page, as `shown` reads them. The total is of the same moment as the page."""
+    counted = rows.order_by().annotate(of=Value(1)).values("of").annotate(total=Count("pk")).values("total")
+    total = Subquery(counted, output_field=IntegerField())
+    rows_shown = shown.newest_first().annotate(total=total)
+    files: list[Any] = list(rows_shown[page.offset : page.offset + page.limit])  # files that know the total
+    if files:
+        return Files(files, files[0].total)
+    # Nothing stands at the offset, so there are at most that many, whatever was uploaded since.
+    return Files([], min(rows.count(), page.offset) if page.offset else 0)

@@ -1,0 +1,87 @@
+"""Files and folders as the gallery and the folder endpoints show them, and what a body may say of a folder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from imagehost.models import File, Folder
+from imagehost.models.folders import MAX_NAME_LENGTH, MAX_PASSWORD_LENGTH
+from lookup.serializers.fields import UnixTime
+
+
+class FolderSerializer(serializers.Serializer[Folder]):
+    id = serializers.CharField()
+    folderName = serializers.CharField(source="name")
+    folderPublic = serializers.BooleanField(source="is_public")
+    folderPasswordEnabled = serializers.BooleanField(source="is_password_enabled")
+    createdAt = UnixTime(source="created_at", help_text="UNIX seconds.")
+    updatedAt = UnixTime(source="updated_at", help_text="UNIX seconds; of the folder's own settings.")
+
+
+class CountedFolderSerializer(FolderSerializer):
+    """A folder, and what is in it."""
+
+    # `listing.folders` adds both to the row.
+    fileCount = serializers.IntegerField(source="file_count")
+    totalSize = serializers.IntegerField(source="total_size", help_text="Bytes.")
+
+
+class FileSerializer(serializers.Serializer[File]):
+    id = serializers.UUIDField()
+    fileName = serializers.CharField(source="name", help_text="Without extension.")
+    fileExtension = serializers.CharField(source="extension")
+    fileOriginal = serializers.CharField(source="original_name", help_text="The name that the file came with.")
+    fileSize = serializers.IntegerField(source="size", help_text="Bytes, as stored.")
+    uploadAt = UnixTime(source="uploaded_at", help_text="UNIX seconds.")
+    favorite = serializers.BooleanField(source="is_favorite")
+    folder = FolderSerializer(allow_null=True, help_text="Null: the file is in the root.")
+    fileWidth = serializers.IntegerField(source="width", help_text="Pixels.")
+    fileHeight = serializers.IntegerField(source="height", help_text="Pixels.")
+
+
+@extend_schema_field({"type": "boolean"})
+class Flag(serializers.Field[bool, Any, bool, bool]):
+    """`true` or `false` of JSON. DRF's own takes "no", 0 and many more."""
+
+    def to_internal_value(self, data: object) -> bool:
+        if not isinstance(data, bool):
+            raise serializers.ValidationError("Must be true or false.")
+        return data
+
+
+class Text(serializers.Field[str, Any, str, str]):
+    """A string as it is. DRF's own takes numbers too, and trims."""
+
+    def to_internal_value(self, data: object) -> str:
+        if not isinstance(data, str):
+            raise serializers.ValidationError("Must be a string.")
+        return data
+
+
+@extend_schema_field({"type": "string", "minLength": 1, "maxLength": MAX_NAME_LENGTH})
+class NameText(Text):
+    """For the description; `imagehost.folders` knows the rule."""
+
+
+@extend_schema_field({"type": "string", "maxLength": MAX_PASSWORD_LENGTH})
+class PasswordText(Text):
+    """For the description; `imagehost.folders` knows the rule."""
+
+
+class FolderChangesSerializer(serializers.Serializer[Any]):
+    """What is to be another; the rest stays."""
+
+    # Its sources are the names of `imagehost.folders.Changes`, which knows what is allowed. Any: a mapping.
+    folderName = NameText(source="name", required=False, help_text="Unique among your folders.")
+    folderPublic = Flag(source="is_public", required=False, help_text="Has a page for everybody.")
+    folderPasswordEnabled = Flag(source="is_password_enabled", required=False, help_text="Of public folders only.")
+    folderPassword = PasswordText(source="password", required=False, help_text="Required when it becomes enabled.")
+
+
+class NewFolderSerializer(FolderChangesSerializer):
+    """A folder to be."""
+
+    folderName = NameText(source="name", help_text="Unique among your folders.")

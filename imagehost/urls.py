@@ -1,0 +1,24 @@
+"""URLs of the image host."""
+
+from django.urls import path
+
+from imagehost.views import delivery, folder_pages, folders, gallery, pages, setup, upload
+
+urlpatterns = [
+    path("api/imagehost/upload", upload.Upload.as_view()),
+    path("api/imagehost/gallery", gallery.Gallery.as_view()),
+    path("api/imagehost/folders", folders.FolderList.as_view()),
+    path("api/imagehost/folders/<str:folder_id>", folders.FolderDetail.as_view()),
+    path("media/<str:file_name>", delivery.deliver, name="deliver"),
+    path("files/<str:name>", pages.file_page, name="file_page"),
+    path("files/<str:name>/preview.webp", pages.file_preview, name="file_preview"),
+    path("files/<str:name>/delete/<str:token>", pages.delete_file, name="delete_file"),
+    path("folders/<str:folder_id>", folder_pages.folder_page, name="folder_page"),
+    path("folders/<str:folder_id>/previews/<str:name>.webp", folder_pages.folder_preview, name="folder_preview"),
+    path("folders/<str:folder_id>/files.zip", folder_pages.folder_archive, name="folder_archive"),
+    path("dashboard/imagehost", setup.setup_page, name="imagehost_setup"),
+    path("dashboard/imagehost/uploaders/<str:kind>", setup.download, name="imagehost_uploader"),
+    path("dashboard/imagehost/folders", setup.add_folder, name="imagehost_add_folder"),
+    path("dashboard/imagehost/rules", setup.add_rule, name="imagehost_add_rule"),
+    path("dashboard/imagehost/rules/<int:rule_id>/<str:act>", setup.change_rule, name="imagehost_change_rule"),
+]
