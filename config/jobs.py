@@ -17,11 +17,14 @@ from accounts.models import JobRun
 
 # In the order in which jobs that are due at the same moment run.
 SCHEDULE: dict[str, timedelta] = {
+    "make_previews": timedelta(seconds=10),
     "fold_visits": timedelta(minutes=1),
     "unlock_badges": timedelta(minutes=5),  # views unlock them
     "rank_leaderboards": timedelta(minutes=5),  # badges are counted there
     "mark_inactive": timedelta(days=1),
     "delete_expired": timedelta(hours=1),
+    "sweep_uploads": timedelta(minutes=5),
+    "reconcile_files": timedelta(days=1),  # last: it takes longest
 }
 RETRY = timedelta(minutes=5)  # after a failure, where the interval is longer
 TAG = "jobs"  # of the system check
@@ -43,8 +46,12 @@ class Job:
         return max(self.run.started_at + pause, self.run.lease_ends_at or self.run.started_at)
 
     def is_late(self, now: datetime) -> bool:
-        """Whether its last success, or the first look for it, is longer ago than three intervals and a minute."""
-        return now - (self.run.succeeded_at or self.run.created_at) > 3 * self.interval + timedelta(minutes=1)
+        """Whether its last success, or the first look for it, is longer ago than three intervals and a minute.
+
+        Jobs run one after the other: a shorter interval than a minute counts as one.
+        """
+        interval = max(self.interval, timedelta(minutes=1))
+        return now - (self.run.succeeded_at or self.run.created_at) > 3 * interval + timedelta(minutes=1)
 
     def state(self, now: datetime) -> str:
         """In one line, for people."""

@@ -149,6 +149,22 @@ def test_the_list_shows_each_job(clock: time_machine.Traveller, schedule: dict[s
     assert listed().splitlines()[1].endswith("never                    late")
 
 
+@pytest.mark.django_db
+@pytest.mark.usefixtures("jobs_app")
+def test_a_job_of_seconds_is_late_no_sooner_than_one_of_a_minute(
+    clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The others have their turns in between."""
+    monkeypatch.setattr(jobs, "SCHEDULE", {"tidy": 10 * SECOND})
+    once()
+    clock.shift(10 * SECOND)
+    assert once() == TIDY
+    clock.shift(4 * MINUTE)
+    assert listed() == "tidy                  every 10 s        last success 2026-03-01 12:00:10 UTC  ok\n"
+    clock.shift(SECOND)
+    assert listed().endswith("  late\n")
+
+
 @pytest.mark.usefixtures("jobs_app")
 class TestCheck:
     def test_the_schedule_of_the_service_has_nothing_to_say(self) -> None:

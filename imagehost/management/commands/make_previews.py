@@ -1,0 +1,27 @@
+"""manage.py make_previews: the job that makes thumbnails and posters."""
+
+from datetime import timedelta
+from typing import ClassVar
+
+from django.utils import timezone
+
+from accounts.management.job_command import JobCommand
+from imagehost import previews
+
+TURN = timedelta(seconds=30)  # then the other jobs have theirs
+
+
+class Command(JobCommand):
+    help = (
+        "Make the previews of new uploads, the oldest first. What is left after 30 seconds is left for the next turn."
+    )
+    lease_length: ClassVar[timedelta] = timedelta(minutes=5)
+
+    def perform(self) -> str:
+        work = previews.make(until=timezone.now() + TURN, after_each=self.renew)
+        told = f"Made {work.made} previews."
+        if work.given_up:
+            told += f" {work.given_up} files get none."
+        if work.postponed:
+            told += f" {work.postponed} have to be tried again."
+        return told

@@ -1,0 +1,67 @@
+"""manage.py reconcile_files: the nightly job that compares what is booked, the rows and the store."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.utils import timezone
+
+from accounts.management.job_command import JobCommand
+from accounts.models import JobRun
+from imagehost import reconciliation
+from imagehost.reconciliation import Found
+
+MOST_NAMED = 5  # keys; the log names the others
+
+
+class Command(JobCommand):
+    help = (
+        "Count what users store anew, remove objects that belong to no file for a day, have lost previews made again, "
+        "and name the stored files whose object is missing or has another size. No file is ever deleted."
+    )
+
+    _may_remove_many = False
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--remove-many",
+            action="store_true",
+            help="Remove objects without a file even where they are more than a quarter of all, as in a bucket that "
+            "belongs to another database.",
+        )
+
+    def handle(self, *args: Any, seen: JobRun | None = None, **options: Any) -> str:
+        self._may_remove_many = options["remove_many"]
+        return super().handle(*args, seen=seen, **options)
+
+    def perform(self) -> str:
+        found = reconciliation.reconcile(
+            now=timezone.now(), may_remove_many=self._may_remove_many, after_batch=self.renew
+        )
+        return " ".join(_sentences(found))
+
+
+def _sentences(found: Found) -> list[str]:
+    """What needs people comes first: a job's record is short."""
+    told = []
+    if found.missing:
+        told.append(f"MISSING: {_named(found.missing)} of stored files.")
+    if found.damaged:
+        told.append(f"DAMAGED: {_named(found.damaged)} of stored files.")
+    if found.is_suspicious:
+        told.append(
+            f"{found.left} of {found.objects} objects have no file: if this is the right bucket, say --remove-many."
+        )
+    elif found.left:
+        told.append(f"{found.left} objects without a file could not be removed.")
+    told.append(
+        f"Compared {found.objects} objects, removed {found.removed}, corrected the usage of {found.recounted} users, "
+        f"{found.remade} previews are to be made again."
+    )
+    return told
+
+
+def _named(keys: list[str]) -> str:
+    more = f" and {len(keys) - MOST_NAMED} more" if len(keys) > MOST_NAMED else ""
+    return f"{len(keys)} objects ({', '.join(keys[:MOST_NAMED])}{more})"

@@ -1,0 +1,29 @@
+"""manage.py sweep_uploads: the job that clears away what crashes and outages left of uploads and deletions."""
+
+from datetime import timedelta
+
+from django.core.management import CommandError
+from django.utils import timezone
+
+from accounts.management.job_command import JobCommand
+from imagehost import sweeping
+
+TURN = timedelta(minutes=1)  # then the other jobs have theirs
+
+
+class Command(JobCommand):
+    help = (
+        "Take back uploads that did not end within an hour, remove the objects of deleted files whose removal failed, "
+        "and leftovers of uploads that broke off. What is left after a minute is left for the next turn."
+    )
+
+    def perform(self) -> str:
+        now = timezone.now()
+        swept = sweeping.sweep(now=now, until=now + TURN, after_each=self.renew)
+        told = (
+            f"Took back {swept.uploads} uploads, finished {swept.deletions} deletions, "
+            f"removed {swept.leftovers} leftovers."
+        )
+        if swept.failed:
+            raise CommandError(f"{told} The store failed to remove the objects of {swept.failed} deleted files.")
+        return told

@@ -1,0 +1,79 @@
+"""What crashes and outages leave behind: uploads that never ended, objects whose removal failed, half-written files.
+
+Nothing here has to know what happened: an upload moves from PENDING to READY or to DELETED by a conditional UPDATE,
+once, so it is either stored or swept up, however slow it is. Several runners share the work.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db.models import Q
+from django.utils import timezone
+
+from imagehost import files, removals, storage
+from imagehost.models import File, State
+from imagehost.models.files import FileQuerySet
+
+LONGEST_UPLOAD = timedelta(hours=1)
+"""From the booking to the end of the write; for what comes in, since its last byte. Whatever is older is dead."""
+BATCH = 200
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Swept:
+    """How many uploads were taken back, deleted files finished, and leftovers removed; `failed`: the store said no."""
+
+    uploads: int = 0
+    deletions: int = 0
+    leftovers: int = 0
+    failed: int = 0
+
+
+def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = lambda: None) -> Swept:
+    """Take back uploads that never ended, remove the objects of deleted files, and what came in and was left.
+
+    None is begun after `until`: a store that does not answer takes its time for each. `after_each` is called after each
+    file, for whoever holds a lease. Bytes are given back whatever the store says. 3 queries for each upload (2, where
+    the store fails), 1 for each deleted file, and 1 for each BATCH of either.
+    """
+    swept = Swept()
+    for file in _each(_unfinished(State.PENDING).filter(uploaded_at__lt=now - LONGEST_UPLOAD), until):
+        if files.undo(file=file):
+            logger.warning("The upload %s never ended and was taken back.", file.pk)
+            swept.uploads += 1
+        after_each()
+    for file in _each(_unfinished(State.DELETED), until):  # those whose removal has just failed too
+        if removals.finish(file):
+            swept.deletions += 1
+        else:
+            swept.failed += 1
+        after_each()
+    swept.leftovers = storage.sweep(before=now - LONGEST_UPLOAD)
+    return swept
+
+
+def _unfinished(state: State) -> FileQuerySet:
+    """Files in that state, PENDING or DELETED."""
+    # Not READY: SQLite uses the index `imagehost_file_unfinished` where its condition stands word for word.
+    return File.objects.exclude(state=State.READY).filter(state=state)
+
+
+def _each(rows: FileQuerySet, until: datetime) -> Iterator[File]:
+    """The oldest first, in batches, none after `until`."""
+    following = rows
+    while batch := list(following.order_by("uploaded_at", "pk")[:BATCH]):
+        for file in batch:
+            if timezone.now() >= until:
+                return
+            yield file
+        if len(batch) < BATCH:
+            return
+        last = batch[-1]
+        is_later = Q(uploaded_at__gt=last.uploaded_at) | Q(pk__gt=last.pk)
+        following = rows.filter(is_later, uploaded_at__gte=last.uploaded_at)
