@@ -1,0 +1,18 @@
+"""What the image host adds to a user's page: how much is stored."""
+
+from __future__ import annotations
+
+from accounts.admin.users import UserAdmin
+from accounts.staff_actions import ReadOnlyInline
+from imagehost.models import Usage
+
+
+class UsageInline(ReadOnlyInline):
+    model = Usage
+    verbose_name_plural = "Image host"
+    fields = readonly_fields = ("used_bytes",)
+    ordering = ("pk",)
+    show_change_link = True
+
+
+UserAdmin.inlines.append(UsageInline)

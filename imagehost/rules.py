@@ -1,0 +1,206 @@
+"""A user's folder rules: an ordered list, in which the first match wins.
+
+Every change locks the list first, so two open pages change it one after the other, and leaves the places numbered from
+0 without a gap.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import F, Q
+
+from accounts.models import User
+from imagehost import media, routing, uploads
+from imagehost.models import Folder, FolderRule, MatchKind
+from imagehost.models.folders import MAX_PATTERN_LENGTH
+
+MAX_RULES = 100
+_TYPES = ("image/*", "video/*", *media.BY_MIME)
+_EXTENSIONS = tuple(type_.extension for type_ in media.ALL)
+_NAMES = {**{type_.extension: type_ for type_ in media.ALL}, "jpeg": media.JPEG}
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A rule to be. `folder_id`: of a folder of the rule's owner."""
+
+    kind: str
+    pattern: str
+    folder_id: str
+
+
+@dataclass(frozen=True)
+class Route:
+    """Where a file would go. `rule` None: nothing matches, it goes to the root. `place`: the rule's, from 1."""
+
+    upload: routing.Upload
+    rule: FolderRule | None
+    place: int | None
+    is_type_guessed: bool
+
+
+def problems(*, kind: str, pattern: str) -> dict[str, list[str]]:
+    """Why `add` would refuse these, by argument; empty: it would not."""
+    if kind not in MatchKind.values:
+        return {"kind": [f"Choose one of {', '.join(MatchKind.values)}."]}
+    sentence = _pattern_problem(kind, routing.normal(kind, pattern))
+    return {"pattern": [sentence]} if sentence else {}
+
+
+def lock(owner: User, *folder_ids: str) -> dict[str, Folder]:
+    """Hold the owner's list until the transaction ends; the owner's folders among those that are held with it, by id.
+
+    First the user's row, for an empty list has none to lock. Then the folders that the rules name, and these: a
+    deletion, which takes rules along, comes before or after. 2 queries.
+    """
+    User.objects.select_for_update(no_key=True).only("pk").get(pk=owner.pk)
+    named = Q(pk__in=FolderRule.objects.filter(owner=owner).values("folder"))
+    wanted = Q(pk__in={folder_id for folder_id in folder_ids if "\x00" not in folder_id})
+    locked = Folder.objects.select_for_update(no_key=True).filter(named | wanted, owner=owner)
+    return {folder.pk: folder for folder in locked.order_by("pk")}
+
+
+@transaction.atomic
+def add(*, owner: User, kind: str, pattern: str, folder_id: str) -> FolderRule:
+    """Put a rule at the end. ValidationError by argument, as `problems` tells, and where there is no such folder."""
+    folders = lock(owner, folder_id)
+    held = list(uploads.rules_of(owner.pk))
+    _check_room(len(held) + 1)
+    [rule] = _made(owner, folders, [Wanted(kind, pattern, folder_id)])
+    _number([*held, rule])
+    rule.save(force_insert=True)
+    return rule
+
+
+@transaction.atomic
+def change(*, rule: FolderRule, kind: str, pattern: str, folder_id: str) -> FolderRule:
+    """Let a rule that stays in its place look at something else. ValidationError as `add`; FolderRule.DoesNotExist."""
+    folders = lock(rule.owner, folder_id)
+    held = FolderRule.objects.get(pk=rule.pk, owner=rule.owner)
+    [made] = _made(rule.owner, folders, [Wanted(kind, pattern, folder_id)])
+    made.pk, made.position = held.pk, held.position
+    made.save(force_update=True)
+    return made
+
+
+@transaction.atomic
+def move(*, owner: User, rule_id: int, places: int) -> None:
+    """Up (`places` negative) or down the list, as far as it goes. FolderRule.DoesNotExist: none of the owner's."""
+    lock(owner)
+    held = list(uploads.rules_of(owner.pk))
+    at = _place_of(rule_id, held)
+    rule = held.pop(at)
+    held.insert(max(0, at + places), rule)
+    _number(held)
+
+
+@transaction.atomic
+def delete(*, owner: User, rule_id: int) -> None:
+    """FolderRule.DoesNotExist: none of the owner's. Files stay where they are."""
+    lock(owner)
+    held = list(uploads.rules_of(owner.pk))
+    rule = held.pop(_place_of(rule_id, held))
+    FolderRule.objects.filter(pk=rule.pk).delete()
+    _number(held)
+
+
+@transaction.atomic
+def replace_all(*, owner: User, wanted: Sequence[Wanted]) -> list[FolderRule]:
+    """The whole list at once, all of it or nothing. ValidationError as `add`, by the argument of the first bad rule."""
+    folders = lock(owner, *(one.folder_id for one in wanted))
+    _check_room(len(wanted))
+    made = _made(owner, folders, wanted)
+    FolderRule.objects.filter(owner=owner).delete()
+    for position, rule in enumerate(made):
+        rule.position = position
+    return FolderRule.objects.bulk_create(made)
+
+
+def which_folder(*, owner: User, name: str, mime: str = "") -> Route:
+    """The tester: which rule a file of this name and type would follow. 1 query.
+
+    Without `mime` the name's ending stands in for the content, which decides when a file really comes.
+    ValidationError by argument: neither tells a type that is taken.
+    """
+    type_ = media.BY_MIME.get(mime) if mime else _of_ending(name)
+    if type_ is None:
+        raise ValidationError({"mime": "Choose a type: the name's ending does not tell one that can be uploaded."})
+    upload = routing.Upload(type_.mime, type_.extension, name)
+    held = list(uploads.rules_of(owner.pk))
+    rule = routing.first_match(held, upload)
+    return Route(upload, rule, held.index(rule) + 1 if rule else None, is_type_guessed=not mime)
+
+
+def _of_ending(name: str) -> media.MediaType | None:
+    _, dot, ending = name.rpartition(".")
+    return _NAMES.get(ending.lower()) if dot else None
+
+
+def _made(owner: User, folders: Mapping[str, Folder], wanted: Sequence[Wanted]) -> list[FolderRule]:
+    """Checked rules with places from 0, unsaved."""
+    found = [problems(kind=one.kind, pattern=one.pattern) for one in wanted]
+    if any(found):
+        raise ValidationError(next(filter(None, found)))
+    if any(one.folder_id not in folders for one in wanted):
+        raise ValidationError({"folder_id": "There is no such folder."})
+    return [
+        FolderRule(
+            owner=owner,
+            folder=folders[one.folder_id],
+            kind=one.kind,
+            pattern=routing.normal(one.kind, one.pattern),
+            position=position,
+        )
+        for position, one in enumerate(wanted)
+    ]
+
+
+def _check_room(count: int) -> None:
+    if count > MAX_RULES:
+        raise ValidationError(f"There can be at most {MAX_RULES} rules. Delete one first.")
+
+
+def _place_of(rule_id: int, held: Sequence[FolderRule]) -> int:
+    place = next((place for place, rule in enumerate(held) if rule.pk == rule_id), None)
+    if place is None:
+        raise FolderRule.DoesNotExist
+    return place
+
+
+def _number(held: Sequence[FolderRule]) -> None:
+    """Write the places of this order, 0 to n-1. In two steps: no two rows ever share one on the way."""
+    stored = [rule for rule in held if not rule._state.adding]
+    is_moved = any(rule.position != place for place, rule in enumerate(held) if not rule._state.adding)
+    beyond = max((rule.position for rule in stored), default=0) + len(held)
+    for place, rule in enumerate(held):
+        rule.position = place
+    if is_moved:
+        FolderRule.objects.filter(pk__in=[rule.pk for rule in stored]).update(position=F("position") + beyond)
+        FolderRule.objects.bulk_update(stored, ["position"])
+
+
+def _pattern_problem(kind: str, pattern: str) -> str:
+    """One sentence; empty: there is none. `pattern`: as `routing.normal` makes it."""
+    if not pattern:
+        return "Say what to match."
+    if len(pattern) > MAX_PATTERN_LENGTH:
+        return f"Use at most {MAX_PATTERN_LENGTH} characters."
+    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in pattern):
+        return "Leave out line breaks and other control characters."
+    if kind == MatchKind.MIME and pattern not in _TYPES:
+        return f"No upload has the type {pattern}. Use one of {_listed(_TYPES)}."
+    if kind == MatchKind.EXTENSION and pattern not in _EXTENSIONS:
+        return f"No upload is stored with the extension {pattern}. Use one of {_listed(_EXTENSIONS)}."
+    if kind == MatchKind.FILENAME and ("/" in pattern or "\\" in pattern):
+        return "A file name has no folders in it: leave out / and \\."
+    return ""
+
+
+def _listed(words: Iterable[str]) -> str:
+    *most, last = words
+    return f"{', '.join(most)} or {last}"

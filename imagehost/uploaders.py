@@ -1,0 +1,190 @@
+"""Ready-made set-ups for programs that upload: each comes with a fresh key that may upload and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from types import MappingProxyType
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts import api_keys
+from accounts.models import ApiKey, Permission, User
+
+MAX_A_DAY = 20  # upload keys of one user: a script must not fill the table
+_SHELL = "text/x-shellscript; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Uploader:
+    """`write(secret)` makes the text. `file_name`, `content_type`: of its download; empty where a page shows it."""
+
+    title: str
+    file_name: str
+    content_type: str
+    write: Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A set-up with its new key, which stands in it and nowhere else."""
+
+    uploader: Uploader
+    text: str
+
+
+def upload_url() -> str:
+    return f"{settings.BASE_URL}/api/imagehost/upload"
+
+
+@transaction.atomic
+def make(*, owner: User, kind: str, now: datetime) -> Written:
+    """Issue a key and write the set-up of this kind around it. KeyError: there is no such kind. ValidationError: the
+    owner has made as many keys as a day allows."""
+    uploader = ALL[kind]
+    User.objects.select_for_update(no_key=True).only("pk").get(pk=owner.pk)  # two at once are counted one by one
+    only_upload = [Permission.IMAGEHOST_UPLOAD.value]
+    made = ApiKey.objects.filter(owner=owner, permissions=only_upload, created_at__gt=now - timedelta(days=1))
+    if made.count() >= MAX_A_DAY:
+        raise ValidationError(
+            f"You made {MAX_A_DAY} upload keys within a day. Use one of the files that you have, or come back tomorrow."
+        )
+    name = f"{uploader.title} {now:%Y-%m-%d}"
+    issued = api_keys.issue(owner=owner, permissions=only_upload, name=name, by=owner)
+    return Written(uploader, uploader.write(issued.secret))
+
+
+def _sharex(secret: str) -> str:
+    """A custom uploader of ShareX: header `X-API-Key`, the current form of the answer."""
+    return _custom_uploader(Headers={"X-API-Key": secret}, URL="{json:url}")
+
+
+def _sharex_earlier(secret: str) -> str:
+    """The same for the earlier form: the link is the file's page, and the key comes before the file is sent."""
+    return _custom_uploader(
+        Headers={"key": secret}, Arguments={"key": secret}, URL="{json:url}", ThumbnailURL="{json:rawUrl}"
+    )
+
+
+def _custom_uploader(**of_the_form: str | Mapping[str, str]) -> str:
+    """ShareX 13.7.1 and older would rewrite the syntax; 15.0.0 is read as it stands. Values of headers and arguments
+    are parsed too, `%` and `{` in them; a key has neither."""
+    item = {
+        "Version": "15.0.0",
+        "Name": settings.SITE_NAME,
+        "DestinationType": "ImageUploader, FileUploader",
+        "RequestMethod": "POST",
+        "RequestURL": upload_url(),
+        "Body": "MultipartFormData",
+        "FileFormName": "file",
+        **of_the_form,
+        "DeletionURL": "{header:X-Deletion-Url}",
+        "ErrorMessage": "{json:error} ({json:code})",
+    }
+    return json.dumps(item, ensure_ascii=False, indent=2) + "\n"
+
+
+def _curl(secret: str) -> str:
+    """Two commands: the one for every day names no secret, as everybody on a machine can read a command's arguments."""
+    kept = "imagehost-upload-key"
+    return (
+        "# Once: keep the key in a file that only you can read.\n"
+        f"(umask 077 && cat >~/.{kept}) <<'END'\nX-API-Key: {secret}\nEND\n\n"
+        "# Then, for each file:\n"
+        f'curl --globoff --header @"$HOME/.{kept}" --form file=@picture.png {shlex.quote(upload_url())}\n'
+    )
+
+
+def _flameshot(secret: str) -> str:
+    return _SCRIPT.replace("@URL@", shlex.quote(upload_url())).replace("@KEY@", shlex.quote(secret))
+
+
+# printf is part of the shell: the key is in no command's arguments.
+_SCRIPT = r"""#!/bin/sh
+# Takes a screenshot with Flameshot, uploads it and copies the link.
+# It holds a key of yours: make it readable for you alone (chmod 700), and give it to nobody.
+# Needs flameshot and curl; wl-copy, xclip or xsel to copy the link. jq is used where there is one.
+set -eu
+
+url=@URL@
+key=@KEY@
+
+say() {
+    printf '%s\n' "$1" >&2
+    if command -v notify-send >/dev/null 2>&1; then
+        notify-send 'Screenshot' "$1" || true
+    fi
+}
+
+fail() {
+    say "$1"
+    exit 1
+}
+
+# The value of a string in the answer, which is one JSON object.
+read_answer() {
+    if command -v jq >/dev/null 2>&1; then
+        jq -er --arg name "$1" '.[$name]' answer.json
+    else
+        sed -n 's/.*"'"$1"'" *: *"\([^"]*\)".*/\1/p' answer.json
+    fi
+}
+
+copy() {
+    if [ -n "${WAYLAND_DISPLAY:-}" ] && command -v wl-copy >/dev/null 2>&1; then
+        wl-copy
+    elif command -v xclip >/dev/null 2>&1; then
+        xclip -selection clipboard
+    elif command -v xsel >/dev/null 2>&1; then
+        xsel --clipboard --input
+    else
+        return 1
+    fi >/dev/null 2>&1
+}
+
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+cd "$directory"
+
+shot="flameshot-$(date +%Y%m%d-%H%M%S).png"
+flameshot gui --raw >"$shot" || true
+case "$(head -c 4 "$shot" | tail -c 3)" in
+    PNG) ;;
+    *) exit 0 ;; # nothing was chosen
+esac
+
+status=$(printf 'X-API-Key: %s\n' "$key" |
+    curl --silent --show-error --globoff --max-time 300 --header @- --form "file=@$shot;type=image/png" \
+        --output answer.json --write-out '%{http_code}' "$url") || fail "The upload failed: no answer from $url."
+if [ "$status" != 200 ]; then
+    fail "The upload failed ($status): $(read_answer error 2>/dev/null || true)"
+fi
+link=$(read_answer url) || link=''
+if [ -z "$link" ]; then
+    fail 'The upload failed: the answer has no link.'
+fi
+
+printf '%s\n' "$link"
+if printf '%s' "$link" | copy; then
+    say "Copied: $link"
+else
+    say "Uploaded: $link"
+fi
+"""
+
+ALL: Mapping[str, Uploader] = MappingProxyType(
+    {
+        "sharex": Uploader("ShareX", "sharex.sxcu", "application/json", _sharex),
+        "sharex-earlier": Uploader("ShareX, earlier form", "sharex-earlier.sxcu", "application/json", _sharex_earlier),
+        "flameshot": Uploader("Flameshot", "flameshot-upload.sh", _SHELL, _flameshot),
+        "curl": Uploader("curl", "", "", _curl),
+    }
+)
