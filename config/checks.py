@@ -1,10 +1,21 @@
 """Deploy checks: what a production start must not forget (`manage.py check --deploy`)."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
+
+
+@register(Tags.urls)
+def check_content_url(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    """Files on the service's own host have one place. `app_configs`: Django passes the apps to look at, or None."""
+    where, base = urlsplit(settings.IMAGE_CDN_URL), urlsplit(settings.BASE_URL)
+    if where.netloc != base.netloc or settings.IMAGE_CDN_URL.removeprefix(settings.BASE_URL) == "/media":
+        return []
+    sentence = f"IMAGE_CDN_URL is on the service's own host: it must be {settings.BASE_URL}/media."
+    return [Error(sentence, hint="Or name a host of its own, such as https://files.example.org.", id="config.E006")]
 
 
 @register(Tags.security, deploy=True)

@@ -3,7 +3,7 @@ and a small population beside them.
 
 Made once. At a later start, whatever still exists is left as it is; what is missing is made, and what exists in the
 database without standing in the file gets a fresh password or secret, since nobody can read the old one. What stands
-on the profiles is in `demo_profiles`.
+on the profiles is in `demo_profiles`, what the image host has in `demo_imagehost`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from django.db import transaction
 from accounts import api_keys, linking, operators, users
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
-from config import demo_profiles
+from config import demo_imagehost, demo_profiles
 from oidc_provider import applications
 from oidc_provider.models import Application
 from oidc_provider.scopes import LOCKED_SCOPES, SCOPES
@@ -98,6 +98,7 @@ def seed() -> Entry:
             entry[name] = _application(app, accounts[app.owner], known.get(name, {}))
         entry["api_keys"] = [_key(permission, accounts[0], known) for permission in Permission.values]
         demo_profiles.furnish(*accounts)
+        demo_imagehost.furnish(accounts[0])
     if entry != known:
         _write(entry)
     return entry

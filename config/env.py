@@ -49,6 +49,14 @@ def integer(name: str, default: int, *, at_most: int | None = None) -> int:
     return number
 
 
+def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
+    """One of a few words."""
+    value = text(name, default).lower()
+    if value not in choices:
+        raise ImproperlyConfigured(f"{name} must be one of {', '.join(choices)}; it is {value!r}.")
+    return value
+
+
 def words(name: str) -> list[str]:
     """A list separated by commas; unset is the empty list."""
     return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
@@ -64,8 +72,13 @@ def origin(name: str, default: str) -> str:
 
 
 def base_url(name: str, default: str) -> str:
-    """Where other URLs begin: http or https, with a path or none, without query, fragment or trailing slash."""
+    """Where other URLs begin: http or https, with a path or none, without query, fragment or trailing slash.
+
+    An empty default: the variable may be left out.
+    """
     value = text(name, default)
+    if not value:
+        return value
     parts = urlsplit(value)
     is_plain = not (parts.query or parts.fragment or parts.username) and not value.endswith(("/", "?", "#"))
     if parts.scheme not in {"http", "https"} or not parts.hostname or not is_plain:

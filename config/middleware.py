@@ -1,14 +1,16 @@
 """What every request passes on its way in and out."""
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.urls import resolve
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.urls import Resolver404, resolve
 
 from accounts import client_address, content_security
 from accounts.errors import Forbidden
 from config import views
+from imagehost.views import delivery
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -68,6 +70,33 @@ class ApiMiddleware:
         request.get_host()  # DisallowedHost is answered 400, here as on every page
         match = request.resolver_match = resolve(request.path_info)
         response: HttpResponse = match.func(request, *match.args, **match.kwargs)
+        return response
+
+
+class ContentMiddleware:
+    """Takes requests for uploaded files straight to their view: no session, no cookie, no page's headers.
+
+    Where IMAGE_CDN_URL names a host of its own, that host serves files and nothing else.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+        host = urlsplit(settings.IMAGE_CDN_URL).netloc
+        self.own_host = "" if host == urlsplit(settings.BASE_URL).netloc else host
+
+    def __call__(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
+        if self.own_host and request.get_host() == self.own_host:
+            urls = "imagehost.content_urls"
+        elif request.path_info.startswith("/media/"):
+            urls = settings.ROOT_URLCONF
+            request.get_host()  # DisallowedHost is answered 400, here as on every page
+        else:
+            return self.get_response(request)
+        try:
+            match = request.resolver_match = resolve(request.path_info, urls)
+        except Resolver404:
+            return delivery.not_found(request)
+        response: HttpResponse | StreamingHttpResponse = match.func(request, *match.args, **match.kwargs)
         return response
 
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 import django_stubs_ext
 
-from config import env, logging, openapi, toolkit
+from config import env, logging, object_storage, openapi, toolkit
 
 django_stubs_ext.monkeypatch()
 
@@ -51,6 +51,7 @@ SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 INSTALLED_APPS = [
     "config",
     "oidc_provider",
+    "imagehost",
     "lookup",
     "accounts",
     "django.contrib.admin",
@@ -72,6 +73,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.middleware.EdgeProxyMiddleware",
     "config.middleware.NulByteMiddleware",
+    "config.middleware.ContentMiddleware",
     "config.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -165,7 +167,12 @@ ON_CREATE = ["lookup.profiles.create_for"]
 ON_BAN = ["oidc_provider.tokens.delete_of_user", "lookup.figures.recount_after"]
 ON_LIFT = ["lookup.figures.recount_after"]
 ON_LINK = ["lookup.documents.mark_stale_of_user"]
-ON_DELETE = ["oidc_provider.applications.delete_of_user", "lookup.profiles.lock_of_user", "lookup.figures.withdraw"]
+ON_DELETE = [
+    "oidc_provider.applications.delete_of_user",
+    "lookup.profiles.lock_of_user",
+    "lookup.figures.withdraw",
+    "imagehost.files.delete_of_user",
+]
 
 ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
 ACCOUNT_FORMS = {"login": "accounts.signup.LoginForm"}
@@ -230,6 +237,16 @@ ASSET_URL = env.base_url("ASSET_URL", f"{BASE_URL}/static")
 CHAT_CDN_URL = env.base_url("CHAT_CDN_URL", "https://cdn.discordapp.com")
 VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.DatabaseVisits"
 
+# --- Image host -------------------------------------------------------------------------------------------------------
+IMAGE_CDN_URL = env.base_url("IMAGE_CDN_URL", f"{BASE_URL}/media")
+if urlsplit(IMAGE_CDN_URL).netloc != _base.netloc:
+    ALLOWED_HOSTS.append(str(urlsplit(IMAGE_CDN_URL).hostname))
+FILE_DELIVERY = env.choice("FILE_DELIVERY", "direct", ("direct", "accel", "redirect"))
+ACCEL_PREFIX = "/protected/"  # nginx's internal location of the folder
+IMAGE_CACHE_SECONDS = env.integer("IMAGE_CACHE_SECONDS", 31_536_000)
+IMAGEHOST_INCOMING = Path(env.text("INCOMING_DIR", str(VAR_DIR / "incoming"))).resolve()
+MAX_FILES_IN_ARCHIVE = 2_000  # of a folder's ZIP
+
 # --- Pages ------------------------------------------------------------------------------------------------------------
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
@@ -241,6 +258,7 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
+    "imagehost": object_storage.options(VAR_DIR, is_read_by_group=FILE_DELIVERY == "accel"),
 }
 
 # --- Mail -------------------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ urlpatterns = [
     path("readyz", health.readyz),
     path("", include("oidc_provider.urls")),
     path("", include("lookup.urls")),
+    path("", include("imagehost.urls")),
     path("accounts/signup/", SignupView.as_view(), name="account_signup"),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),

@@ -12,6 +12,7 @@ from django.core.management import CommandError, call_command
 from accounts import api_keys, bans
 from accounts.models import AuditEvent, LinkedAccount, User
 from config import demo, demo_profiles
+from imagehost.models import Folder
 from oidc_provider import applications
 from oidc_provider.models import Application
 from tests.factories.accounts import UserFactory
@@ -36,6 +37,17 @@ def assert_works(entry: dict[str, Any]) -> None:
         found = api_keys.find(key["key"])
         assert found is not None
         assert found.revoked_at is None
+
+
+def test_the_demo_has_folders_and_rules_once() -> None:
+    demo.seed()
+    ada = User.objects.by_username("ada").get()
+    rules = ada.folder_rules.order_by("position").values_list("kind", "pattern", "folder__name")
+    expected = [("filename", "*secret*", "Private"), ("mime", "video/*", "Clips"), ("extension", "png", "Screenshots")]
+    assert list(rules) == expected
+    Folder.objects.get(name="Clips").delete()
+    demo.seed()
+    assert list(rules.all()) == [expected[0], expected[2]]
 
 
 def test_the_demo_has_everything_in_it(settings: Any) -> None:

@@ -6,7 +6,7 @@ import pytest
 from django.core.checks import run_checks
 from pytest_django import Settings
 
-from config.checks import check_production
+from config.checks import check_content_url, check_production
 
 # The settings of a good production start, as far as our own checks look.
 GOOD = {
@@ -56,3 +56,18 @@ def test_the_checks_belong_to_deploy_checks_and_to_no_other_run(production: Sett
         for is_deploy in (True, False)
     ]
     assert ["config.E004" in identifiers for identifiers in told] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("url", "identifiers"),
+    [
+        ("https://id.example.org/media", []),
+        ("https://files.example.org", []),
+        ("https://cdn.example.org/a/b", []),
+        ("https://id.example.org/i", ["config.E006"]),
+        ("https://id.example.org", ["config.E006"]),
+    ],
+)
+def test_files_on_the_own_host_have_one_place(settings: Settings, url: str, identifiers: list[str]) -> None:
+    settings.BASE_URL, settings.IMAGE_CDN_URL = "https://id.example.org", url
+    assert [message.id for message in check_content_url(None)] == identifiers

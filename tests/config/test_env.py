@@ -27,6 +27,9 @@ READ: list[tuple[Callable[[], Any], str | None, Any]] = [
     (lambda: env.flag("NAME", default=False), None, False),
     (lambda: env.integer("NAME", 8), None, 8),
     (lambda: env.integer("NAME", 8), "12", 12),
+    (lambda: env.choice("NAME", "one", ("one", "two")), None, "one"),
+    (lambda: env.choice("NAME", "one", ("one", "two")), " Two ", "two"),
+    (lambda: env.base_url("NAME", ""), "https://cdn.example.org/a", "https://cdn.example.org/a"),
     (lambda: env.words("NAME"), None, []),
     (lambda: env.words("NAME"), "", []),
     (lambda: env.words("NAME"), " a, b ,,c", ["a", "b", "c"]),
@@ -42,6 +45,7 @@ REFUSED: list[tuple[Callable[[], Any], str | None, str]] = [
         "maybe",
         "NAME must be one of 1, true, yes, on, 0, false, no, off; it is 'maybe'.",
     ),
+    (lambda: env.choice("NAME", "one", ("one", "two")), "three", "NAME must be one of one, two; it is 'three'."),
     *[
         (lambda: env.integer("NAME", 8), value, f"NAME must be a whole number; it is {value!r}.")
         for value in ("eight", "1.5", "0x10")
@@ -152,3 +156,8 @@ def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> Non
         run.stdin.flush()
     told = {run.communicate(timeout=60) for run in runs}
     assert told == {(" ".join(env.kept_secret(f"secret{number}", tmp_path) for number in range(20)) + "\n", "")}
+
+
+def test_a_url_with_an_empty_default_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NAME", raising=False)
+    assert not env.base_url("NAME", "")
