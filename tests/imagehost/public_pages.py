@@ -1,0 +1,64 @@
+"""Files with their objects, and what the public pages say of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.test import Client
+
+from imagehost import storage
+from imagehost.models import File, Folder, PreviewState
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.pages.markup import page_of
+
+BASE = "http://127.0.0.1:8000"
+CONTENT = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
+PREVIEW = b"RIFF\x10\x00\x00\x00WEBPVP8 preview"
+PASSWORD = "open sesame"
+
+
+def stored(*, content: bytes = CONTENT, preview: bytes = b"", **values: Any) -> File:
+    """A file whose object holds `content`; with `preview`, its preview's holds that. `values`: of FileFactory."""
+    state = PreviewState.MADE if preview else PreviewState.WAITING
+    file = FileFactory(**{"size": len(content), "preview_state": state, **values})
+    storage.bucket().keep_bytes(file.key, content, mime=file.mime)
+    if preview:
+        storage.bucket().keep_bytes(file.preview_key, preview, mime="image/webp")
+    return file
+
+
+def told(response: Any) -> dict[str, str]:
+    """What the page's head says to machines, by property or name. `response`: as for `page_of`."""
+    tags = page_of(response).xpath("//meta[@property or @name]")
+    return {tag.get("property") or tag.get("name"): tag.get("content") for tag in tags}
+
+
+def unlocked(folder_id: str, password: str = PASSWORD) -> Client:
+    """A browser that has given the folder's password."""
+    client = Client()
+    assert client.post(f"/folders/{folder_id}", {"password": password}).status_code == 303
+    return client
+
+
+def locked_folder() -> Folder:
+    """With PASSWORD, and one file `Picture1` in it, which has a preview. Ada's."""
+    folder = FolderFactory(owner=UserFactory(username="Ada"), name="Secret plans", password=PASSWORD)
+    stored(folder=folder, name="Picture1", original_name="blueprint.png", preview=PREVIEW)
+    return folder
+
+
+def statuses(client: Client, folder: Folder) -> dict[str, int]:
+    """What each door of `locked_folder` answers."""
+    paths = {
+        "folder": f"/folders/{folder.pk}",
+        "archive": f"/folders/{folder.pk}/files.zip",
+        "thumbnail": f"/folders/{folder.pk}/previews/Picture1.webp",
+        "page": "/files/Picture1",
+        "preview": "/files/Picture1/preview.webp",
+    }
+    return {name: client.get(path).status_code for name, path in paths.items()}
+
+
+LOCKED = {"folder": 403, "archive": 403, "thumbnail": 404, "page": 403, "preview": 404}
+OPEN = dict.fromkeys(LOCKED, 200)

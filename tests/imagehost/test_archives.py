@@ -1,0 +1,259 @@
+"""GET /folders/{id}/files.zip: what is in it, how it is called, and what may go wrong on the way."""
+
+from __future__ import annotations
+
+import datetime as dt
+import io
+import subprocess
+import sys
+import tracemalloc
+import zipfile
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+from imagehost import archives, media, original_names, storage
+from imagehost.models import File, Folder
+from imagehost.storage import StorageFailed
+from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.imagehost.public_pages import stored
+from tests.lookup import statements
+
+pytestmark = pytest.mark.django_db
+
+MOMENT = dt.datetime(2026, 3, 5, 12, 30, 7, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def folder() -> Folder:
+    return FolderFactory(name="Holidays", is_public=True)
+
+
+def archive_of(response: Any) -> ZipFile:
+    """`response`: of the test client, streaming."""
+    assert response.status_code == 200
+    return ZipFile(io.BytesIO(b"".join(response.streaming_content)))
+
+
+def test_the_archive_holds_every_file_as_it_is_stored(client: Client, folder: Folder) -> None:
+    stored(folder=folder, original_name="beach.png", content=b"sand" * 100_000, uploaded_at=MOMENT)
+    earlier = MOMENT - dt.timedelta(days=1)
+    stored(folder=folder, original_name="waves.mov", media=media.MOV, content=b"water", uploaded_at=earlier)
+    stored(original_name="elsewhere.png")
+    response = client.get(f"/folders/{folder.pk}/files.zip")
+    expected = {
+        "Content-Type": "application/zip",
+        "Content-Disposition": "attachment; filename=\"Holidays.zip\"; filename*=UTF-8''Holidays.zip",
+        "Cache-Control": "private, no-store",
+        "X-Robots-Tag": "noindex",
+        "X-Content-Type-Options": "nosniff",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+    }
+    assert {name: response.headers.get(name) for name in expected} == expected
+    assert "Content-Length" not in response.headers
+    archive = archive_of(response)
+    assert archive.testzip() is None
+    found = [(entry.filename, entry.date_time, entry.compress_type) for entry in archive.infolist()]
+    assert found == [
+        ("beach.png", (2026, 3, 5, 12, 30, 6), zipfile.ZIP_STORED),  # the format counts every other second
+        ("waves.mov", (2026, 3, 4, 12, 30, 6), zipfile.ZIP_STORED),
+    ]
+    assert archive.read("beach.png") == b"sand" * 100_000
+    assert archive.read("waves.mov") == b"water"
+    assert {entry.external_attr >> 16 for entry in archive.infolist()} == {0o100644}
+
+
+def test_other_readers_take_the_archive_for_whole(client: Client, folder: Folder, tmp_path: Path) -> None:
+    for name in ("a.png", "b.png", "\N{SNOWMAN} ünï.png"):
+        stored(folder=folder, original_name=name, content=b"x" * 300_000)
+    path = tmp_path / "files.zip"
+    path.write_bytes(b"".join(client.get(f"/folders/{folder.pk}/files.zip")))
+    program = "import sys, shutil; shutil.unpack_archive(sys.argv[1], sys.argv[2])"
+    subprocess.run([sys.executable, "-c", program, path, tmp_path / "out"], check=True, timeout=60)
+    assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == ["a.png", "b.png", "\N{SNOWMAN} ünï.png"]
+
+
+def test_a_folder_without_files_is_an_empty_archive(client: Client, folder: Folder) -> None:
+    assert archive_of(client.get(f"/folders/{folder.pk}/files.zip")).namelist() == []
+
+
+def test_the_newest_files_are_taken_where_there_are_too_many(
+    client: Client, folder: Folder, settings: Settings
+) -> None:
+    settings.MAX_FILES_IN_ARCHIVE = 2
+    for number in range(3):
+        moment = MOMENT - dt.timedelta(days=number)
+        stored(folder=folder, original_name=f"{number}.png", uploaded_at=moment)
+    assert archive_of(client.get(f"/folders/{folder.pk}/files.zip")).namelist() == ["0.png", "1.png"]
+
+
+@pytest.mark.parametrize("amount", [1, 10])
+def test_the_archive_takes_two_queries_and_none_while_it_is_sent(client: Client, folder: Folder, amount: int) -> None:
+    for _ in range(amount):
+        stored(folder=folder)
+    sent: list[Any] = []
+    asked = statements.names(lambda: sent.append(client.get(f"/folders/{folder.pk}/files.zip")))
+    assert asked == ["SELECT imagehost_folder", "SELECT imagehost_file"]
+    assert statements.names(lambda: archive_of(sent[0])) == []
+
+
+def test_a_head_request_gets_the_headers_alone(client: Client, folder: Folder) -> None:
+    stored(folder=folder)
+    response = client.head(f"/folders/{folder.pk}/files.zip")
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == "application/zip"
+    assert "Content-Length" not in response.headers
+    assert b"".join(response.streaming_content) == b""  # type: ignore[attr-defined]  # it streams
+
+
+@pytest.mark.parametrize("method", ["post", "put", "delete"])
+def test_the_archive_is_for_reading(client: Client, folder: Folder, method: str) -> None:
+    response = getattr(client, method)(f"/folders/{folder.pk}/files.zip")
+    assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
+
+
+def test_a_file_that_goes_meanwhile_is_left_out(client: Client, folder: Folder) -> None:
+    for number in range(3):
+        moment = MOMENT - dt.timedelta(days=number)
+        stored(folder=folder, name=f"Picture{number}", original_name=f"{number}.png", uploaded_at=moment)
+    pieces = iter(client.get(f"/folders/{folder.pk}/files.zip"))
+    first = next(pieces)
+    storage.bucket().remove(File.objects.get(name="Picture1").key)
+    archive = ZipFile(io.BytesIO(first + b"".join(pieces)))
+    assert archive.testzip() is None
+    assert archive.namelist() == ["0.png", "2.png"]
+
+
+def test_an_object_that_breaks_off_ends_the_archive_unfinished(client: Client, folder: Folder) -> None:
+    stored(folder=folder, content=b"whole", uploaded_at=MOMENT)
+    stored(folder=folder, content=b"short", size=6, uploaded_at=MOMENT - dt.timedelta(days=1))
+    sent = bytearray()
+    with pytest.raises(StorageFailed):
+        for piece in client.get(f"/folders/{folder.pk}/files.zip"):
+            sent += piece
+    assert b"whole" in sent
+    assert zipfile.is_zipfile(io.BytesIO(sent)) is False
+
+
+def test_a_store_that_does_not_answer_ends_the_archive_unfinished(folder: Folder, settings: Settings) -> None:
+    FileFactory(folder=folder)
+    options = {"bucket_name": "b", "endpoint_url": "http://127.0.0.1:1", "access_key": "a", "secret_key": "b"}
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "imagehost": {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": options},
+    }
+    with pytest.raises(StorageFailed):
+        b"".join(archives.stream(list(folder.files.all())))
+
+
+def test_a_reader_who_leaves_leaves_no_file_open(folder: Folder) -> None:
+    for _ in range(2):
+        stored(folder=folder, content=b"x" * 1_000_000)
+    before = len(list(Path("/proc/self/fd").iterdir()))
+    pieces = archives.stream(list(folder.files.all()))
+    next(pieces)
+    assert len(list(Path("/proc/self/fd").iterdir())) == before + 1
+    pieces.close()  # type: ignore[attr-defined]  # a generator
+    assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_no_more_than_a_few_pieces_are_in_memory_at_once(folder: Folder) -> None:
+    for _ in range(2):
+        stored(folder=folder, content=b"x" * 20_000_000)
+    files = list(folder.files.all())
+    tracemalloc.start()
+    try:
+        size = sum(map(len, archives.stream(files)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert size > 40_000_000
+    assert peak < 2_000_000
+
+
+@pytest.mark.parametrize("limit", [100, 500])
+def test_an_archive_too_large_for_the_old_format_is_zip64(
+    folder: Folder, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
+    """4 GiB take a while: here the format ends earlier, before the first file and between two."""
+    monkeypatch.setattr(zipfile, "ZIP64_LIMIT", limit)
+    for number in range(5):
+        moment = MOMENT - dt.timedelta(days=number)
+        stored(folder=folder, original_name=f"{number}.png", content=bytes([number]) * 300, uploaded_at=moment)
+    archive = ZipFile(io.BytesIO(b"".join(archives.stream(list(folder.files.newest_first())))))
+    assert archive.testzip() is None
+    assert [archive.read(f"{number}.png") for number in range(5)] == [bytes([number]) * 300 for number in range(5)]
+    assert {entry.extract_version for entry in archive.infolist()[2:]} == {zipfile.ZIP64_VERSION}
+
+
+NAMES = [
+    ("holiday.png", "holiday.png"),
+    ("photo.jpeg", "photo.png"),  # the stored extension is the right one
+    ("photo.PNG", "photo.png"),
+    ("photo", "photo.png"),
+    ("Screenshot 2026.03.05", "Screenshot 2026.03.05.png"),
+    ("setup.exe", "setup.exe.png"),
+    ("../../etc/passwd.png", "_.._etc_passwd.png"),
+    ("/etc/passwd", "_etc_passwd.png"),
+    ("..\\..\\boot.png", "_.._boot.png"),
+    ("C:\\boot.png", "C__boot.png"),
+    ('a:b*c?d"e<f>g|h.png', "a_b_c_d_e_f_g_h.png"),
+    ("photo.png:stream", "photo.png_stream.png"),
+    (".htaccess", "htaccess.png"),
+    ("...png", "Generate.png"),
+    ("-rf.png", "rf.png"),
+    ("--help", "help.png"),
+    ("~", "Generate.png"),
+    ("  spaced  .png", "spaced.png"),
+    ("trailing. . .png", "trailing.png"),
+    ("line\r\nbreak\x00\x1b[31m\x7f.png", "linebreak[31m.png"),
+    ("gnp\u202egnp.exe", "gnpgnp.exe.png"),
+    ("\u2028\u2029\u0085.png", "Generate.png"),
+    ("CON.png", "_CON.png"),
+    ("nul", "_nul.png"),
+    ("com1.tar.png", "_com1.tar.png"),
+    ("LPT¹.png", "_LPT¹.png"),
+    ("aux .png", "_aux.png"),
+    ("console.png", "console.png"),
+    ("e\u0301te\u0301.png", "\u00e9t\u00e9.png"),
+    ("\u6f22\u5b57.png", "\u6f22\u5b57.png"),
+    ("\ud800.png", "Generate.png"),
+    ("", "Generate.png"),
+    (".png", "Generate.png"),
+    ("x" * 255, "x" * 180 + ".png"),
+    ("\U0001f469" * 100, "\U0001f469" * 45 + ".png"),
+    ("\u6f22" * 255, "\u6f22" * 60 + ".png"),
+]
+
+
+@pytest.mark.parametrize(("original", "expected"), NAMES, ids=ascii)
+def test_a_name_is_fit_to_be_unpacked(original: str, expected: str) -> None:
+    (name,) = original_names.unpacked([(original, "Generate", "png")])
+    assert name == expected
+    assert len(name.encode()) < 255
+
+
+@pytest.mark.parametrize(
+    ("originals", "expected"),
+    [
+        (["a.png", "a.png", "a.png"], ["a.png", "a (2).png", "a (3).png"]),
+        (["a.png", "A.PNG", "a.jpeg"], ["a.png", "A (2).png", "a (3).png"]),
+        (["a (2).png", "a.png", "a.png"], ["a (2).png", "a.png", "a (3).png"]),
+        (["a.png", "a.png", "a (2).png"], ["a.png", "a (2).png", "a (2) (2).png"]),
+        (["\u00e9.png", "e\u0301.png"], ["\u00e9.png", "\u00e9 (2).png"]),
+        (["Stra\u00dfe", "STRASSE"], ["Stra\u00dfe.png", "STRASSE (2).png"]),
+        (["../a", "..\\a"], ["_a.png", "_a (2).png"]),
+    ],
+)
+def test_no_two_names_are_the_same(originals: list[str], expected: list[str]) -> None:
+    assert list(original_names.unpacked([(name, "Generate", "png") for name in originals])) == expected
+
+
+def test_two_thousand_equal_names_are_told_apart() -> None:
+    names = list(original_names.unpacked([("image.png", "Generate", "png")] * 2000))
+    assert len(set(names)) == 2000
+    assert names[-1] == "image (2000).png"

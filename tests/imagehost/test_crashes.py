@@ -1,0 +1,230 @@
+"""The process dies at any step of an upload or a deletion: after the sweep nothing of it is stored or booked."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+from django.db import connection
+from pytest_django import Settings
+
+from accounts.models import User
+from imagehost import files, quotas, reconciliation, storage, sweeping
+from imagehost.models import File, State
+from imagehost.reconciliation import Found
+from imagehost.storage import StorageFailed
+from imagehost.sweeping import Swept
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import objects
+from tests.imagehost.objects import Crash, FaultyStorage
+from tests.lookup import statements
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ROOT = Path(__file__).parents[2]
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SOON = timedelta(hours=1, seconds=1)
+UPLOAD = [
+    "SELECT imagehost_folderrule",
+    "UPDATE imagehost_usage",
+    "INSERT imagehost_file",
+    "UPDATE imagehost_file",  # READY
+]
+UNDOING = ["UPDATE imagehost_file", "UPDATE imagehost_usage", "DELETE imagehost_file"]
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def bucket(settings: Settings, bucket_directory: Path) -> FaultyStorage:
+    return objects.faulty(settings, bucket_directory)
+
+
+@pytest.fixture
+def owner() -> User:
+    """Somebody who stores 300 bytes."""
+    file = FileFactory(size=300)
+    objects.put(file)
+    assert file.owner is not None
+    return file.owner
+
+
+def upload(owner: User) -> File:
+    return objects.upload(owner, objects.picture(), NOON).file
+
+
+def sweep() -> Swept:
+    return sweeping.sweep(now=NOON + SOON, until=NOON + 2 * SOON)
+
+
+def assert_nothing_is_left(owner: User) -> None:
+    """But what was stored before. No comparison has anything to correct then, a day later."""
+    (file,) = File.objects.all()
+    assert (file.size, quotas.used(owner.pk), objects.all_keys()) == (300, 300, [file.key])
+    later = NOON + timedelta(days=2)
+    assert reconciliation.reconcile(now=later) == Found(objects=1)
+
+
+def crashing(name: str, moment: str) -> Callable[..., Any]:
+    """For `connection.execute_wrapper`: before or after the first statement of that name."""
+
+    def execute(run: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        """Any: the form that Django calls."""
+        is_it = statements.Statement(sql, params).name == name
+        if is_it and moment == "before":
+            raise Crash
+        result = run(sql, params, many, context)
+        if is_it:
+            raise Crash
+        return result
+
+    return execute
+
+
+class TestUploads:
+    def test_these_are_the_steps_of_an_upload(self, owner: User) -> None:
+        assert [name for name in statements.names(lambda: upload(owner)) if " " in name and name in UPLOAD] == UPLOAD
+
+    @pytest.mark.parametrize("moment", ["before", "after"])
+    @pytest.mark.parametrize("name", UPLOAD[:-1])
+    def test_a_crash_while_it_is_booked(self, owner: User, name: str, moment: str) -> None:
+        """The transaction never ends: nothing is there to sweep."""
+        with pytest.raises(Crash), connection.execute_wrapper(crashing(name, moment)):
+            upload(owner)
+        assert sweep() == Swept()
+        assert_nothing_is_left(owner)
+
+    def test_a_crash_before_it_is_ready(self, owner: User) -> None:
+        with pytest.raises(Crash), connection.execute_wrapper(crashing("UPDATE imagehost_file", "before")):
+            upload(owner)
+        assert (len(objects.all_keys()), File.objects.filter(state=State.PENDING).count()) == (2, 1)
+        assert quotas.used(owner.pk) > 300
+        assert sweep() == Swept(uploads=1)
+        assert_nothing_is_left(owner)
+
+    def test_a_crash_when_it_is_ready_loses_the_answer_alone(self, owner: User) -> None:
+        with pytest.raises(Crash), connection.execute_wrapper(crashing("UPDATE imagehost_file", "after")):
+            upload(owner)
+        assert sweep() == Swept()
+        assert File.objects.ready().count() == len(objects.all_keys()) == 2
+
+    @pytest.mark.parametrize(("fault", "is_written"), [("keep", False), ("after keep", True)])
+    def test_a_crash_while_the_object_is_written(
+        self, bucket: FaultyStorage, owner: User, fault: str, is_written: bool
+    ) -> None:
+        bucket.faults[fault] = Crash
+        with pytest.raises(Crash):
+            upload(owner)
+        assert (len(objects.all_keys()), quotas.used(owner.pk) > 300) == (2 if is_written else 1, True)
+        assert sweep() == Swept(uploads=1, leftovers=0)
+        assert_nothing_is_left(owner)
+
+    @pytest.mark.parametrize(
+        ("name", "moment", "swept"),
+        [
+            ("UPDATE imagehost_file", "before", Swept(uploads=1)),
+            ("UPDATE imagehost_file", "after", Swept(uploads=1)),
+            ("UPDATE imagehost_usage", "before", Swept(uploads=1)),
+            ("UPDATE imagehost_usage", "after", Swept(uploads=1)),
+            ("DELETE imagehost_file", "before", Swept(deletions=1)),
+            ("DELETE imagehost_file", "after", Swept(deletions=1)),  # not committed
+        ],
+    )
+    def test_a_crash_while_a_failed_upload_is_taken_back(
+        self, bucket: FaultyStorage, owner: User, name: str, moment: str, swept: Swept
+    ) -> None:
+        bucket.faults["keep"] = StorageFailed
+        with pytest.raises(Crash), connection.execute_wrapper(crashing_in_undo(name, moment)):
+            upload(owner)
+        assert sweep() == swept
+        assert_nothing_is_left(owner)
+
+    @pytest.mark.parametrize("moment", ["before", "after"])
+    @pytest.mark.parametrize("name", UNDOING)
+    def test_a_crash_of_the_sweep_itself(self, bucket: FaultyStorage, owner: User, name: str, moment: str) -> None:
+        bucket.faults["after keep"] = Crash
+        with pytest.raises(Crash):
+            upload(owner)
+        with pytest.raises(Crash), connection.execute_wrapper(crashing(name, moment)):
+            sweep()
+        sweep()
+        assert_nothing_is_left(owner)
+
+
+class TestDeletions:
+    @pytest.mark.parametrize("fault", ["remove", "after remove", "remove {preview}", "after remove {preview}"])
+    def test_a_crash_while_the_objects_are_removed(self, bucket: FaultyStorage, owner: User, fault: str) -> None:
+        file = upload(owner)
+        objects.put_key(file.preview_key)
+        bucket.faults[fault.format(preview=file.preview_key)] = Crash
+        with pytest.raises(Crash):
+            files.delete(file=file, by=owner)
+        assert quotas.used(owner.pk) == 300
+        bucket.faults.clear()
+        assert sweep() == Swept(deletions=1)
+        assert_nothing_is_left(owner)
+
+    @pytest.mark.parametrize("moment", ["before", "after"])
+    @pytest.mark.parametrize("name", UNDOING)
+    def test_a_crash_in_the_database(self, owner: User, name: str, moment: str) -> None:
+        file = upload(owner)
+        with pytest.raises(Crash), connection.execute_wrapper(crashing(name, moment)):
+            files.delete(file=file, by=owner)
+        sweep()
+        if file.key in objects.all_keys():  # the deletion never happened
+            assert (quotas.used(owner.pk), File.objects.ready().count()) == (300 + file.size, 2)
+            files.delete(file=file, by=owner)
+        assert_nothing_is_left(owner)
+
+
+@pytest.mark.parametrize("moment", ["keep", "after keep"])
+def test_a_process_that_is_killed_while_it_uploads(owner: User, bucket_directory: Path, moment: str) -> None:
+    """A real one, without a chance to tidy up."""
+    (storage.incoming_directory() / "whole").write_bytes(objects.picture())
+    (storage.incoming_directory() / "half").write_bytes(b"Half of it")
+    command = [sys.executable, "-m", "tests.imagehost.dying_upload", str(connection.settings_dict["NAME"]), owner.pk]
+    ended = subprocess.run(
+        [*command, str(bucket_directory), str(storage.incoming_directory()), moment],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    (left,) = File.objects.exclude(owner=owner, size=300)
+    assert (left.state, quotas.used(owner.pk)) == (State.PENDING, 300 + left.size)
+    assert (left.key in objects.all_keys()) is (moment == "after keep")
+    for path in storage.incoming_directory().iterdir():
+        objects.age(path, NOON)
+    assert sweep() == Swept(uploads=1, leftovers=1 if moment == "after keep" else 2)
+    assert list(storage.incoming_directory().iterdir()) == []
+    assert_nothing_is_left(owner)
+
+
+def crashing_in_undo(name: str, moment: str) -> Callable[..., Any]:
+    """Like `crashing`, but only after the file's row was inserted: booking updates the usage as well."""
+    crash = crashing(name, moment)
+    is_booked = False
+
+    def execute(run: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
+        """Any: the form that Django calls."""
+        nonlocal is_booked
+        if is_booked:
+            return crash(run, sql, params, many, context)
+        is_booked = re.match('INSERT INTO "imagehost_file"', sql) is not None
+        return run(sql, params, many, context)
+
+    return execute

@@ -1,0 +1,241 @@
+"""A file's own URL: who gets it, with which headers, and by which way."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.conf import settings as django_settings
+from pytest_django import Settings
+
+from imagehost import media
+from imagehost.models import File, State
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import uploading
+from tests.imagehost.uploading import Delivered, encoded, png
+from tests.lookup import statements
+
+pytestmark = pytest.mark.django_db
+MOMENT = datetime(2026, 5, 1, 12, 0, 0, 250_000, tzinfo=UTC)
+ALWAYS = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Cross-Origin-Resource-Policy": "cross-origin",
+    "Referrer-Policy": "no-referrer",
+}
+FOR_EVER = "public, max-age=31536000, immutable"
+
+
+def stored(bucket_directory: Path, content: bytes | None = None, **columns: Any) -> File:
+    """A file with its object."""
+    content = png() if content is None else content
+    file: File = FileFactory(size=len(content), uploaded_at=MOMENT, **columns)
+    place = bucket_directory / file.key
+    place.parent.mkdir(parents=True)
+    place.write_bytes(content)
+    return file
+
+
+def get(file: File, method: str = "GET", query: str = "", headers: dict[str, str] | None = None) -> Delivered:
+    return uploading.get(f"/media/{file.file_name}{query}", method, headers)
+
+
+def described(file: File) -> dict[str, str]:
+    """The headers of an answer with the whole of a file."""
+    return {
+        **ALWAYS,
+        "Content-Type": file.mime,
+        "Content-Length": str(file.size),
+        "Content-Disposition": f"inline; filename=\"{file.original_name}\"; filename*=UTF-8''{file.original_name}",
+        "ETag": f'"{file.pk.hex}"',
+        "Last-Modified": "Fri, 01 May 2026 12:00:00 GMT",
+        "Accept-Ranges": "bytes",
+        "Cache-Control": FOR_EVER,
+    }
+
+
+@pytest.mark.parametrize("type_", media.ALL, ids=lambda type_: type_.extension)
+def test_a_file_is_served_as_what_it_is(type_: media.MediaType, bucket_directory: Path) -> None:
+    file = stored(bucket_directory, media=type_)
+    response = get(file)
+    assert (response.status, response.content) == (200, png())
+    assert response.headers == described(file)
+
+
+def test_head_is_get_without_a_body(bucket_directory: Path) -> None:
+    file = stored(bucket_directory)
+    response = get(file, "HEAD")
+    assert (response.status, response.content) == (200, b"")
+    assert response.headers == described(file)
+
+
+def test_a_large_file_comes_whole(bucket_directory: Path) -> None:
+    content = bytes(range(256)) * 8000
+    file = stored(bucket_directory, content, media=media.MP4)
+    assert get(file).content == content
+
+
+def test_the_name_that_it_came_with_is_offered_for_saving(bucket_directory: Path) -> None:
+    file = stored(bucket_directory, original_name='Ä "b"\r\nX-Evil: 1.png')
+    disposition = get(file).headers["Content-Disposition"]
+    assert disposition.startswith('inline; filename="')
+    assert "filename*=UTF-8''%C3%84%20" in disposition
+    assert disposition.isascii()
+    assert get(file, query="?download=1").headers["Content-Disposition"].startswith('attachment; filename="')
+    for query in ("?download=", "?download=0", "?xdownload=1", "?a=b"):
+        assert get(file, query=query).headers["Content-Disposition"] == disposition
+
+
+@pytest.mark.parametrize(
+    ("seconds", "value"),
+    [(31_536_000, FOR_EVER), (86_400, "public, max-age=86400, immutable"), (3600, "public, max-age=3600")],
+)
+def test_how_long_it_may_be_kept_is_a_setting(
+    seconds: int, value: str, settings: Settings, bucket_directory: Path
+) -> None:
+    settings.IMAGE_CACHE_SECONDS = seconds
+    assert get(stored(bucket_directory)).headers["Cache-Control"] == value
+
+
+NOT_THERE = {
+    **ALWAYS,
+    "Content-Type": "text/plain; charset=utf-8",
+    "Content-Length": "23",
+    "Cache-Control": "no-store",
+}
+
+
+def _is_not_there(path: str) -> bool:
+    response = uploading.get(path)
+    assert (response.status, response.content) == (404, b"There is no such file.\n")
+    assert response.headers == NOT_THERE
+    return True
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("abcdEFGH.png", "AbCdEfGh.jpg", "AbCdEfGh.PNG", "AbCdEfGh", "AbCdEfGh.", "AbCdEfGh.png.png", ".png"),
+        *("AbCdEfG.png", "AbCdEfGhI.png", "AbCdEfGh%2Epng%20", "AbCdEfG%C4%B1.png", "..", "%2e%2e%5cx.png"),
+        *("AbCdEfGh.png%0A", "%F0%9F%92%A9.png", "AbCdEfGh.%70ng%00"),
+    ],
+)
+def test_another_name_or_extension_is_404(name: str, bucket_directory: Path) -> None:
+    stored(bucket_directory, name="AbCdEfGh")
+    if "%00" in name:  # refused for all pages alike
+        assert uploading.get(f"/media/{name}").status == 404
+    else:
+        assert _is_not_there(f"/media/{name}")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"state": State.PENDING},
+        {"state": State.DELETED},
+        {"state": State.DELETED, "owner": None},
+        {"quarantined_at": MOMENT},
+    ],
+)
+def test_what_is_not_delivered_is_404(columns: dict[str, Any], bucket_directory: Path) -> None:
+    file = stored(bucket_directory, **columns)
+    assert _is_not_there(f"/media/{file.file_name}")
+
+
+def test_a_banned_owners_direct_urls_stay(bucket_directory: Path) -> None:
+    assert get(stored(bucket_directory, owner__is_active=False)).status == 200
+
+
+def test_a_row_without_its_object_is_404(bucket_directory: Path) -> None:
+    assert _is_not_there(f"/media/{FileFactory().file_name}")
+
+
+def test_a_store_that_fails_is_503_before_anything_is_sent(bucket_directory: Path) -> None:
+    file = stored(bucket_directory)
+    (bucket_directory / file.key).write_bytes(b"shorter")
+    response = get(file)
+    assert (response.status, response.content) == (503, b"The file cannot be read at the moment.\n")
+    assert response.headers["Retry-After"] == "5"
+    assert response.headers["Cache-Control"] == "no-store"
+    assert ALWAYS.items() <= response.headers.items()
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
+def test_another_method_is_405(method: str, bucket_directory: Path) -> None:
+    response = get(stored(bucket_directory), method)
+    assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
+    assert ALWAYS.items() <= response.headers.items()
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+
+
+def test_a_cookie_changes_nothing_and_costs_nothing(bucket_directory: Path) -> None:
+    file = stored(bucket_directory)
+    headers = {"Cookie": f"{django_settings.SESSION_COOKIE_NAME}={'x' * 32}"}
+    answers: list[Delivered] = []
+    path = f"/media/{file.file_name}"
+    assert statements.names(lambda: answers.append(uploading.get(path, headers=headers))) == ["SELECT imagehost_file"]
+    assert answers[0].headers == described(file)
+
+
+@pytest.mark.parametrize(("method", "headers"), [("GET", {}), ("HEAD", {}), ("GET", {"Range": "bytes=0-9"})])
+def test_an_answer_costs_one_statement(method: str, headers: dict[str, str], bucket_directory: Path) -> None:
+    file = stored(bucket_directory)
+    assert statements.names(lambda: get(file, method, headers=headers)) == ["SELECT imagehost_file"]
+
+
+def test_what_cannot_be_a_name_costs_none(db: None) -> None:
+    assert statements.names(lambda: uploading.get("/media/robots.txt")) == []
+
+
+def test_nginx_is_told_where_the_object_lies(settings: Settings, bucket_directory: Path) -> None:
+    settings.FILE_DELIVERY, settings.ACCEL_PREFIX = "accel", "/protected/"
+    file = stored(bucket_directory)
+    expected = {name: described(file)[name] for name in ("Content-Type", "Content-Disposition", "Cache-Control")}
+    for method in ("GET", "HEAD"):
+        for header in ({}, {"Range": "bytes=0-1"}, {"If-None-Match": "*"}, {"If-Match": '"of-nginx"'}):
+            response = get(file, method, headers=header)
+            assert (response.status, response.content) == (200, b"")
+            assert response.headers == {
+                **ALWAYS,
+                **expected,
+                "X-Accel-Redirect": f"/protected/{file.key}",
+                "Content-Length": "0",
+            }
+    assert _is_not_there("/media/AbCdEfGh.png")
+
+
+def test_without_links_a_redirect_is_no_redirect(settings: Settings, bucket_directory: Path) -> None:
+    settings.FILE_DELIVERY = "redirect"
+    file = stored(bucket_directory)
+    response = get(file)
+    assert (response.status, response.content, response.headers) == (200, png(), described(file))
+
+
+@pytest.mark.parametrize("public_url", ["https://bucket.example.net/all", ""])
+def test_a_redirect_leads_to_the_bucket(public_url: str, settings: Settings) -> None:
+    """No request reaches the store: links are made here."""
+    options = {"bucket_name": "files", "access_key": "a", "secret_key": "b", "endpoint_url": "http://127.0.0.1:9"}
+    entry = {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": {**options, "public_url": public_url}}
+    settings.STORAGES = {**settings.STORAGES, "imagehost": entry}
+    settings.FILE_DELIVERY = "redirect"
+    file = FileFactory()
+    response = get(file)
+    assert response.status == 302
+    assert response.headers["Cache-Control"] == "private, max-age=300"
+    assert ALWAYS.items() <= response.headers.items()
+    location = response.headers["Location"]
+    if public_url:
+        assert location == f"{public_url}/{file.key}"
+    else:
+        assert location.startswith(f"http://127.0.0.1:9/files/{file.key}?")
+        assert "X-Amz-Expires=3600" in location
+
+
+def test_a_file_that_was_changed_to_another_type_has_another_url(bucket_directory: Path) -> None:
+    """The extension is part of the name: nothing is ever served under two types."""
+    file = stored(bucket_directory, encoded("GIF"), media=media.GIF)
+    for type_ in media.ALL:
+        status = uploading.get(f"/media/{file.name}.{type_.extension}").status
+        assert status == (200 if type_ is media.GIF else 404)

@@ -1,0 +1,277 @@
+"""GET /files/{name}."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from imagehost import media
+from imagehost.media import MediaType
+from imagehost.models import PreviewState, State
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.imagehost.public_pages import BASE, PREVIEW, stored, told
+from tests.lookup import statements
+from tests.pages.markup import page_of, problems_of
+
+pytestmark = pytest.mark.django_db
+
+MEGABYTE = 1024 * 1024
+
+
+def test_the_page_of_a_picture(client: Client) -> None:
+    owner = UserFactory(username="Ada", display_name="Ada L.")
+    moment = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
+    file = FileFactory(owner=owner, original_name="my holiday.png", size=1_300_000, uploaded_at=moment)
+
+    response = client.get(f"/files/{file.name}")
+
+    page = page_of(response)
+    assert response.status_code == 200
+    assert problems_of(response) == []
+    (image,) = page.xpath("//main//img")
+    assert dict(image.attrib) == {
+        "src": f"/media/{file.name}.png",
+        "alt": "my holiday.png",
+        "width": "640",
+        "height": "480",
+    }
+    assert page.findtext(".//h1") == page.findtext(".//title").split(" · ")[0] == "my holiday.png"
+    assert [chip.text for chip in page.xpath("//ul[@class='chips']/li")] == [
+        "PNG",
+        "1.2\xa0MB",
+        "640 \N{MULTIPLICATION SIGN} 480 px",
+    ]
+    assert page.xpath("//main//p[@class='meta']/a/@href") == ["/Ada"]
+    assert page.xpath("//main//bdi/text()") == ["Ada L."]
+    assert page.xpath("//main//time/@datetime") == ["2026-03-05T12:00:00+00:00"]
+    assert page.xpath("//div[@class='actions']/a/@href") == [
+        f"/media/{file.name}.png?download=1",
+        f"/media/{file.name}.png",
+    ]
+
+
+def test_the_page_of_a_video_plays_it(client: Client) -> None:
+    file = FileFactory(media=media.MP4, duration_ms=3_723_400, preview_state=PreviewState.MADE)
+    response = client.get(f"/files/{file.name}")
+    page = page_of(response)
+    assert problems_of(response) == []
+    (video,) = page.xpath("//main//video")
+    assert dict(video.attrib) == {
+        "src": f"/media/{file.name}.mp4",
+        "controls": "",
+        "playsinline": "",
+        "preload": "metadata",
+        "width": "640",
+        "height": "480",
+        "aria-label": "holiday.mp4",
+        "poster": f"/files/{file.name}/preview.webp",
+    }
+    assert page.xpath("//main//img") == []
+    assert "1:02:03" in [chip.text for chip in page.xpath("//ul[@class='chips']/li")]
+    assert "media-src 'self'" in response.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in media.ALL if not kind.is_video])
+def test_every_image_is_shown_as_one_animated_or_not(client: Client, kind: MediaType) -> None:
+    file = FileFactory(media=kind, frames=12, duration_ms=1200)
+    page = page_of(client.get(f"/files/{file.name}"))
+    assert page.xpath("//main//img/@src") == [f"/media/{file.file_name}"]
+    assert page.xpath("//main//video") == []
+    assert [chip.text for chip in page.xpath("//ul[@class='chips']/li")][-2:] == ["0:01", "12 frames"]
+
+
+@pytest.mark.parametrize(
+    ("duration_ms", "text"), [(0, "0:01"), (499, "0:01"), (59_600, "1:00"), (3_599_000, "59:59"), (None, None)]
+)
+def test_a_duration_is_read_like_a_clock(client: Client, duration_ms: int | None, text: str | None) -> None:
+    file = FileFactory(media=media.WEBM, duration_ms=duration_ms)
+    chips = page_of(client.get(f"/files/{file.name}")).xpath("//ul[@class='chips']/li")
+    assert [chip.text for chip in chips][3:] == ([text] if text else [])
+
+
+def test_what_messengers_are_told_of_a_picture(client: Client) -> None:
+    file = FileFactory(owner=UserFactory(username="Ada"), preview_state=PreviewState.MADE)
+    url = f"{BASE}/media/{file.name}.png"
+    summary = "1000 bytes, 640 by 480 pixels, uploaded by Ada"
+    response = client.get(f"/files/{file.name}")
+    assert told(response) == {
+        "viewport": "width=device-width, initial-scale=1",
+        "color-scheme": "light dark",
+        "robots": "noindex",
+        "description": summary,
+        "theme-color": "#1b5e4b",
+        "og:site_name": "Hearth",
+        "og:type": "website",
+        "og:url": f"{BASE}/files/{file.name}",
+        "og:title": "holiday.png",
+        "og:description": summary,
+        "og:image": url,
+        "og:image:type": "image/png",
+        "og:image:width": "640",
+        "og:image:height": "480",
+        "og:image:alt": "holiday.png",
+        "twitter:card": "summary_large_image",
+        "twitter:title": "holiday.png",
+        "twitter:description": summary,
+        "twitter:image": url,
+        "twitter:image:alt": "holiday.png",
+    }
+
+
+def test_what_messengers_are_told_of_a_video(client: Client, settings: Settings) -> None:
+    settings.IMAGE_CDN_URL, settings.BASE_URL = "https://cdn.example", "https://host.example"
+    file = FileFactory(media=media.MP4, preview_state=PreviewState.MADE)
+    response = client.get(f"/files/{file.name}")
+    url, preview = f"https://cdn.example/{file.name}.mp4", f"https://host.example/files/{file.name}/preview.webp"
+    expected = {
+        "og:type": "video.other",
+        "og:url": f"https://host.example/files/{file.name}",
+        "og:image": preview,
+        "og:image:secure_url": preview,
+        "og:image:type": "image/webp",
+        "og:image:width": "320",
+        "og:image:height": "240",
+        "og:video": url,
+        "og:video:secure_url": url,
+        "og:video:type": "video/mp4",
+        "og:video:width": "640",
+        "og:video:height": "480",
+        "twitter:card": "player",
+        "twitter:image": preview,
+        "twitter:player": url,
+        "twitter:player:width": "640",
+        "twitter:player:height": "480",
+        "twitter:player:stream": url,
+        "twitter:player:stream:content_type": "video/mp4",
+    }
+    assert {name: value for name, value in told(response).items() if name in expected} == expected
+
+
+def test_a_video_that_is_not_https_claims_no_player_and_no_secure_url(client: Client) -> None:
+    file = FileFactory(media=media.MP4)
+    found = told(client.get(f"/files/{file.name}"))
+    assert found["og:video"] == f"{BASE}/media/{file.name}.mp4"
+    assert found["twitter:card"] == "summary"
+    assert [name for name in found if "player" in name or "secure" in name or "image" in name] == []
+
+
+@pytest.mark.parametrize(
+    ("size", "preview", "picture"),
+    [
+        (8 * MEGABYTE, PreviewState.MADE, "/media/Picture1.png"),
+        (8 * MEGABYTE, PreviewState.WAITING, "/media/Picture1.png"),
+        (8 * MEGABYTE + 1, PreviewState.MADE, "/files/Picture1/preview.webp"),
+        (8 * MEGABYTE + 1, PreviewState.WAITING, None),
+        (8 * MEGABYTE + 1, PreviewState.FAILED, None),
+    ],
+)
+def test_a_picture_too_large_for_messengers_is_told_by_its_preview(
+    client: Client, size: int, preview: PreviewState, picture: str | None
+) -> None:
+    FileFactory(name="Picture1", size=size, preview_state=preview)
+    found = told(client.get("/files/Picture1"))
+    assert found.get("og:image") == (f"{BASE}{picture}" if picture else None)
+    assert found["twitter:card"] == ("summary_large_image" if picture else "summary")
+
+
+HIDDEN: list[dict[str, Any]] = [
+    {"state": State.PENDING},
+    {"state": State.DELETED},
+    {"state": State.DELETED, "owner": None},
+    {"quarantined_at": timezone.now()},
+    {"name": "aaaaaaaa"},
+    {"name": "AAAAAAAB"},
+]
+
+
+@pytest.mark.parametrize("values", HIDDEN)
+def test_a_file_that_is_not_delivered_has_neither_page_nor_preview(client: Client, values: dict[str, Any]) -> None:
+    FileFactory(**{"name": "AAAAAAAA", "preview_state": PreviewState.MADE, **values})
+    nobody = client.get("/files/BBBBBBBB")
+    response = client.get("/files/AAAAAAAA")
+    assert response.status_code == nobody.status_code == 404
+    assert response.content == nobody.content
+    assert client.get("/files/AAAAAAAA/preview.webp").status_code == 404
+
+
+def test_a_banned_owners_files_have_neither_page_nor_preview(client: Client) -> None:
+    file = stored(owner=UserFactory(is_active=False, banned_at=timezone.now()), preview=PREVIEW)
+    assert client.get(f"/files/{file.name}").status_code == 404
+    assert client.get(f"/files/{file.name}/preview.webp").status_code == 404
+
+
+def test_a_file_in_a_private_folder_has_a_page_that_does_not_name_the_folder(client: Client) -> None:
+    folder = FolderFactory(name="Secret plans")
+    file = stored(folder=folder, preview=PREVIEW)
+    for browser in (client, _signed_in(folder.owner)):
+        response = browser.get(f"/files/{file.name}")
+        assert response.status_code == 200
+        assert b"Secret plans" not in response.content
+        assert folder.pk.encode() not in response.content
+    assert client.get(f"/files/{file.name}/preview.webp").content == PREVIEW
+
+
+def test_a_file_in_a_public_folder_leads_there(client: Client) -> None:
+    folder = FolderFactory(name="Holidays", is_public=True)
+    page = page_of(client.get(f"/files/{FileFactory(folder=folder).name}"))
+    assert page.xpath("//a[bdi='Holidays']/@href") == [f"/folders/{folder.pk}"]
+
+
+def test_the_page_leaves_no_cookie_and_is_nobody_elses(client: Client) -> None:
+    response = client.get(f"/files/{FileFactory().name}")
+    assert response.cookies == {}
+    assert response.headers["Cache-Control"] == "private, no-cache"
+    assert "Cookie" in response.headers["Vary"]
+
+
+def test_files_from_another_host_are_let_in_by_the_policy(client: Client, settings: Settings) -> None:
+    settings.IMAGE_CDN_URL = "https://cdn.example:8443/i"
+    response = client.get(f"/files/{FileFactory(name='Picture1').name}")
+    policy = response.headers["Content-Security-Policy"].split("; ")
+    assert "img-src 'self' data: https://cdn.example:8443" in policy
+    assert "media-src 'self' https://cdn.example:8443" in policy
+    assert page_of(response).xpath("//main//img/@src") == ["https://cdn.example:8443/i/Picture1.png"]
+
+
+def test_a_store_that_delivery_redirects_to_is_let_in_by_the_policy(client: Client, settings: Settings) -> None:
+    settings.FILE_DELIVERY = "redirect"
+    options = {
+        "bucket_name": "files",
+        "public_url": "https://store.example/files",
+        "access_key": "a",
+        "secret_key": "b",
+    }
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "imagehost": {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": options},
+    }
+    policy = client.get(f"/files/{FileFactory().name}").headers["Content-Security-Policy"].split("; ")
+    assert "img-src 'self' data: https://store.example" in policy
+    assert "media-src 'self' https://store.example" in policy
+
+
+@pytest.mark.parametrize("folder", [None, {}, {"is_public": True}, {"password": "open sesame"}])
+def test_the_page_takes_one_query(client: Client, folder: dict[str, Any] | None) -> None:
+    file = FileFactory(folder=FolderFactory(**folder) if folder is not None else None)
+    asked = statements.names(lambda: client.get(f"/files/{file.name}"))
+    assert asked == ["SELECT imagehost_file"]  # the file, with its owner and folder
+
+
+@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
+@pytest.mark.parametrize("below", ["", "/preview.webp"])
+def test_the_page_is_for_reading(method: str, below: str) -> None:
+    response = getattr(Client(enforce_csrf_checks=True), method)(f"/files/{FileFactory().name}{below}")
+    assert response.status_code == 405
+    assert response.headers["Allow"] == "GET, HEAD"
+
+
+def _signed_in(user: Any) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client

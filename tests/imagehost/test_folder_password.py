@@ -1,0 +1,251 @@
+"""A folder's password: what it covers, what opens it, and how long."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+import time_machine
+from django.contrib.auth.hashers import make_password
+from django.contrib.sessions.models import Session
+from django.test import Client
+
+from accounts.models import User
+from imagehost.models import Folder
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.imagehost.public_pages import (
+    CONTENT,
+    LOCKED,
+    OPEN,
+    PASSWORD,
+    PREVIEW,
+    locked_folder,
+    statuses,
+    stored,
+    told,
+    unlocked,
+)
+from tests.pages.markup import page_of, problems_of
+
+pytestmark = pytest.mark.django_db
+
+START = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
+
+
+@pytest.fixture
+def folder() -> Folder:
+    return locked_folder()
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
+    return client
+
+
+@pytest.mark.parametrize("path", ["/folders/{folder}", "/files/Picture1", "/folders/{folder}/files.zip"])
+def test_a_locked_page_asks_for_the_password_and_says_nothing_else(client: Client, folder: Folder, path: str) -> None:
+    response = client.get(path.format(folder=folder.pk))
+    assert response.status_code == 403
+    assert problems_of(response) == []
+    assert page_of(response).findtext(".//title").startswith("This folder is locked")
+    assert told(response) == {
+        "viewport": "width=device-width, initial-scale=1",
+        "color-scheme": "light dark",
+        "robots": "noindex",
+    }
+    for secret in (b"Secret plans", b"Ada", b"blueprint", b"preview", b".png"):
+        assert secret not in response.content
+    assert response.headers["Cache-Control"] == "private, no-store"
+    assert response.headers["X-Robots-Tag"] == "noindex"
+    assert "sessionid" not in response.cookies
+
+
+def test_every_door_is_locked_until_the_password_is_given(client: Client, folder: Folder) -> None:
+    assert statuses(client, folder) == LOCKED
+    response = client.post(f"/folders/{folder.pk}", {"password": PASSWORD})
+    assert (response.status_code, response.headers["Location"]) == (303, f"/folders/{folder.pk}")
+    assert response.headers["Cache-Control"] == "private, no-store"
+    assert statuses(client, folder) == OPEN
+    assert statuses(Client(), folder) == LOCKED
+
+
+def test_nothing_that_is_unlocked_is_kept_by_caches(folder: Folder) -> None:
+    client = unlocked(folder.pk)
+    for path in ("", "/files.zip", "/previews/Picture1.webp"):
+        assert client.get(f"/folders/{folder.pk}{path}").headers["Cache-Control"] == "private, no-store"
+    for path in ("/files/Picture1", "/files/Picture1/preview.webp"):
+        assert client.get(path).headers["Cache-Control"] == "private, no-store"
+
+
+def test_an_unlocked_page_is_the_usual_one(folder: Folder) -> None:
+    client = unlocked(folder.pk)
+    response = client.get("/files/Picture1")
+    assert told(response)["og:title"] == "blueprint.png"
+    assert page_of(response).xpath("//a[bdi='Secret plans']/@href") == [f"/folders/{folder.pk}"]
+    found = page_of(client.get(f"/folders/{folder.pk}"))
+    assert found.findtext(".//h1") == "Secret plans"
+    assert found.xpath("//li[@class='tile']//img/@src") == [f"/folders/{folder.pk}/previews/Picture1.webp"]
+
+
+def test_its_owner_needs_no_password_and_another_user_does(folder: Folder) -> None:
+    assert statuses(signed_in(folder.owner), folder) == OPEN
+    assert statuses(signed_in(UserFactory()), folder) == LOCKED
+
+
+@pytest.mark.parametrize(
+    "password", ["", "wrong", PASSWORD.upper(), f" {PASSWORD}", f"{PASSWORD}\n", "x" * 100_000, "\0"]
+)
+def test_a_wrong_password_opens_nothing(client: Client, folder: Folder, password: str) -> None:
+    response = client.post(f"/folders/{folder.pk}", {"password": password})
+    assert response.status_code == 403
+    assert problems_of(response) == []
+    (field,) = page_of(response).xpath("//input[@name='password']")
+    assert (field.get("aria-invalid"), field.get("value")) == ("true", None)
+    assert page_of(response).xpath("//ul[@role='alert']/li/text()") == ["This is not the password."]
+    assert Session.objects.count() == 0
+    assert statuses(client, folder) == LOCKED
+
+
+def test_an_unlock_opens_no_other_folder(client: Client, folder: Folder) -> None:
+    other = FolderFactory(owner=folder.owner, password=PASSWORD)
+    stored(folder=other, name="Another1", preview=PREVIEW)
+    client.post(f"/folders/{other.pk}", {"password": PASSWORD})
+    assert client.get(f"/folders/{other.pk}").status_code == 200
+    assert statuses(client, folder) == LOCKED
+    assert client.get(f"/folders/{other.pk}/previews/Picture1.webp").status_code == 404
+
+
+def test_an_unlock_copied_to_another_folder_opens_nothing(folder: Folder) -> None:
+    other = FolderFactory(owner=folder.owner, password_hash=folder.password_hash, is_public=True)
+    client = unlocked(folder.pk)
+    session = client.session
+    session["unlocked_folders"] = {other.pk: session["unlocked_folders"][folder.pk]}
+    session.save()
+    assert client.get(f"/folders/{other.pk}").status_code == 403
+
+
+def test_several_folders_may_be_unlocked_at_once(client: Client, folder: Folder) -> None:
+    other = FolderFactory(password="another word")
+    client.post(f"/folders/{other.pk}", {"password": "another word"})
+    client.post(f"/folders/{folder.pk}", {"password": PASSWORD})
+    assert client.get(f"/folders/{other.pk}").status_code == client.get(f"/folders/{folder.pk}").status_code == 200
+
+
+def test_a_session_keeps_the_newest_twenty_unlocks(client: Client) -> None:
+    folders = [FolderFactory(password=PASSWORD) for _ in range(21)]
+    with time_machine.travel(START, tick=False) as clock:
+        for folder in folders:
+            clock.shift(1)
+            assert client.post(f"/folders/{folder.pk}", {"password": PASSWORD}).status_code == 303
+        found = [client.get(f"/folders/{folder.pk}").status_code for folder in folders]
+    assert found == [403, *[200] * 20]
+
+
+@pytest.mark.parametrize("again", ["another word", PASSWORD])
+def test_a_changed_password_locks_the_folder_again(folder: Folder, again: str) -> None:
+    client = unlocked(folder.pk)
+    Folder.objects.update(password_hash=make_password(again))
+    assert statuses(client, folder) == LOCKED
+    client.post(f"/folders/{folder.pk}", {"password": again})
+    assert statuses(client, folder) == OPEN
+
+
+def test_an_unlock_ends_after_an_hour(folder: Folder) -> None:
+    with time_machine.travel(START, tick=False) as clock:
+        client = unlocked(folder.pk)
+        clock.shift(3599)
+        assert statuses(client, folder) == OPEN
+        clock.shift(1)
+        assert statuses(client, folder) == LOCKED
+
+
+def test_an_unlock_ends_with_the_browser_and_leaves_a_sign_in_alone(folder: Folder) -> None:
+    response = Client().post(f"/folders/{folder.pk}", {"password": PASSWORD})
+    cookie = response.cookies["sessionid"]
+    assert (cookie["max-age"], cookie["expires"], cookie["httponly"], cookie["samesite"]) == ("", "", True, "Lax")
+    member = signed_in(UserFactory())
+    key = member.session.session_key
+    cookie = member.post(f"/folders/{folder.pk}", {"password": PASSWORD}).cookies["sessionid"]
+    assert (cookie["max-age"], cookie.value) == (14 * 24 * 3600, key)
+
+
+def test_a_planted_session_is_not_unlocked_along(folder: Folder) -> None:
+    attacker = unlocked(FolderFactory(password="known to them").pk, "known to them")
+    victim = Client()
+    victim.cookies["sessionid"] = attacker.session.session_key or ""
+    assert victim.post(f"/folders/{folder.pk}", {"password": PASSWORD}).status_code == 303
+    assert statuses(victim, folder) == OPEN
+    assert statuses(attacker, folder) == LOCKED
+
+
+def test_a_file_page_comes_back_after_the_password(client: Client, folder: Folder) -> None:
+    form = page_of(client.get("/files/Picture1")).forms[0]
+    assert (form.get("action"), form.get("method")) == (f"/folders/{folder.pk}", "post")
+    fields = dict(form.fields)
+    assert fields.pop("csrfmiddlewaretoken")
+    assert fields == {"file": "Picture1", "password": None}
+    response = client.post(form.get("action"), {"file": "Picture1", "password": PASSWORD})
+    assert (response.status_code, response.headers["Location"]) == (303, "/files/Picture1")
+
+
+ELSEWHERE = [
+    "https://evil.example/",
+    "//evil.example",
+    "/\\evil.example",
+    "Another1",
+    "../accounts/logout/",
+    "x\r\nA: b",
+]
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_a_name_that_is_not_in_the_folder_leads_to_the_folder(client: Client, folder: Folder, name: str) -> None:
+    FileFactory(name="Another1")
+    fields = {"file": name, "next": name, "password": PASSWORD}
+    response = client.post(f"/folders/{folder.pk}?next={name.strip()}", fields)
+    assert (response.status_code, response.headers["Location"]) == (303, f"/folders/{folder.pk}")
+
+
+def test_a_hostile_name_is_text_in_the_form(client: Client, folder: Folder) -> None:
+    name = '"><script>alert(1)</script>'
+    response = client.post(f"/folders/{folder.pk}", {"file": name, "password": "wrong"})
+    assert page_of(response).forms[0].fields["file"] == name
+    assert page_of(response).xpath("//script") == []
+
+
+def test_the_form_is_protected_against_other_sites(folder: Folder) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    path = f"/folders/{folder.pk}"
+    assert browser.post(path, {"password": PASSWORD}).status_code == 403
+    assert statuses(browser, folder) == LOCKED
+    token = page_of(browser.get(path)).forms[0].fields["csrfmiddlewaretoken"]
+    assert browser.post(path, {"password": PASSWORD, "csrfmiddlewaretoken": token}).status_code == 303
+
+
+@pytest.mark.parametrize("values", [{}, {"is_public": True}, {"password": PASSWORD}])
+def test_a_password_where_none_is_asked_for_counts_no_guess(values: dict[str, Any]) -> None:
+    folder = FolderFactory(**values)
+    owner = signed_in(folder.owner)
+    for _ in range(6):
+        response = owner.post(f"/folders/{folder.pk}", {"password": "anything"})
+        assert (response.status_code, response.headers["Location"]) == (303, f"/folders/{folder.pk}")
+
+
+def test_a_password_for_a_folder_that_nobody_sees_is_for_nothing(client: Client) -> None:
+    for folder_id in (FolderFactory().pk, "0" * 32):
+        assert client.post(f"/folders/{folder_id}", {"password": PASSWORD}).status_code == 404
+
+
+def test_the_file_itself_stays_public_to_whoever_knows_its_name(client: Client, folder: Folder) -> None:
+    assert b"".join(client.get("/media/Picture1.png")) == CONTENT
+    assert statuses(client, folder) == LOCKED
+
+
+def test_a_file_that_leaves_the_folder_is_open_again(client: Client, folder: Folder) -> None:
+    folder.files.update(folder=None)
+    assert client.get("/files/Picture1").status_code == 200
+    assert client.get("/files/Picture1/preview.webp").status_code == 200
+    assert client.get(f"/folders/{folder.pk}/previews/Picture1.webp").status_code == 404

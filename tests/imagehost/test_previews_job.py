@@ -1,0 +1,262 @@
+"""`make_previews`: every new upload gets its thumbnail or poster, and none of them stops the others."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.db import connection
+from PIL import Image
+from pytest_django import Settings
+
+from accounts import jobs as leases
+from accounts.jobs import LeaseLost
+from imagehost import files, media, previews, storage
+from imagehost.media import MediaType
+from imagehost.models import File, PreviewState
+from imagehost.previews import BATCH, Work
+from imagehost.probing import ProberFailed
+from imagehost.storage import StorageFailed
+from tests.bed.threads import together
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import media_corpus, objects
+from tests.imagehost.objects import FaultyStorage
+from tests.lookup import statements
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def bucket(settings: Settings, bucket_directory: Path) -> FaultyStorage:
+    return objects.faulty(settings, bucket_directory)
+
+
+def stored(content: bytes | None = None, *, type_: MediaType = media.PNG, at: datetime = NOON) -> File:
+    """An upload with its object."""
+    content = content or objects.picture()
+    file = FileFactory(media=type_, size=len(content), uploaded_at=at)
+    objects.put(file, content=content)
+    return file
+
+
+def make(turn: timedelta = HOUR) -> Work:
+    return previews.make(until=NOON + turn)
+
+
+def state_of(file: File) -> tuple[str, int | None, int | None, int]:
+    file.refresh_from_db()
+    return file.preview_state, file.preview_width, file.preview_height, file.preview_attempts
+
+
+WAITING, FAILED = (PreviewState.WAITING, None, None), (PreviewState.FAILED, None, None)
+
+
+@pytest.mark.django_db
+class TestWhatIsMade:
+    def test_an_image_gets_a_small_webp(self) -> None:
+        file = stored(objects.picture(1280, 640))
+        assert make() == Work(made=1)
+        assert state_of(file) == (PreviewState.MADE, 640, 320, 0)
+        with storage.bucket().fetched(file.preview_key) as path, Image.open(path, formats=["WEBP"]) as preview:
+            assert (preview.size, preview.getpixel((9, 9))) == ((640, 320), (0, 128, 128))
+
+    @pytest.mark.parametrize("name", ["mp4-h264", "webm-vp9", "gif-animated", "jpeg-turned-right", "avif-lossy"])
+    def test_each_type_gets_one(self, name: str) -> None:
+        sample = media_corpus.sample(name)
+        file = stored(sample.content, type_=media.BY_MIME[str(sample.mime)])
+        assert make() == Work(made=1)
+        assert state_of(file) == (PreviewState.MADE, sample.width, sample.height, 0)
+
+    def test_what_has_one_or_is_not_stored_is_left_alone(self) -> None:
+        FileFactory(preview_state=PreviewState.MADE)
+        FileFactory(preview_state=PreviewState.FAILED)
+        FileFactory(state="PENDING")
+        FileFactory(state="DELETED")
+        assert make() == Work()
+        assert objects.all_keys() == []
+
+    def test_the_oldest_come_first_and_none_is_begun_after_the_end_of_the_turn(self) -> None:
+        new, old = stored(), stored(at=NOON - MINUTE)
+        assert make(turn=timedelta(0)) == Work(made=1)
+        assert (state_of(old)[0], state_of(new)[0]) == (PreviewState.MADE, PreviewState.WAITING)
+        assert make(turn=timedelta(0)) == Work(made=1)
+        assert state_of(new)[0] == PreviewState.MADE
+
+    def test_more_than_a_batch_is_made_in_one_turn(self) -> None:
+        rows = FileFactory.build_batch(BATCH * 2 + 1, owner=UserFactory(), uploaded_at=NOON)
+        File.objects.bulk_create(rows)  # without objects: nothing to decode
+        assert make() == Work(given_up=len(rows))
+
+
+@pytest.mark.django_db
+class TestFailures:
+    @pytest.mark.parametrize("content", [objects.picture(640, 480)[:200], b"no picture at all"])
+    def test_what_does_not_decode_gets_none_and_is_not_tried_again(self, content: bytes) -> None:
+        broken, sound = stored(content), stored()
+        assert make() == Work(made=1, given_up=1)
+        assert (state_of(broken), state_of(sound)[0]) == ((*FAILED, 0), PreviewState.MADE)
+        assert make() == Work()
+
+    def test_a_file_without_an_object_is_logged(self, caplog: pytest.LogCaptureFixture) -> None:
+        file, sound = FileFactory(uploaded_at=NOON - MINUTE), stored()
+        assert make() == Work(made=1, given_up=1)
+        assert (state_of(file), state_of(sound)[0]) == ((*FAILED, 0), PreviewState.MADE)
+        assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+            ("ERROR", f"{file.key} gets no preview: there is no such object.")
+        ]
+
+    @pytest.mark.parametrize("method", ["fetched", "keep_bytes"])
+    @pytest.mark.parametrize("fault", [StorageFailed, ProberFailed])
+    def test_our_own_trouble_is_tried_again_later_and_at_last_given_up(
+        self, bucket: FaultyStorage, clock: time_machine.Traveller, method: str, fault: type[Exception]
+    ) -> None:
+        file = stored()
+        key = file.key if method == "fetched" else file.preview_key
+        bucket.faults[f"{method} {key}"] = fault
+        for attempts, pause in enumerate((timedelta(0), MINUTE, 10 * MINUTE, HOUR)):
+            clock.move_to(NOON + pause - SECOND)
+            assert previews.make(until=NOON + 24 * HOUR) == Work()
+            clock.move_to(NOON + pause)
+            assert previews.make(until=NOON + 24 * HOUR) == Work(postponed=1)
+            assert state_of(file) == (*WAITING, attempts + 1)
+        clock.move_to(NOON + 6 * HOUR)
+        assert previews.make(until=NOON + 24 * HOUR) == Work(given_up=1)
+        assert state_of(file) == (*FAILED, 5)
+
+    def test_an_outage_that_ends_costs_nothing(self, bucket: FaultyStorage, clock: time_machine.Traveller) -> None:
+        file, other = stored(), stored()
+        bucket.faults[f"fetched {file.key}"] = StorageFailed
+        assert make() == Work(made=1, postponed=1)
+        bucket.faults.clear()
+        clock.shift(MINUTE)
+        assert make() == Work(made=1)
+        assert (state_of(file)[0], state_of(other)[0]) == (PreviewState.MADE, PreviewState.MADE)
+
+
+class DeletingStorage(FaultyStorage):
+    """Somebody deletes the file while its preview is made, before or after it is written."""
+
+    def keep_bytes(self, key: str, content: bytes, *, mime: str) -> None:
+        if self.faults.pop("before", None):
+            self._delete(key)
+        super().keep_bytes(key, content, mime=mime)
+        if self.faults.pop("behind", None):
+            self._delete(key)
+
+    def _delete(self, key: str) -> None:
+        (file,) = [file for file in File.objects.all() if file.preview_key == key]
+        assert files.delete(file=file, by=None)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestConcurrency:
+    @pytest.mark.parametrize("moment", ["before", "behind"])
+    def test_a_file_that_is_deleted_meanwhile_leaves_no_preview(
+        self, settings: Settings, bucket_directory: Path, monkeypatch: pytest.MonkeyPatch, moment: str
+    ) -> None:
+        bucket = objects.faulty(settings, bucket_directory, DeletingStorage)
+        stored()
+        bucket.faults[moment] = Exception
+        assert make() == Work()
+        assert (objects.all_keys(), File.objects.count()) == ([], 0)
+
+    def test_a_preview_that_cannot_be_taken_back_is_logged(
+        self, settings: Settings, bucket_directory: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """The nightly comparison removes it."""
+        bucket = objects.faulty(settings, bucket_directory, DeletingStorage)
+        key = stored().preview_key
+        bucket.faults |= {"before": Exception, f"remove {key}": StorageFailed}
+        assert make() == Work()
+        assert (objects.all_keys(), caplog.records[-1].levelname, caplog.records[-1].getMessage()) == (
+            [key],
+            "ERROR",
+            f"{key} belongs to nothing and could not be removed; reconcile_files will.",
+        )
+
+    def test_a_file_that_is_deleted_before_it_is_read_is_no_error(
+        self, bucket: FaultyStorage, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Its row was in the batch already."""
+        first, second = stored(at=NOON - MINUTE), stored()
+
+        def delete_second() -> None:
+            if (file := File.objects.filter(pk=second.pk).first()) is not None:
+                files.delete(file=file, by=None)
+
+        assert previews.make(until=NOON + HOUR, after_each=delete_second) == Work(made=1)
+        assert (objects.all_keys(), caplog.records) == (sorted([first.key, first.preview_key]), [])
+
+    def test_two_runners_do_no_harm(self) -> None:
+        waiting = [stored() for _ in range(6)]
+        work = together(2, lambda _: make())
+        assert sum(one.made for one in work) >= len(waiting)
+        assert [one.given_up + one.postponed for one in work] == [0, 0]
+        assert {state_of(file) for file in waiting} == {(PreviewState.MADE, 8, 8, 0)}
+        assert objects.all_keys() == sorted(key for file in waiting for key in (file.key, file.preview_key))
+
+
+@pytest.mark.django_db
+class TestCosts:
+    def test_nothing_to_do_is_one_query(self) -> None:
+        FileFactory(preview_state=PreviewState.MADE)
+        assert statements.names(make) == ["SELECT imagehost_file"]
+
+    @pytest.mark.parametrize("count", [1, 10])
+    def test_each_preview_is_one_update(self, count: int) -> None:
+        for _ in range(count):
+            stored()
+        assert statements.names(make) == ["SELECT imagehost_file"] + ["UPDATE imagehost_file"] * count
+
+    def test_what_waits_is_found_by_its_index(self) -> None:
+        FileFactory()
+        (selected,) = statements.of(lambda: list(previews._due(NOON)))
+        with connection.cursor() as cursor:
+            if connection.vendor == "postgresql":
+                cursor.execute("SET LOCAL enable_seqscan = off")  # one row is read whole otherwise
+                cursor.execute(f"EXPLAIN {selected.sql}", selected.values)
+            else:
+                cursor.execute(f"EXPLAIN QUERY PLAN {selected.sql}", selected.values)
+            assert "imagehost_file_without_preview" in str(cursor.fetchall())
+
+
+@pytest.mark.django_db
+class TestCommand:
+    def run(self) -> str:
+        output = io.StringIO()
+        call_command("make_previews", stdout=output)
+        return output.getvalue()
+
+    def test_it_says_what_it_did(self, bucket: FaultyStorage) -> None:
+        assert self.run() == "Made 0 previews.\n"
+        stored()
+        stored(b"no picture")
+        bucket.faults[f"fetched {stored().key}"] = StorageFailed
+        assert self.run() == "Made 1 previews. 1 files get none. 1 have to be tried again.\n"
+
+    def test_who_lost_the_lease_stops(self, clock: time_machine.Traveller) -> None:
+        first, second = stored(at=NOON - MINUTE), stored()
+        lease = leases.take(name="make_previews", length=MINUTE, by="a test")
+        assert lease is not None
+
+        def renew() -> None:
+            clock.shift(MINUTE)
+            leases.take(name="make_previews", length=MINUTE, by="another")
+            leases.renew(lease=lease, length=MINUTE)
+
+        with pytest.raises(LeaseLost):
+            previews.make(until=NOON + HOUR, after_each=renew)
+        assert (state_of(first)[0], state_of(second)[0]) == (PreviewState.MADE, PreviewState.WAITING)

@@ -1,0 +1,150 @@
+"""`reconcile_files` beside everything else that happens: exact at the end, cheap, and clear in what it says."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import time_machine
+from django.core.management import call_command
+from django.db import connection
+from pytest_django import Settings
+
+from accounts.models import JobRun
+from imagehost import files, quotas, reconciliation
+from imagehost.models import File, PreviewState, Usage
+from imagehost.storage import StorageFailed
+from tests.bed.threads import together
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import objects
+from tests.imagehost.differences import LONG_AGO, NOON, reconcile, stored, stray
+from tests.imagehost.objects import FaultyStorage
+from tests.lookup import statements
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def bucket(settings: Settings, bucket_directory: Path) -> FaultyStorage:
+    return objects.faulty(settings, bucket_directory)
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRaces:
+    def test_what_is_uploaded_and_deleted_meanwhile_is_counted_to_the_byte(self, bucket_directory: Path) -> None:
+        """Eight people upload, delete and are counted at once; every usage is wrong at the beginning."""
+        owners = UserFactory.create_batch(8)
+        kept = [stored(owner=owner) for owner in owners]
+        doomed = [stored(owner=owner) for owner in owners]
+        objects.age_all(bucket_directory, LONG_AGO)
+        Usage.objects.update(used_bytes=7_000_000)
+
+        def act(number: int) -> int:
+            if number >= len(owners):
+                return reconcile().removed + len(reconcile().missing)
+            for _ in range(3):
+                objects.upload(owners[number], objects.picture(), NOON)
+            files.delete(file=doomed[number], by=owners[number])
+            return 0
+
+        assert sum(together(10, act)) == 0
+        sizes = {owner.pk: [file.size for file in File.objects.filter(owner=owner)] for owner in owners}
+        assert {owner.pk: quotas.used(owner.pk) for owner in owners} == {pk: sum(sizes[pk]) for pk in sizes}
+        assert {len(found) for found in sizes.values()} == {4}
+        assert objects.all_keys() == sorted(File.objects.values_list("key", flat=True))
+        assert {file.key for file in kept} < set(objects.all_keys())
+
+    def test_right_figures_stay_right_while_eight_upload(self) -> None:
+        owner = UserFactory()
+
+        def act(number: int) -> int:
+            if number < 2:
+                return sum(reconcile().recounted for _ in range(5))
+            return sum(objects.upload(owner, objects.picture(), NOON).file.size for _ in range(2))
+
+        recounted, again, *sizes = together(10, act)
+        assert (recounted, again, quotas.used(owner.pk)) == (0, 0, sum(sizes))
+
+
+class TestCosts:
+    @pytest.mark.parametrize("count", [1, 10])
+    def test_queries_do_not_grow_with_the_files(self, count: int) -> None:
+        for _ in range(count):
+            objects.put_key(stored(preview_state=PreviewState.MADE).preview_key)
+        assert [name for name in statements.names(reconcile) if " " in name] == [
+            "SELECT imagehost_file",  # users without usage
+            "SELECT imagehost_usage",  # users whose usage differs
+            "SELECT imagehost_file",  # of a chunk of objects
+            "SELECT imagehost_file",  # of a chunk of previews
+            "SELECT imagehost_file",  # a chunk of rows
+            "SELECT imagehost_file",  # there are no more
+        ]
+
+    def test_names_of_previews_are_found_by_their_index(self) -> None:
+        (selected,) = statements.of(lambda: reconciliation._previews(["previews/somebody/Aaaaaaa1.webp"] * 2))
+        with connection.cursor() as cursor:
+            if connection.vendor == "postgresql":
+                cursor.execute("SET enable_seqscan = off")  # an empty table is read whole otherwise
+                cursor.execute(f"EXPLAIN {selected.sql}", selected.values)
+            else:
+                cursor.execute(f"EXPLAIN QUERY PLAN {selected.sql}", selected.values)
+            plan = str(cursor.fetchall())
+            if connection.vendor == "postgresql":
+                cursor.execute("RESET enable_seqscan")
+        assert "imagehost_file_unique_name" in plan
+
+
+class TestCommand:
+    def run(self, *arguments: str) -> str:
+        output = io.StringIO()
+        call_command("reconcile_files", *arguments, stdout=output)
+        return output.getvalue()
+
+    def test_all_is_well(self) -> None:
+        stored()
+        assert self.run() == (
+            "Compared 1 objects, removed 0, corrected the usage of 0 users, 0 previews are to be made again.\n"
+        )
+
+    def test_what_people_have_to_decide_is_told_and_is_no_failure(self) -> None:
+        lost = FileFactory(uploaded_at=LONG_AGO)
+        half = stored()
+        objects.put(half, content=b"Half of it")
+        told = (
+            f"MISSING: 1 objects ({lost.key}) of stored files. DAMAGED: 1 objects ({half.key}) of stored files. "
+            "Compared 1 objects, removed 0, corrected the usage of 0 users, 0 previews are to be made again."
+        )
+        assert self.run() == f"{told}\n"
+        run = JobRun.objects.get(pk="reconcile_files")
+        assert (run.message, run.last_error, run.succeeded_at) == (told, "", NOON)
+
+    def test_five_are_named(self) -> None:
+        for _ in range(7):
+            FileFactory(uploaded_at=LONG_AGO)
+        told = self.run()
+        assert told.startswith("MISSING: 7 objects (files/")
+        assert " and 2 more) of stored files. " in told
+
+    def test_many_objects_without_files_are_removed_on_demand(self, bucket_directory: Path) -> None:
+        for number in range(51):
+            stray(f"files/somebody/{number}.png", bucket_directory)
+        counted = "corrected the usage of 0 users, 0 previews are to be made again.\n"
+        assert self.run() == (
+            "51 of 51 objects have no file: if this is the right bucket, say --remove-many. "
+            f"Compared 51 objects, removed 0, {counted}"
+        )
+        assert self.run("--remove-many") == f"Compared 51 objects, removed 51, {counted}"
+        assert objects.all_keys() == []
+
+    def test_one_that_stays_is_told(self, bucket: FaultyStorage, bucket_directory: Path) -> None:
+        bucket.faults[f"remove {stray('files/somebody/a.png', bucket_directory)}"] = StorageFailed
+        assert self.run().startswith("1 objects without a file could not be removed. Compared 1 objects, removed 0, ")

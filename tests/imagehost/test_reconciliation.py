@@ -1,0 +1,251 @@
+"""`reconcile_files`: usage, rows and objects agree in the morning, and no stored file is ever lost by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import time_machine
+from pytest_django import Settings
+
+from imagehost import files, previews, quotas, reconciliation
+from imagehost.models import File, PreviewState, State, Usage
+from imagehost.previews import Work
+from imagehost.reconciliation import Found
+from imagehost.storage import Entry, StorageFailed
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import objects
+from tests.imagehost.differences import LONG_AGO, NOON, reconcile, stored, stray
+from tests.imagehost.objects import FaultyStorage
+from tests.lookup import statements
+
+pytestmark = pytest.mark.django_db
+
+SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def bucket(settings: Settings, bucket_directory: Path) -> FaultyStorage:
+    return objects.faulty(settings, bucket_directory)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that what there is takes several of them."""
+    monkeypatch.setattr(reconciliation, "CHUNK", 2)
+
+
+def logged(caplog: pytest.LogCaptureFixture) -> list[tuple[str, str]]:
+    return [(record.levelname, record.getMessage()) for record in caplog.records]
+
+
+class TestUsage:
+    @pytest.mark.parametrize("booked", [0, 999, 1001, 5000])
+    def test_what_is_booked_wrongly_is_counted_anew(self, booked: int, caplog: pytest.LogCaptureFixture) -> None:
+        file, other = stored(size=600), stored()
+        objects.put(FileFactory(owner=file.owner, size=400, state=State.PENDING, uploaded_at=NOON))
+        FileFactory(owner=file.owner, size=70, state=State.DELETED)
+        Usage.objects.filter(pk=file.owner_id).update(used_bytes=booked)
+        assert reconcile() == Found(objects=3, recounted=1)
+        assert (quotas.used(file.owner_id or ""), quotas.used(other.owner_id or "")) == (1000, 1000)
+        assert logged(caplog) == [
+            ("ERROR", f"The usage of {file.owner_id} was wrong by {booked - 1000} bytes and is counted anew.")
+        ]
+        assert reconcile() == Found(objects=3)
+
+    def test_a_user_without_files_uses_nothing(self) -> None:
+        usage = Usage.objects.create(owner=UserFactory(), used_bytes=5)
+        assert reconcile() == Found(recounted=1)
+        assert quotas.used(usage.pk) == 0
+
+    def test_a_user_whose_usage_is_gone_gets_it_back(self) -> None:
+        file = stored(booked=False)
+        assert reconcile() == Found(objects=1, recounted=1)
+        assert quotas.used(file.owner_id or "") == 1000
+
+    def test_only_users_that_differ_are_locked(self) -> None:
+        for _ in range(3):
+            stored()
+        wrong = stored(booked=False)
+        asked = statements.of(reconcile)
+        changed = [statement for statement in asked if statement.name.startswith(("UPDATE", "INSERT"))]
+        assert [statement.name for statement in changed] == ["INSERT imagehost_usage", "UPDATE imagehost_usage"]
+        assert all(wrong.owner_id in statement.values for statement in changed)
+
+
+@pytest.mark.usefixtures("small_chunks")
+class TestObjectsWithoutFiles:
+    @pytest.mark.parametrize(
+        "key",
+        [
+            "files/somebody/Aaaaaaa1.png",
+            "files/somebody/b.png",
+            "files/not-in-a-folder",
+            "files/somebody/Ünïcode.png",
+            "previews/somebody/Aaaaaaa1.webp",
+        ],
+    )
+    def test_they_are_removed_when_they_are_a_day_old(
+        self, bucket_directory: Path, key: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        kept = sorted(stored().key for _ in range(5))
+        stray(key, bucket_directory, DAY + SECOND)
+        assert reconcile() == Found(objects=6, removed=1)
+        assert objects.all_keys() == kept
+        assert logged(caplog) == [("WARNING", f"Removed the object {key}, which has no file.")]
+
+    def test_younger_ones_may_be_on_their_way(self, bucket_directory: Path) -> None:
+        key = stray("files/somebody/Aaaaaaa1.png", bucket_directory, DAY)
+        assert reconcile() == Found(objects=1)
+        assert objects.all_keys() == [key]
+
+    @pytest.mark.parametrize("state", State.values)
+    def test_whatever_has_a_row_is_not_theirs_to_judge(self, bucket_directory: Path, state: str) -> None:
+        """The sweep ends what is PENDING or DELETED."""
+        rows = [FileFactory(state=state, uploaded_at=LONG_AGO) for _ in range(5)]
+        objects.put(*rows)
+        for file in rows:
+            objects.put_key(file.preview_key)
+        objects.age_all(bucket_directory, LONG_AGO)
+        assert reconcile() == Found(objects=10)
+        assert len(objects.all_keys()) == 10
+
+    def test_a_preview_in_another_spelling_is_not_the_files(self, bucket_directory: Path) -> None:
+        file = stored(name="Aaaaaaa1")
+        other = stray(file.preview_key.replace("Aaaaaaa1", "aAAAAAA1"), bucket_directory)
+        foreign = stray("previews/somebody-else/Aaaaaaa1.webp", bucket_directory)
+        assert reconcile() == Found(objects=3, removed=2)
+        assert not {other, foreign} & set(objects.all_keys())
+
+    def test_other_parts_of_the_bucket_are_not_looked_at(self, bucket_directory: Path) -> None:
+        stray("backups/database.gz", bucket_directory)
+        assert reconcile() == Found()
+        assert (bucket_directory / "backups/database.gz").exists()
+
+    def test_one_that_cannot_be_removed_does_not_stop_the_others(
+        self, bucket: FaultyStorage, bucket_directory: Path
+    ) -> None:
+        keys = [stray(f"files/somebody/{name}.png", bucket_directory) for name in ("a", "b", "c")]
+        bucket.faults[f"remove {keys[1]}"] = StorageFailed
+        assert reconcile() == Found(objects=3, removed=2, left=1)
+        assert objects.all_keys() == [keys[1]]
+
+    def test_a_store_that_is_down_is_not_asked_for_ever(
+        self, bucket: FaultyStorage, bucket_directory: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        keys = [stray(f"files/somebody/{number}.png", bucket_directory) for number in range(9)]
+        bucket.faults["remove"] = StorageFailed
+        assert reconcile() == Found(objects=9, left=9)
+        assert objects.all_keys() == keys
+        assert logged(caplog) == [
+            ("ERROR", f"The object {key} has no file, but could not be removed.") for key in keys[:5]
+        ]
+
+    def test_a_bucket_of_another_database_is_left_alone(
+        self, bucket_directory: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        for number in range(51):
+            stray(f"files/somebody/{number}.png", bucket_directory)
+        for _ in range(3):
+            stored()
+        assert reconcile() == Found(objects=54, left=51, is_suspicious=True)
+        assert len(objects.all_keys()) == 54
+        assert logged(caplog) == [
+            ("ERROR", "51 of 54 objects have no file and were left alone: is it the right bucket?")
+        ]
+        assert reconcile(may_remove_many=True) == Found(objects=54, removed=51)
+        assert len(objects.all_keys()) == 3
+
+
+class LateStorage(FaultyStorage):
+    """A store whose lists are of yesterday, as those of Swift may be."""
+
+    def entries(self, prefix: str) -> Iterator[Entry]:
+        return iter(())
+
+
+@pytest.mark.usefixtures("small_chunks")
+class TestFilesWithoutObjects:
+    def test_they_are_named_and_kept(self, caplog: pytest.LogCaptureFixture) -> None:
+        lost = [FileFactory(uploaded_at=LONG_AGO), FileFactory(uploaded_at=NOON - DAY - SECOND)]
+        for _ in range(5):
+            stored()
+        found = reconcile()
+        assert (found.objects, sorted(found.missing), found.damaged) == (5, sorted(file.key for file in lost), [])
+        assert sorted(logged(caplog)) == sorted(
+            ("ERROR", f"The file {file.pk} has no object: {file.key}.") for file in lost
+        )
+        assert {file.state for file in File.objects.all()} == {State.READY}
+        assert [quotas.used(file.owner_id or "") for file in lost] == [1000, 1000]
+
+    def test_younger_ones_unfinished_ones_and_deleted_ones_are_not(self) -> None:
+        FileFactory(uploaded_at=NOON - DAY)
+        FileFactory(uploaded_at=LONG_AGO, state=State.PENDING)
+        FileFactory(uploaded_at=LONG_AGO, state=State.DELETED)
+        assert reconcile() == Found()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_one_that_is_deleted_after_the_store_was_listed_is_not(self) -> None:
+        file = FileFactory(uploaded_at=LONG_AGO)
+
+        def delete() -> None:
+            if File.objects.filter(pk=file.pk).exists():
+                files.delete(file=file, by=None)
+
+        objects.put_key("files/somebody/Aaaaaaa1.png")  # a batch to act after
+        assert reconciliation.reconcile(now=NOON, after_batch=delete) == Found(objects=1)
+
+    def test_an_object_of_another_size_is_damaged(self, caplog: pytest.LogCaptureFixture) -> None:
+        file, _ = stored(), stored()
+        objects.put(file, content=b"Half of it")
+        assert reconcile() == Found(objects=2, damaged=[file.key])
+        assert logged(caplog) == [("ERROR", f"The object {file.key} has 10 bytes, not 1000.")]
+
+    def test_one_that_only_the_list_leaves_out_is_not_missing(self, settings: Settings, bucket_directory: Path) -> None:
+        stored()
+        objects.faulty(settings, bucket_directory, LateStorage)
+        assert reconcile() == Found()
+
+    def test_not_more_than_the_first_ones_are_told(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(reconciliation, "MOST_TOLD", 3)
+        for _ in range(5):
+            FileFactory(uploaded_at=LONG_AGO)
+            objects.put(FileFactory(uploaded_at=LONG_AGO), content=b"Half of it")
+        found = reconcile()
+        assert (len(found.missing), len(found.damaged)) == (3, 3)
+
+
+class TestPreviews:
+    def test_one_that_is_gone_is_made_again(self) -> None:
+        content = objects.picture()
+        lost = stored(size=len(content), preview_state=PreviewState.MADE, preview_attempts=2)
+        objects.put(lost, content=content)
+        kept = stored(preview_state=PreviewState.MADE)
+        objects.put_key(kept.preview_key)
+        assert reconcile() == Found(objects=3, remade=1)
+        lost.refresh_from_db()
+        kept.refresh_from_db()
+        assert (lost.preview_state, lost.preview_width, lost.preview_attempts) == (PreviewState.WAITING, None, 0)
+        assert kept.preview_state == PreviewState.MADE
+        assert previews.make(until=NOON + HOUR) == Work(made=1)
+        assert reconcile() == Found(objects=4)
+
+    @pytest.mark.parametrize("state", [PreviewState.WAITING, PreviewState.FAILED])
+    def test_where_there_was_none_nothing_is_missing(self, state: PreviewState) -> None:
+        file = stored(preview_state=state)
+        assert reconcile() == Found(objects=1)
+        file.refresh_from_db()
+        assert file.preview_state == state
+
+    def test_a_file_without_an_object_gets_none(self) -> None:
+        file = FileFactory(uploaded_at=LONG_AGO, preview_state=PreviewState.MADE)
+        assert reconcile() == Found(missing=[file.key])

@@ -1,0 +1,266 @@
+"""The list of folder rules: its order, its limits, and whose it is."""
+
+from __future__ import annotations
+
+import pytest
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+
+from accounts.models import User
+from imagehost import rules
+from imagehost.models import Folder, FolderRule
+from imagehost.rules import Wanted
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FolderFactory, FolderRuleFactory
+from tests.lookup import statements
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def folder(db: None) -> Folder:
+    return FolderFactory(name="Shots")
+
+
+def add(folder: Folder, pattern: str = "*", kind: str = "filename") -> FolderRule:
+    return rules.add(owner=folder.owner, kind=kind, pattern=pattern, folder_id=folder.pk)
+
+
+def order_of(owner: User) -> list[tuple[int, str]]:
+    return list(FolderRule.objects.filter(owner=owner).order_by("position").values_list("position", "pattern"))
+
+
+def test_a_new_rule_stands_at_the_end_as_it_is_compared(folder: Folder) -> None:
+    FolderRuleFactory(position=0)  # somebody else's
+    add(folder, " .JPEG ", "extension")
+    add(folder, "IMAGE/*", "mime")
+    rule = add(folder, " My Shot*")
+    rule.refresh_from_db()
+    assert (rule.owner, rule.folder, rule.kind, rule.pattern, rule.position) == (
+        folder.owner,
+        folder,
+        "filename",
+        "My Shot*",
+        2,
+    )
+    assert order_of(folder.owner) == [(0, "jpg"), (1, "image/*"), (2, "My Shot*")]
+
+
+REFUSED = [
+    ("mime", "", "Say what to match."),
+    ("mime", "   ", "Say what to match."),
+    ("filename", "", "Say what to match."),
+    (
+        "mime",
+        "application/pdf",
+        "No upload has the type application/pdf. Use one of image/*, video/*, image/png, image/jpeg, image/webp, "
+        "image/gif, image/avif, video/mp4, video/webm or video/quicktime.",
+    ),
+    (
+        "mime",
+        "png",
+        "No upload has the type png. Use one of image/*, video/*, image/png, image/jpeg, image/webp, image/gif, "
+        "image/avif, video/mp4, video/webm or video/quicktime.",
+    ),
+    (
+        "extension",
+        ".heic",
+        "No upload is stored with the extension heic. Use one of png, jpg, webp, gif, avif, mp4, webm or mov.",
+    ),
+    ("extension", ".", "Say what to match."),
+    ("filename", "x" * 101, "Use at most 100 characters."),
+    ("filename", "a\x00b", "Leave out line breaks and other control characters."),
+    ("filename", "a\nb", "Leave out line breaks and other control characters."),
+    ("filename", "a\ud800b", "Leave out line breaks and other control characters."),
+    ("filename", "shots/*", "A file name has no folders in it: leave out / and \\."),
+    ("filename", "shots\\*", "A file name has no folders in it: leave out / and \\."),
+]
+
+
+@pytest.mark.parametrize(("kind", "pattern", "sentence"), REFUSED)
+def test_a_pattern_that_can_match_nothing_is_refused_with_its_reason(
+    folder: Folder, kind: str, pattern: str, sentence: str
+) -> None:
+    assert rules.problems(kind=kind, pattern=pattern) == {"pattern": [sentence]}
+    with pytest.raises(ValidationError) as refusal:
+        add(folder, pattern, kind)
+    assert refusal.value.message_dict == {"pattern": [sentence]}
+    assert order_of(folder.owner) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "pattern"),
+    [
+        ("mime", "image/jpg"),
+        ("mime", "video/*"),
+        ("extension", "JPEG"),
+        ("extension", "*.mov"),
+        ("filename", "x" * 100),
+        ("filename", "[1] (a|b) ^$ {json:url} <b>&amp;"),
+        ("filename", "\U0001f331\u202e*"),
+    ],
+)
+def test_a_pattern_is_taken(folder: Folder, kind: str, pattern: str) -> None:
+    assert rules.problems(kind=kind, pattern=pattern) == {}
+    add(folder, pattern, kind)
+    assert len(order_of(folder.owner)) == 1
+
+
+def test_a_kind_that_there_is_not_is_refused(folder: Folder) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        add(folder, "*", "regex")
+    assert refusal.value.message_dict == {"kind": ["Choose one of mime, extension, filename."]}
+
+
+@pytest.mark.parametrize("folder_id", ["", "x", "\x00", "f" * 32, "of somebody else"])
+def test_the_folder_is_one_of_the_owners(folder: Folder, folder_id: str) -> None:
+    foreign = FolderFactory()
+    wanted = foreign.pk if folder_id == "of somebody else" else folder_id
+    with pytest.raises(ValidationError) as refusal:
+        rules.add(owner=folder.owner, kind="filename", pattern="*", folder_id=wanted)
+    assert refusal.value.message_dict == {"folder_id": ["There is no such folder."]}
+    assert not FolderRule.objects.exists()
+
+
+def test_there_are_at_most_a_hundred_rules(folder: Folder) -> None:
+    rules.replace_all(owner=folder.owner, wanted=[Wanted("filename", f"{n}*", folder.pk) for n in range(99)])
+    add(folder, "the hundredth")
+    with pytest.raises(ValidationError) as refusal:
+        add(folder, "one more")
+    assert refusal.value.messages == ["There can be at most 100 rules. Delete one first."]
+    assert [position for position, _ in order_of(folder.owner)] == list(range(100))
+
+
+@pytest.mark.parametrize(
+    ("moved", "places", "order"),
+    [
+        ("a", 1, "bacd"),
+        ("a", -1, "abcd"),
+        ("d", 1, "abcd"),
+        ("d", -1, "abdc"),
+        ("c", -1, "acbd"),
+        ("b", 1, "acbd"),
+        ("a", 99, "bcda"),
+        ("d", -99, "dabc"),
+        ("b", 0, "abcd"),
+    ],
+)
+def test_a_rule_moves_as_far_as_the_list_goes(folder: Folder, moved: str, places: int, order: str) -> None:
+    held = {pattern: add(folder, pattern) for pattern in "abcd"}
+    rules.move(owner=folder.owner, rule_id=held[moved].pk, places=places)
+    assert order_of(folder.owner) == list(enumerate(order))
+
+
+def test_a_deleted_rule_leaves_no_gap(folder: Folder) -> None:
+    held = {pattern: add(folder, pattern) for pattern in "abcd"}
+    rules.delete(owner=folder.owner, rule_id=held["b"].pk)
+    assert order_of(folder.owner) == list(enumerate("acd"))
+
+
+def test_the_gap_that_a_deleted_folder_leaves_closes_with_the_next_change(folder: Folder) -> None:
+    other = FolderFactory(owner=folder.owner)
+    for pattern in "abcd":
+        add(other if pattern in "ac" else folder, pattern)
+    other.delete()
+    assert order_of(folder.owner) == [(1, "b"), (3, "d")]
+    add(folder, "e")
+    assert order_of(folder.owner) == list(enumerate("bde"))
+
+
+def test_a_rule_of_somebody_else_is_none(folder: Folder) -> None:
+    rule, stranger = add(folder), UserFactory()
+    with pytest.raises(FolderRule.DoesNotExist):
+        rules.move(owner=stranger, rule_id=rule.pk, places=1)
+    with pytest.raises(FolderRule.DoesNotExist):
+        rules.delete(owner=stranger, rule_id=rule.pk)
+    with pytest.raises(FolderRule.DoesNotExist):
+        rules.delete(owner=folder.owner, rule_id=10**30)
+    assert order_of(folder.owner) == [(0, "*")]
+
+
+def test_a_rule_changes_in_its_place(folder: Folder) -> None:
+    first, other = add(folder, "a"), FolderFactory(owner=folder.owner)
+    add(folder, "b")
+    rules.change(rule=first, kind="extension", pattern=".GIF", folder_id=other.pk)
+    first.refresh_from_db()
+    assert (first.kind, first.pattern, first.folder, first.position) == ("extension", "gif", other, 0)
+    with pytest.raises(ValidationError):
+        rules.change(rule=first, kind="extension", pattern="exe", folder_id=other.pk)
+    with pytest.raises(ValidationError):
+        rules.change(rule=first, kind="extension", pattern="png", folder_id=FolderFactory().pk)
+    rules.delete(owner=folder.owner, rule_id=first.pk)
+    with pytest.raises(FolderRule.DoesNotExist):
+        rules.change(rule=first, kind="extension", pattern="png", folder_id=other.pk)
+
+
+def test_the_whole_list_is_replaced_or_nothing(folder: Folder) -> None:
+    add(folder, "old")
+    rules.replace_all(
+        owner=folder.owner,
+        wanted=[Wanted("filename", "new*", folder.pk), Wanted("extension", ".JPEG", folder.pk)],
+    )
+    assert order_of(folder.owner) == [(0, "new*"), (1, "jpg")]
+    bad: list[list[Wanted]] = [
+        [Wanted("filename", "fine", folder.pk), Wanted("extension", "exe", folder.pk)],
+        [Wanted("filename", "fine", folder.pk), Wanted("filename", "fine", FolderFactory().pk)],
+        [Wanted("filename", "fine", folder.pk)] * 101,
+    ]
+    for wanted in bad:
+        with pytest.raises(ValidationError):
+            rules.replace_all(owner=folder.owner, wanted=wanted)
+    assert order_of(folder.owner) == [(0, "new*"), (1, "jpg")]
+    rules.replace_all(owner=folder.owner, wanted=[])
+    assert order_of(folder.owner) == []
+
+
+def test_a_change_costs_the_same_however_long_the_list_is(folder: Folder) -> None:
+    """SAVEPOINT and RELEASE: the test's own transaction. Two locks, the list, the shift, the new places."""
+    expected = [
+        *("SAVEPOINT", "SELECT accounts_user", "SELECT imagehost_folder", "SELECT imagehost_folderrule"),
+        *("UPDATE imagehost_folderrule", "UPDATE imagehost_folderrule", "RELEASE"),
+    ]
+    held = [add(folder, str(number)) for number in range(2)]
+    assert statements.names(lambda: rules.move(owner=folder.owner, rule_id=held[0].pk, places=1)) == expected
+    for number in range(50):
+        add(folder, f"more {number}")
+    assert statements.names(lambda: rules.move(owner=folder.owner, rule_id=held[0].pk, places=-1)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "mime", "pattern", "extension"),
+    [
+        ("photo.png", "", "png", "png"),
+        ("photo.JPEG", "", "image/*", "jpg"),
+        ("photo.png", "video/mp4", None, "mp4"),
+        ("shot 1.webp", "", "shot*", "webp"),
+        ("no ending", "image/png", "png", "png"),
+        ("clip.mov", "", None, "mov"),
+    ],
+)
+def test_the_tester_names_the_rule_that_wins(
+    folder: Folder, name: str, mime: str, pattern: str | None, extension: str
+) -> None:
+    FolderRuleFactory(folder__name="Of somebody else", kind="filename", pattern="*")
+    for kind, one in (("filename", "shot*"), ("extension", "png"), ("mime", "image/*")):
+        add(folder, one, kind)
+    route = rules.which_folder(owner=folder.owner, name=name, mime=mime)
+    assert (route.upload.extension, route.is_type_guessed) == (extension, not mime)
+    assert (route.rule.pattern if route.rule else None) == pattern
+    assert route.place == ({"shot*": 1, "png": 2, "image/*": 3}[pattern] if pattern else None)
+
+
+@pytest.mark.parametrize(
+    ("name", "mime"), [("x.pdf", ""), ("png", ""), ("x.png", "text/html"), ("", ""), ("x.", ""), ("x.png", "image/jpg")]
+)
+def test_the_tester_asks_for_a_type_that_can_be_uploaded(folder: Folder, name: str, mime: str) -> None:
+    with pytest.raises(ValidationError) as refusal:
+        rules.which_folder(owner=folder.owner, name=name, mime=mime)
+    assert list(refusal.value.message_dict) == ["mime"]
+
+
+@pytest.mark.parametrize("values", [{"kind": "regex"}, {"pattern": ""}, {"position": 0}])
+def test_the_table_itself_refuses(folder: Folder, values: dict[str, object]) -> None:
+    add(folder)
+    row = {"kind": "filename", "pattern": "*", "position": 1, **values}
+    with pytest.raises(IntegrityError), transaction.atomic():
+        FolderRule.objects.create(owner=folder.owner, folder=folder, **row)

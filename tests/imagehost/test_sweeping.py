@@ -1,0 +1,290 @@
+"""`sweep_uploads`: nothing that a crash or an outage left stays for long, and nothing that lives is touched."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+import time_machine
+from django.core.management import CommandError, call_command
+from django.db import connection
+from pytest_django import Settings
+
+from accounts import users
+from accounts.models import JobRun
+from imagehost import files, quotas, storage, sweeping
+from imagehost.errors import UploadFailed
+from imagehost.models import File, PreviewState, State
+from imagehost.storage import StorageFailed
+from imagehost.sweeping import BATCH, Swept
+from tests.bed.threads import together
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import objects
+from tests.imagehost.objects import FaultyStorage
+from tests.lookup import statements
+
+# The objects of a file go after the commit of its deletion.
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
+
+
+@pytest.fixture(autouse=True)
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+@pytest.fixture
+def bucket(settings: Settings, bucket_directory: Path) -> FaultyStorage:
+    return objects.faulty(settings, bucket_directory)
+
+
+def sweep(until: datetime = NOON + HOUR) -> Swept:
+    return sweeping.sweep(now=NOON, until=until)
+
+
+def pending(age: timedelta, **values: object) -> File:
+    return FileFactory(state=State.PENDING, uploaded_at=NOON - age, **values)
+
+
+def deleted(**values: object) -> File:
+    """One whose objects are still there."""
+    file = FileFactory(state=State.DELETED, uploaded_at=NOON - MINUTE, deleted_at=NOON, **values)
+    objects.put(file)
+    objects.put_key(file.preview_key)
+    return file
+
+
+class TestUploads:
+    @pytest.mark.parametrize("is_written", [False, True])
+    def test_one_that_never_ended_is_taken_back(self, is_written: bool, caplog: pytest.LogCaptureFixture) -> None:
+        file = pending(HOUR + SECOND, size=700)
+        FileFactory(owner=file.owner, size=300)
+        if is_written:
+            objects.put(file)
+        assert sweep() == Swept(uploads=1)
+        assert not File.objects.filter(pk=file.pk).exists()
+        assert (quotas.used(file.owner_id or ""), objects.all_keys()) == (300, [])
+        assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+            ("WARNING", f"The upload {file.pk} never ended and was taken back.")
+        ]
+
+    def test_one_that_may_still_end_is_left_alone(self) -> None:
+        file = pending(HOUR)
+        objects.put(file)
+        assert sweep() == Swept()
+        file.refresh_from_db()
+        assert (file.state, quotas.used(file.owner_id or ""), objects.all_keys()) == (State.PENDING, 1000, [file.key])
+
+    def test_what_is_stored_is_left_alone_however_old(self) -> None:
+        file = FileFactory(uploaded_at=NOON - 1000 * HOUR)
+        objects.put(file)
+        assert sweep() == Swept()
+        assert (quotas.used(file.owner_id or ""), objects.all_keys()) == (1000, [file.key])
+
+    def test_bytes_are_given_back_even_where_the_store_is_down(self, bucket: FaultyStorage) -> None:
+        lost = [pending(2 * HOUR), pending(2 * HOUR)]
+        objects.put(*lost)
+        bucket.faults["remove"] = StorageFailed
+        assert sweep() == Swept(uploads=2, failed=2)
+        assert [quotas.used(file.owner_id or "") for file in lost] == [0, 0]
+        assert set(File.objects.values_list("state", flat=True)) == {State.DELETED}
+        bucket.faults.clear()
+        assert sweep() == Swept(deletions=2)
+        assert (File.objects.count(), objects.all_keys()) == (0, [])
+
+    def test_many_are_swept_in_batches(self) -> None:
+        owner = UserFactory()
+        for count in (BATCH, 1):  # of one moment, and a later one
+            rows = [FileFactory.build(owner=owner, state=State.PENDING, uploaded_at=NOON - 2 * HOUR + count * SECOND)]
+            rows += FileFactory.build_batch(count - 1, owner=owner, state=State.PENDING, uploaded_at=NOON - 2 * HOUR)
+            File.objects.bulk_create(rows)
+        assert sweep() == Swept(uploads=BATCH + 1)
+        assert File.objects.count() == 0
+
+
+class TestDeletions:
+    def test_objects_that_could_not_be_removed_are_removed_after_all(self, bucket: FaultyStorage) -> None:
+        file = FileFactory(preview_state=PreviewState.MADE)
+        objects.put(file)
+        objects.put_key(file.preview_key)
+        bucket.faults["remove"] = StorageFailed
+        assert files.delete(file=file, by=None)
+        assert (objects.all_keys(), quotas.used(file.owner_id or "")) == (sorted([file.key, file.preview_key]), 0)
+        bucket.faults.clear()
+        assert sweep() == Swept(deletions=1)
+        assert (objects.all_keys(), File.objects.count(), quotas.used(file.owner_id or "")) == ([], 0, 0)
+
+    def test_so_are_those_of_users_who_are_gone(self, bucket: FaultyStorage) -> None:
+        file = FileFactory(size=500)
+        objects.put(file)
+        bucket.faults["remove"] = StorageFailed
+        assert file.owner is not None
+        users.delete(user=file.owner, by=None)
+        file.refresh_from_db()
+        assert (file.owner_id, file.state, objects.all_keys()) == (None, State.DELETED, [file.key])
+        bucket.faults.clear()
+        assert sweep() == Swept(deletions=1)
+        assert (objects.all_keys(), File.objects.count()) == ([], 0)
+
+    def test_one_that_cannot_be_removed_does_not_stop_the_others(self, bucket: FaultyStorage) -> None:
+        stuck, *_ = [deleted() for _ in range(3)]
+        bucket.faults[f"remove {stuck.key}"] = StorageFailed
+        assert sweep() == Swept(deletions=2, failed=1)
+        assert list(File.objects.all()) == [stuck]
+        assert objects.all_keys() == sorted([stuck.key, stuck.preview_key])
+
+    def test_nothing_is_begun_after_the_end_of_the_turn(self, clock: time_machine.Traveller) -> None:
+        """As with a store that does not answer."""
+        pending(2 * HOUR)
+        deleted()
+        assert sweeping.sweep(now=NOON, until=NOON) == Swept()
+        until = NOON + SECOND
+        assert sweeping.sweep(now=NOON, until=until, after_each=lambda: clock.shift(SECOND)) == Swept(uploads=1)
+        clock.move_to(NOON)
+        assert sweep() == Swept(deletions=1)
+
+
+class TestLeftovers:
+    def test_what_came_in_and_was_left_goes_after_an_hour(self, bucket_directory: Path) -> None:
+        objects.put_key("files/somebody/F0000001.png")  # makes the folder of half-written objects
+        directories = [storage.incoming_directory(), *storage.bucket().part_directories()]
+        for directory in directories:
+            for name, age in (("old", HOUR + SECOND), ("young", HOUR - SECOND)):
+                (directory / name).write_bytes(b"Half of it")
+                objects.age(directory / name, NOON - age)
+        assert len(directories) == 2
+        assert sweep() == Swept(leftovers=2)
+        assert [path.name for directory in directories for path in directory.iterdir()] == ["young", "young"]
+
+    def test_the_store_being_down_does_not_keep_them(self, bucket: FaultyStorage) -> None:
+        deleted()
+        bucket.faults["remove"] = StorageFailed
+        leftover = storage.incoming_directory() / "old"
+        leftover.touch()
+        objects.age(leftover, NOON - 2 * HOUR)
+        assert sweep() == Swept(failed=1, leftovers=1)
+
+
+class SweptStorage(FaultyStorage):
+    """The sweep comes while the object is being written, or right behind that."""
+
+    def keep(self, key: str, path: Path, *, mime: str, download_name: str) -> None:
+        if self.faults.pop("sweep before", None):
+            self._sweep()
+        super().keep(key, path, mime=mime, download_name=download_name)
+        if self.faults.pop("sweep behind", None):
+            self._sweep()
+
+    def _sweep(self) -> None:
+        later = NOON + HOUR + SECOND
+        assert sweeping.sweep(now=later, until=later) == Swept(uploads=1)
+
+
+class TestRaces:
+    @pytest.mark.parametrize("moment", ["sweep before", "sweep behind"])
+    def test_an_upload_that_ends_when_it_is_swept_up_leaves_nothing(
+        self, settings: Settings, bucket_directory: Path, moment: str
+    ) -> None:
+        bucket = objects.faulty(settings, bucket_directory, SweptStorage)
+        owner = UserFactory()
+        bucket.faults[moment] = Exception
+        with pytest.raises(UploadFailed):
+            objects.upload(owner, objects.picture(), NOON)
+        assert (quotas.used(owner.pk), File.objects.count(), objects.all_keys()) == (0, 0, [])
+
+    def test_each_upload_is_either_stored_or_taken_back(self) -> None:
+        """The end of an upload is one conditional UPDATE, the sweep's beginning another."""
+        owner = UserFactory()
+        rows = [pending(2 * HOUR, owner=owner, size=10) for _ in range(24)]
+        objects.put(*rows)
+
+        def act(number: int) -> int:
+            if number < 2:
+                return sweep().uploads
+            mine = [row.pk for row in rows[number - 2 :: 6]]
+            return sum(File.objects.filter(pk=pk, state=State.PENDING).update(state=State.READY) for pk in mine)
+
+        ended = together(8, act)
+        stored = File.objects.ready()
+        assert (sum(ended), sum(ended[2:])) == (len(rows), stored.count())
+        assert quotas.used(owner.pk) == 10 * stored.count()
+        assert objects.all_keys() == sorted(stored.values_list("key", flat=True))
+        assert File.objects.count() == stored.count()
+
+    def test_two_sweeps_give_the_bytes_back_once(self) -> None:
+        owner = UserFactory()
+        rows = [pending(2 * HOUR, owner=owner) for _ in range(12)]
+        FileFactory(owner=owner, size=5)
+        objects.put(*rows)
+        swept = together(2, lambda _: sweep())
+        assert (sum(one.uploads for one in swept), [one.failed for one in swept]) == (12, [0, 0])
+        assert (quotas.used(owner.pk), objects.all_keys()) == (5, [])
+
+
+class TestCosts:
+    def test_nothing_to_do_is_two_queries(self) -> None:
+        FileFactory()
+        assert statements.names(sweep) == ["SELECT imagehost_file"] * 2
+
+    @pytest.mark.parametrize("count", [1, 10])
+    def test_an_upload_is_three_and_a_deletion_one(self, count: int) -> None:
+        for _ in range(count):
+            pending(2 * HOUR)
+        upload = ["UPDATE imagehost_file", "UPDATE imagehost_usage", "DELETE imagehost_file"]
+        assert _without_transactions(sweep) == [
+            "SELECT imagehost_file", *upload * count, "SELECT imagehost_file"
+        ]  # fmt: skip
+        for _ in range(count):
+            deleted()
+        assert _without_transactions(sweep) == ["SELECT imagehost_file"] * 2 + ["DELETE imagehost_file"] * count
+
+    @pytest.mark.parametrize("state", [State.PENDING, State.DELETED])
+    def test_what_is_unfinished_is_found_by_its_index(self, state: State) -> None:
+        (selected,) = statements.of(lambda: list(sweeping._each(sweeping._unfinished(state), NOON)))
+        with connection.cursor() as cursor:
+            if connection.vendor == "postgresql":
+                cursor.execute("SET enable_seqscan = off")  # an empty table is read whole otherwise
+                cursor.execute(f"EXPLAIN {selected.sql}", selected.values)
+            else:
+                cursor.execute(f"EXPLAIN QUERY PLAN {selected.sql}", selected.values)
+            plan = str(cursor.fetchall())
+            if connection.vendor == "postgresql":
+                cursor.execute("RESET enable_seqscan")
+        assert "imagehost_file_unfinished" in plan
+
+
+class TestCommand:
+    def run(self) -> str:
+        output = io.StringIO()
+        call_command("sweep_uploads", stdout=output)
+        return output.getvalue()
+
+    def test_it_says_what_it_did(self) -> None:
+        pending(2 * HOUR)
+        deleted()
+        assert self.run() == "Took back 1 uploads, finished 1 deletions, removed 0 leftovers.\n"
+
+    def test_it_fails_when_it_has_done_the_rest(self, bucket: FaultyStorage) -> None:
+        stuck = deleted()
+        deleted()
+        bucket.faults[f"remove {stuck.key}"] = StorageFailed
+        told = (
+            "Took back 0 uploads, finished 1 deletions, removed 0 leftovers. "
+            "The store failed to remove the objects of 1 deleted files."
+        )
+        with pytest.raises(CommandError) as raised:
+            self.run()
+        assert str(raised.value) == told
+        assert JobRun.objects.get(pk="sweep_uploads").last_error == f"CommandError: {told}"
+
+
+def _without_transactions(act: Callable[[], object]) -> list[str]:
+    """SQLite begins its transactions by statements of their own."""
+    return [name for name in statements.names(act) if " " in name]

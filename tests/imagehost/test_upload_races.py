@@ -1,0 +1,67 @@
+"""Many uploads at the same moment."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+from pytest_django import Settings
+
+from imagehost import quotas
+from imagehost.models import File, State
+from tests.bed.threads import together
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import uploading
+from tests.imagehost.uploading import FORMS, png
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("_unlimited")]
+GIGABYTE = 1024**3
+MANY = 50
+
+
+@pytest.fixture
+def _unlimited(settings: Settings) -> None:
+    settings.RATE_LIMITS_ENABLED = False
+
+
+def _upload_together(count: int, content: bytes) -> list[tuple[int, str]]:
+    """In all forms; the outcomes, sorted."""
+
+    def act(number: int) -> tuple[int, str]:
+        form = FORMS[number % len(FORMS)]
+        return uploading.sent(uploading.form_of(content, form=form), uploading.headers_of(form)).outcome
+
+    return sorted(together(count, act))
+
+
+@pytest.mark.parametrize("room", [0, 1, 7, MANY - 1, MANY])
+def test_fifty_uploads_at_once_never_pass_the_total(room: int, settings: Settings, bucket_directory: Path) -> None:
+    """There is room for `room` of them, and for all but one byte of another."""
+    owner = uploading.uploader()
+    size = len(png())
+    before = GIGABYTE - room * size - (size - 1)
+    FileFactory(owner=owner, size=before)
+    outcomes = _upload_together(MANY, png())
+    assert outcomes == [(200, "")] * room + [(400, "QUOTA_EXCEEDED")] * (MANY - room)
+    assert quotas.used(owner.pk) == before + room * size <= GIGABYTE
+    with transaction.atomic():
+        assert quotas.recount(owner_id=owner.pk) == 0
+    assert File.objects.filter(state=State.READY).count() == room + 1
+    assert len([path for path in bucket_directory.rglob("*") if path.is_file()]) == room
+    assert list(Path(settings.IMAGEHOST_INCOMING).glob("*")) == []
+
+
+def test_the_first_uploads_of_a_user_may_come_at_once() -> None:
+    owner = uploading.uploader()
+    assert _upload_together(10, png()) == [(200, "")] * 10
+    assert quotas.used(owner.pk) == 10 * len(png())
+
+
+def test_uploads_that_fail_at_once_book_nothing(bucket_directory: Path, settings: Settings) -> None:
+    owner = uploading.uploader()
+    bucket_directory.write_text("a file stands where the folder should be")
+    assert _upload_together(10, png()) == [(500, "UPLOAD_FAILED")] * 10
+    assert quotas.used(owner.pk) == 0
+    assert not File.objects.booked().exists()
+    assert list(Path(settings.IMAGEHOST_INCOMING).glob("*")) == []

@@ -1,0 +1,203 @@
+"""Set-ups for programs that upload: what they hold, and how many there can be. Elsewhere programs upload with them."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import UTC, datetime, timedelta
+
+import pytest
+import time_machine
+from django.contrib.messages import get_messages
+from django.test import Client
+from pytest_django import Settings
+
+from accounts import api_keys
+from accounts.models import ApiKey, AuditEvent, User
+from tests.bed.threads import together
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.imagehost import sharex
+from tests.imagehost.set_ups import PAGE, get, key_in, text_of
+from tests.pages.markup import problems_of
+
+pytestmark = pytest.mark.django_db
+
+UPLOAD = "http://127.0.0.1:8000/api/imagehost/upload"
+KINDS = ("sharex", "sharex-earlier", "flameshot", "curl")
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    return UserFactory(username="Ada")
+
+
+@pytest.fixture
+def browser(client: Client, user: User) -> Client:
+    client.force_login(user)
+    return client
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@time_machine.travel(NOW, tick=False)
+def test_each_download_holds_a_fresh_key_that_can_upload_and_nothing_else(
+    browser: Client, user: User, kind: str
+) -> None:
+    secrets = [key_in(text_of(get(browser, kind))) for _ in range(2)]
+    assert len(set(secrets)) == 2
+    keys = [api_keys.find(secret) for secret in secrets]
+    assert {key.pk for key in keys if key} == set(ApiKey.objects.values_list("pk", flat=True))
+    titles = {"sharex": "ShareX", "sharex-earlier": "ShareX, earlier form", "flameshot": "Flameshot", "curl": "curl"}
+    for key in keys:
+        assert key is not None
+        assert (key.owner, key.permissions, key.name) == (user, ["imagehost:upload"], f"{titles[kind]} 2026-11-21")
+        assert (key.expires_at, key.remaining_uses, key.is_enabled, key.revoked_at) == (None, None, True, None)
+    events = AuditEvent.objects.filter(verb="api_key:issued")
+    assert [(event.actor, event.actor_kind) for event in events] == [(user, "USER")] * 2
+    assert not any(secret in str(list(AuditEvent.objects.values())) for secret in secrets)
+    later = browser.get(PAGE).content.decode() + str(dict(browser.session))
+    assert not any(secret in later for secret in secrets)
+
+
+@pytest.mark.parametrize(
+    ("kind", "content_type", "disposition"),
+    [
+        ("sharex", "application/json", 'attachment; filename="sharex.sxcu"'),
+        ("sharex-earlier", "application/json", 'attachment; filename="sharex-earlier.sxcu"'),
+        ("flameshot", "text/x-shellscript; charset=utf-8", 'attachment; filename="flameshot-upload.sh"'),
+    ],
+)
+def test_a_set_up_is_a_download(browser: Client, kind: str, content_type: str, disposition: str) -> None:
+    answer = get(browser, kind)
+    assert (answer.headers["Content-Type"], answer.headers["Content-Disposition"]) == (content_type, disposition)
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+def test_the_file_for_sharex_is_exactly_this(browser: Client) -> None:
+    text = text_of(get(browser, "sharex"))
+    assert json.loads(text) == {
+        "Version": "15.0.0",
+        "Name": "Hearth",
+        "DestinationType": "ImageUploader, FileUploader",
+        "RequestMethod": "POST",
+        "RequestURL": UPLOAD,
+        "Headers": {"X-API-Key": key_in(text)},
+        "Body": "MultipartFormData",
+        "FileFormName": "file",
+        "URL": "{json:url}",
+        "DeletionURL": "{header:X-Deletion-Url}",
+        "ErrorMessage": "{json:error} ({json:code})",
+    }
+
+
+def test_the_earlier_file_for_sharex_is_exactly_this(browser: Client) -> None:
+    text = text_of(get(browser, "sharex-earlier"))
+    assert json.loads(text) == {
+        "Version": "15.0.0",
+        "Name": "Hearth",
+        "DestinationType": "ImageUploader, FileUploader",
+        "RequestMethod": "POST",
+        "RequestURL": UPLOAD,
+        "Headers": {"key": key_in(text)},
+        "Body": "MultipartFormData",
+        "Arguments": {"key": key_in(text)},
+        "FileFormName": "file",
+        "URL": "{json:url}",
+        "ThumbnailURL": "{json:rawUrl}",
+        "DeletionURL": "{header:X-Deletion-Url}",
+        "ErrorMessage": "{json:error} ({json:code})",
+    }
+
+
+def test_the_lines_for_curl_are_shown_once_on_a_page(browser: Client) -> None:
+    answer = get(browser, "curl")
+    assert problems_of(answer) == []
+    secret = key_in(answer.content.decode())
+    assert text_of(answer) == (
+        "# Once: keep the key in a file that only you can read.\n"
+        "(umask 077 && cat >~/.imagehost-upload-key) <<'END'\n"
+        f"X-API-Key: {secret}\n"
+        "END\n"
+        "\n"
+        "# Then, for each file:\n"
+        f'curl --globoff --header @"$HOME/.imagehost-upload-key" --form file=@picture.png {UPLOAD}\n'
+    )
+
+
+@pytest.mark.parametrize("name", ['A "quoted" {name} 100%y', "Ünï & <b>", "it's"])
+def test_a_name_of_the_service_breaks_no_set_up(browser: Client, settings: Settings, name: str) -> None:
+    settings.SITE_NAME = name
+    for kind in ("sharex", "sharex-earlier"):
+        assert sharex.read(text_of(get(browser, kind))).item["Name"] == name
+
+
+def test_there_are_at_most_twenty_keys_a_day(browser: Client, user: User) -> None:
+    ApiKeyFactory(owner=user)  # of another kind
+    ApiKeyFactory(permissions=["imagehost:upload"])  # of somebody else
+    with time_machine.travel(NOW, tick=False) as clock:
+        for number in range(20):
+            get(browser, KINDS[number % 4])
+            clock.shift(timedelta(minutes=1))
+        refused = browser.post(f"{PAGE}/uploaders/sharex")
+        assert (refused.status_code, refused["Location"]) == (302, PAGE)
+        assert [str(message) for message in get_messages(refused.wsgi_request)] == [
+            "You made 20 upload keys within a day. Use one of the files that you have, or come back tomorrow."
+        ]
+        assert ApiKey.objects.filter(owner=user).count() == 21
+        clock.move_to(NOW + timedelta(days=1, seconds=1))
+        get(browser, "sharex")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_keys_made_at_once_are_counted_one_by_one(user: User) -> None:
+    for _ in range(18):
+        ApiKeyFactory(owner=user, permissions=["imagehost:upload"])
+
+    def act(_: int) -> int:
+        browser = Client()
+        browser.force_login(user)
+        return browser.post(f"{PAGE}/uploaders/sharex").status_code
+
+    assert sorted(together(4, act)) == [200, 200, 302, 302]
+    assert ApiKey.objects.filter(owner=user).count() == 20
+
+
+@pytest.mark.parametrize(
+    ("changes", "refusal"),
+    [
+        ({"Version": "12.3.1"}, "Unsupported custom uploader"),
+        ({"Version": ""}, "Unsupported custom uploader"),
+        ({"Version": "13.7.1"}, "It would be rewritten: this version is of another syntax"),
+        ({"RequestType": "POST"}, "It would be passed over in silence: ['RequestType']"),
+        ({"DestinationType": "ImageUploader, Pictures"}, "No such value: ['Pictures']"),
+        ({"Body": "Multipart"}, "No such value: ['Multipart']"),
+        ({"FileFormName": ""}, "RequestURL and FileFormName must be there"),
+    ],
+)
+def test_the_reader_of_these_tests_is_as_strict_as_sharex(
+    browser: Client, changes: dict[str, str], refusal: str
+) -> None:
+    item = json.loads(text_of(get(browser, "sharex")))
+    sharex.read(json.dumps(item))
+    with pytest.raises(sharex.Refused, match=f"^{re.escape(refusal)}$"):
+        sharex.read(json.dumps({**item, **changes}))
+
+
+def test_the_reader_of_these_tests_parses_as_sharex_does() -> None:
+    answer = sharex.Answer(200, {"x-deletion-url": "https://a.example/d"}, '{"url": "u", "data": {"file": "f"}}')
+    texts = {
+        "{json:url}": "u",
+        "{json:data.file}": "f",
+        "{json:nothing}": "",
+        "{header:X-Deletion-Url}": "https://a.example/d",
+        "{json:url} ({json:data.file})": "u (f)",
+        r"\{json:url\}": "{json:url}",
+        "a}b": "a",
+        "a|b": "a",
+    }
+    assert {text: sharex.parse(text, answer) for text in texts} == texts
+    for text, refusal in (("{nothing:url}", "Invalid function name: nothing"), ("{}", "Invalid function name: ")):
+        with pytest.raises(sharex.Refused, match=f"^{refusal}$"):
+            sharex.parse(text, answer)
+    with pytest.raises(sharex.Refused, match=r"^Invalid response content$"):
+        sharex.parse("{json:url}", sharex.Answer(502, {}, "<html>Bad gateway</html>"))
