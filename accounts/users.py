@@ -51,6 +51,14 @@ def check_may_act_for(*, owner: User, by: User | None) -> None:
         check_authority(user=owner, by=by)
 
 
+def lock(user_id: str) -> bool:
+    """Lock the user's row until the transaction ends; False: there is none (any more). 1 query.
+
+    Whoever changes several rows of one user locks this one first, so that such changes come one after the other.
+    """
+    return bool(User.objects.select_for_update(no_key=True).filter(pk=user_id).values_list("pk"))
+
+
 @transaction.atomic
 def create(
     *,

@@ -11,7 +11,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit
+from accounts import audit, users
 from accounts.models import User
 from imagehost import quotas, removals
 from imagehost.models import File, Folder, State
@@ -59,7 +59,7 @@ def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
 
     Folder.DoesNotExist: somebody else's, or gone meanwhile. Locks the owner's row, the folder's, the files'.
     """
-    User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+    users.lock(owner.pk)
     if folder is not None:
         folder = Folder.objects.select_for_update(no_key=True).get(pk=folder.pk, owner=owner)
     rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
@@ -83,7 +83,8 @@ def restore(*, file: File, by: User, reason: str) -> None:
 def delete_of_user(user: User) -> None:
     """The account goes: all of its files do. For `ON_DELETE`, in its transaction.
 
-    The rows stay without an owner until their objects are removed; beyond the first of them the job does that.
+    The user's row is locked there, so that no upload comes in between. The rows stay without an owner until their
+    objects are removed; beyond the first of them the job does that.
     """
     gone = File.objects.filter(owner=user).order_by("pk")
     some = list(gone[:REMOVED_AT_ONCE])

@@ -12,10 +12,12 @@ from datetime import datetime
 from django.contrib.auth.hashers import make_password
 from django.db import IntegrityError, transaction
 
-from accounts.models import User
+from accounts import users
 from imagehost import names
 from imagehost.errors import FolderExists, FolderNotFound, InvalidBody, Unauthorized
 from imagehost.models import Folder
+
+MAX_FOLDERS = 500  # of a user: lists of them are not paged
 
 
 @dataclass(frozen=True)
@@ -29,10 +31,10 @@ class Changes:
 
 
 def create(*, owner_id: str, changes: Changes, now: datetime) -> Folder:
-    """A new folder of the owner's, who asks for it. 2 queries.
+    """A new folder of the owner's, who asks for it. 3 queries.
 
-    InvalidBody: the name or the password is not allowed, or missing. FolderExists: the owner has one of this name.
-    Unauthorized: the owner has gone meanwhile.
+    InvalidBody: the name or the password is not allowed, or missing, or there are MAX_FOLDERS already. FolderExists:
+    the owner has one of this name. Unauthorized: the owner has gone meanwhile.
     """
     if changes.name is None:
         raise InvalidBody("folderName: This field is required.")
@@ -42,6 +44,8 @@ def create(*, owner_id: str, changes: Changes, now: datetime) -> Folder:
     try:
         with transaction.atomic():
             _lock_owner(owner_id)
+            if Folder.objects.filter(owner_id=owner_id).count() >= MAX_FOLDERS:
+                raise InvalidBody(f"folderName: A user has at most {MAX_FOLDERS} folders.")
             folder.save(force_insert=True)
     except IntegrityError:
         raise FolderExists from None
@@ -80,7 +84,7 @@ def delete(*, owner_id: str, folder_id: str) -> None:
 
 def _lock_owner(owner_id: str) -> None:
     """1 query."""
-    if not User.objects.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk"):
+    if not users.lock(owner_id):
         raise Unauthorized
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import time
 from collections.abc import Iterable
 
 from django.db import transaction
@@ -12,13 +13,17 @@ from imagehost import storage
 from imagehost.models import File, State
 from imagehost.storage import StorageFailed
 
+PATIENCE = 5.0  # seconds
+
 logger = logging.getLogger(__name__)
 
 
 def after_commit(files: Iterable[File]) -> None:
-    """Remove what these DELETED files left, once the transaction holds."""
-    for file in files:
-        transaction.on_commit(functools.partial(finish, file), robust=True)
+    """Remove what these DELETED files left, once the transaction holds.
+
+    Somebody waits meanwhile: after the first failure, or when it takes long, the others are left to the job.
+    """
+    transaction.on_commit(functools.partial(_finish_some, tuple(files)), robust=True)
 
 
 def finish(file: File) -> bool:
@@ -33,6 +38,13 @@ def finish(file: File) -> bool:
         return False
     File.objects.filter(pk=file.pk, state=State.DELETED).delete()
     return True
+
+
+def _finish_some(files: Iterable[File]) -> None:
+    give_up_at = time.monotonic() + PATIENCE
+    for file in files:
+        if not finish(file) or time.monotonic() > give_up_at:
+            return
 
 
 def remove_objects(file: File) -> None:

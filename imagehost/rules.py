@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F, Q
 
+from accounts import users
 from accounts.models import User
 from imagehost import media, routing, uploads
 from imagehost.models import Folder, FolderRule, MatchKind
@@ -58,7 +59,7 @@ def lock(owner: User, *folder_ids: str) -> dict[str, Folder]:
     First the user's row, for an empty list has none to lock. Then the folders that the rules name, and these: a
     deletion, which takes rules along, comes before or after. 2 queries.
     """
-    User.objects.select_for_update(no_key=True).only("pk").get(pk=owner.pk)
+    users.lock(owner.pk)
     named = Q(pk__in=FolderRule.objects.filter(owner=owner).values("folder"))
     wanted = Q(pk__in={folder_id for folder_id in folder_ids if "\x00" not in folder_id})
     locked = Folder.objects.select_for_update(no_key=True).filter(named | wanted, owner=owner)

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from accounts import api_keys
+from accounts import api_keys, users
 from accounts.models import ApiKey, Permission, User
 
 MAX_A_DAY = 20  # upload keys of one user: a script must not fill the table
@@ -47,7 +47,7 @@ def make(*, owner: User, kind: str, now: datetime) -> Written:
     """Issue a key and write the set-up of this kind around it. KeyError: there is no such kind. ValidationError: the
     owner has made as many keys as a day allows."""
     uploader = ALL[kind]
-    User.objects.select_for_update(no_key=True).only("pk").get(pk=owner.pk)  # two at once are counted one by one
+    users.lock(owner.pk)  # two at once are counted one by one
     only_upload = [Permission.IMAGEHOST_UPLOAD.value]
     made = ApiKey.objects.filter(owner=owner, permissions=only_upload, created_at__gt=now - timedelta(days=1))
     if made.count() >= MAX_A_DAY:
@@ -155,6 +155,9 @@ trap 'exit 143' TERM
 cd "$directory"
 
 shot="flameshot-$(date +%Y%m%d-%H%M%S).png"
+for program in flameshot curl; do
+    command -v "$program" >/dev/null 2>&1 || fail "$program is not installed."
+done
 flameshot gui --raw >"$shot" || true
 case "$(head -c 4 "$shot" | tail -c 3)" in
     PNG) ;;

@@ -14,9 +14,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from django.db.models import QuerySet
 
+from accounts import users
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
@@ -116,20 +117,18 @@ def _book(
         )
         try:
             with transaction.atomic():
-                _lock(owner_id)
+                if not users.lock(owner_id):
+                    raise Unauthorized
                 quotas.reserve(owner_id=owner_id, size=size, most=allowance.max_storage)
                 file.save(force_insert=True)
         except IntegrityError:
             logger.info("Booking an upload collided, attempt %s of %s.", attempt + 1, ATTEMPTS)
             continue
+        except DatabaseError:
+            logger.exception("An upload could not be booked.")
+            raise UploadFailed from None
         return file
     raise UploadFailed
-
-
-def _lock(owner_id: str) -> None:
-    """The owner's row: whoever changes folders and files of a user locks it first. Unauthorized: it has gone."""
-    if not User.objects.select_for_update(no_key=True).filter(pk=owner_id).values_list("pk"):
-        raise Unauthorized
 
 
 def _write(file: File, path: Path) -> None:

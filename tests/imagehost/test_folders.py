@@ -69,6 +69,15 @@ def test_folders_are_listed_oldest_first_with_what_is_in_them(opal: User, ben: U
     assert answers.folders().whole == (200, {"folders": shown})
 
 
+def test_a_user_has_a_few_hundred_folders_at_most(opal: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "MAX_FOLDERS", 2)
+    FolderFactory()
+    for number in range(2):
+        assert answers.create({"folderName": str(number)}).status == 201
+    error = "folderName: A user has at most 2 folders."
+    assert answers.create({"folderName": "2"}).whole == (400, {"error": error, "code": "INVALID_BODY"})
+
+
 CREATED: dict[str, tuple[Json, Json]] = {
     "a name is enough": ({"folderName": "Clips"}, {}),
     "everything at its default": (

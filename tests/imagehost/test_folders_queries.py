@@ -99,9 +99,9 @@ def test_writes_cost_the_same_however_much_there_is(opal: User, count: int) -> N
     FileFactory.create_batch(count, folder=folder)
     for _ in range(count):
         FolderRuleFactory(folder=folder)
-    # The owner is locked; the folder is written, and read with what is in it.
+    # The owner is locked, the folders are counted; the folder is written, and read with what is in it.
     assert asked(lambda: answers.create({"folderName": "New"}), 201) == [
-        *(*KEY, OWNER, "INSERT imagehost_folder", FOLDER)
+        *(*KEY, OWNER, FOLDER, "INSERT imagehost_folder", FOLDER)
     ]
     # The owner and the folder are locked.
     assert asked(lambda: answers.change(folder.pk, {"folderPublic": True})) == [

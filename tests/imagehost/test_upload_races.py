@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 from pytest_django import Settings
 
-from imagehost import quotas
+from accounts import users
+from imagehost import quotas, sweeping
 from imagehost.models import File, State
 from tests.bed.threads import together
 from tests.factories.imagehost import FileFactory
@@ -65,3 +68,23 @@ def test_uploads_that_fail_at_once_book_nothing(bucket_directory: Path, settings
     assert quotas.used(owner.pk) == 0
     assert not File.objects.booked().exists()
     assert list(Path(settings.IMAGEHOST_INCOMING).glob("*")) == []
+
+
+@pytest.mark.parametrize("count", [2, 8])
+def test_an_account_goes_away_while_its_uploads_come(count: int, bucket_directory: Path) -> None:
+    """Each upload comes wholly before the deletion, and goes with the account, or wholly after it, and is refused."""
+    owner = uploading.uploader()
+    FileFactory(owner=owner)
+
+    def act(number: int) -> tuple[int, str]:
+        if number == 0:
+            users.delete(user=owner, by=None)
+            return 0, ""
+        return uploading.sent(uploading.form_of(png()), uploading.headers_of("current")).outcome
+
+    outcomes = set(together(count, act)[1:])
+    assert outcomes <= {(200, ""), (401, "UNAUTHORIZED"), (500, "UPLOAD_FAILED")}
+    assert not File.objects.exclude(state=State.DELETED).exists()
+    sweeping.sweep(now=timezone.now(), until=timezone.now() + timedelta(minutes=1))
+    assert not File.objects.exists()
+    assert [path for path in bucket_directory.rglob("*") if path.is_file()] == []
