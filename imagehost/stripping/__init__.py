@@ -8,7 +8,7 @@ One module for each container. Each walks the whole file first and writes afterw
 from typing import BinaryIO
 
 from imagehost import media
-from imagehost.stripping import ebml, gif, isobmff, jpeg, png, webp
+from imagehost.stripping import ebml, gif, isobmff, jpeg, png, webp, zip_directory
 from imagehost.stripping.errors import ForeignBytes, Malformed
 
 __all__ = ["ForeignBytes", "Malformed", "strip"]
@@ -32,5 +32,6 @@ def strip(file: BinaryIO, media_type: media.MediaType) -> None:
     rewrites nothing where there is nothing to remove. A body that is cut off stays as it is.
     Raises Malformed and ForeignBytes, both before the first byte is written.
     """
+    zip_directory.refuse(file)
     _STRIPPERS[media_type](file)
     file.flush()

@@ -17,6 +17,8 @@ def strip(file: BinaryIO) -> None:
     head = source.exactly(0, 13)
     if head[:6] not in {b"GIF87a", b"GIF89a"}:
         raise Malformed("does not start as a GIF")
+    if not any(head[6:8]) or not any(head[8:10]):
+        raise Malformed("its screen has no pixels")
     walk = _Walk(source, start=13 + _color_table(head[10]))
     walk.whole()
     walk.plan.apply(file)
