@@ -15,16 +15,20 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, Streami
 from django.utils.cache import get_conditional_response
 from django.utils.http import http_date, parse_http_date_safe
 
-from accounts import api_view
+from accounts import api_view, content_security
 from imagehost import ranges, storage
 from imagehost.disposition import disposition
 from imagehost.models import File
 from imagehost.ranges import Part, Unsatisfiable
 from imagehost.storage import ObjectMissing, StorageFailed
 
+POLICY = "default-src 'none'; sandbox"
+# A browser that opens a file as a page of its own makes a small document around it, to which the policy applies: it may
+# load the file itself, and be laid out. Still a sandbox without scripts.
+PAGE_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "default-src 'none'; sandbox",
+    "Vary": "Sec-Fetch-Dest",
     "Cross-Origin-Resource-Policy": "cross-origin",  # pictures are shown on other people's pages
 }
 DAY = 86_400  # seconds
@@ -54,6 +58,8 @@ def not_found(request: HttpRequest) -> AnyResponse:
 
 
 def _finished(request: HttpRequest, response: AnyResponse) -> AnyResponse:
+    is_page = request.META.get("HTTP_SEC_FETCH_DEST") == "document"
+    response.headers[content_security.HEADER] = PAGE_POLICY if is_page else POLICY
     for name, value in HEADERS.items():
         response.headers[name] = value
     api_view.finished(request, cast("HttpResponse", response))

@@ -24,7 +24,9 @@ ALWAYS = {
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "Cross-Origin-Resource-Policy": "cross-origin",
     "Referrer-Policy": "no-referrer",
+    "Vary": "Sec-Fetch-Dest",
 }
+PAGE_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
 FOR_EVER = "public, max-age=31536000, immutable"
 
 
@@ -54,6 +56,22 @@ def described(file: File) -> dict[str, str]:
         "Accept-Ranges": "bytes",
         "Cache-Control": FOR_EVER,
     }
+
+
+@pytest.mark.parametrize(
+    ("destination", "policy"),
+    [
+        ("document", PAGE_POLICY),
+        ("iframe", ALWAYS["Content-Security-Policy"]),
+        ("video", ALWAYS["Content-Security-Policy"]),
+        ("image", ALWAYS["Content-Security-Policy"]),
+        ("", ALWAYS["Content-Security-Policy"]),
+    ],
+)
+def test_a_file_that_is_opened_as_a_page_may_show_itself(bucket_directory: Path, destination: str, policy: str) -> None:
+    """The document that a browser makes around a film loads the film again, under the film's own policy."""
+    answer = get(stored(bucket_directory), headers={"Sec-Fetch-Dest": destination})
+    assert answer.headers["Content-Security-Policy"] == policy
 
 
 @pytest.mark.parametrize("type_", media.ALL, ids=lambda type_: type_.extension)

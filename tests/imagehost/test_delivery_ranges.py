@@ -114,6 +114,7 @@ def test_a_range_beyond_the_end_is_416_without_a_body(file: File, header: str) -
         "Content-Security-Policy": "default-src 'none'; sandbox",
         "Cross-Origin-Resource-Policy": "cross-origin",
         "Referrer-Policy": "no-referrer",
+        "Vary": "Sec-Fetch-Dest",
         "Content-Type": "text/plain; charset=utf-8",
         "Content-Length": "0",
         "Content-Range": f"bytes */{SIZE}",
