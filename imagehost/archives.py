@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Generator, Iterator, Sequence
 from datetime import UTC, datetime
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
+from accounts import client_address, limits
+from accounts.limits import Limit, LimitsUnavailable
 from imagehost import original_names, storage
 from imagehost.models import File
 from imagehost.storage import Bucket, ObjectMissing
@@ -20,14 +23,64 @@ logger = logging.getLogger(__name__)
 
 MIME = "application/zip"
 _REGULAR_FILE = 0o100644 << 16
+A_MINUTE = 5  # for each address
+PAUSE = 10  # seconds, until somebody else's archive may be sent
+AT_ONCE = 2  # in a process, whose threads serve everything else, too
+_places = threading.BoundedSemaphore(AT_ONCE)
 _EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)  # that the format can say
 
 
-def stream(files: Sequence[File]) -> Iterator[bytes]:
-    """The archive in pieces. A file whose object is gone meanwhile is left out.
+class Refused(Exception):
+    """Not now. `status`: 429 where the one who asks has had enough for the moment, 503 where everybody waits."""
 
-    StorageFailed: a store broke off. The archive then has no directory at its end, so that nobody takes it for whole.
+    def __init__(self, status: int, seconds_left: int) -> None:
+        super().__init__(status, seconds_left)
+        self.status = status
+        self.seconds_left = seconds_left
+
+
+def count() -> None:
+    """Count an archive for the address that asks. Raises Refused."""
+    try:
+        outcomes = limits.hit(Limit(f"archives:{client_address.current.get()}", A_MINUTE))
+    except LimitsUnavailable:
+        logger.exception("The limit store does not answer.")
+        raise Refused(503, PAUSE) from None
+    if not outcomes[0].is_allowed:
+        raise Refused(429, outcomes[0].seconds_left)
+
+
+class Archive:
+    """The pieces of an archive, for one reader; close it. Refused where this process sends AT_ONCE of them already.
+
+    A file whose object is gone meanwhile is left out. StorageFailed, from a piece: a store broke off. The archive then
+    has no directory at its end, so that nobody takes it for whole.
     """
+
+    def __init__(self, files: Sequence[File]) -> None:
+        self._pieces = _pieces(files)
+        self._is_open = _places.acquire(blocking=False)
+        if not self._is_open:
+            raise Refused(503, PAUSE)
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        try:
+            return next(self._pieces)
+        except BaseException:  # its end, too
+            self.close()
+            raise
+
+    def close(self) -> None:
+        if self._is_open:
+            self._is_open = False
+            _places.release()
+            self._pieces.close()
+
+
+def _pieces(files: Sequence[File]) -> Generator[bytes]:
     bucket, sink = storage.bucket(), _Sink()
     entries = original_names.unpacked((file.original_name, file.name, file.extension) for file in files)
     with ZipFile(sink, "w", ZIP_STORED) as archive:

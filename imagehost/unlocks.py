@@ -21,6 +21,7 @@ from imagehost.models.folders import MAX_PASSWORD_LENGTH
 
 LIFETIME = timedelta(hours=1)
 GUESSES = 5  # a minute, for each folder and address
+GUESSES_OF_AN_ADDRESS, GUESSES_AT_A_FOLDER = 30, 100  # a minute: each one is hashed slowly
 MAX_UNLOCKED = 20  # folders in a session; the oldest are locked again
 SESSION_KEY = "unlocked_folders"  # {folder id: [print of its password, until when in UNIX seconds]}
 
@@ -49,7 +50,12 @@ def is_open(folder: Folder, *, viewer: Viewer, session: SessionBase, now: dateti
 
 def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBase, now: datetime) -> None:
     """Open the folder for this session, an hour long. WrongPassword, TooManyGuesses; LimitsUnavailable as `limits`."""
-    for outcome in limits.hit(Limit(f"folder:{folder.pk}:{client_address.current.get()}", GUESSES)):
+    address = client_address.current.get()
+    for outcome in limits.hit(
+        Limit(f"folder:{folder.pk}:{address}", GUESSES),
+        Limit(f"folders:{address}", GUESSES_OF_AN_ADDRESS),
+        Limit(f"folder:{folder.pk}", GUESSES_AT_A_FOLDER),
+    ):
         if not outcome.is_allowed:
             raise TooManyGuesses(outcome.seconds_left)
     if len(password) > MAX_PASSWORD_LENGTH or not check_password(password, folder.password_hash):

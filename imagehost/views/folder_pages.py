@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts import content_security
 from accounts.limits import LimitsUnavailable
 from imagehost import archives, original_names, unlocks
+from imagehost.archives import Archive, Refused
 from imagehost.disposition import disposition
 from imagehost.models import Folder
 from imagehost.page import folders as pages
@@ -61,14 +62,30 @@ def folder_archive(request: HttpRequest, folder_id: str) -> HttpResponseBase:
     folder = _found(request, folder_id)
     if not locked.may_see(request, folder):
         return locked.page(request, folder)
-    content = archives.stream(pages.archived(folder)) if request.method == "GET" else ()
-    response = StreamingHttpResponse(content, content_type=archives.MIME)
+    try:
+        response = _archive(request, folder)
+    except Refused as refused:
+        return _later(refused)
     name = original_names.shown(folder.name, otherwise="folder")
     response.headers["Content-Disposition"] = disposition(f"{name}.zip", attachment=True)
     response.headers["Cache-Control"] = locked.CACHING
     response.headers["X-Robots-Tag"] = "noindex"
     response.headers[content_security.HEADER] = "default-src 'none'; sandbox"
     return response
+
+
+def _archive(request: HttpRequest, folder: Folder) -> StreamingHttpResponse:
+    """Raises Refused: a stranger must not keep every thread at work."""
+    if request.method == "HEAD":
+        return StreamingHttpResponse((), content_type=archives.MIME)
+    archives.count()
+    return StreamingHttpResponse(Archive(pages.archived(folder)), content_type=archives.MIME)
+
+
+def _later(refused: Refused) -> HttpResponse:
+    text = f"Too many archives are asked for. Please try again in {refused.seconds_left} s.\n"
+    headers = {"Retry-After": str(refused.seconds_left), "Cache-Control": locked.CACHING}
+    return HttpResponse(text, status=refused.status, content_type="text/plain; charset=utf-8", headers=headers)
 
 
 def _unlocked(request: HttpRequest, folder: Folder) -> HttpResponse:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -18,3 +19,11 @@ def bucket_directory(settings: Settings, tmp_path: Path) -> Path:
     }
     settings.IMAGEHOST_INCOMING = tmp_path / "incoming"
     return directory
+
+
+@pytest.fixture(autouse=True)
+def _archives_that_nobody_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unlike a server, the test client closes no answer that a test leaves alone."""
+    from imagehost import archives  # Django is ready by now
+
+    monkeypatch.setattr(archives, "_places", threading.BoundedSemaphore(archives.AT_ONCE))

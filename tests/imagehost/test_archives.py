@@ -147,18 +147,39 @@ def test_a_store_that_does_not_answer_ends_the_archive_unfinished(folder: Folder
         "imagehost": {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": options},
     }
     with pytest.raises(StorageFailed):
-        b"".join(archives.stream(list(folder.files.all())))
+        b"".join(archives.Archive(list(folder.files.all())))
 
 
 def test_a_reader_who_leaves_leaves_no_file_open(folder: Folder) -> None:
     for _ in range(2):
         stored(folder=folder, content=b"x" * 1_000_000)
     before = len(list(Path("/proc/self/fd").iterdir()))
-    pieces = archives.stream(list(folder.files.all()))
+    pieces = archives.Archive(list(folder.files.all()))
     next(pieces)
     assert len(list(Path("/proc/self/fd").iterdir())) == before + 1
-    pieces.close()  # type: ignore[attr-defined]  # a generator
+    pieces.close()
     assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
+def test_an_address_gets_a_few_archives_a_minute(client: Client, folder: Folder) -> None:
+    url = f"/folders/{folder.pk}/files.zip"
+    for _ in range(archives.A_MINUTE):
+        assert archive_of(client.get(url)).namelist() == []
+    refused = client.get(url)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert client.head(url).status_code == 200
+    assert archive_of(client.get(url, REMOTE_ADDR="203.0.113.9")).namelist() == []
+
+
+def test_archives_leave_threads_for_everybody_else(client: Client, folder: Folder) -> None:
+    """Readers who take their time keep a thread each; the first to leave makes room."""
+    url = f"/folders/{folder.pk}/files.zip"
+    slow = [client.get(url, REMOTE_ADDR=f"203.0.113.{number}") for number in range(archives.AT_ONCE)]
+    refused = client.get(url)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "10")
+    for response in slow:
+        assert archive_of(response).namelist() == []
+    assert archive_of(client.get(url)).namelist() == []
 
 
 def test_no_more_than_a_few_pieces_are_in_memory_at_once(folder: Folder) -> None:
@@ -167,7 +188,7 @@ def test_no_more_than_a_few_pieces_are_in_memory_at_once(folder: Folder) -> None
     files = list(folder.files.all())
     tracemalloc.start()
     try:
-        size = sum(map(len, archives.stream(files)))
+        size = sum(map(len, archives.Archive(files)))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -184,7 +205,7 @@ def test_an_archive_too_large_for_the_old_format_is_zip64(
     for number in range(5):
         moment = MOMENT - dt.timedelta(days=number)
         stored(folder=folder, original_name=f"{number}.png", content=bytes([number]) * 300, uploaded_at=moment)
-    archive = ZipFile(io.BytesIO(b"".join(archives.stream(list(folder.files.newest_first())))))
+    archive = ZipFile(io.BytesIO(b"".join(archives.Archive(list(folder.files.newest_first())))))
     assert archive.testzip() is None
     assert [archive.read(f"{number}.png") for number in range(5)] == [bytes([number]) * 300 for number in range(5)]
     assert {entry.extract_version for entry in archive.infolist()[2:]} == {zipfile.ZIP64_VERSION}

@@ -109,6 +109,12 @@ def test_a_wrong_password_opens_nothing(client: Client, folder: Folder, password
     assert statuses(client, folder) == LOCKED
 
 
+@pytest.mark.parametrize("name", ["\0", "a\0b", "../..", "nothing1", "x" * 10_000, "//elsewhere.example"])
+def test_a_file_that_is_none_leads_to_the_folder(client: Client, folder: Folder, name: str) -> None:
+    response = client.post(f"/folders/{folder.pk}", {"password": PASSWORD, "file": name})
+    assert (response.status_code, response.headers["Location"]) == (303, f"/folders/{folder.pk}")
+
+
 def test_an_unlock_opens_no_other_folder(client: Client, folder: Folder) -> None:
     other = FolderFactory(owner=folder.owner, password=PASSWORD)
     stored(folder=other, name="Another1", preview=PREVIEW)

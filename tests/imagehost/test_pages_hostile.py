@@ -97,7 +97,6 @@ PATHS = [
     "/files/Picture1.png",
     "/files/Picture1/",
     "/files/Picture1/preview.png",
-    "/files/Picture1/delete",
     "/files/Picture1/delete/",
     "/files/picture1",
     "/files/",
