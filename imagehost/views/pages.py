@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import content_security
+from accounts.http import SignedInRequest
 from imagehost import files
 from imagehost.models import File
 from imagehost.page import files as pages
@@ -58,6 +61,21 @@ def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
     if not files.delete(file=file, by=None):  # twice at once
         return _unlinked(render(request, "404.html", status=404))
     return _unlinked(render(request, "imagehost/deleted.html"))
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_own_file(request: SignedInRequest, name: str) -> HttpResponse:
+    """The same for the signed-in owner, without a token. Somebody else's is 404, like one that there is not."""
+    file = pages.find(name)
+    if file is None or file.owner_id != request.user.pk:
+        raise Http404
+    if request.method != "POST":
+        return render(request, "imagehost/delete.html", {"page": pages.page_of(file), "is_owner": True})
+    if not files.delete(file=file, by=request.user):
+        raise Http404
+    return render(request, "imagehost/deleted.html")
 
 
 _NO_FILE = File(deletion_hash="0" * 64)  # to compare with where there is none
