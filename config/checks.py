@@ -18,6 +18,19 @@ def check_content_url(app_configs: Any, **options: Any) -> list[CheckMessage]:
     return [Error(sentence, hint="Or name a host of its own, such as https://files.example.org.", id="config.E006")]
 
 
+@register(Tags.files)
+def check_delivery(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    """Whoever delivers the files must have them. `app_configs`: as above."""
+    is_folder = settings.STORAGES["imagehost"]["BACKEND"].endswith("FolderStorage")
+    if settings.FILE_DELIVERY == "accel" and not is_folder:
+        sentence = "FILE_DELIVERY is accel, but files lie in S3_BUCKET, where nginx cannot read them."
+        return [Error(sentence, hint="Use redirect, or direct.", id="config.E007")]
+    if settings.FILE_DELIVERY == "redirect" and is_folder:
+        sentence = "FILE_DELIVERY is redirect without S3_BUCKET: files are sent directly."
+        return [checks.Warning(sentence, id="config.W002")]
+    return []
+
+
 @register(Tags.security, deploy=True)
 def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
     """`app_configs`: Django passes the apps to look at, or None; these checks look at settings alone."""

@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.request import split_domain_port
 from django.urls import Resolver404, resolve
 
 from accounts import client_address, content_security
@@ -81,11 +82,11 @@ class ContentMiddleware:
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
-        host = urlsplit(settings.IMAGE_CDN_URL).netloc
-        self.own_host = "" if host == urlsplit(settings.BASE_URL).netloc else host
+        host, base = urlsplit(settings.IMAGE_CDN_URL), urlsplit(settings.BASE_URL)
+        self.own_host = host.hostname if host.hostname != base.hostname else None
 
     def __call__(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-        if self.own_host and request.get_host() == self.own_host:
+        if self.own_host and split_domain_port(request.get_host())[0] == self.own_host:
             urls = "imagehost.content_urls"
         elif request.path_info.startswith("/media/"):
             urls = settings.ROOT_URLCONF

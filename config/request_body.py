@@ -6,6 +6,7 @@ at its next request, in place of the answer (RFC 9112 §9.6).
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 CHUNK = 65_536  # bytes
@@ -33,8 +34,9 @@ class RequestBody:
         """Read the rest and forget it; not where the client waits to be told to send (RFC 9110 §10.1.1)."""
         if self._left > MOST or (self._is_untouched and self._waits_for_a_word):
             return
-        while self._left > 0 and self.read(min(CHUNK, self._left)):
-            pass
+        with contextlib.suppress(OSError):  # the client has gone: nobody waits for the answer
+            while self._left > 0 and self.read(min(CHUNK, self._left)):
+                pass
 
     def _count(self, data: bytes) -> bytes:
         self._is_untouched = False

@@ -16,7 +16,7 @@ OWN_HOST = "files.example.org"
 def content_path(request: pytest.FixtureRequest, settings: Settings) -> Iterator[str]:
     """Where files are on the host of their own."""
     url = settings.IMAGE_CDN_URL
-    settings.IMAGE_CDN_URL = f"http://{OWN_HOST}{request.param}"
+    settings.IMAGE_CDN_URL = f"http://{OWN_HOST.title()}{request.param}"
     settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, OWN_HOST]
     reload(content_urls)
     yield request.param
@@ -51,6 +51,11 @@ def test_the_contents_own_host_serves_files_where_its_url_says(content_path: str
     response = client.get(f"{content_path}/aaaaaaaa.png")
     assert response.status_code == 404
     assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+
+
+@pytest.mark.parametrize("host", [f"{OWN_HOST}.", OWN_HOST.upper(), f"{OWN_HOST}:443"])
+def test_other_spellings_of_the_contents_own_host_are_the_same(content_path: str, host: str) -> None:
+    assert Client(headers={"host": host}).get("/accounts/login/").status_code == 404
 
 
 @pytest.mark.django_db

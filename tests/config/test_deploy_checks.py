@@ -6,7 +6,7 @@ import pytest
 from django.core.checks import run_checks
 from pytest_django import Settings
 
-from config.checks import check_content_url, check_production
+from config.checks import check_content_url, check_delivery, check_production
 
 # The settings of a good production start, as far as our own checks look.
 GOOD = {
@@ -71,3 +71,22 @@ def test_the_checks_belong_to_deploy_checks_and_to_no_other_run(production: Sett
 def test_files_on_the_own_host_have_one_place(settings: Settings, url: str, identifiers: list[str]) -> None:
     settings.BASE_URL, settings.IMAGE_CDN_URL = "https://id.example.org", url
     assert [message.id for message in check_content_url(None)] == identifiers
+
+
+@pytest.mark.parametrize(
+    ("delivery", "backend", "identifiers"),
+    [
+        ("direct", "imagehost.storage.FolderStorage", []),
+        ("accel", "imagehost.storage.FolderStorage", []),
+        ("redirect", "imagehost.storage.FolderStorage", ["config.W002"]),
+        ("direct", "imagehost.storage.S3Storage", []),
+        ("accel", "imagehost.storage.S3Storage", ["config.E007"]),
+        ("redirect", "imagehost.storage.S3Storage", []),
+    ],
+)
+def test_whoever_delivers_files_must_have_them(
+    settings: Settings, delivery: str, backend: str, identifiers: list[str]
+) -> None:
+    settings.FILE_DELIVERY = delivery
+    settings.STORAGES = {**settings.STORAGES, "imagehost": {"BACKEND": backend}}
+    assert [message.id for message in check_delivery(None)] == identifiers

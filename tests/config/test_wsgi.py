@@ -100,3 +100,12 @@ def test_a_body_that_is_not_there_or_too_long_is_left_alone(
     sent = Sent(b"x" * 10)
     wsgi.application({"wsgi.input": sent, **headers}, None)
     assert sent.tell() == 0
+
+
+def test_a_client_that_has_gone_takes_no_answer_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone:
+        def read(self, size: int) -> bytes:
+            raise ConnectionResetError
+
+    monkeypatch.setattr(wsgi, "django_application", lambda environ, start_response: [b"answer"])
+    assert wsgi.application({"wsgi.input": Gone(), "CONTENT_LENGTH": "10"}, None) == [b"answer"]
