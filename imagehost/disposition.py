@@ -4,11 +4,10 @@ import re
 import unicodedata
 from urllib.parse import quote
 
+from imagehost import original_names
+
 _ATTR_CHAR = "!#$&+-.^_`|~"  # RFC 8187 §3.2.1, beside letters and digits
 _NOT_PLAIN = re.compile(r"[^A-Za-z0-9 !#$&'()+,.=@\[\]^_`{}~-]")
-# They turn the reading direction: "exe.png" is shown for "gnp.exe".
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_DROPPED = {"Cc", "Cs", "Zl", "Zp"}  # controls, lone surrogates, line and paragraph separators
 _NAMELESS = "file"
 
 
@@ -24,8 +23,7 @@ def disposition(download_name: str, *, attachment: bool = False) -> str:
 
 
 def _tidy(name: str) -> str:
-    kept = (char for char in name if unicodedata.category(char) not in _DROPPED and char not in _BIDI)
-    return re.sub(r'[/\\"]', "_", "".join(kept)).strip() or _NAMELESS
+    return re.sub(r'[/\\"]', "_", original_names.shown(name, otherwise=_NAMELESS))
 
 
 def _plain(name: str) -> str:

@@ -10,9 +10,8 @@ from django.core.exceptions import ValidationError
 
 from imagehost import media, names
 from imagehost.models import Folder, MatchKind
+from imagehost.models.files import MAX_ORIGINAL_LENGTH
 from imagehost.models.folders import MAX_PATTERN_LENGTH
-
-_MAX_NAME = 255  # of an upload
 
 
 class RuleForm(forms.Form):
@@ -40,7 +39,7 @@ class TesterForm(forms.Form):
     """A file that might come."""
 
     name = forms.CharField(
-        label="File name", max_length=_MAX_NAME, widget=forms.TextInput(attrs={"autocomplete": "off"})
+        label="File name", max_length=MAX_ORIGINAL_LENGTH, widget=forms.TextInput(attrs={"autocomplete": "off"})
     )
     mime = forms.ChoiceField(
         label="Type",

@@ -22,11 +22,13 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from accounts.errors import ApiError
 from imagehost import storage
 from imagehost.errors import FileTooLarge, NoFile, UploadFailed
+from imagehost.models.files import MAX_ORIGINAL_LENGTH
 from imagehost.uploads import Incoming
 
 CHUNK = 256 * 1024  # bytes read and written at a time
 OVERHEAD = 3 * 1024 * 1024  # of a form beside its file: Django reads 2.5 MiB of text fields at most
-MAX_NAME_LENGTH = 255  # characters
+
+MULTIPART = "multipart/form-data"
 
 NOT_MULTIPART = "The body must be multipart/form-data, with a boundary."
 CUT_OFF = "The form ended too early."
@@ -80,11 +82,11 @@ def received(meta: Meta, door: Door) -> Iterator[Incoming]:
 
 def kept_name(name: str) -> str:
     """`name` cut to 255 characters; its extension stays, as Django does it."""
-    if len(name) <= MAX_NAME_LENGTH:
+    if len(name) <= MAX_ORIGINAL_LENGTH:
         return name
     suffix = PurePosixPath(name).suffix
-    extension = suffix[:MAX_NAME_LENGTH]
-    return name.removesuffix(suffix)[: MAX_NAME_LENGTH - len(extension)] + extension
+    extension = suffix[:MAX_ORIGINAL_LENGTH]
+    return name.removesuffix(suffix)[: MAX_ORIGINAL_LENGTH - len(extension)] + extension
 
 
 class _BodyTooLong(Exception):
@@ -201,6 +203,10 @@ class _Receiver(FileUploadHandler):
 
     def _parse(self, meta: Meta) -> ApiError | None:
         """What is wrong with the form as a whole."""
+        kind, _, parameters = meta.get("CONTENT_TYPE", "").partition(";")
+        if kind.strip().lower() != MULTIPART:
+            return NoFile(NOT_MULTIPART)
+        meta = {**meta, "CONTENT_TYPE": f"{MULTIPART};{parameters}"}  # Django compares it as it is written
         length = 1 if self._body.announced is None else self._body.announced  # Django only asks whether there is any
         try:
             body = cast("Any", self._body)  # has the one method of a stream that the parser calls

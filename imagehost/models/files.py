@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 
 from django.conf import settings
@@ -15,6 +16,7 @@ from imagehost.models.folders import Folder
 
 FILES, PREVIEWS = "files/", "previews/"  # how the keys of objects begin
 NAME_LENGTH = 8  # of 62 characters: 47 random bits
+NAME = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
 MAX_ORIGINAL_LENGTH = 255
 
 
@@ -47,7 +49,12 @@ class FileQuerySet(models.QuerySet["File"]):
         return self.exclude(state=State.DELETED)
 
     def by_name(self, name: str) -> FileQuerySet:
-        """At most one. Names are compared exactly; the index is that of their unique upper-case form."""
+        """At most one. Names are compared exactly; the index is that of their unique upper-case form.
+
+        What cannot be a name finds nothing, and costs no query.
+        """
+        if not NAME.fullmatch(name):
+            return self.none()
         return self.filter(name__upper=name.upper(), name=name)
 
     def newest_first(self) -> FileQuerySet:

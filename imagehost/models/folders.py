@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.models.users import new_id
+from imagehost import names
 
-MAX_NAME_LENGTH = 32
-MAX_PASSWORD_LENGTH = 32
+MAX_NAME_LENGTH = MAX_PASSWORD_LENGTH = names.MAX_LENGTH
 MAX_PATTERN_LENGTH = 100
 
 

@@ -53,10 +53,10 @@ class FolderPage:
 
 def find(folder_id: str, *, viewer: Viewer) -> Folder | None:
     """The folder, if it is public or the viewer's own. Missing, private and a banned owner's are the same. 1 query."""
-    folder = Folder.objects.filter(pk=folder_id).select_related("owner").first()
-    if folder is None or folder.owner_id == viewer.pk:
-        return folder
-    return folder if folder.is_public and folder.owner.is_active else None
+    seen = Folder.objects.published()
+    if not viewer.is_anonymous:
+        seen |= Folder.objects.filter(owner=viewer)
+    return seen.filter(pk=folder_id).select_related("owner").first()
 
 
 def page_of(folder: Folder, number: str) -> FolderPage | None:

@@ -114,9 +114,13 @@ class S3Storage(StockS3Storage):
             return Pieces(io.BytesIO(), 0, failures=())
         with _failing(key):
             answer = self._get(key, Range=f"bytes={start}-{start + length - 1}")
-        if answer["ContentLength"] < length:
+        is_the_range = not start or answer.get("ContentRange", "").startswith(f"bytes {start}-")
+        if answer["ContentLength"] < length or not is_the_range:
             answer["Body"].close()
-            raise StorageFailed(f"{key}: {length} bytes from {start} on are asked for, {answer['ContentLength']} came")
+            raise StorageFailed(
+                f"{key}: {length} bytes from {start} on are asked for; {answer['ContentLength']} came, of "
+                f"{answer.get('ContentRange', 'the beginning')}"
+            )
         return Pieces(answer["Body"], length, failures=_FAILURES)
 
     @contextlib.contextmanager

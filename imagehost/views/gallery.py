@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from accounts import authentication
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiRequest, ApiView
-from accounts.errors import ApiError, KeyRefused
+from accounts.errors import ApiError, KeyRateLimited, KeyRefused
 from accounts.models import Permission
 from imagehost import listing
 from imagehost.errors import Unauthorized
@@ -16,7 +16,6 @@ from imagehost.openapi import folders as openapi
 from imagehost.serializers.files import FileSerializer
 from imagehost.views import reading
 
-TOO_MANY_REQUESTS = 429
 _FILE = FileSerializer()
 
 
@@ -27,7 +26,7 @@ class AccountKeyView(ApiView):
     credential = authentication.earlier_credential
 
     def refusal(self, error: ApiError) -> ApiError:
-        is_key_error = isinstance(error, KeyRefused) and error.status != TOO_MANY_REQUESTS
+        is_key_error = isinstance(error, KeyRefused) and not isinstance(error, KeyRateLimited)
         return Unauthorized(error.error) if is_key_error else error
 
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts import authentication, limits, throttling
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiView
-from accounts.errors import KeyRateLimited, KeyRefused
+from accounts.errors import AddressRateLimited, KeyRateLimited, KeyRefused
 from accounts.limits import Limit
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES
@@ -49,7 +49,11 @@ class Upload(ApiView):
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """The key may stand in the form: `post` looks at it. Other methods are refused as everywhere."""
-        return self.post(request) if request.method == "POST" else super().answer(request)
+        try:
+            return self.post(request) if request.method == "POST" else super().answer(request)
+        except AddressRateLimited as refused:
+            refused.code = KeyRateLimited.code  # uploaders show the code of every error
+            raise
 
 
 class Door:

@@ -220,7 +220,7 @@ def test_an_address_that_asks_too_often_is_429_and_nothing_of_its_bodies_is_read
     for _ in range(60):
         assert uploading.post(body, headers).status == status
     answer = uploading.post(_Unread(), headers, length=5000)
-    assert answer.whole == (429, {"error": "errors.rateLimitExceeded"})
+    assert answer.whole == (429, {"error": "errors.rateLimitExceeded", "code": "RATE_LIMITED"})
     assert answer.headers["X-RateLimit-Limit"] == "60"
     assert {"Retry-After", "X-RateLimit-Remaining", "X-RateLimit-Reset"} <= set(answer.headers)
 

@@ -37,12 +37,18 @@ def _no_file(error: str) -> tuple[int, dict[str, str]]:
     [
         *("application/json", "application/x-www-form-urlencoded", "image/png", "text/plain", "", "nonsense"),
         *("multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=é"),
-        *(f"multipart/form-data; boundary={'b' * 300}", f"Multipart/form-data; boundary={BOUNDARY}"),
+        *(f"multipart/form-data; boundary={'b' * 300}", f"multipart/mixed; boundary={BOUNDARY}"),
     ],
 )
 def test_a_body_that_is_no_form(content_type: str, headers: dict[str, str]) -> None:
     uploading.uploader()
     assert uploading.post(FILE + END, headers, content_type=content_type).whole == _no_file(NOT_MULTIPART)
+
+
+@pytest.mark.parametrize("kind", ["Multipart/Form-Data", "MULTIPART/FORM-DATA", " multipart/form-data "])
+def test_the_name_of_a_type_has_no_case(kind: str) -> None:
+    uploading.uploader()
+    assert uploading.post(FILE + END, content_type=f"{kind}; boundary={BOUNDARY}").status == 200
 
 
 BODIES: dict[str, tuple[bytes, str]] = {
