@@ -153,7 +153,12 @@ def _forget(zygote: _Zygote | None) -> None:
 
 
 def _start() -> _Zygote:
-    """A clean environment: none of this process's secrets, only where to find the same modules."""
+    """A clean environment: none of this process's secrets, only where to find the same modules.
+
+    Where the kernel cannot keep children from opening /proc/<pid>/environ of this process, it hides from its own user
+    before it starts the first: no core dump, and only root may trace it from then on.
+    """
+    confinement.shield()
     control, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(  # noqa: S603  # our own module

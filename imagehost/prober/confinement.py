@@ -3,7 +3,10 @@
 import os
 import resource
 import signal
+from functools import cache
 from pathlib import Path
+
+from imagehost.prober import kernel
 
 _MEBIBYTE = 1024 * 1024
 ADDRESS_SPACE = 1024 * _MEBIBYTE
@@ -17,8 +20,27 @@ _STATM = Path("/proc/self/statm")
 _WHERE_UNKNOWN = 256 * _MEBIBYTE
 
 
+def shield() -> None:
+    """Keep the children of this user from reading and tracing this process, where no filter keeps them from it.
+
+    That costs its core dumps, and that only root may trace it or write to its files in /proc.
+    """
+    if not kernel.can_filter():
+        kernel.hide()
+
+
+def seclude() -> None:
+    """For a process that will only fork children: no network, no capabilities. It has loaded all it needs."""
+    shield()
+    kernel.leave_network()
+    kernel.drop_capabilities()
+
+
 def confine() -> None:
-    """Limit this process: memory, processor, time, files, no core dump. SIGALRM ends it when its time is over."""
+    """Limit this process: memory, processor, time, files, and what it may ask the kernel for.
+
+    SIGALRM ends it when its time is over. No core dump, no thread, no other process, nothing that is not open yet.
+    """
     for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGTERM, signal.SIGCHLD):
         signal.signal(number, signal.SIG_DFL)
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
@@ -27,6 +49,9 @@ def confine() -> None:
     _limit(resource.RLIMIT_FSIZE, FILE_SIZE)
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     _limit(resource.RLIMIT_CORE, 0)
+    _limit(resource.RLIMIT_NPROC, 0)  # root may exceed it
+    kernel.hide()
+    kernel.filter_calls()
 
 
 def keep_to_video_memory() -> None:
@@ -43,8 +68,9 @@ def _limit(kind: int, soft: int, *, hard: int | None = None) -> None:
     resource.setrlimit(kind, (soft, hard))
 
 
+@cache
 def _mapped() -> int:
-    """Bytes of address space in use; only Linux says (and only Linux keeps RLIMIT_AS)."""
+    """Bytes of address space in use at first; only Linux says (and only Linux keeps RLIMIT_AS)."""
     if not _STATM.exists():
         return _WHERE_UNKNOWN
     return int(_STATM.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")

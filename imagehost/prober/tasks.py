@@ -1,5 +1,6 @@
 """What a child does with the one file it is given."""
 
+import importlib
 import io
 import os
 import socket
@@ -21,10 +22,11 @@ _QUALITY = 80
 
 
 def warm_up() -> None:
-    """Load in the zygote what the children would each load again."""
+    """Load in the zygote what the children would each load again, and may not."""
     warnings.simplefilter("ignore")  # what decoders remark about strangers' files would fill the log
     warnings.simplefilter("error", Image.DecompressionBombWarning)
     Image.init()
+    importlib.import_module("av.subtitles.stream")  # PyAV loads it with the first file
     opinion.of_head(b"GIF89a")
     encoded = io.BytesIO()
     for format_ in ("PNG", "JPEG", "WEBP", "GIF"):

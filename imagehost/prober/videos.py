@@ -67,6 +67,7 @@ def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
             height=max(1, round(height * scale)),
             format="rgb24",
             interpolation="AREA",
+            threads=1,  # a child may start none
         )
         picture: Image.Image = small.to_image()  # type: ignore[no-untyped-call]  # PyAV does not type it
         return picture.rotate(frame.rotation, expand=True) if frame.rotation % 90 == 0 else picture

@@ -130,6 +130,7 @@ def main(descriptor: int) -> None:
             number, signal.SIG_IGN
         )  # sent to whole groups; this process ends with its worker, after its last request
     tasks.warm_up()
+    confinement.seclude()
     gc.freeze()  # so that children share what is loaded
     _Zygote(socket.socket(fileno=descriptor)).serve()
 

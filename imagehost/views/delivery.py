@@ -25,7 +25,9 @@ from imagehost.storage import ObjectMissing, StorageFailed
 POLICY = "default-src 'none'; sandbox"
 # A browser that opens a file as a page of its own makes a small document around it, to which the policy applies: it may
 # load the file itself, and be laid out. Still a sandbox without scripts.
-PAGE_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
+PAGE_POLICY = (
+    "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox allow-same-origin"
+)
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Vary": "Sec-Fetch-Dest",

@@ -26,7 +26,9 @@ ALWAYS = {
     "Referrer-Policy": "no-referrer",
     "Vary": "Sec-Fetch-Dest",
 }
-PAGE_POLICY = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
+PAGE_POLICY = (
+    "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox allow-same-origin"
+)
 FOR_EVER = "public, max-age=31536000, immutable"
 
 

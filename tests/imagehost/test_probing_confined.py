@@ -1,0 +1,199 @@
+"""What the confined child is refused by the kernel: as root and as an ordinary user, by what it tries."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from imagehost.prober import client, kernel
+
+ROOT = Path(__file__).parents[2]
+USERS = ["whoever runs the tests", "ordinary"]
+
+BECOMING = """
+import ctypes, encodings.idna, errno, json, os, socket, sys, threading
+from pathlib import Path
+from imagehost.prober import confinement, kernel, zygote
+if sys.argv[1] == "ordinary" and os.getuid() == 0:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+    kernel._prctl(kernel._PR_SET_DUMPABLE, 1)  # as a program is that this user has started
+
+def outcome(act):
+    try:
+        act()
+    except OSError as error:
+        return errno.errorcode[error.errno]
+    except RuntimeError as error:
+        return str(error)
+    return "done"
+"""
+
+
+def told(script: str, *arguments: str, **environment: str) -> Any:
+    """What the script prints as JSON."""
+    ran = subprocess.run(  # our own script
+        [sys.executable, "-c", BECOMING + script, *arguments],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return json.loads(ran.stdout)
+
+
+READING = """
+def read():
+    assert b"THE_SECRET=" in Path(f"/proc/{os.getppid()}/environ").read_bytes()
+
+def by_child(*before):
+    reader, writer = os.pipe()
+    if os.fork() == 0:
+        for act in before:
+            act()
+        os.write(writer, outcome(read).encode())
+        os._exit(0)
+    return os.read(reader, 100).decode()
+
+found = [by_child(), by_child(confinement.confine)]
+kernel.hide()
+print(json.dumps([*found, by_child(kernel.drop_capabilities)]))
+"""
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_a_child_cannot_read_the_environment_of_its_worker(user: str) -> None:
+    """The first one is not confined; from the last one the worker hides, as it does where there is no filter."""
+    assert told(READING, user, THE_SECRET="x") == ["done", "EPERM", "EACCES"]
+
+
+ATTEMPTS = """
+path, address, parent = sys.argv[2], ("127.0.0.1", int(sys.argv[3])), os.getppid()
+libc = ctypes.CDLL(None, use_errno=True)
+
+def call(number):
+    if libc.syscall(number, 0, 0, 0, 0, 0, 0) < 0:
+        raise OSError(ctypes.get_errno(), "")
+
+def fork():
+    if os.fork() == 0:
+        os._exit(0)
+
+attempts = {
+    "read": lambda: os.open(path, os.O_RDONLY),
+    "write": lambda: os.open(path, os.O_WRONLY),
+    "create": lambda: os.open(path + ".new", os.O_CREAT | os.O_WRONLY),
+    "truncate": lambda: os.truncate(path, 0),
+    "remove": lambda: os.unlink(path),
+    "rename": lambda: os.rename(path, path + ".new"),
+    "link": lambda: os.link(path, path + ".new"),
+    "chmod": lambda: os.chmod(path, 0o777),
+    "mkdir": lambda: os.mkdir(path + ".new"),
+    "connect": lambda: socket.create_connection(address, timeout=5),
+    "socketpair": socket.socketpair,
+    "fork": fork,
+    "exec": lambda: os.execv(sys.executable, [sys.executable, "-c", ""]),
+    "kill": lambda: os.kill(parent, 0),
+    "unshare": lambda: libc.unshare(0) and call(-1),
+    "io_uring_setup": lambda: call(425),
+    "clone3": lambda: call(435),
+    "openat2": lambda: call(437),
+    "second numbers of x86_64": lambda: call(0x40000000 | 39),
+    "thread": threading.Thread(target=fork).start,
+}
+confinement.confine()
+print(json.dumps({name: outcome(attempt) for name, attempt in attempts.items()}))
+"""
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_a_child_opens_starts_and_changes_nothing(user: str, tmp_path: Path) -> None:
+    path = tmp_path / "other"
+    path.write_bytes(b"x")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        found = told(ATTEMPTS, user, str(path), str(listener.getsockname()[1]))
+    assert found.pop("thread") == "can't start new thread"
+    assert set(found.values()) == {"EPERM"}, found
+    assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("other", b"x")]
+
+
+LEAVING = """
+address = ("127.0.0.1", int(sys.argv[2]))
+before = outcome(lambda: socket.create_connection(address, timeout=5))
+has_left = kernel.leave_network()
+kernel.drop_capabilities()
+ours, theirs = socket.socketpair()
+with open("/dev/null", "rb") as file:
+    socket.send_fds(ours, [b"."], [file.fileno()])
+passed = len(socket.recv_fds(theirs, 1, 3)[1])
+print(json.dumps([before, passed, has_left, outcome(lambda: socket.create_connection(address, timeout=5))]))
+"""
+
+
+@pytest.mark.parametrize("user", USERS)
+def test_where_the_kernel_lets_it_a_process_leaves_the_network_and_still_takes_descriptors(user: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        before, passed, has_left, after = told(LEAVING, user, str(listener.getsockname()[1]))
+    assert (before, passed) == ("done", 1)
+    assert after == ("ENETUNREACH" if has_left else "done")
+
+
+def test_the_zygote_has_left_the_network_where_it_may_and_has_no_capability() -> None:
+    may_leave = told("print(json.dumps(kernel.leave_network()))", USERS[0])
+    started = client._start()
+    try:
+        ask_in_vain(started)
+        namespaces = [Path(f"/proc/{pid}/ns/net") for pid in ("self", started.process.pid)]
+        ours, its = (namespace.readlink() for namespace in namespaces)
+        status = Path(f"/proc/{started.process.pid}/status").read_text()
+    finally:
+        started.end()
+    assert (ours != its) is may_leave
+    assert "CapEff:\t0000000000000000" in status
+    assert "CapPrm:\t0000000000000000" in status
+
+
+def ask_in_vain(started: client._Zygote) -> None:
+    """Returns when the zygote serves: it closes what comes without the descriptors of a request."""
+    end, other = socket.socketpair()
+    with end:
+        with other:
+            socket.send_fds(started.control, [b"."], [other.fileno()])
+        assert end.recv(1) == b""
+
+
+KEEPING = """
+spare = [socket.socketpair() for _ in range(20)]
+file = os.open(os.devnull, os.O_RDONLY)
+zygote._keep_only(file, spare[3][0].fileno())
+confinement.confine()
+print(json.dumps([number for number in range(100) if outcome(lambda: os.fstat(number)) == "done"]))
+"""
+
+
+def test_a_child_keeps_the_file_and_the_conversation_alone() -> None:
+    assert told(KEEPING, USERS[0]) == [0, 1, 2, 3, 4]
+
+
+CRASHING = """
+confinement.confine()
+ctypes.CDLL(None).abort()
+"""
+
+
+def test_a_decoder_that_aborts_is_ended_by_a_signal() -> None:
+    ran = subprocess.run(  # our own script
+        [sys.executable, "-c", BECOMING + CRASHING, USERS[0]], cwd=ROOT, check=False
+    )
+    assert -ran.returncode in {signal.SIGABRT, signal.SIGSEGV}  # it may not send itself the first
+
+
+def test_this_kernel_filters() -> None:
+    assert kernel.can_filter()
