@@ -29,7 +29,7 @@ def test_a_file_that_is_not_there_sets_no_cookie_and_opens_no_session() -> None:
     response = Client().get("/media/aaaaaaaa.png")
     assert response.status_code == 404
     assert not response.cookies
-    assert "Vary" not in response.headers
+    assert response.headers["Vary"] == "Sec-Fetch-Dest"
     assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 

@@ -5,6 +5,8 @@ from django.http import HttpResponse
 
 from imagehost.disposition import disposition
 
+pytestmark = pytest.mark.once
+
 
 @pytest.mark.parametrize(
     ("name", "header"),

@@ -6,6 +6,8 @@ from imagehost import media
 from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import box, ebml, ebml_header, ftyp, png_header, riff
 
+pytestmark = pytest.mark.once
+
 _MP4_MAJORS = [
     *"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 hvc1 hev1 av01 dash msdh cmfc cmf2".split(),
     *"M4VH M4VP MSNV NDSC XAVC mmp4 isml piff".split(),

@@ -13,6 +13,8 @@ from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus.real_images import encoded
 from tests.imagehost.media_corpus.real_videos import Recipe, recorded
 
+pytestmark = pytest.mark.once
+
 RENDERED_NAMES = [name for name in media_corpus.TAKEN_NAMES if name not in media_corpus.BROKEN_NAMES]
 
 

@@ -17,6 +17,8 @@ from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import Sample
 from tests.imagehost.media_corpus.sample import PLACE
 
+pytestmark = pytest.mark.once
+
 
 @pytest.fixture
 def upload(tmp_path: Path) -> Path:

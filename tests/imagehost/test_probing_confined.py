@@ -13,6 +13,8 @@ import pytest
 
 from imagehost.prober import client, kernel
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[2]
 USERS = ["whoever runs the tests", "ordinary"]
 

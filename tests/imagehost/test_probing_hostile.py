@@ -19,6 +19,8 @@ from imagehost import media, probing
 from imagehost.prober import client
 from tests.imagehost import media_corpus
 
+pytestmark = pytest.mark.once
+
 ROOT = Path(__file__).parents[2]
 Rendering = Callable[[], tuple[int, Future[probing.Preview]]]
 

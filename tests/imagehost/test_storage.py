@@ -15,6 +15,8 @@ from imagehost.storage import Bucket, FolderStorage, ObjectMissing, StorageFaile
 from tests.bed.threads import together
 from tests.imagehost.s3 import fresh_s3_storage
 
+pytestmark = pytest.mark.once
+
 KEY = "files/0123456789abcdef0123456789abcdef/Ab3dE6gH.png"
 CONTENT = bytes(range(256)) * 4096  # 1 MiB: more than one piece
 

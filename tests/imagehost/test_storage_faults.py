@@ -17,6 +17,8 @@ from tests.bed.threads import together
 from tests.imagehost import relay
 from tests.imagehost.s3 import fresh_s3_storage, own_s3_storage, server
 
+pytestmark = pytest.mark.once
+
 KEY = "files/owner/Ab3dE6gH.png"
 CONTENT = bytes(range(256)) * 16_384  # 4 MiB: more than the buffers on the way
 

@@ -12,6 +12,8 @@ from pytest_django import Settings
 from imagehost import storage
 from imagehost.storage import Bucket, FolderStorage, ObjectMissing, StorageFailed
 
+pytestmark = pytest.mark.once
+
 KEY = "files/owner/Ab3dE6gH.png"
 
 

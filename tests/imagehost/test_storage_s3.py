@@ -12,6 +12,8 @@ import time_machine
 from imagehost.storage import S3Storage, StorageFailed
 from tests.imagehost.s3 import fresh_s3_storage, options, own_s3_storage, server
 
+pytestmark = pytest.mark.once
+
 KEY = "files/0123456789abcdef0123456789abcdef/Ab3dE6gH.png"
 NAME = 'Möwe "1"\r\n.png'
 DISPOSITION = "inline; filename=\"Mowe _1_.png\"; filename*=UTF-8''M%C3%B6we%20_1_.png"

@@ -12,6 +12,8 @@ from tests.imagehost.media_corpus import pieces, real_images, real_videos
 from tests.imagehost.media_corpus.sample import PLACE
 from tests.imagehost.stripped import SECRET, cut_off, film, mutated, pictures, stripped, survives
 
+pytestmark = pytest.mark.once
+
 _MAKERS = {**real_images.MAKERS, **real_videos.MAKERS}
 _ONE_OF_EACH_KIND = (
     "png-comments", "png-animated", "jpeg-turned-right", "jpeg-two-pictures", "jpeg-progressive", "webp-animated-gps",

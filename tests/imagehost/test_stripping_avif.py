@@ -12,6 +12,8 @@ from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_images
 from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
 
+pytestmark = pytest.mark.once
+
 _box = pieces.box
 _EMPTY_EXIF = bytes(4) + b"II*\x00\x08" + bytes(9)
 _PLAIN = real_images.encoded(media.AVIF, real_images.picture(), speed=10)

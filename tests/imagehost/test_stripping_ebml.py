@@ -8,6 +8,8 @@ from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_videos
 from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, film, metadata, refusal, stripped
 
+pytestmark = pytest.mark.once
+
 _ebml = pieces.ebml
 _HEAD = pieces.ebml_header(b"webm")
 _SEGMENT, _INFO, _TRACKS, _CLUSTER, _TAGS, _VOID = 0x18538067, 0x1549A966, 0x1654AE6B, 0x1F43B675, 0x1254C367, 0xEC

@@ -8,6 +8,8 @@ from imagehost import media, stripping
 from tests.imagehost.media_corpus import real_images
 from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
 
+pytestmark = pytest.mark.once
+
 _ANIMATION = real_images.animation(media.GIF, loop=0)
 _FIRST = _ANIMATION.index(b"\x21\xf9\x04")  # what is put here stands before the first frame
 _HEAD = b"GIF89a\x01\x00\x01\x00\x00\x00\x00"

@@ -10,6 +10,8 @@ from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_videos
 from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, film, metadata, refusal, stripped
 
+pytestmark = pytest.mark.once
+
 _box = pieces.box
 _PLAIN = stripped(real_videos.recorded(real_videos.MP4), media.MP4)
 _TAGS = {

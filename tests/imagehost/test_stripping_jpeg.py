@@ -12,6 +12,8 @@ from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_images
 from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
 
+pytestmark = pytest.mark.once
+
 _PLAIN = real_images.encoded(media.JPEG, real_images.picture())
 _CMYK = real_images.encoded(media.JPEG, real_images.picture("CMYK"))
 _JFIF = b"JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"

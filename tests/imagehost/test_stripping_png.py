@@ -13,6 +13,8 @@ from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_images
 from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
 
+pytestmark = pytest.mark.once
+
 _PLAIN = pieces.png()
 _chunk = pieces.png_chunk
 _PRIVATE = {

@@ -12,6 +12,8 @@ from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_images
 from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
 
+pytestmark = pytest.mark.once
+
 _PLAIN = real_images.encoded(media.WEBP, real_images.picture())
 _IMAGE = (b"VP8 ", _PLAIN[20:])
 _EXIF_FLAG, _XMP_FLAG, _ICC_FLAG = 0x08, 0x04, 0x20

@@ -10,6 +10,8 @@ from imagehost import media, stripping
 from imagehost.stripping import ForeignBytes
 from tests.imagehost import media_corpus
 
+pytestmark = pytest.mark.once
+
 
 def archive(comment: bytes = b"") -> bytes:
     content = io.BytesIO()
