@@ -166,7 +166,8 @@ def test_an_address_gets_a_few_archives_a_minute(client: Client, folder: Folder)
     for _ in range(archives.A_MINUTE):
         assert archive_of(client.get(url)).namelist() == []
     refused = client.get(url)
-    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert refused.status_code == 429
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
     assert client.head(url).status_code == 200
     assert archive_of(client.get(url, REMOTE_ADDR="203.0.113.9")).namelist() == []
 
