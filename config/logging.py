@@ -8,9 +8,9 @@ from typing import Any
 # Names whose values never reach a log line, as `name=value`, `"name": "value"` or `Authorization: Bearer value`.
 SECRET = re.compile(
     r"(?i)\b(key|code|code_verifier|client_secret|password|token|access_token|refresh_token|id_token|id_token_hint|"
-    r"x-api-key)(\"?'?\s*[=:]\s*\"?'?)([^&\s\"',}]+)"
+    r"x-api-key|api_key|api_sig|oauth_client_secret|bot_token|secret)(\"?'?\s*[=:]\s*\"?'?)([^&\s\"',}]+)"
 )
-CREDENTIALS = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+")
+CREDENTIALS = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+|\b(bot)\s+[\w-]+\.[\w-]+\.[\w-]+")
 
 # Whoever knows the last part of such a path may delete the file.
 DELETION_LINK = re.compile(r"(/files/[^/\s]+/delete/)[^\s\"'?]+")
@@ -19,7 +19,14 @@ DELETION_LINK = re.compile(r"(/files/[^/\s]+/delete/)[^\s\"'?]+")
 def redacted(line: str) -> str:
     """`line` with the values of secrets replaced."""
     line = DELETION_LINK.sub(r"\1[redacted]", line)
-    return CREDENTIALS.sub(r"\1 [redacted]", SECRET.sub(r"\1\2[redacted]", line))
+    return CREDENTIALS.sub(r"\1\2 [redacted]", SECRET.sub(r"\1\2[redacted]", line))
+
+
+class NotUnavailable(logging.Filter):
+    """Leaves out the answers 503: what is missing is logged where it is noticed, not once for each caller."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return getattr(record, "status_code", None) != 503
 
 
 class JsonFormatter(logging.Formatter):
@@ -41,11 +48,13 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "config.logging.JsonFormatter"}},
+    "filters": {"not_unavailable": {"()": "config.logging.NotUnavailable"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-        "django.request": {"level": "ERROR"},  # what callers do wrong is answered, not logged
+        # What callers do wrong is answered, not logged.
+        "django.request": {"level": "ERROR", "filters": ["not_unavailable"]},
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # scanners could fill the disk with it
     },
 }

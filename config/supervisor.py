@@ -19,9 +19,9 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from config import signal_box
+from accounts import signal_box
+from accounts.signal_box import SignalBox
 from config.logging import LOGGING
-from config.signal_box import SignalBox
 
 STOP_SECONDS = 8.0  # the web server gives its connections 5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
@@ -34,7 +34,10 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `restarts`: it is started again when it ends; without that, its end is the end of all."""
+    """What to run. `restarts`: it is started again when it ends; without that, its end is the end of all.
+
+    Exit code 78 (`os.EX_CONFIG`) says that it would only fail again: a program that restarts is then left stopped.
+    """
 
     name: str
     argv: Sequence[str]
@@ -53,6 +56,7 @@ class _Child:
     _started_at: float
     _start_again_at: float | None
     _is_cleared_up: bool
+    _has_given_up = False
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -70,6 +74,8 @@ class _Child:
     def look(self) -> bool:
         """Whether it runs, or will again: what ended is noted, and started again once its pause is over."""
         if self.is_running():
+            return True
+        if self._has_given_up:
             return True
         if self._start_again_at is None:
             self._clear_up()
@@ -111,6 +117,10 @@ class _Child:
         name, code = self.program.name, self.exit_code
         if not self.program.restarts:
             logger.error("%s ended (exit code %s), and with it everything else.", name, code)
+            return
+        if code == os.EX_CONFIG:
+            logger.critical("%s cannot work as things are set (exit code %s) and stays stopped.", name, code)
+            self._has_given_up = True
             return
         has_lasted = time.monotonic() - self._started_at >= LONGEST_PAUSE
         self._pause = FIRST_PAUSE if has_lasted else self._pause

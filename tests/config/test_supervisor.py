@@ -153,6 +153,18 @@ def test_a_program_that_lasted_starts_again_after_the_first_pause(bed: Bed) -> N
     assert set(bed.told()) == {"jobs ended (exit code 1); it starts again in 0.1 s."}
 
 
+def test_a_program_that_cannot_work_as_things_are_set_stays_stopped(bed: Bed) -> None:
+    """Another start would fail the same way; the others go on."""
+    programs = bed.program("web", FOR_EVER), bed.program("gateway", ENDS, "78", restarts=True)
+    supervisor = bed.start(*programs, bed.program("jobs", ENDS, "1", restarts=True), patch=QUICK)
+    bed.lines("jobs", 4)
+    supervisor.terminate()
+    assert supervisor.wait(20) == 0
+    assert len(bed.lines("gateway", 1)) == 1
+    told = [message for message in bed.told() if message.startswith("gateway")]
+    assert told == ["gateway cannot work as things are set (exit code 78) and stays stopped."]
+
+
 def test_a_program_that_does_not_listen_is_killed(bed: Bed) -> None:
     supervisor = bed.start(bed.program("web", DEAF), patch=IMPATIENT)
     web = int(bed.lines("web", 2)[0])

@@ -12,10 +12,11 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 
+from accounts import signal_box
 from accounts.jobs import let_go_of_connections
-from config import jobs, signal_box
+from accounts.signal_box import SignalBox
+from config import jobs
 from config.jobs import Job
-from config.signal_box import SignalBox
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
 PATIENCE = 3.0  # seconds that a job may go on after the end was asked for

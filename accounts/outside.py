@@ -1,0 +1,101 @@
+"""Asks servers that are not ours for JSON: bounded in time and size, and whatever goes wrong has one name."""
+
+from __future__ import annotations
+
+import functools
+import json
+import time
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from urllib3.exceptions import HTTPError
+
+SECONDS = 2.0  # to connect, to wait for the head, and for the whole body
+MOST_BYTES = 256 * 1024
+MAX_NAME = 128  # characters of a linked account's name
+_AT_ONCE = 16 * 1024
+_CONNECTIONS = 16  # kept open for each server
+
+
+class NoAnswer(Exception):
+    """Nothing usable came. The message says what, and holds nothing that was sent or read."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`body` is any JSON, None of an error without one: what is in it has to be looked at by the caller."""
+
+    status: int
+    body: Any
+    headers: Mapping[str, str]
+
+
+def read(
+    method: str,
+    url: str,
+    *,
+    headers: Mapping[str, str] | None = None,
+    form: Mapping[str, str] | None = None,
+    seconds: float | None = None,
+) -> Answer:
+    """The answer, whatever its status. NoAnswer: none in time, one that is too long, or a good one that is no JSON.
+
+    `seconds`: instead of SECONDS. Redirects are answers like any other, and followed by nobody: they would take the
+    secrets along. Nothing of the machine's surroundings (proxies, password files) has a say, and no cookie is kept.
+    """
+    seconds = SECONDS if seconds is None else seconds
+    try:
+        with _session().request(
+            method, url, headers=headers, data=form, timeout=seconds, allow_redirects=False, stream=True
+        ) as response:
+            return Answer(response.status_code, _json(response, _content(response, seconds)), response.headers)
+    except (requests.RequestException, HTTPError, OSError, UnicodeError) as error:  # requests does not wrap them all
+        raise NoAnswer(type(error).__name__) from None
+
+
+def name_of(value: object) -> str:
+    """A name from an answer, without what no database and no page takes; empty where there is none."""
+    if not isinstance(value, str):
+        return ""
+    kept = "".join(character for character in value if unicodedata.category(character) not in {"Cc", "Cs"})
+    return kept.strip()[:MAX_NAME]
+
+
+@functools.cache
+def _session() -> requests.Session:
+    """For all threads: it holds connections and nothing else."""
+    session = requests.Session()
+    session.trust_env = False
+    session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, HTTPAdapter(pool_connections=4, pool_maxsize=_CONNECTIONS))
+    return session
+
+
+def _content(response: requests.Response, seconds: float) -> bytes:
+    """The whole body, unless it is too long or too slow."""
+    ends_at = time.monotonic() + seconds
+    parts, length = [], 0
+    while part := response.raw.read1(_AT_ONCE, decode_content=True):
+        length += len(part)
+        if length > MOST_BYTES:
+            raise NoAnswer(f"more than {MOST_BYTES} bytes")
+        if time.monotonic() > ends_at:
+            raise NoAnswer(f"the body takes more than {seconds:g} s")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _json(response: requests.Response, body: bytes) -> Any:
+    """Any: a JSON value."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        if response.status_code >= 400:  # an error page
+            return None
+        raise NoAnswer(f"status {response.status_code} without JSON") from None
