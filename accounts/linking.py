@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from accounts import audit
@@ -21,7 +24,9 @@ def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str 
     holder = LinkedAccount.objects.filter(kind=kind, external_id=external_id).exclude(user=user)
     if holder.exists():
         raise ValidationError(TAKEN, code="taken")
-    columns = {"external_id": external_id, "name": name, "avatar_url": avatar_url}
+    columns: dict[str, Any] = {"external_id": external_id, "name": name, "avatar_url": avatar_url}
+    if not LinkedAccount.objects.filter(user=user, kind=kind, external_id=external_id).exists():
+        columns["linked_at"] = timezone.now()  # another account than before, if there was one
     try:
         with transaction.atomic():
             linked, _ = LinkedAccount.objects.update_or_create(user=user, kind=kind, defaults=columns)
@@ -40,6 +45,23 @@ def unlink(*, user: User, kind: str, by: User | None) -> None:
     if deleted:
         audit.record("linked_account:unlinked", by=by, on=user, kind=kind)
         _tell(user)
+
+
+@transaction.atomic
+def refresh(*, kind: str, external_id: str, name: str, avatar_url: str) -> bool:
+    """What the outside service tells of the account by itself: nobody's act, so the audit log does not hear of it.
+    Whether that was news; only then the rooms above are told. Nothing where nobody has linked the account."""
+    linked = LinkedAccount.objects.filter(kind=kind, external_id=external_id).first()
+    if linked is None or (linked.name, linked.avatar_url) == (name, avatar_url):
+        return False
+    user = User.objects.select_for_update(no_key=True).filter(pk=linked.user_id).first()
+    of_this_user = LinkedAccount.objects.filter(pk=linked.pk, user=user, kind=kind, external_id=external_id)
+    if user is None or not of_this_user.update(
+        name=name, avatar_url=avatar_url
+    ):  # unlinked meanwhile, or another one in its place
+        return False
+    _tell(user)
+    return True
 
 
 def _tell(user: User) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 import django_stubs_ext
 
-from config import env, logging, object_storage, openapi, toolkit
+from config import caches, chat, env, logging, object_storage, openapi, toolkit
 
 django_stubs_ext.monkeypatch()
 
@@ -52,6 +52,7 @@ INSTALLED_APPS = [
     "config",
     "oidc_provider",
     "imagehost",
+    "presence",
     "lookup",
     "accounts",
     "django.contrib.admin",
@@ -69,6 +70,7 @@ INSTALLED_APPS = [
     "allauth.mfa",
     "allauth.usersessions",
     "allauth.socialaccount",
+    "accounts.chat_provider",
 ]
 MIDDLEWARE = [
     "config.middleware.EdgeProxyMiddleware",
@@ -117,7 +119,7 @@ if EMBEDDED:
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",  # DEFERRED loses half of concurrent writes to "database is locked"
                 "timeout": 20,
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-32768;",
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192;",
             },
         }
     }
@@ -128,21 +130,9 @@ else:
         "server_side_binding": True,
         "pool": {"min_size": 2, "max_size": env.integer("DATABASE_POOL_SIZE", 8), "timeout": 10},
     }
-if REDIS_URL:
-    CACHES = {
-        "default": {
-            "BACKEND": "django_redis.cache.RedisCache",
-            "LOCATION": REDIS_URL,
-            "KEY_PREFIX": "cache",
-            "OPTIONS": {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1},  # seconds; a hanging Redis holds no worker
-        }
-    }
-    LIMIT_STORE = "accounts.limits.RedisLimits"
-    SESSION_ENGINE = "django.contrib.sessions.backends.cached_db"
-else:
-    CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-    LIMIT_STORE = "accounts.limits.InProcessLimits"
-    SESSION_ENGINE = "django.contrib.sessions.backends.db"
+CACHES = caches.options(REDIS_URL)
+LIMIT_STORE = "accounts.limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
+SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if REDIS_URL else 'db'}"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
 PROTOCOL_RATE_LIMIT = 100  # requests a minute for each endpoint and address under /api/auth/
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
@@ -199,6 +189,8 @@ MFA_FORMS = {
 MFA_TOTP_TOLERANCE = 1
 MFA_TOTP_ISSUER = SITE_NAME
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
+SOCIALACCOUNT_ADAPTER = "accounts.social.SocialAccountAdapter"
+SOCIALACCOUNT_STORE_TOKENS = False
 USERSESSIONS_TRACK_ACTIVITY = False  # it would write on every request
 if not RATE_LIMITS_ENABLED:
     ACCOUNT_RATE_LIMITS = False
@@ -236,6 +228,12 @@ UPLOAD_CDN_URL = env.base_url("UPLOAD_CDN_URL", f"{BASE_URL}/static/uploads")
 ASSET_URL = env.base_url("ASSET_URL", f"{BASE_URL}/static")
 CHAT_CDN_URL = env.base_url("CHAT_CDN_URL", "https://cdn.discordapp.com")
 VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.DatabaseVisits"
+
+# --- Live presence ----------------------------------------------------------------------------------------------------
+CHAT, SCROBBLER = chat.options(VAR_DIR, is_embedded=EMBEDDED, web_port=PORT)
+# Event streams that one process holds open. Under WSGI each keeps a thread: production serves them by config.asgi.
+PRESENCE_STREAMS = env.integer("PRESENCE_STREAMS", 32 if EMBEDDED else 0)
+PRESENCE_STREAMS_PER_KEY = 5
 
 # --- Image host -------------------------------------------------------------------------------------------------------
 IMAGE_CDN_URL = env.base_url("IMAGE_CDN_URL", f"{BASE_URL}/media")

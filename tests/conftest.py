@@ -20,7 +20,7 @@ def pytest_configure() -> None:
     }
     if settings.REDIS_URL:
         settings.REDIS_URL = environment.own_redis(settings.REDIS_URL)
-        settings.CACHES = {"default": {**settings.CACHES["default"], "LOCATION": settings.REDIS_URL}}
+        settings.CACHES = {name: {**cache, "LOCATION": settings.REDIS_URL} for name, cache in settings.CACHES.items()}
     # Argon2 as in production, with little work; tests/accounts/test_passwords.py runs the real one.
     settings.PASSWORD_HASHERS = ["tests.bed.hasher.QuickArgon2PasswordHasher", *settings.PASSWORD_HASHERS[1:]]
 

@@ -33,6 +33,15 @@ def test_another_account_of_the_kind_takes_the_place_of_the_first(user: User) ->
     assert list(verbs) == ["linked_account:linked"] * 2
 
 
+def test_another_account_is_linked_since_now_and_the_same_one_since_the_first_time(user: User) -> None:
+    first = linking.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada", by=user).linked_at
+    again = linking.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada l.", by=user)
+    again.refresh_from_db()
+    assert (again.name, again.linked_at) == ("ada l.", first)
+    other = linking.link(user=user, kind=CHAT, external_id="80351110224678913", name="ada", by=user)
+    assert other.linked_at > first
+
+
 def test_unlinking_forgets_it_and_a_second_time_does_nothing(user: User) -> None:
     LinkedAccountFactory(user=user, kind=CHAT)
     for _ in range(2):
@@ -57,3 +66,45 @@ def test_whoever_loses_the_race_for_an_account_is_told_the_same(user: User, monk
     monkeypatch.setattr(LinkedAccount.objects, "update_or_create", refuse)
     with pytest.raises(ValidationError, match=linking.TAKEN):
         linking.link(user=user, kind=CHAT, external_id="80351110224678912", name="ada", by=user)
+
+
+class TestRefresh:
+    def test_what_the_service_tells_is_taken_over_and_the_rooms_above_are_told(
+        self, user: User, told: list[User]
+    ) -> None:
+        linked = LinkedAccountFactory(user=user, kind=CHAT, name="ada", avatar_url="")
+        outcomes = [_refresh(linked.external_id, "ada_l", "https://cdn.example/1.png") for _ in range(2)]
+        linked.refresh_from_db()
+        assert outcomes == [True, False]  # the second time it is no news
+        assert (linked.name, linked.avatar_url) == ("ada_l", "https://cdn.example/1.png")
+        assert told == [user]
+        assert not AuditEvent.objects.exists()
+
+    @pytest.mark.parametrize(
+        ("kind", "external_id"), [(CHAT, "17"), (LinkedAccount.Kind.SCROBBLER, "80351110224678912")]
+    )
+    def test_an_account_that_nobody_linked_is_nobodys(self, told: list[User], kind: str, external_id: str) -> None:
+        linked = LinkedAccountFactory(kind=CHAT, external_id="80351110224678912", name="ada")
+        assert linking.refresh(kind=kind, external_id=external_id, name="eve", avatar_url="") is False
+        linked.refresh_from_db()
+        assert (linked.name, told) == ("ada", [])
+
+
+TOLD: list[User] = []
+
+
+def hear(user: User) -> None:
+    """What `ON_LINK` names."""
+    TOLD.append(user)
+
+
+@pytest.fixture
+def told(settings: Any) -> list[User]:
+    """The users whose links the rooms above were told of. Any: pytest-django's own."""
+    TOLD.clear()
+    settings.ON_LINK = [f"{__name__}.hear"]
+    return TOLD
+
+
+def _refresh(external_id: str, name: str, avatar_url: str) -> bool:
+    return linking.refresh(kind=CHAT, external_id=external_id, name=name, avatar_url=avatar_url)

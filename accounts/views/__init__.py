@@ -1,0 +1,1 @@
+"""Pages of the account that allauth does not have."""

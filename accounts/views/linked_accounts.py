@@ -1,0 +1,73 @@
+"""The page of linked accounts, and unlinking."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from allauth.account.decorators import reauthentication_required
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts import content_security, link_flow, linking
+from accounts.http import SignedInRequest
+from accounts.link_flow import CHAT, NAMES, SCROBBLER
+from accounts.models import LinkedAccount
+
+SLUGS = {"chat": CHAT, "scrobbler": SCROBBLER}
+_LINK = {CHAT: "chat_login", SCROBBLER: "scrobbler_link"}
+_ABOUT = {
+    CHAT: "Your profile can show what you do there right now, and the picture that you have there.",
+    SCROBBLER: "Your profile can show what you listen to.",
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """One kind on the page. `link_url`: empty where it is not set up. `account`: what is linked."""
+
+    slug: str
+    name: str
+    about: str
+    link_url: str
+    account: LinkedAccount | None
+
+
+@never_cache
+@login_required
+@require_safe
+def linked_accounts(request: SignedInRequest) -> HttpResponse:
+    """1 query beside those of the session. The policy lets the Link buttons lead to the two services."""
+    linked = {account.kind: account for account in request.user.linked_accounts.order_by("pk")}
+    urls = link_flow.authorize_urls()
+    places = [
+        Place(slug, NAMES[kind], _ABOUT[kind], reverse(_LINK[kind]) if kind in urls else "", linked.get(kind))
+        for slug, kind in SLUGS.items()
+    ]
+    page = render(request, "socialaccount/connections.html", {"places": places})
+    page.headers[content_security.HEADER] = content_security.header(*map(link_flow.origin_of, urls.values()))
+    return page
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def unlink(request: SignedInRequest, slug: str) -> HttpResponse:
+    """GET is where a login in between leads to: back to the page, nothing is done."""
+    if slug not in SLUGS:
+        raise Http404
+    if request.method == "GET":
+        return redirect(link_flow.PAGE)
+    response: HttpResponse = _unlink(request, SLUGS[slug])
+    return response
+
+
+@reauthentication_required(app="allauth.socialaccount")  # type: ignore[untyped-decorator]  # allauth gives it no type
+def _unlink(request: SignedInRequest, kind: LinkedAccount.Kind) -> HttpResponse:
+    linking.unlink(user=request.user, kind=kind, by=request.user)
+    messages.success(request, f"Your {NAMES[kind]} account is not linked any more.")
+    return redirect(link_flow.PAGE)

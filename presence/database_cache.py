@@ -1,0 +1,173 @@
+"""Django's cache on the database, for values that must not be lost in silence.
+
+What the base class does otherwise: it counts the table before each write and culls what is still wanted, it swallows a
+write that failed, it keeps pickles, and it forgets fractions of seconds. Here a failure is a DatabaseError, a batch is
+one transaction of one prepared statement, and nothing goes before it expires. What has expired is invisible, and stays
+until `clear_expired` or the next write of its key: reading never writes.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.core.cache.backends.base import DEFAULT_TIMEOUT
+from django.core.cache.backends.db import DatabaseCache
+from django.db import connections, router, transaction
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.utils import timezone
+
+NEVER = datetime(9999, 12, 31, tzinfo=UTC)
+KEYS_AT_ONCE = 10_000  # where the database sets no limit
+
+logger = logging.getLogger(__name__)
+
+
+class PresenceDatabaseCache(DatabaseCache):
+    """Its values are JSON. Every method raises DatabaseError where the database does not do it."""
+
+    def __init__(self, table: str, params: dict[str, Any]) -> None:
+        """As the base class. Any: whatever the settings say."""
+        super().__init__(table, params)
+        self._table = table
+
+    # Any, here and below: a cache's value.
+    def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
+        """One SELECT, but for more keys than a statement may name. A damaged value is logged and counts as absent."""
+        names = {self.make_and_validate_key(key, version=version): key for key in keys}
+        connection = self._connection(writes=False)
+        found: dict[str, Any] = {}
+        for some in _parts(list(names), connection):
+            sql = f"SELECT cache_key, value FROM {self._quoted} WHERE cache_key IN ({_marks(some)}) AND expires > %s"
+            with connection.cursor() as cursor:
+                cursor.execute(sql, [*some, _column(connection, timezone.now())])
+                found.update((names[name], _value(name, text)) for name, text in cursor.fetchall())
+        return {key: value for key, value in found.items() if value is not None}
+
+    def set_many(
+        self, data: Mapping[str, Any], timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None
+    ) -> list[str]:
+        """All or nothing. The list is empty: what is not kept raises."""
+        connection = self._connection(writes=True)
+        expires = self._expires(connection, timeout)
+        rows = [
+            (self.make_and_validate_key(key, version=version), _text(value), expires) for key, value in data.items()
+        ]
+        rows.sort()  # two writers that meet lock the rows in the same order
+        sql = (
+            f"INSERT INTO {self._quoted} (cache_key, value, expires) VALUES (%s, %s, %s) "
+            "ON CONFLICT (cache_key) DO UPDATE SET value = EXCLUDED.value, expires = EXCLUDED.expires"
+        )
+        if rows:
+            with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+                cursor.executemany(sql, rows)
+        return []
+
+    def set(self, key: str, value: Any, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> None:
+        self.set_many({key: value}, timeout, version)
+
+    def add(self, key: str, value: Any, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        """Whether the key was free. Of several who ask at the same moment one is told so."""
+        connection = self._connection(writes=True)
+        name = self.make_and_validate_key(key, version=version)
+        sql = (
+            f"INSERT INTO {self._quoted} (cache_key, value, expires) VALUES (%s, %s, %s) ON CONFLICT (cache_key) "
+            "DO UPDATE SET value = EXCLUDED.value, expires = EXCLUDED.expires "
+            f"WHERE {self._quoted}.expires <= %s"
+        )
+        now = _column(connection, timezone.now())
+        return self._changed(connection, sql, [name, _text(value), self._expires(connection, timeout), now]) > 0
+
+    def touch(self, key: str, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
+        connection = self._connection(writes=True)
+        name = self.make_and_validate_key(key, version=version)
+        sql = f"UPDATE {self._quoted} SET expires = %s WHERE cache_key = %s AND expires > %s"
+        values = [self._expires(connection, timeout), name, _column(connection, timezone.now())]
+        return self._changed(connection, sql, values) > 0
+
+    def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
+        """The sum, which nobody else gets. ValueError where there is nothing, or nothing to add to."""
+        connection = self._connection(writes=True)
+        name = self.make_and_validate_key(key, version=version)
+        lock = connection.ops.for_update_sql() if connection.features.has_select_for_update else ""
+        old = f"SELECT value FROM {self._quoted} WHERE cache_key = %s AND expires > %s {lock}"
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            cursor.execute(old, [name, _column(connection, timezone.now())])
+            row = cursor.fetchone()
+            number = _value(name, row[0]) if row else None
+            if not isinstance(number, int):
+                raise ValueError(f"Key '{key}' not found")
+            cursor.execute(f"UPDATE {self._quoted} SET value = %s WHERE cache_key = %s", [_text(number + delta), name])
+        return number + delta
+
+    def delete_many(self, keys: Iterable[str], version: int | None = None) -> None:
+        self._base_delete_many([self.make_and_validate_key(key, version=version) for key in keys])
+
+    def has_key(self, key: str, version: int | None = None) -> bool:
+        return key in self.get_many([key], version)
+
+    def clear_expired(self) -> int:
+        """Delete what no reader sees any more; how much it was."""
+        connection = self._connection(writes=True)
+        sql = f"DELETE FROM {self._quoted} WHERE expires <= %s"
+        return self._changed(connection, sql, [_column(connection, timezone.now())])
+
+    def _base_delete_many(self, keys: Sequence[str]) -> bool:
+        """The base class's name for what `delete` does."""
+        connection = self._connection(writes=True)
+        with transaction.atomic(using=connection.alias):
+            statements = [
+                (f"DELETE FROM {self._quoted} WHERE cache_key IN ({_marks(some)})", some)
+                for some in _parts(sorted(keys), connection)
+            ]
+            return sum([self._changed(connection, sql, some) for sql, some in statements]) > 0
+
+    @property
+    def _quoted(self) -> str:
+        return self._connection(writes=True).ops.quote_name(self._table)
+
+    def _connection(self, *, writes: bool) -> BaseDatabaseWrapper:
+        database = router.db_for_write if writes else router.db_for_read
+        return connections[database(self.cache_model_class)]
+
+    def _changed(self, connection: BaseDatabaseWrapper, sql: str, values: Sequence[Any]) -> int:
+        """How many rows the statement changed. Inside a caller's transaction its failure undoes itself alone."""
+        with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+            cursor.execute(sql, values)
+            return int(cursor.rowcount)
+
+    def _expires(self, connection: BaseDatabaseWrapper, timeout: float | None) -> Any:
+        """Any: what the database takes for a moment."""
+        moment = self.get_backend_timeout(timeout)
+        return _column(connection, NEVER if moment is None else datetime.fromtimestamp(moment, UTC))
+
+
+def _column(connection: BaseDatabaseWrapper, moment: datetime) -> Any:
+    """Any: what the database takes for a moment."""
+    return connection.ops.adapt_datetimefield_value(moment)
+
+
+def _marks(keys: Collection[str]) -> str:
+    return ", ".join(["%s"] * len(keys))
+
+
+def _parts(keys: Sequence[str], connection: BaseDatabaseWrapper) -> Iterator[Sequence[str]]:
+    size = (connection.features.max_query_params or KEYS_AT_ONCE) - 1  # one is the moment
+    for start in range(0, len(keys), size):
+        yield keys[start : start + size]
+
+
+def _text(value: Any) -> str:
+    """ASCII: no database refuses it. TypeError for what JSON cannot say."""
+    return json.dumps(value)
+
+
+def _value(name: str, text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (RecursionError, ValueError):
+        logger.warning("%s of the presence store is damaged.", name)
+        return None

@@ -1,0 +1,53 @@
+"""Values out of JSON that nobody validated: the platform promises no types, and parts of it are written by its users.
+
+A value of the wrong type counts as absent; nothing here raises.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+Json = dict[str, Any]  # Any: a JSON value
+
+MOST = 2**53 - 1  # RFC 8259 §6: the greatest whole number that every reader of JSON takes exactly
+
+_SNOWFLAKE = re.compile("[0-9]{1,20}")
+
+
+def mapping(value: object) -> Json:
+    """The object; {} for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def mappings(value: object) -> list[Json]:
+    """The objects of a list, in its order; whatever else it holds is skipped."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def text(value: object) -> str | None:
+    """The text, None for an empty one. Halves of surrogate pairs, which no encoding takes, become U+FFFD; pairs that
+    came in two halves become their character."""
+    if not isinstance(value, str) or not value:
+        return None
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return value
+
+
+def whole(value: object) -> int | None:
+    """The whole number, also one that was written `2.0`. Truth values are no numbers."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and -MOST <= value <= MOST:
+        return value
+    return None
+
+
+def snowflake(value: object) -> str | None:
+    """An id of the platform, in digits."""
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64:
+        return str(value)
+    return value if isinstance(value, str) and _SNOWFLAKE.fullmatch(value) else None

@@ -1,0 +1,197 @@
+"""What the presence store keeps, as objects and as text.
+
+The text is ASCII JSON: a NUL or a lone surrogate, which may come from the platform, survives every cache. Text that
+cannot be read is logged and counts as absent: nobody's value may cost another one theirs.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from presence.fields import Json
+
+DEEP = 256  # containers: few enough that no reader's stack, however full, is too short for them
+KEPT_DEPTH = 32
+MAX_DIGITS = 300
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A member, raw as the platform tells of it. `touched_at`: when an event last named the member.
+
+    `presence`: None where there is no row, which is offline. `last_online`: when the member was last seen going
+    offline.
+    """
+
+    member: Json
+    presence: Json | None
+    generation: int
+    touched_at: float
+    last_online: int | None
+
+    def to_text(self) -> str:
+        """Never raises: of values nested beyond all reason the innermost are left out."""
+        return text_of(
+            {
+                "m": self.member,
+                "p": self.presence,
+                "g": self.generation,
+                "t": self.touched_at,
+                "l": self.last_online,
+            }
+        )
+
+    @classmethod
+    def from_text(cls, text: str) -> Record | None:
+        """None where it is damaged."""
+        value = object_of(text, "record")
+        if value is None:
+            return None
+        member, presence, last_online = value.get("m"), value.get("p"), number_of(value.get("l"))
+        generation, touched_at = number_of(value.get("g")), number_of(value.get("t"))
+        if not isinstance(member, dict) or generation is None or touched_at is None:
+            logger.warning("A record of the presence store is damaged.")
+            return None
+        return cls(
+            member=member,
+            presence=presence if isinstance(presence, dict) else None,
+            generation=int(generation),
+            touched_at=touched_at,
+            last_online=None if last_online is None else int(last_online),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Banner:
+    """The hash of a user's banner, None for none, as REST told it at `read_at`."""
+
+    hash: str | None
+    read_at: float
+
+    def to_text(self) -> str:
+        return text_of({"hash": self.hash, "at": self.read_at})
+
+    @classmethod
+    def from_text(cls, text: Any) -> Banner | None:
+        """Any: whatever the cache had."""
+        value = object_of(text, "banner")
+        read_at = number_of(value.get("at")) if value else None
+        if value is None or read_at is None:
+            return None
+        return cls(_text_or_none(value.get("hash")), read_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What the profile source told at `read_at`. `is_failure`: it could not say; the values are older ones, or none."""
+
+    biography: str | None
+    badges: tuple[str, ...]
+    read_at: float
+    is_failure: bool
+
+    def to_text(self) -> str:
+        return text_of(
+            {"bio": self.biography, "badges": list(self.badges), "at": self.read_at, "failure": self.is_failure}
+        )
+
+    @classmethod
+    def from_text(cls, text: Any) -> Profile | None:
+        """Any: whatever the cache had."""
+        value = object_of(text, "profile")
+        read_at = number_of(value.get("at")) if value else None
+        if value is None or read_at is None:
+            return None
+        badges = value.get("badges")
+        names = tuple(badge for badge in badges if isinstance(badge, str)) if isinstance(badges, list) else ()
+        return cls(_text_or_none(value.get("bio")), names, read_at, value.get("failure") is True)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """The worker's word: at `alive_at` the store held the truth, in this generation."""
+
+    alive_at: float
+    generation: int
+
+    def to_text(self) -> str:
+        return text_of({"at": self.alive_at, "g": self.generation})
+
+    @classmethod
+    def from_text(cls, text: Any) -> Stamp | None:
+        """Any: whatever the cache had."""
+        value = object_of(text, "stamp")
+        alive_at, generation = (number_of(value.get(key)) for key in ("at", "g")) if value else (None, None)
+        return None if alive_at is None or generation is None else cls(alive_at, int(generation))
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """All that the store says of one id.
+
+    `alive_at`: of the last stamp of a complete generation. `is_complete`: some generation is. `record`: None too
+    where it is of an older generation. `miss`: "", "notMember" or "notFound". `is_account_known`: the platform has such
+    an account.
+    """
+
+    alive_at: float | None
+    is_complete: bool
+    record: Record | None
+    banner: Banner | None
+    profile: Profile | None
+    miss: str
+    is_account_known: bool
+
+
+def text_of(value: Json) -> str:
+    """ASCII JSON. Never raises, and never writes what a reader could not read."""
+    try:
+        text = json.dumps(value, separators=(",", ":"))
+    except (RecursionError, TypeError, ValueError) as error:  # too deep; not JSON; a number of thousands of digits
+        logger.warning("A value for the presence store is cut: %s.", type(error).__name__)
+        return json.dumps(_cut(value, KEPT_DEPTH), separators=(",", ":"))
+    if text.count("{") + text.count("[") > DEEP:
+        return json.dumps(_cut(value, KEPT_DEPTH), separators=(",", ":"))
+    return text
+
+
+def object_of(text: Any, what: str) -> Json | None:
+    """The JSON object in `text`; None where there is none, and, logged, where it is damaged. Any: a cache's value."""
+    if text is None or text == "":
+        return None
+    try:
+        value = json.loads(text)
+    except (RecursionError, TypeError, ValueError):
+        value = None
+    if not isinstance(value, dict):
+        logger.warning("A %s of the presence store is damaged.", what)
+        return None
+    return value
+
+
+def number_of(value: Any) -> float | int | None:
+    """`value` where it is a finite number, else None. Any: whatever the store had."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    return value if isinstance(value, float) and math.isfinite(value) else None
+
+
+def _text_or_none(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _cut(value: Any, depth: int) -> Any:
+    """The same without what is nested deeper than `depth`, or is not JSON. Any: so is JSON."""
+    if isinstance(value, dict):
+        return {str(key): _cut(inner, depth - 1) for key, inner in value.items()} if depth else None
+    if isinstance(value, list | tuple):
+        return [_cut(inner, depth - 1) for inner in value] if depth else None
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if abs(value) < 10**MAX_DIGITS else None
+    return value if value is None or isinstance(value, str | float | bool) else None

@@ -1,0 +1,282 @@
+"""The store of live presence: what the worker knows, written in batches, and what readers see in one round trip.
+
+It stands on a cache of Django's, so that one or another server can hold it; every failure of that is StoreUnavailable,
+never silence. How records of members who left disappear without a list of keys: each record carries the generation of
+the dump it belongs to, and `complete` says which generation was written whole. An older record counts as absent.
+"""
+
+from __future__ import annotations
+
+import logging
+import pickle
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any, TypeVar
+
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
+from django.db import Error as AnyDatabaseError
+from django_redis.exceptions import ConnectionInterrupted
+from redis import RedisError
+
+from presence import records
+from presence.fields import Json
+from presence.records import Banner, Glance, Profile, Record, Stamp
+
+__all__ = ["Banner", "Glance", "Json", "PresenceStore", "Profile", "Record", "StoreUnavailable", "opened"]
+
+# Seconds. A record is written anew at least once a day, by the daily reconcile.
+RECORD_LIFETIME = 3 * 86400
+BANNER_LIFETIME = 86400
+PROFILE_LIFETIME = 7 * 86400
+MISS_LIFETIMES = {"notMember": 30, "notFound": 86400}
+ACCOUNT_LIFETIME = 86400
+STATS_LIFETIME = 86400
+ASK_PAUSE = 30
+ASK_LIFETIME = 60
+ASK_AWAITED = 5  # a reader has taken its number, and is about to write its slot
+
+READ_AT_ONCE = 1000  # ids
+WRITTEN_AT_ONCE = 2000  # a larger batch would hold up everybody else, or outlast the socket's timeout
+ASKS_READ = 1000
+ASKS_AWAITED = 64
+
+ALIVE, COMPLETE, STATS, LAST_ASK = "alive", "complete", "stats", "ask:last"
+# What a cache raises for a value that it cannot read: unpickling may end in any of these.
+DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    pickle.PickleError,
+    TypeError,
+    ValueError,
+)
+
+Item = TypeVar("Item")
+
+logger = logging.getLogger(__name__)
+
+
+class StoreUnavailable(Exception):
+    """The cache did not answer, or did not keep a write. The message holds no secrets."""
+
+
+class PresenceStore:
+    """See the module. Times are UNIX seconds; chat ids are numbers."""
+
+    def __init__(self, cache: BaseCache) -> None:
+        self._cache = cache
+        self._awaited: dict[
+            int, float
+        ] = {}  # numbers of asks that had no slot yet -> until when, by the monotonic clock
+
+    # --- Readers ---
+
+    def glance(self, chat_id: int) -> Glance:
+        """All that is known of one id; one round trip."""
+        return self.glances([chat_id])[chat_id]
+
+    def glances(self, chat_ids: Sequence[int]) -> dict[int, Glance]:
+        """The same of several; still one round trip."""
+        keys = [f"{kind}:{chat_id}" for chat_id in chat_ids for kind in ("m", "banner", "profile", "miss", "acct")]
+        found = self._read([ALIVE, COMPLETE, *keys])
+        generation, alive_at = _generation(found), _alive_at(found)
+        return {chat_id: _glance(chat_id, found, generation, alive_at) for chat_id in chat_ids}
+
+    def alive_at(self) -> float | None:
+        """When the worker last said that the store holds the truth; None where it did not, or the store was emptied."""
+        return _alive_at(self._read([ALIVE, COMPLETE]))
+
+    def ask(self, chat_id: int) -> None:
+        """Ask the worker to look this member up; once for each id in 30 s."""
+        with _answering():
+            if self._cache.add(f"asked:{chat_id}", 1, ASK_PAUSE):
+                self._set(f"ask:{self._next_ask()}", chat_id, ASK_LIFETIME)
+
+    def keep_banner(self, chat_id: int, banner: Banner) -> None:
+        self._set(f"banner:{chat_id}", banner.to_text(), BANNER_LIFETIME)
+
+    def drop_banner(self, chat_id: int) -> None:
+        self._delete([f"banner:{chat_id}"])
+
+    def keep_profile(self, chat_id: int, profile: Profile) -> None:
+        self._set(f"profile:{chat_id}", profile.to_text(), PROFILE_LIFETIME)
+
+    def keep_miss(self, chat_id: int, miss: str) -> None:
+        """`miss`: "notMember" (kept 30 s) or "notFound" (24 h)."""
+        self._set(f"miss:{chat_id}", miss, MISS_LIFETIMES[miss])
+
+    def drop_miss(self, chat_id: int) -> None:
+        self._delete([f"miss:{chat_id}"])
+
+    def know_account(self, chat_id: int) -> None:
+        """The platform has such an account (24 h)."""
+        self._set(f"acct:{chat_id}", 1, ACCOUNT_LIFETIME)
+
+    def stats(self) -> Json | None:
+        """What the worker last told about itself."""
+        return records.object_of(self._read([STATS]).get(STATS), "stats")
+
+    # --- The worker ---
+
+    def write(self, texts: Mapping[int, str], gone: Collection[int]) -> None:
+        """The flush: keep these records (`Record.to_text`), delete those. After an error all of it may be retried."""
+        for batch in _batches(texts.items(), WRITTEN_AT_ONCE):
+            values = {f"m:{chat_id}": text for chat_id, text in batch}
+            with _answering():
+                failed = self._cache.set_many(values, RECORD_LIFETIME)
+            if failed:
+                raise StoreUnavailable(f"{len(failed)} records were not kept.")
+        for ids in _batches(gone, WRITTEN_AT_ONCE):
+            self._delete([f"m:{chat_id}" for chat_id in ids])
+
+    def stamp(self, alive_at: float, *, generation: int) -> bool:
+        """Say that the store held the truth at `alive_at`. False, and nothing is said, where another generation is the
+        completed one: the store was emptied, or somebody else writes.
+
+        A cache has no compare-and-set over two keys, so the store may be emptied between the look and the write. The
+        stamp therefore names its generation, and readers take no stamp of a generation that is not complete. What
+        remains: it may replace a newer stamp of a writer that took over in this very moment; until the next stamp
+        of that one, a second later, the store looks older than it is.
+        """
+        if self.generation() != generation or not generation:
+            return False
+        self._set(ALIVE, Stamp(alive_at, generation).to_text(), None)
+        return True
+
+    def generation(self) -> int:
+        """The completed one; 0 where there is none."""
+        return _generation(self._read([COMPLETE]))
+
+    def set_complete(self, generation: int) -> None:
+        """The records of this generation are all there; older ones are as good as absent."""
+        self._set(COMPLETE, generation, None)
+
+    def records(self, chat_ids: Sequence[int]) -> dict[int, Record]:
+        """Those that are there, of any generation."""
+        all_of_them: dict[int, Record] = {}
+        for ids in _batches(chat_ids, READ_AT_ONCE):
+            found = self._read([f"m:{chat_id}" for chat_id in ids])
+            read = ((chat_id, Record.from_text(found.get(f"m:{chat_id}", ""))) for chat_id in ids)
+            all_of_them.update((chat_id, record) for chat_id, record in read if record is not None)
+        return all_of_them
+
+    def asked(self, since: int) -> tuple[list[int], int]:
+        """The ids asked for after position `since` (0 at first), oldest first, and the new position."""
+        last = self._read([LAST_ASK]).get(LAST_ASK)
+        if not isinstance(last, int):
+            return [], since
+        newest = last - ASKS_READ + 1
+        first = newest if since > last else max(since + 1, newest)  # the store was emptied and the clock set back
+        now = time.monotonic()
+        numbers = [*self._still_awaited(now), *range(first, last + 1)]
+        found = self._read([f"ask:{number}" for number in numbers])
+        for number in numbers:
+            if f"ask:{number}" in found:
+                self._awaited.pop(number, None)
+            elif number > last - ASKS_AWAITED:
+                self._awaited.setdefault(number, now + ASK_AWAITED)
+        ids = (found.get(f"ask:{number}") for number in numbers)
+        return list(dict.fromkeys(chat_id for chat_id in ids if isinstance(chat_id, int))), last
+
+    def clear_expired(self) -> None:
+        """Free the room of what expired, where the cache does not do so by itself."""
+        clear = getattr(self._cache, "clear_expired", None)
+        if clear is not None:
+            with _answering():
+                clear()
+
+    def keep_stats(self, stats: Json) -> None:
+        """What the worker tells the admin about itself."""
+        self._set(STATS, records.text_of(stats), STATS_LIFETIME)
+
+    # --- The cache ---
+
+    def _read(self, keys: Sequence[str]) -> dict[str, Any]:
+        """What is there of these, with one `get_many`. A value that the cache cannot read is logged and deleted."""
+        with _answering():
+            try:
+                return self._cache.get_many(keys)
+            except DAMAGED:
+                return {key: value for key in keys if (value := self._read_one(key)) is not None}
+
+    def _read_one(self, key: str) -> Any:
+        try:
+            return self._cache.get(key)
+        except DAMAGED as error:
+            logger.warning("%s of the presence store is damaged: %s.", key, type(error).__name__)
+            self._cache.delete(key)
+            return None
+
+    def _set(self, key: str, value: str | int, lifetime: int | None) -> None:
+        with _answering():
+            self._cache.set(key, value, lifetime)
+
+    def _delete(self, keys: Sequence[str]) -> None:
+        with _answering():
+            self._cache.delete_many(keys)
+
+    def _next_ask(self) -> int:
+        """Counted from the clock's milliseconds: numbers grow even when the store was emptied in between."""
+        try:
+            return self._cache.incr(LAST_ASK)
+        except DAMAGED:  # or there is none yet
+            first = int(time.time() * 1000)
+            if not self._cache.add(LAST_ASK, first, None) and not isinstance(self._read_one(LAST_ASK), int):
+                self._cache.set(LAST_ASK, first, None)
+            return self._cache.incr(LAST_ASK)
+
+    def _still_awaited(self, now: float) -> list[int]:
+        self._awaited = {number: until for number, until in self._awaited.items() if until > now}
+        return sorted(self._awaited)
+
+
+def opened() -> PresenceStore:
+    """The one of the settings."""
+    return PresenceStore(caches["presence"])
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, ConnectionInterrupted, AnyDatabaseError, OSError) as error:
+        from accounts import jobs  # it needs models, and whoever opens a store may come before they are loaded
+
+        if isinstance(error, AnyDatabaseError):
+            jobs.let_go_of_connections()  # a broken one would fail for ever
+        raise StoreUnavailable(jobs.described(error)) from error
+
+
+def _glance(chat_id: int, found: Mapping[str, Any], generation: int, alive_at: float | None) -> Glance:
+    record = Record.from_text(found.get(f"m:{chat_id}", ""))
+    miss = found.get(f"miss:{chat_id}")
+    return Glance(
+        alive_at=alive_at,
+        is_complete=generation > 0,
+        record=record if record is not None and record.generation >= generation else None,
+        banner=Banner.from_text(found.get(f"banner:{chat_id}")),
+        profile=Profile.from_text(found.get(f"profile:{chat_id}")),
+        miss=miss if isinstance(miss, str) and miss in MISS_LIFETIMES else "",
+        is_account_known=f"acct:{chat_id}" in found,
+    )
+
+
+def _generation(found: Mapping[str, Any]) -> int:
+    value = found.get(COMPLETE)
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def _alive_at(found: Mapping[str, Any]) -> float | None:
+    stamp = Stamp.from_text(found.get(ALIVE))
+    return stamp.alive_at if stamp and 0 < stamp.generation <= _generation(found) else None
+
+
+def _batches(items: Iterable[Item], size: int) -> Iterator[list[Item]]:
+    remaining = iter(items)
+    while batch := list(islice(remaining, size)):
+        yield batch

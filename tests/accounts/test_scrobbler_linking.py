@@ -1,0 +1,231 @@
+"""Linking a scrobbler account: token, signature, name; and what fails."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.contrib.sessions.models import Session
+from django.test import Client
+from pytest_django import Settings
+
+from accounts import linking, scrobbler
+from accounts.models import LinkedAccount, User
+from tests.accounts import linking_pages, scripted
+from tests.accounts.linking_pages import LINK_SCROBBLER, PAGE, SCROBBLER_CALLBACK, SITE, Answer, events, linked, said
+from tests.accounts.scripted import BROKEN, Reply, Scripted, of_json
+from tests.factories.accounts import LinkedAccountFactory, UserFactory
+
+pytestmark = pytest.mark.django_db
+SCROBBLER = LinkedAccount.Kind.SCROBBLER
+KEY, SECRET, TOKEN = "the-api-key", "the-shared-secret", "the-token-of-the-person"
+API = "/2.0/"
+
+NOT_ALLOWED = "You did not allow it at the music scrobbler. Nothing was changed."
+NOT_ANSWERING = "The music scrobbler does not answer as it should at the moment. Nothing was changed; try again later."
+TOO_LATE = "This took too long, or was begun elsewhere. Nothing was changed; try again."
+
+
+@pytest.fixture
+def service(settings: Settings) -> Iterator[Scripted]:
+    """The token is AdaListens'."""
+    with scripted.running() as service:
+        settings.SCROBBLER = replace(
+            settings.SCROBBLER,
+            api_key=KEY,
+            secret=SECRET,
+            api_url=f"{service.url}{API}",
+            authorize_url="https://scrobbler.example/api/auth/",
+        )
+        service.replies[API] = of_json({"session": {"subscriber": 0, "name": "AdaListens", "key": "a-session-key"}})
+        yield service
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    return UserFactory(username="Ada")
+
+
+@pytest.fixture
+def browser(user: User, service: Scripted) -> Client:
+    return linking_pages.signed_in(user)
+
+
+def _begun(browser: Client) -> str:
+    """The path that the service sends the person back to."""
+    return linking_pages.query_of(browser.post(LINK_SCROBBLER))["cb"].removeprefix(SITE)
+
+
+def _link(browser: Client, token: str = TOKEN) -> Answer:
+    return browser.get(_begun(browser), {"token": token})
+
+
+def test_the_button_leads_to_the_service_with_a_way_back(browser: Client) -> None:
+    answer = browser.post(LINK_SCROBBLER)
+    assert linking_pages.place_of(answer) == "https://scrobbler.example/api/auth/"
+    query = linking_pages.query_of(answer)
+    state = query.pop("cb").removeprefix(f"{SITE}{SCROBBLER_CALLBACK}").rstrip("/")
+    assert (query, len(state)) == ({"api_key": KEY}, 32)
+
+
+def test_what_comes_back_is_linked(browser: Client, user: User, service: Scripted) -> None:
+    assert said(browser, _link(browser)) == "Your music scrobbler account AdaListens is linked."
+    assert linked(user) == [("SCROBBLER", "adalistens", "AdaListens", "")]
+    assert events(user) == [("linked_account:linked", "SCROBBLER", "Ada")]
+    (asked,) = service.asked
+    text = f"api_key{KEY}methodauth.getSessiontoken{TOKEN}{SECRET}"
+    assert (asked.method, asked.path) == ("POST", API)
+    assert asked.form == {
+        "method": "auth.getSession",
+        "api_key": KEY,
+        "token": TOKEN,
+        "api_sig": hashlib.md5(text.encode()).hexdigest(),  # noqa: S324 - as the protocol demands
+        "format": "json",
+    }
+
+
+def test_the_session_key_is_kept_nowhere(browser: Client) -> None:
+    _link(browser)
+    sessions = json.dumps([session.get_decoded() for session in Session.objects.all()])
+    assert "a-session-key" not in sessions
+    assert TOKEN not in sessions
+
+
+def test_the_signature_is_the_protocols() -> None:
+    """The example of https://www.last.fm/api/authspec, section 8, with values in the place of its x."""
+    call = {"token": "yyyyyy", "method": "auth.getSession", "api_key": "xxxxxxxxxx"}
+    text = "api_keyxxxxxxxxxxmethodauth.getSessiontokenyyyyyyilovecher"
+    expected = hashlib.md5(text.encode()).hexdigest()  # noqa: S324 - as the protocol demands
+    assert scrobbler.signature(call, "ilovecher") == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [("Ada\x00L", ("adal", "AdaL")), ("ÉA", ("éa", "ÉA")), ("a" * 64, ("a" * 64, "a" * 64)), (" x ", ("x", "x"))],
+)
+def test_a_name_loses_what_cannot_be_kept(
+    browser: Client, user: User, service: Scripted, name: str, row: tuple[str, str]
+) -> None:
+    service.replies[API] = of_json({"session": {"name": name}})
+    _link(browser)
+    assert [(external_id, shown) for _, external_id, shown, _ in linked(user)] == [row]
+
+
+@pytest.mark.parametrize("name", [None, "", " ", "\x00", 5, ["ada"], {"name": "ada"}, "a" * 65, "İ" * 33])
+def test_a_name_that_is_none_is_not_linked(browser: Client, user: User, service: Scripted, name: object) -> None:
+    service.replies[API] = of_json({"session": {"name": name}})
+    assert said(browser, _link(browser)) == NOT_ANSWERING
+    assert linked(user) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (14, NOT_ALLOWED),
+        (15, TOO_LATE),
+        (4, TOO_LATE),
+        *((code, NOT_ANSWERING) for code in (8, 10, 11, 13, 16, 26, 29, 0, "14", [14], {"a": 1}, 10**400)),
+    ],
+)
+@pytest.mark.parametrize("status", [200, 403])
+def test_an_error_of_the_protocol_is_said(
+    browser: Client, user: User, service: Scripted, code: object, text: str, status: int
+) -> None:
+    service.replies[API] = of_json({"error": code, "message": "<b>", "session": {"name": "Ada"}}, status)
+    assert said(browser, _link(browser)) == text
+    assert linked(user) == []
+
+
+@pytest.mark.parametrize("reply", [pytest.param(reply, id=name) for name, reply in BROKEN.items()])
+def test_an_outage_is_said_and_changes_nothing(browser: Client, user: User, service: Scripted, reply: Reply) -> None:
+    linking.link(user=user, kind=SCROBBLER, external_id="earlier", name="Earlier", by=user)
+    service.replies[API] = reply
+    assert said(browser, _link(browser)) == NOT_ANSWERING
+    assert linked(user) == [("SCROBBLER", "earlier", "Earlier", "")]
+
+
+def test_nothing_secret_is_logged(browser: Client, service: Scripted, caplog: pytest.LogCaptureFixture) -> None:
+    service.replies[API] = of_json({"error": 13, "message": TOKEN}, 403)
+    _link(browser)
+    assert [record.getMessage() for record in caplog.records] == ["The scrobbler gave no account to link: error 13"]
+
+
+@pytest.mark.parametrize("token", ["", "a b", "\x01", "ä", "x" * 201])
+def test_who_comes_back_without_a_token_has_not_allowed_it(browser: Client, service: Scripted, token: str) -> None:
+    assert said(browser, _link(browser, token)) == NOT_ALLOWED
+    assert service.asked == []
+
+
+def test_a_state_counts_once(browser: Client, service: Scripted) -> None:
+    path = _begun(browser)
+    browser.get(path, {"token": TOKEN})
+    browser.get(PAGE)
+    service.asked.clear()
+    assert said(browser, browser.get(path, {"token": TOKEN})) == TOO_LATE
+    assert service.asked == []
+
+
+@pytest.mark.parametrize("state", ["x", "x" * 5000])
+def test_a_state_that_nobody_began_is_refused(browser: Client, service: Scripted, state: str) -> None:
+    _begun(browser)
+    assert said(browser, browser.get(f"{SCROBBLER_CALLBACK}{state}/", {"token": TOKEN})) == TOO_LATE
+    assert service.asked == []
+
+
+def test_the_state_of_another_person_is_refused(browser: Client, user: User, service: Scripted) -> None:
+    path = _begun(linking_pages.signed_in(UserFactory()))
+    assert said(browser, browser.get(path, {"token": TOKEN})) == TOO_LATE
+    assert (linked(user), service.asked) == ([], [])
+
+
+@pytest.mark.parametrize(("seconds", "count"), [(590, 1), (610, 0)])
+def test_a_state_lives_ten_minutes(browser: Client, user: User, seconds: int, count: int) -> None:
+    path = _begun(browser)
+    with time_machine.travel(timedelta(seconds=seconds)):
+        browser.get(path, {"token": TOKEN})
+    assert len(linked(user)) == count
+
+
+def test_of_many_that_were_begun_the_last_five_count(browser: Client, user: User) -> None:
+    paths = [_begun(browser) for _ in range(6)]
+    assert said(browser, browser.get(paths[0], {"token": TOKEN})) == TOO_LATE
+    assert said(browser, browser.get(paths[1], {"token": TOKEN})).endswith("is linked.")
+
+
+def test_an_account_of_somebody_else_is_refused_and_nothing_is_lost(browser: Client, user: User) -> None:
+    LinkedAccountFactory(kind=SCROBBLER, external_id="adalistens", name="ADALISTENS")
+    linking.link(user=user, kind=SCROBBLER, external_id="earlier", name="Earlier", by=user)
+    assert said(browser, _link(browser)) == "This account is linked to another user."
+    assert linked(user) == [("SCROBBLER", "earlier", "Earlier", "")]
+
+
+def test_where_it_is_not_set_up_nothing_begins(browser: Client, user: User, settings: Settings) -> None:
+    path = _begun(browser)
+    settings.SCROBBLER = replace(settings.SCROBBLER, api_key="")
+    text = "Accounts of the music scrobbler cannot be linked here."
+    assert said(browser, browser.post(LINK_SCROBBLER)) == text
+    assert said(browser, browser.get(path, {"token": TOKEN})) == text
+    page = browser.get(PAGE)
+    assert text in page.content.decode()
+    assert "scrobbler.example" not in page["Content-Security-Policy"]
+
+
+def test_the_button_is_a_post_with_a_token(user: User, service: Scripted) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(user)
+    assert browser.post(LINK_SCROBBLER).status_code == 403
+    assert browser.get(LINK_SCROBBLER)["Location"] == PAGE
+    assert Client().post(f"{SCROBBLER_CALLBACK}x/").status_code == 405
+
+
+def test_a_visitor_who_comes_back_is_asked_to_sign_in(service: Scripted) -> None:
+    visitor = Client()
+    answer = visitor.get(f"{SCROBBLER_CALLBACK}x/", {"token": TOKEN})
+    assert said(visitor, answer, "/accounts/login/").endswith("Sign in to your account first.")
+    assert service.asked == []
+    assert visitor.post(LINK_SCROBBLER)["Location"] == f"/accounts/login/?next={LINK_SCROBBLER}"

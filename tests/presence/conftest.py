@@ -1,0 +1,34 @@
+"""What the tests of presence share: a simulated chat platform on loopback, and the store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from django.core.cache import caches
+
+from presence.simulator import running
+from presence.simulator.running import Simulator
+from presence.store import PresenceStore
+
+
+@pytest.fixture
+def simulator(settings: pytest.FixtureRequest) -> Iterator[Simulator]:
+    """A chat platform with an empty chat server, which the settings point at. No profile source."""
+    with running.simulator() as started:
+        settings.CHAT = replace(  # type: ignore[attr-defined]  # pytest-django's own fixture
+            settings.CHAT,  # type: ignore[attr-defined]  # as above
+            guild_id=started.guild_id,
+            bot_token=started.bot_token,
+            api_url=started.api_url,
+            profile_url="",
+            simulator_port=started.port,
+        )
+        yield started
+
+
+@pytest.fixture
+def store() -> PresenceStore:
+    """The one of the settings: Django's cache on the database, or Redis."""
+    return PresenceStore(caches["presence"])

@@ -1,0 +1,75 @@
+"""The presence store from below: what its cache holds, how often it is asked, and how it is hurt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.core.cache import caches
+from django.core.cache.backends.base import BaseCache
+from django.utils import timezone
+from django_redis import get_redis_connection
+
+from presence.database_cache import PresenceDatabaseCache
+from presence.models import StoreEntry
+from presence.records import Record
+from tests.lookup import statements
+
+# Where the settings name Redis, the other one is tested all the same.
+CACHES = ["settings", "database"] if settings.REDIS_URL else ["settings"]
+UNREADABLE = "gANYYQ=="  # neither JSON nor a pickle
+
+
+def database_cache() -> PresenceDatabaseCache:
+    """On the database of the tests, whichever cache the settings name."""
+    return PresenceDatabaseCache("presence_storeentry", {"TIMEOUT": None})
+
+
+def cache_of(name: str) -> BaseCache:
+    """`settings`: the one that is set. `database`: Django's cache on the database."""
+    return caches["presence"] if name == "settings" else database_cache()
+
+
+def damage(cache: BaseCache, key: str) -> None:
+    """Put something there that the cache itself cannot read."""
+    if isinstance(cache, PresenceDatabaseCache):
+        assert StoreEntry.objects.filter(cache_key=cache.make_key(key)).update(value=UNREADABLE) == 1
+    else:
+        get_redis_connection("presence").set(cache.make_key(key), UNREADABLE)
+
+
+def seconds_left(cache: BaseCache, key: str) -> float | None:
+    """Until the value expires; None where it never does."""
+    if isinstance(cache, PresenceDatabaseCache):
+        expires: datetime = StoreEntry.objects.get(cache_key=cache.make_key(key)).expires
+        return None if expires.year == 9999 else (expires - timezone.now()).total_seconds()
+    left = get_redis_connection("presence").pttl(cache.make_key(key))
+    return None if left == -1 else left / 1000
+
+
+def round_trips(cache: BaseCache, act: Callable[[], object]) -> list[str]:
+    """The commands that the cache's server got while `act` ran, in the words of that server."""
+    if isinstance(cache, PresenceDatabaseCache):
+        return statements.names(act)
+    before = _commands()
+    act()
+    return [name for name, calls in _commands().items() for _ in range(calls - before.get(name, 0)) if name != "info"]
+
+
+def _commands() -> dict[str, int]:
+    stats: dict[str, Any] = get_redis_connection("presence").info("commandstats")  # Any: redis-py's own
+    return {name.removeprefix("cmdstat_"): int(of["calls"]) for name, of in stats.items()}
+
+
+def record(number: int = 1, **changes: Any) -> Record:
+    """A member's record; `number` tells them apart. Any: its columns."""
+    columns: dict[str, Any] = {
+        "member": {"user": {"id": str(number), "username": f"member{number}"}},
+        "presence": {"status": "online", "client_status": {"desktop": "online"}, "activities": []},
+        "generation": 1,
+        "touched_at": 1_772_366_400.25,
+        "last_online": None,
+    }
+    return Record(**{**columns, **changes})

@@ -1,0 +1,246 @@
+"""Django's cache on the database, as presence needs it: exact, loud, quick in batches. On SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Any
+
+import pytest
+import time_machine
+from django.core.cache.backends.base import CacheKeyWarning
+from django.db import DatabaseError
+
+from presence.database_cache import PresenceDatabaseCache
+from presence.models import StoreEntry
+from tests.bed.threads import together
+from tests.lookup import statements
+from tests.presence import databases
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def cache() -> PresenceDatabaseCache:
+    return opened()
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(NOON, tick=False) as clock:
+        yield clock
+
+
+def opened(table: str = "presence_storeentry") -> PresenceDatabaseCache:
+    return PresenceDatabaseCache(table, {"TIMEOUT": None})
+
+
+VALUES = [
+    "text",
+    "",
+    "nul \x00, half a pair \ud800, 絵文字 🎮, 'quoted' \" %s",
+    7,
+    2**70,
+    0.125,
+    {"a": [1, None]},
+    True,
+]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_what_was_set_is_what_is_got(cache: PresenceDatabaseCache, value: Any) -> None:
+    """Any: a cache's value."""
+    cache.set("key", value)
+    assert cache.get("key") == value
+    cache.set_many({"key": "another"})
+    cache.set_many({"key": value})
+    assert cache.get_many(["key", "absent"]) == {"key": value}
+
+
+def test_none_is_as_good_as_absent(cache: PresenceDatabaseCache) -> None:
+    cache.set("key", None)
+    assert cache.get("key", "default") == "default"
+
+
+def test_what_json_cannot_say_is_refused_and_nothing_of_the_batch_is_kept(cache: PresenceDatabaseCache) -> None:
+    with pytest.raises(TypeError):
+        cache.set_many({"good": 1, "bad": object()})
+    assert cache.get_many(["good", "bad"]) == {}
+
+
+@pytest.mark.parametrize("key", ["with space", "line\nend"])
+def test_a_key_that_another_cache_would_refuse_is_told(cache: PresenceDatabaseCache, key: str) -> None:
+    with pytest.warns(CacheKeyWarning):
+        cache.set(key, 1)
+
+
+def test_values_expire_to_the_fraction_of_a_second(cache: PresenceDatabaseCache, clock: time_machine.Traveller) -> None:
+    cache.set_many({"short": 1}, 0.25)
+    cache.set("long", 2, 30)
+    cache.set("for-ever", 3)
+    clock.move_to(NOON + timedelta(seconds=0.2499))
+    assert cache.get_many(["short", "long", "for-ever"]) == {"short": 1, "long": 2, "for-ever": 3}
+    clock.move_to(NOON + timedelta(seconds=0.25))
+    assert cache.get_many(["short", "long", "for-ever"]) == {"long": 2, "for-ever": 3}
+    assert [cache.has_key("short"), cache.has_key("long")] == [False, True]
+    clock.move_to(NOON + timedelta(days=36500))
+    assert cache.get_many(["short", "long", "for-ever"]) == {"for-ever": 3}
+
+
+def test_a_time_to_live_of_nothing_keeps_nothing(cache: PresenceDatabaseCache) -> None:
+    cache.set_many({"now": 1, "past": 2}, 0)
+    cache.set("past", 2, -5)
+    assert cache.get_many(["now", "past"]) == {}
+
+
+def test_what_expired_stays_until_it_is_cleared_and_nothing_else_goes(
+    cache: PresenceDatabaseCache, clock: time_machine.Traveller
+) -> None:
+    cache.set_many({"short": 1, "shorter": 2}, 10)
+    cache.set_many({"long": 3})
+    clock.shift(10)
+    assert cache.get_many(["short", "shorter", "long"]) == {"long": 3}
+    assert StoreEntry.objects.count() == 3
+    assert [cache.clear_expired(), cache.clear_expired()] == [2, 0]
+    assert list(StoreEntry.objects.values_list("cache_key", flat=True)) == [":1:long"]
+
+
+def test_nothing_is_culled_however_much_there_is(cache: PresenceDatabaseCache) -> None:
+    cache.set_many({f"key:{number}": number for number in range(2_000)})
+    cache.set("one-more", 1)
+    assert StoreEntry.objects.count() == 2_001
+
+
+def test_a_key_is_added_once_until_it_expires(cache: PresenceDatabaseCache, clock: time_machine.Traveller) -> None:
+    assert [cache.add("key", 1, 30), cache.add("key", 2, 30), cache.get("key")] == [True, False, 1]
+    clock.shift(30)
+    assert [cache.add("key", 3, 30), cache.get("key")] == [True, 3]
+
+
+def test_touching_moves_the_end_of_what_is_there(cache: PresenceDatabaseCache, clock: time_machine.Traveller) -> None:
+    cache.set("key", 1, 10)
+    assert [cache.touch("key", 30), cache.touch("absent", 30)] == [True, False]
+    clock.shift(20)
+    assert cache.get("key") == 1
+    clock.shift(10)
+    assert [cache.touch("key", 30), cache.get("key")] == [False, None]
+
+
+def test_counting_needs_something_to_count_from(cache: PresenceDatabaseCache, clock: time_machine.Traveller) -> None:
+    with pytest.raises(ValueError, match="not found"):
+        cache.incr("count")
+    for nothing in ("text", None, 1.5):
+        cache.set("count", nothing)
+        with pytest.raises(ValueError, match="not found"):
+            cache.incr("count")
+    cache.set("count", 2**40, 30)
+    assert [cache.incr("count"), cache.incr("count", 5), cache.decr("count"), cache.get("count")] == [
+        2**40 + 1,
+        2**40 + 6,
+        2**40 + 5,
+        2**40 + 5,
+    ]
+    clock.shift(30)
+    with pytest.raises(ValueError, match="not found"):
+        cache.incr("count")
+
+
+def test_deleting_says_whether_there_was_something(cache: PresenceDatabaseCache) -> None:
+    cache.set_many({"a": 1, "b": 2, "c": 3})
+    assert [cache.delete("a"), cache.delete("a")] == [True, False]
+    cache.delete_many(["b", "absent"])
+    cache.delete_many([])
+    assert cache.get_many(["a", "b", "c"]) == {"c": 3}
+    cache.clear()
+    assert cache.get_many(["c"]) == {}
+
+
+def test_a_batch_is_one_statement_and_nothing_is_counted(cache: PresenceDatabaseCache) -> None:
+    keys = [f"key:{number}" for number in range(900)]
+    asked = statements.names(lambda: cache.set_many(dict.fromkeys(keys, "value")))
+    assert [name for name in asked if "presence" in name] == ["INSERT presence_storeentry"]
+    assert statements.names(lambda: cache.get_many(keys)) == ["SELECT presence_storeentry"]
+    assert statements.names(lambda: cache.get_many([])) == []
+    assert statements.names(lambda: cache.set_many({})) == []
+
+
+def test_more_keys_than_a_statement_may_name_are_got_and_deleted(cache: PresenceDatabaseCache) -> None:
+    values = {f"key:{number}": number for number in range(12_000)}
+    cache.set_many(values)
+    assert cache.get_many(values) == values
+    cache.delete_many(list(values))
+    assert StoreEntry.objects.count() == 0
+
+
+def test_a_damaged_value_is_absent_and_costs_no_other(
+    cache: PresenceDatabaseCache, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache.set_many({"good": 1, "bad": 2, "nested": 3})
+    StoreEntry.objects.filter(cache_key=":1:bad").update(value="gANYYQ==")
+    StoreEntry.objects.filter(cache_key=":1:nested").update(value="[" * 100_000)
+    assert cache.get_many(["good", "bad", "nested"]) == {"good": 1}
+    assert sorted(caplog.messages) == [f":1:{key} of the presence store is damaged." for key in ("bad", "nested")]
+
+
+ACTS: dict[str, Any] = {  # Any: what they give back differs
+    "get": lambda cache: cache.get("key"),
+    "get_many": lambda cache: cache.get_many(["key"]),
+    "has_key": lambda cache: cache.has_key("key"),
+    "set": lambda cache: cache.set("key", 1),
+    "set_many": lambda cache: cache.set_many({"key": 1}),
+    "add": lambda cache: cache.add("other", 1),
+    "touch": lambda cache: cache.touch("key", 5),
+    "incr": lambda cache: cache.incr("key"),
+    "delete": lambda cache: cache.delete("key"),
+    "delete_many": lambda cache: cache.delete_many(["key"]),
+    "clear_expired": lambda cache: cache.clear_expired(),
+    "clear": lambda cache: cache.clear(),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("act", ACTS.values(), ids=ACTS.keys())
+def test_a_missing_table_is_an_error_and_no_silence(act: Any) -> None:
+    """Any: as above."""
+    with pytest.raises(DatabaseError):
+        act(opened("no_such_table"))
+
+
+WRITES = [name for name in ACTS if name not in {"get", "get_many", "has_key"}]
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", WRITES)
+def test_a_database_that_cannot_be_written_is_an_error_and_still_read(name: str) -> None:
+    cache = opened()
+    cache.set("key", 1)
+    with databases.read_only(), pytest.raises(DatabaseError):
+        ACTS[name](cache)
+    assert cache.get("key") == 1
+
+
+@pytest.mark.django_db(transaction=True)
+class TestTogether:
+    def test_one_of_many_adds_a_key(self) -> None:
+        assert sorted(together(6, lambda number: opened().add("key", number, 30))) == [False] * 5 + [True]
+
+    def test_one_of_many_takes_over_a_key_that_expired(self) -> None:
+        opened().set("key", -1, -1)
+        assert sorted(together(6, lambda number: opened().add("key", number, 30))) == [False] * 5 + [True]
+
+    def test_nobody_counts_to_the_same_number(self) -> None:
+        opened().set("count", 0)
+        counts = together(6, lambda number: [opened().incr("count") for _ in range(10)])
+        assert sorted(chain.from_iterable(counts)) == list(range(1, 61))
+
+    def test_batches_in_any_order_wait_for_each_other(self) -> None:
+        keys = [f"key:{number}" for number in range(300)]
+
+        def write(number: int) -> None:
+            for order in (keys, keys[::-1]):
+                opened().set_many(dict.fromkeys(order, number))
+
+        together(4, write)
+        assert len(set(opened().get_many(keys).values())) == 1

@@ -1,0 +1,226 @@
+"""The presence store: one contract, on the cache of the settings and on Django's cache on the database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.core.cache.backends.base import BaseCache
+
+from presence import store as store_module
+from presence.database_cache import PresenceDatabaseCache
+from presence.records import Banner, Glance, Profile
+from presence.store import PresenceStore
+from tests.presence.kept import CACHES, cache_of, damage, record, round_trips, seconds_left
+
+ADA, BEA, CYD = 80351110224678912, 80351110224678913, 2**63 - 1
+NOON = 1_772_366_400.0
+NOTHING = Glance(
+    alive_at=None, is_complete=False, record=None, banner=None, profile=None, miss="", is_account_known=False
+)
+BANNER = Banner("a_1f0c", NOON)
+PROFILE = Profile("Says \x00 and \ud800 and 🎮", ("premium", "orb_profile_badge"), NOON, is_failure=False)
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(params=CACHES)
+def cache(request: pytest.FixtureRequest) -> BaseCache:
+    return cache_of(request.param)
+
+
+@pytest.fixture
+def store(cache: BaseCache) -> PresenceStore:
+    return PresenceStore(cache)
+
+
+def written(store: PresenceStore, generation: int, *ids: int, alive_at: float = NOON) -> None:
+    """A dump of these members, from its beginning to its stamp."""
+    store.write({chat_id: record(chat_id, generation=generation).to_text() for chat_id in ids}, [])
+    store.set_complete(generation)
+    assert store.stamp(alive_at, generation=generation) is True
+
+
+class TestGlance:
+    def test_an_empty_store_knows_nothing(self, store: PresenceStore) -> None:
+        assert store.glance(ADA) == NOTHING
+        assert (store.alive_at(), store.generation(), store.stats()) == (None, 0, None)
+
+    def test_everything_that_is_known_of_one_id_and_nothing_of_another(self, store: PresenceStore) -> None:
+        written(store, 1, ADA)
+        store.keep_banner(ADA, BANNER)
+        store.keep_profile(ADA, PROFILE)
+        store.keep_miss(ADA, "notMember")
+        store.know_account(ADA)
+        assert store.glances([ADA, BEA]) == {
+            ADA: Glance(NOON, True, record(ADA), BANNER, PROFILE, "notMember", True),  # noqa: FBT003 - in its order
+            BEA: Glance(NOON, True, None, None, None, "", False),  # noqa: FBT003 - as above
+        }
+
+    def test_an_id_asked_for_twice_is_told_once_and_none_is_nothing(self, store: PresenceStore) -> None:
+        written(store, 1, ADA)
+        assert list(store.glances([ADA, ADA])) == [ADA]
+        assert store.glances([]) == {}
+
+    @pytest.mark.parametrize("count", [1, 150])
+    def test_it_is_one_round_trip(self, store: PresenceStore, cache: BaseCache, count: int) -> None:
+        written(store, 1, *range(ADA, ADA + count))
+        asked = round_trips(cache, lambda: store.glances(range(ADA, ADA + count)))
+        assert asked == (["SELECT presence_storeentry"] if isinstance(cache, PresenceDatabaseCache) else ["mget"])
+
+    def test_what_was_dropped_is_gone(self, store: PresenceStore) -> None:
+        store.keep_banner(ADA, BANNER)
+        store.keep_miss(ADA, "notFound")
+        store.drop_banner(ADA)
+        store.drop_miss(ADA)
+        assert store.glance(ADA) == NOTHING
+
+    def test_a_miss_that_nobody_knows_is_not_kept(self, store: PresenceStore) -> None:
+        with pytest.raises(KeyError):
+            store.keep_miss(ADA, "perhaps")
+
+    @pytest.mark.parametrize(
+        "profile", [Profile(None, (), NOON, is_failure=True), Profile("", ("",), 0.5, is_failure=False)]
+    )
+    def test_profiles_come_back_as_they_were(self, store: PresenceStore, profile: Profile) -> None:
+        store.keep_profile(ADA, profile)
+        store.keep_banner(ADA, Banner(None, NOON))
+        assert (store.glance(ADA).profile, store.glance(ADA).banner) == (profile, Banner(None, NOON))
+
+
+class TestGenerations:
+    def test_a_record_of_an_older_generation_counts_as_absent(self, store: PresenceStore) -> None:
+        written(store, 1, ADA, BEA)
+        store.write({ADA: record(ADA, generation=2).to_text()}, [])
+        assert store.glance(BEA).record == record(BEA)  # until the second one is whole
+        store.set_complete(2)
+        assert [glance.record for glance in store.glances([ADA, BEA]).values()] == [record(ADA, generation=2), None]
+        assert store.records([BEA, CYD, ADA]) == {BEA: record(BEA), ADA: record(ADA, generation=2)}
+        assert store.generation() == 2
+
+    def test_no_stamp_is_given_to_a_generation_that_is_not_the_completed_one(self, store: PresenceStore) -> None:
+        assert store.stamp(NOON, generation=1) is False
+        assert store.stamp(NOON, generation=0) is False
+        written(store, 2, ADA)
+        assert [store.stamp(NOON + 1, generation=of) for of in (1, 3, 0)] == [False, False, False]
+        assert store.alive_at() == NOON
+        assert store.stamp(NOON + 0.125, generation=2) is True
+        assert (store.alive_at(), store.glance(ADA).alive_at) == (NOON + 0.125, NOON + 0.125)
+
+    def test_a_store_that_was_emptied_is_stamped_by_nobody(self, store: PresenceStore, cache: BaseCache) -> None:
+        written(store, 3, ADA)
+        cache.clear()
+        assert store.stamp(NOON + 1, generation=3) is False
+        assert store.glance(ADA) == NOTHING
+
+    def test_a_stamp_that_came_a_moment_after_the_store_was_emptied_counts_for_nothing(
+        self, store: PresenceStore, cache: BaseCache
+    ) -> None:
+        written(store, 3, ADA)
+        stamp = cache.get(store_module.ALIVE)
+        cache.clear()
+        cache.set(store_module.ALIVE, stamp)
+        assert (store.alive_at(), store.glance(ADA)) == (None, NOTHING)
+        store.set_complete(1)
+        assert store.alive_at() is None
+
+
+class TestFlush:
+    def test_records_are_replaced_and_the_departed_deleted(self, store: PresenceStore) -> None:
+        written(store, 1, ADA, BEA, CYD)
+        newer = record(ADA, presence=None, last_online=1_772_366_399)
+        store.write({ADA: newer.to_text()}, [BEA, BEA + 100])
+        assert store.records([ADA, BEA, CYD]) == {ADA: newer, CYD: record(CYD)}
+
+    def test_a_flush_of_nothing_asks_nothing(self, store: PresenceStore, cache: BaseCache) -> None:
+        assert round_trips(cache, lambda: store.write({}, [])) == []
+
+    def test_more_than_one_batch_is_written_read_and_deleted_whole(self, store: PresenceStore) -> None:
+        ids = range(ADA, ADA + 4_500)
+        store.write({chat_id: record(chat_id).to_text() for chat_id in ids}, [])
+        assert store.records(ids) == {chat_id: record(chat_id) for chat_id in ids}
+        store.write({}, ids)
+        assert store.records(ids) == {}
+
+
+STRANGE: dict[str, Any] = {  # Any: what the platform may send
+    "a NUL, half a pair, quotes": {"nick": "\x00 \ud800 \udc00\ud83d ' \" \\ %s"},
+    "numbers": {"a": 2**64, "b": -(10**300), "c": 1.5e300, "d": True},
+    "nested": {"a": [[[[{"b": [{}]}]]]]},
+    "empty keys": {"": {"": ""}},
+}
+
+
+@pytest.mark.parametrize("member", STRANGE.values(), ids=STRANGE.keys())
+def test_what_the_platform_sends_comes_back_from_the_store(store: PresenceStore, member: Any) -> None:
+    """Any: as above."""
+    kept = record(member=member, presence=member)
+    store.write({ADA: kept.to_text()}, [])
+    assert store.records([ADA]) == {ADA: kept}
+
+
+@pytest.mark.parametrize(
+    ("write", "key", "lifetime"),
+    [
+        (lambda store: written(store, 1, ADA), f"m:{ADA}", 3 * 86400),
+        (lambda store: store.keep_banner(ADA, BANNER), f"banner:{ADA}", 86400),
+        (lambda store: store.keep_profile(ADA, PROFILE), f"profile:{ADA}", 7 * 86400),
+        (lambda store: store.keep_miss(ADA, "notMember"), f"miss:{ADA}", 30),
+        (lambda store: store.keep_miss(ADA, "notFound"), f"miss:{ADA}", 86400),
+        (lambda store: store.know_account(ADA), f"acct:{ADA}", 86400),
+        (lambda store: store.keep_stats({"a": 1}), "stats", 86400),
+        (lambda store: written(store, 1, ADA), "alive", None),
+        (lambda store: written(store, 1, ADA), "complete", None),
+    ],
+)
+def test_each_thing_is_kept_for_its_time(
+    store: PresenceStore, cache: BaseCache, write: Any, key: str, lifetime: int | None
+) -> None:
+    """Any: pytest's own."""
+    write(store)
+    assert seconds_left(cache, key) == (lifetime and pytest.approx(lifetime, abs=20))
+
+
+def test_what_the_worker_tells_of_itself_is_kept(store: PresenceStore) -> None:
+    for stats in ({"a": {"b": [1.5, None]}}, {}):
+        store.keep_stats(stats)
+        assert store.stats() == stats
+
+
+class TestDamage:
+    def test_a_value_that_cannot_be_read_costs_the_others_nothing(
+        self, store: PresenceStore, cache: BaseCache, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        written(store, 1, ADA, BEA, CYD)
+        store.keep_banner(ADA, BANNER)
+        damage(cache, f"m:{ADA}")
+        store.write({BEA: '{"m": '}, [])
+        glances = store.glances([ADA, BEA, CYD])
+        assert [glance.record for glance in glances.values()] == [None, None, record(CYD)]
+        assert (glances[ADA].banner, glances[ADA].alive_at) == (BANNER, NOON)
+        assert store.records([ADA, BEA, CYD]) == {CYD: record(CYD)}
+        assert "damaged" in caplog.text
+
+    @pytest.mark.parametrize("key", ["alive", "complete", f"banner:{ADA}", f"profile:{ADA}", f"miss:{ADA}"])
+    @pytest.mark.parametrize("value", [None, "text", "{}", '{"at":"x","g":[]}', 7.5, -3, [], {}])
+    def test_a_damaged_value_counts_as_absent(
+        self, store: PresenceStore, cache: BaseCache, key: str, value: object
+    ) -> None:
+        """None: one that the cache itself cannot read."""
+        written(store, 1, ADA)
+        store.keep_banner(ADA, BANNER)
+        store.keep_profile(ADA, PROFILE)
+        store.keep_miss(ADA, "notFound")
+        whole = store.glance(ADA)
+        cache.set(key, value)
+        if value is None:
+            damage(cache, key)
+        absent: dict[str, dict[str, Any]] = {  # Any: of any column
+            "alive": {"alive_at": None},
+            "complete": {"alive_at": None, "is_complete": False},
+            f"banner:{ADA}": {"banner": None},
+            f"profile:{ADA}": {"profile": None},
+            f"miss:{ADA}": {"miss": ""},
+        }
+        assert store.glance(ADA) == replace(whole, **absent[key])

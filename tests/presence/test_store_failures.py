@@ -1,0 +1,115 @@
+"""A store that does not answer says so: every act of it, and never a guess."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.core.cache.backends.base import BaseCache
+from django.db import connection
+from django_redis.cache import RedisCache
+
+from presence.records import Banner, Profile
+from presence.store import PresenceStore, StoreUnavailable
+from tests.presence import databases
+from tests.presence.kept import database_cache, record
+
+ADA = 80351110224678912
+WRITES: dict[str, Any] = {  # Any: what they give back differs
+    "write": lambda store: store.write({ADA: record(ADA).to_text()}, []),
+    "delete": lambda store: store.write({}, [ADA]),
+    "stamp": lambda store: store.stamp(1.5, generation=1),
+    "set_complete": lambda store: store.set_complete(2),
+    "keep_banner": lambda store: store.keep_banner(ADA, Banner(None, 1.5)),
+    "drop_banner": lambda store: store.drop_banner(ADA),
+    "keep_profile": lambda store: store.keep_profile(ADA, Profile(None, (), 1.5, is_failure=True)),
+    "keep_miss": lambda store: store.keep_miss(ADA, "notFound"),
+    "drop_miss": lambda store: store.drop_miss(ADA),
+    "know_account": lambda store: store.know_account(ADA),
+    "ask": lambda store: store.ask(ADA),
+    "keep_stats": lambda store: store.keep_stats({}),
+}
+READS: dict[str, Any] = {
+    "glance": lambda store: store.glance(ADA),
+    "alive_at": lambda store: store.alive_at(),
+    "generation": lambda store: store.generation(),
+    "records": lambda store: store.records([ADA]),
+    "asked": lambda store: store.asked(0),
+    "stats": lambda store: store.stats(),
+}
+ACTS = {**WRITES, **READS}
+
+
+@pytest.fixture(scope="module")
+def closed_port() -> Iterator[int]:
+    """Nobody listens there: it is bound, so that nobody else does meanwhile."""
+    with socket.socket() as bound:
+        bound.bind(("127.0.0.1", 0))
+        yield bound.getsockname()[1]
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_a_redis_that_nobody_serves_is_told(closed_port: int, name: str) -> None:
+    with pytest.raises(StoreUnavailable, match="ConnectionError"):
+        ACTS[name](PresenceStore(redis(closed_port)))
+
+
+@pytest.mark.parametrize("name", ["glance", "write", "ask"])
+def test_a_redis_that_hangs_is_told(name: str) -> None:
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        with pytest.raises(StoreUnavailable, match="TimeoutError"):
+            ACTS[name](PresenceStore(redis(silent.getsockname()[1])))
+
+
+def redis(port: int) -> BaseCache:
+    patience = {"SOCKET_CONNECT_TIMEOUT": 0.2, "SOCKET_TIMEOUT": 0.2}
+    cache: BaseCache = RedisCache(f"redis://127.0.0.1:{port}/0", {"TIMEOUT": None, "OPTIONS": patience})
+    return cache
+
+
+@pytest.mark.django_db(transaction=True)
+class TestDatabase:
+    @pytest.mark.parametrize("name", ACTS)
+    def test_a_missing_table_is_told_and_forgotten_when_it_is_there_again(self, name: str) -> None:
+        store = filled()
+        with databases.table_missing("presence_storeentry"), pytest.raises(StoreUnavailable):
+            ACTS[name](store)
+        ACTS[name](store)
+        assert store.alive_at() == (1.5 if name == "stamp" else 1.0)
+
+    @pytest.mark.parametrize("name", WRITES)
+    def test_a_database_that_cannot_be_written_is_told(self, name: str) -> None:
+        store = filled()
+        with databases.read_only(), pytest.raises(StoreUnavailable):
+            WRITES[name](store)
+        assert store.glance(ADA).record == record(ADA)
+
+    def test_a_database_that_cannot_be_written_is_still_read(self) -> None:
+        store = filled()
+        with databases.read_only():
+            for act in READS.values():
+                act(store)
+
+
+def filled() -> PresenceStore:
+    store = PresenceStore(database_cache())
+    store.write({ADA: record(ADA).to_text()}, [])
+    store.set_complete(1)
+    assert store.stamp(1.0, generation=1) is True
+    return store
+
+
+if connection.vendor == "postgresql":  # SQLite has no connection that could break
+
+    @pytest.mark.django_db(transaction=True)
+    @pytest.mark.parametrize("name", ["glance", "write"])
+    def test_a_connection_that_broke_is_replaced_for_the_next_act(name: str) -> None:
+        store = filled()
+        connection.connection.close()
+        with pytest.raises(StoreUnavailable, match="OperationalError"):
+            ACTS[name](store)
+        ACTS[name](store)
