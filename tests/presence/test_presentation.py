@@ -1,0 +1,218 @@
+"""The whole answer, against what was written by hand: for a member with everything, for one with nothing, for each rule
+that is about the member."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+from rest_framework import serializers
+
+from accounts import api_json
+from presence import presentation
+from presence.serializers import ActivitySerializer, ChatBadgesSerializer, PresenceSerializer
+from tests.presence import whole_members
+from tests.presence.whole_members import (
+    ADA,
+    CDN,
+    EVERYTHING,
+    HASH,
+    MOVING,
+    NOTHING,
+    SHOWN_EVERYTHING,
+    SHOWN_NOTHING,
+    Json,
+)
+
+pytestmark = pytest.mark.once
+
+LOST = "\N{REPLACEMENT CHARACTER}"
+NO_TEXTS: list[object] = ["", None, 1, True, [], {}]
+NO_IDS: list[object] = [None, "", True, [], {}, "../x", "x", "1" * 21]
+NOT_TRUE: list[object] = [False, None, 1, "true", [], {}]
+EMPTY: Json = {**NOTHING, "member": {}}
+
+
+@pytest.fixture(autouse=True)
+def _addresses(settings: Settings) -> None:
+    whole_members.addresses(settings)
+
+
+def text(answer: object) -> str:
+    """With the order of keys."""
+    return json.dumps(answer, indent=1, ensure_ascii=False)
+
+
+def shown(told: Json) -> Json:
+    return PresenceSerializer().to_representation(presentation.of(**told))
+
+
+def changed(told: Json = NOTHING, *, user: Json | None = None, **member: Any) -> Json:
+    """`told` with other values of the member, or of its user. Any: whatever the platform sends."""
+    kept = told["member"]
+    return {**told, "member": {**kept, "user": {**kept["user"], **(user or {})}, **member}}
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (EVERYTHING, SHOWN_EVERYTHING),
+        (NOTHING, SHOWN_NOTHING),
+        (EMPTY, {**SHOWN_NOTHING, "username": "", "globalName": ""}),
+    ],
+)
+def test_the_whole_answer(told: Json, expected: Json) -> None:
+    assert text(shown(told)) == text(expected)
+    assert json.loads(api_json.json_bytes(shown(told))) == expected
+
+
+def of_fields(serializer: serializers.Serializer[Any], instance: object) -> object:
+    """What Django REST framework makes of the fields. Any: of every class."""
+    return serializers.Serializer.to_representation(serializer, instance)
+
+
+@pytest.mark.parametrize("told", [EVERYTHING, NOTHING, EMPTY])
+def test_the_written_forms_say_what_the_fields_say(told: Json) -> None:
+    presence, answer = presentation.of(**told), shown(told)
+    assert text(of_fields(PresenceSerializer(), presence)) == text(answer)
+    assert text(of_fields(ChatBadgesSerializer(), presence.badges)) == text(answer["badges"])
+    activities = [of_fields(ActivitySerializer(), activity) for activity in presence.activities]
+    assert text(activities) == text(answer["activities"])
+
+
+def test_the_activity_is_one_of_the_activities() -> None:
+    presence = presentation.of(**EVERYTHING)
+    assert presence.activity is presence.activities[2]
+
+
+@pytest.mark.parametrize(
+    ("user", "names"),
+    [
+        ({"username": "ada", "global_name": "Ada"}, ("ada", "Ada")),
+        ({"username": "ada", "global_name": None}, ("ada", "ada")),
+        ({"username": "ada", "global_name": ""}, ("ada", "ada")),
+        ({"username": "ada", "global_name": 7}, ("ada", "ada")),
+        ({"username": None, "global_name": "Ada"}, ("", "Ada")),
+        ({"username": ["ada"], "global_name": {}}, ("", "")),
+        ({"username": "a\0\ud800", "global_name": "\udc00"}, (f"a\0{LOST}", LOST)),
+    ],
+)  # fmt: skip
+def test_names(user: Json, names: tuple[str, str]) -> None:
+    username, global_name = names
+    assert shown(changed(user=user)) == {**SHOWN_NOTHING, "username": username, "globalName": global_name}
+
+
+@pytest.mark.parametrize(
+    ("nick", "expected"),
+    [("Countess", "Countess"), (" ", " "), *((none, None) for none in NO_TEXTS)],
+)
+def test_the_nick(nick: object, expected: str | None) -> None:
+    assert shown(changed(nick=nick)) == {**SHOWN_NOTHING, "serverNick": expected}
+
+
+DECORATION, OTHER = {"asset": "a_" + "1" * 32}, {"asset": "a_" + "2" * 32}
+BAD: list[Any] = [None, {}, {"asset": None}, {"asset": "../x"}, [], "x", True]  # Any: of every JSON type
+
+
+@pytest.mark.parametrize(
+    ("of_member", "of_user", "expected"),
+    [
+        (DECORATION, OTHER, DECORATION),
+        (DECORATION, None, DECORATION),
+        *((bad, OTHER, OTHER) for bad in BAD),
+        *((bad, bad, None) for bad in BAD),
+    ],
+)
+def test_a_decoration_of_the_member_goes_before_that_of_the_user(
+    of_member: object, of_user: object, expected: Any
+) -> None:
+    """Any: as it was sent, or None."""
+    told = changed(user={"avatar_decoration_data": of_user}, avatar_decoration_data=of_member)
+    url = f"{CDN}/avatar-decoration-presets/{expected['asset']}.png" if expected else None
+    assert shown(told) == {**SHOWN_NOTHING, "decoration": url}
+
+
+PLATE, OTHER_PLATE = {"asset": "nameplates/one/"}, {"asset": "nameplates/two/"}
+
+
+@pytest.mark.parametrize(
+    ("of_member", "of_user", "expected"),
+    [
+        (PLATE, OTHER_PLATE, PLATE),
+        (PLATE, None, PLATE),
+        *((bad, OTHER_PLATE, OTHER_PLATE) for bad in BAD),
+        *((bad, bad, None) for bad in BAD),
+    ],
+)
+def test_a_nameplate_of_the_member_goes_before_that_of_the_user(
+    of_member: object, of_user: object, expected: Any
+) -> None:
+    """Any: as it was sent, or None."""
+    told = changed(user={"collectibles": {"nameplate": of_user}}, collectibles={"nameplate": of_member})
+    url = f"{CDN}/assets/collectibles/{expected['asset']}asset.webm" if expected else None
+    assert shown(told) == {**SHOWN_NOTHING, "nameplate": url}
+
+
+TAG = {"identity_guild_id": "41771983423143937", "identity_enabled": True, "tag": "LOVE", "badge": HASH}
+SHOWN_TAG = {"tag": "LOVE", "badge": f"https://cdn.example/guild-tag-badges/41771983423143937/{HASH}.png"}
+
+
+@pytest.mark.parametrize(
+    ("guild", "expected"),
+    [
+        (TAG, SHOWN_TAG),
+        ({**TAG, "tag": "愛\ud800"}, {**SHOWN_TAG, "tag": f"愛{LOST}"}),
+        *(({**TAG, "identity_enabled": bad}, None) for bad in NOT_TRUE),
+        *(({**TAG, "tag": bad}, None) for bad in NO_TEXTS),
+        *(({**TAG, "badge": bad}, None) for bad in (*NO_TEXTS, "../x", "a b")),
+        *(({**TAG, "identity_guild_id": bad}, None) for bad in NO_IDS),
+        *(({name: value for name, value in TAG.items() if name != gone}, None) for gone in TAG),
+        *((bad, None) for bad in (*NO_TEXTS, "LOVE")),
+    ],
+)
+def test_the_tag_of_a_chat_server(guild: object, expected: Json | None) -> None:
+    assert shown(changed(user={"primary_guild": guild})) == {**SHOWN_NOTHING, "clan": expected}
+
+
+@pytest.mark.parametrize(
+    ("banner", "url"),
+    [
+        (HASH, f"{CDN}/banners/{ADA}/{HASH}.png"),
+        (MOVING, f"{CDN}/banners/{ADA}/{MOVING}.gif"),
+        (None, None),
+        ("", None),
+        ("../x", None),
+    ],
+)
+def test_the_banner_is_the_one_that_rest_told(banner: str | None, url: str | None) -> None:
+    told = {**changed(user={"banner": MOVING}), "banner": banner}
+    assert shown(told) == {**SHOWN_NOTHING, "banner": url}
+
+
+@pytest.mark.parametrize(
+    ("biography", "expected"),
+    [
+        ("Hello\n*world* 🌱", "Hello\n*world* 🌱"),
+        ("", None),
+        (None, None),
+        ("a\0\ud800", f"a\0{LOST}"),
+    ],
+)
+def test_the_biography(biography: str | None, expected: str | None) -> None:
+    assert shown({**NOTHING, "biography": biography}) == {**SHOWN_NOTHING, "biography": expected}
+
+
+@pytest.mark.parametrize("status", ["online", "idle", "dnd", "streaming", "offline"])
+def test_each_status_has_a_picture(status: str) -> None:
+    activities = [{"type": 1, "name": "Twitch"}] if status == "streaming" else []
+    presence = {"status": status, "client_status": {"web": status}, "activities": activities}
+    expected = {"status": status, "url": f"https://assets.example/status/{status}.png"}
+    assert shown({**NOTHING, "presence": presence})["status"] == expected
+
+
+def test_what_was_sent_is_left_alone() -> None:
+    before = text(EVERYTHING)
+    shown(EVERYTHING)
+    assert text(EVERYTHING) == before
