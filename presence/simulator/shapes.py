@@ -1,0 +1,107 @@
+"""The platform's JSON objects: a plain user, member and presence, and what is laid over them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+Json = dict[str, Any]  # whatever the platform, or a test of a broken one, puts into an object
+
+ONLY_IN_ACCOUNTS = ("banner", "accent_color")  # of a user: `GET /users/{id}` alone is sure to hold them
+_encoder = json.JSONEncoder(separators=(",", ":"))
+JOINED_AT = "2024-03-01T12:00:00.000000+00:00"
+
+
+def text(value: Any) -> str:
+    """ASCII, so that NUL and lone surrogates travel as the escapes that they are on the real wire."""
+    return _encoder.encode(value)
+
+
+def user(chat_id: str, given: Json | None = None) -> Json:
+    """A user object as `GET /users/{id}` shows it, with the given fields over the plain ones."""
+    plain = {
+        "id": chat_id,
+        "username": f"user{chat_id[-6:]}",
+        "discriminator": "0",
+        "global_name": None,
+        "avatar": None,
+        "avatar_decoration_data": None,
+        "collectibles": None,
+        "primary_guild": None,
+        "public_flags": 0,
+        "banner": None,
+        "accent_color": None,
+    }
+    return {**plain, **(given or {})}
+
+
+def member(chat_id: str, given: Json | None = None, given_user: Json | None = None) -> Json:
+    """A member object with its whole user, what only accounts hold included. `given` may have a `user` of its own."""
+    plain: Json = {
+        "nick": None,
+        "avatar": None,
+        "banner": None,
+        "avatar_decoration_data": None,
+        "collectibles": None,
+        "roles": [],
+        "joined_at": JOINED_AT,
+        "premium_since": None,
+        "communication_disabled_until": None,
+        "deaf": False,
+        "mute": False,
+        "pending": False,
+        "flags": 0,
+    }
+    given = dict(given or {})
+    inner = given.pop("user", None) or {}
+    return {**plain, **given, "user": user(chat_id, {**inner, **(given_user or {})})}
+
+
+def presence(chat_id: str, given: Json | None = None) -> Json:
+    """A presence object without the guild's id. Of somebody online without a device: at the desktop."""
+    given = given or {}
+    status = given.get("status", "online")
+    device = {} if status == "offline" else {"desktop": status}
+    return {"user": {"id": chat_id}, "status": status, "client_status": device, "activities": [], **given}
+
+
+def with_guild(guild_id: str, object_text: str) -> str:
+    """The JSON object with `guild_id` in it, as dispatches have it and lists have not."""
+    return f'{{"guild_id":{json.dumps(guild_id)},{object_text[1:]}'
+
+
+@dataclass(slots=True)
+class Member:
+    """A member as JSON texts, because a chat server has many. Make one with `make_member`.
+
+    `presence`: empty while offline. `account`: what `GET /users/{id}` adds to the user. `profile`: what the outside
+    profile source says. `is_prominent`: has a role or a nick, and so is told of in a large server even when offline.
+    """
+
+    text: str
+    presence: str = ""
+    account: str = ""
+    profile: str = ""
+    is_prominent: bool = False
+
+    def value(self) -> Json:
+        """The member object with everything that its account holds."""
+        value: Json = json.loads(self.text)
+        value["user"] |= json.loads(self.account) if self.account else dict.fromkeys(ONLY_IN_ACCOUNTS)
+        return value
+
+    def user(self) -> Json:
+        user: Json = self.value()["user"]
+        return user
+
+
+def make_member(value: Json) -> Member:
+    """`value`: a member object as of `member()`."""
+    account = {key: value["user"][key] for key in ONLY_IN_ACCOUNTS if key in value["user"]}
+    shown = {**value, "user": {key: inner for key, inner in value["user"].items() if key not in account}}
+    return Member(
+        text(shown),
+        account=text(account) if any(inner is not None for inner in account.values()) else "",
+        is_prominent=bool(value.get("roles") or value.get("nick")),
+    )

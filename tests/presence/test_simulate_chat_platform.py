@@ -1,0 +1,211 @@
+"""manage.py simulate_chat_platform."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+import pytest
+import requests
+from django.conf import settings as project
+from django.core.management import CommandError, call_command
+from django.db import connection
+
+from accounts.models import LinkedAccount
+from presence.management.commands import simulate_chat_platform
+from presence.simulator import featured, running
+from tests.factories.accounts import LinkedAccountFactory
+from tests.presence.gateway_client import Client, greeted
+
+MIRA = "268473310986250001"
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It looks around often."""
+    monkeypatch.setattr(simulate_chat_platform, "LOOK_AT_ACCOUNTS", 0.05)
+    monkeypatch.setattr(simulate_chat_platform, "LOOK_AT_PARENT", 0.05)
+
+
+@pytest.fixture
+def port(settings: Any) -> int:
+    """A free one, which the settings name, together with a server and a token."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        free: int = server.getsockname()[1]
+    settings.CHAT = replace(
+        project.CHAT, simulator_port=free, guild_id=running.GUILD, bot_token=running.TOKEN, oauth_client_secret="s"
+    )
+    return free
+
+
+def get(port: int, path: str) -> tuple[int, Any]:
+    headers = {"Authorization": f"Bot {running.TOKEN}"}
+    answer = requests.get(f"http://127.0.0.1:{port}{path}", headers=headers, timeout=10)
+    return answer.status_code, answer.json()
+
+
+def members(port: int) -> dict[str, Any]:
+    """Their names by id, without the bot."""
+    status, listed = get(port, f"/api/v10/guilds/{running.GUILD}/members?limit=1000")
+    assert status == 200
+    return {one["user"]["id"]: one["user"]["username"] for one in listed if not one["user"].get("bot")}
+
+
+class Address:
+    """Of the platform that the command runs."""
+
+    bot_token, guild_id = running.TOKEN, running.GUILD
+
+    def __init__(self, port: int) -> None:
+        self.url = f"http://127.0.0.1:{port}"
+
+
+class Companion:
+    """Does something in a thread as soon as the platform has said that it runs, then sends this process the signal.
+
+    It is also what the command writes its lines to.
+    """
+
+    def __init__(self, act: Callable[[], None], number: int = signal.SIGTERM) -> None:
+        self.act, self.number = act, number
+        self.told = ""
+        self.failure: Exception | AssertionError | None = None
+        self.thread = threading.Thread(target=self._work)
+
+    def write(self, text: str) -> None:
+        self.told += text
+        if not self.thread.ident:
+            self.thread.start()
+
+    def flush(self) -> None:
+        """Nothing waits."""
+
+    def _work(self) -> None:
+        try:
+            self.act()
+        except (AssertionError, OSError, TimeoutError) as failure:  # raised again in the test
+            self.failure = failure
+        finally:
+            connection.close()
+            os.kill(os.getpid(), self.number)
+
+    def run(self, *arguments: str) -> str:
+        """What the command said."""
+        call_command("simulate_chat_platform", *arguments, stdout=self)
+        self.thread.join()
+        if self.failure is not None:
+            raise self.failure
+        return self.told
+
+
+@pytest.mark.django_db(transaction=True)
+class TestRunning:
+    """Linked accounts are committed: the command and its companion have a connection each."""
+
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_it_says_where_it_is_and_ends_when_it_is_asked_to(self, port: int, number: int) -> None:
+        told = Companion(lambda: None, number).run("--members", "7")
+        assert told == f"Simulated chat platform with 7 members on http://127.0.0.1:{port}.\n"
+        with socket.create_server(("127.0.0.1", port)):
+            pass
+
+    def test_linked_accounts_are_members_and_the_rest_is_made_up(self, port: int) -> None:
+        LinkedAccountFactory(external_id=featured.ADA, name="Ada")
+        LinkedAccountFactory(external_id=MIRA, name="Mira.B")
+        LinkedAccountFactory(external_id="no-id", name="odd")
+        LinkedAccountFactory(kind=LinkedAccount.Kind.SCROBBLER, external_id="mira-listens", name="mira-listens")
+
+        def act() -> None:
+            names = members(port)
+            assert (len(names), names[featured.ADA], names[MIRA]) == (29, "ada", "mira.b")
+            status, ada = get(port, f"/api/v10/users/{featured.ADA}")
+            assert (status, ada["banner"][:2], ada["avatar"][:2]) == (200, "a_", "a_")
+            assert get(port, f"/profiles/{featured.ADA}") == (200, featured.PROFILES[featured.ADA])
+            unknown = {"message": "Unknown Member", "code": 10007}
+            assert get(port, f"/api/v10/guilds/{running.GUILD}/members/{featured.STRANGER}") == (404, unknown)
+
+        Companion(act).run("--members", "30")
+
+    def test_there_may_be_more_linked_accounts_than_members_were_wanted(self, port: int) -> None:
+        for number in range(4):
+            LinkedAccountFactory(external_id=str(int(MIRA) + number))
+
+        def act() -> None:
+            assert sorted(members(port)) == [str(int(MIRA) + number) for number in range(4)]
+
+        Companion(act).run("--members", "2")
+
+    def test_who_is_linked_later_joins_and_is_seen_to_do_something(self, port: int) -> None:
+        def act() -> None:
+            asyncio.run(joins())
+
+        async def joins() -> None:
+            async with greeted(Address(port)) as client:
+                await client.identify()
+                await client.event("GUILD_CREATE")
+                await asyncio.to_thread(link)
+                joined = await heard(client, "GUILD_MEMBER_ADD")
+                assert (joined["user"]["id"], joined["user"]["username"]) == (featured.STRANGER, "passing.fox")
+                while (await heard(client, "PRESENCE_UPDATE"))["user"]["id"] != featured.STRANGER:
+                    pass
+
+        def link() -> None:
+            LinkedAccountFactory(external_id=featured.STRANGER, name="Late")
+            connection.close()
+
+        Companion(act).run("--members", "3")
+
+    def test_presences_change_by_themselves(self, port: int) -> None:
+        LinkedAccountFactory(external_id=featured.CLEO, name="cleo")
+
+        async def changes() -> None:
+            async with greeted(Address(port)) as client:
+                await client.identify()
+                await client.event("GUILD_CREATE")
+                assert (await heard(client, "PRESENCE_UPDATE"))["user"] == {"id": featured.CLEO}
+
+        Companion(lambda: asyncio.run(changes())).run("--members", "2")
+
+    def test_it_ends_with_its_parent(self, port: int) -> None:
+        out = StringIO()
+        call_command("simulate_chat_platform", "--members", "1", "--parent", "1", stdout=out)
+        assert out.getvalue() == f"Simulated chat platform with 1 members on http://127.0.0.1:{port}.\n"
+
+
+async def heard(client: Client, name: str) -> Any:
+    """The data of the next dispatch of this name, whatever comes before it."""
+    while (value := await client.receive())["t"] != name:
+        pass
+    return value["d"]
+
+
+@pytest.mark.django_db
+def test_a_port_that_is_taken_is_told_in_a_sentence(port: int) -> None:
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(CommandError) as refused:
+        call_command("simulate_chat_platform")
+    assert str(refused.value) == (
+        f"Port {port} is taken: perhaps a simulated chat platform is running already. "
+        f"Choose another one with --port or CHAT_SIMULATOR_PORT."
+    )
+
+
+@pytest.mark.parametrize("given", ["-1", "65536"])
+def test_a_port_that_cannot_be_is_told(given: str) -> None:
+    with pytest.raises(CommandError) as refused:
+        call_command("simulate_chat_platform", "--port", given)
+    assert str(refused.value) == "The port must be 1 to 65535."
+
+
+def test_a_real_platform_is_not_simulated(settings: Any) -> None:
+    settings.CHAT = replace(project.CHAT, simulator_port=0)
+    with pytest.raises(CommandError) as refused:
+        call_command("simulate_chat_platform")
+    told = "The chat platform of the settings is no simulated one. With --port it runs all the same."
+    assert str(refused.value) == told

@@ -1,0 +1,147 @@
+"""Presence on the simulated platform changes by itself, believably, and the same way every time."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from presence.simulator import featured, population, running, shapes
+from presence.simulator.life import FEATURED_EVERY, Life
+from presence.simulator.world import Switches, World
+from tests.presence.gateway_client import in_session, run
+
+pytestmark = pytest.mark.once
+
+NOW = 1_790_000_000
+
+
+@pytest.fixture
+def world() -> World:
+    return new_world(40)
+
+
+def new_world(count: int) -> World:
+    world = World(guild_id="268473310000000000", bot_token="x", oauth_secret="", switches=Switches())
+    for chat_id, name in ((featured.ADA, "ada"), (featured.CLEO, "cleo")):
+        world.put_member(chat_id, featured.member(chat_id, name), profile=featured.PROFILES[chat_id])
+    population.fill(world, count)
+    return world
+
+
+def visible(world: World, chat_id: str) -> str:
+    """What of a presence an observer could tell from another one, as text."""
+    presence: Any = world.presence(chat_id) or {}
+    kept = {"name", "type", "state", "details", "assets", "emoji"}
+    activities = [{key: value for key, value in one.items() if key in kept} for one in presence.get("activities", [])]
+    return json.dumps([presence.get("client_status"), activities])
+
+
+@pytest.mark.parametrize("chat_id", [featured.ADA, featured.CLEO])
+def test_a_featured_member_looks_otherwise_every_few_seconds(world: World, chat_id: str) -> None:
+    life = Life(world)
+    life.feature([featured.ADA, featured.CLEO])
+    seen = []
+    for tick in range(300):
+        life.step(NOW + tick)
+        seen.append(visible(world, chat_id))
+    for tick in range(FEATURED_EVERY, 300):
+        assert seen[tick] != seen[tick - FEATURED_EVERY], tick
+    assert seen.count("[null, []]") < 60  # mostly there
+
+
+def test_the_others_change_now_and_then(world: World) -> None:
+    life = Life(world)
+    ids = [chat_id for chat_id in world.members if chat_id != world.bot_id]
+    before = {chat_id: visible(world, chat_id) for chat_id in ids}
+    life.step(NOW)
+    assert sum(visible(world, chat_id) != before[chat_id] for chat_id in ids) <= 1
+    for tick in range(600):
+        life.step(NOW + tick)
+    assert sum(visible(world, chat_id) != before[chat_id] for chat_id in ids) > len(ids) / 2
+
+
+def test_everything_that_people_do_is_seen() -> None:
+    world = new_world(0)
+    life = Life(world)
+    life.feature([featured.ADA])
+    kinds, statuses, devices, images = set(), set(), set(), set()
+    for tick in range(1500):
+        life.step(NOW + tick)
+        presence: Any = world.presence(featured.ADA) or {"status": "offline", "client_status": {}, "activities": []}
+        statuses.add(presence["status"])
+        devices |= set(presence["client_status"])
+        kinds |= {activity["type"] for activity in presence["activities"]}
+        pictures = [activity.get("assets", {}).get("large_image", "") for activity in presence["activities"]]
+        images |= {picture.partition(":")[0] if ":" in picture else picture[:1] for picture in pictures}
+    assert statuses == {"online", "idle", "dnd", "offline"}
+    assert devices == {"desktop", "mobile", "web"}
+    assert kinds == {0, 1, 2, 3, 4}
+    assert images == {"", "2", "spotify", "mp", "twitch", "youtube"}  # 2: the beginning of a number
+
+
+def test_music_is_told_as_the_player_does(world: World) -> None:
+    life = Life(world)
+    life.feature([featured.ADA])
+    for tick in range(600):
+        life.step(NOW + tick)
+        presence: Any = world.presence(featured.ADA) or {"activities": []}
+        for song in (activity for activity in presence["activities"] if activity["type"] == 2):
+            assert (song["id"], song["name"]) == ("spotify:1", "Spotify")
+            assert {"sync_id", "details", "state", "party", "session_id"} < set(song)
+            assert song["assets"]["large_image"].startswith("spotify:ab67616d0000b273")
+            assert 0 < song["timestamps"]["end"] - song["timestamps"]["start"] < 600_000
+
+
+def test_chance_falls_the_same_way_every_time(world: World) -> None:
+    twin = new_world(40)
+    assert [member.text for member in twin.members.values()] == [member.text for member in world.members.values()]
+    lives = Life(world), Life(twin)
+    for tick in range(200):
+        for life in lives:
+            life.step(NOW + tick)
+    assert [visible(world, chat_id) for chat_id in world.members] == [
+        visible(twin, chat_id) for chat_id in twin.members
+    ]
+
+
+def test_a_population_is_believable() -> None:
+    world = new_world(3000)
+    members = [member.value() for member in world.members.values()]
+    users = [member["user"] for member in members]
+    assert len({user["username"] for user in users}) == len(users)
+    assert all(17 <= len(user["id"]) <= 19 for user in users)
+    assert 900 < sum(bool(member.presence) for member in world.members.values()) < 1100
+    for field in ("global_name", "avatar", "avatar_decoration_data", "collectibles", "primary_guild", "banner"):
+        assert 100 < sum(user[field] is not None for user in users) < 2900, field
+    assert 200 < sum(bool(member["nick"]) for member in members) < 400
+    assert 500 < sum(bool(member.profile) for member in world.members.values()) < 1200
+
+
+def test_ada_has_everything_and_cleo_no_picture_of_her_own(world: World) -> None:
+    ada, cleo = (world.members[chat_id].value() for chat_id in (featured.ADA, featured.CLEO))
+    plain = shapes.member(featured.ADA)
+    empty = {key for key, value in ada.items() if value == plain[key]}
+    assert empty == {"avatar_decoration_data", "collectibles", "joined_at", "communication_disabled_until"} | {
+        "deaf",
+        "mute",
+        "pending",
+        "flags",
+    }
+    assert {key for key, value in ada["user"].items() if value == plain["user"][key]} == {"id", "discriminator"}
+    assert ada["user"]["avatar"].startswith("a_")
+    assert cleo["user"]["avatar"] is None
+
+
+def test_it_is_dispatched_while_the_platform_runs() -> None:
+    async def act() -> None:
+        async with in_session(platform) as client:
+            platform.feature(featured.ADA)
+            first, second = [await client.event("PRESENCE_UPDATE") for _ in range(2)]
+            assert first["user"] == second["user"] == {"id": featured.ADA}
+            assert first != second
+
+    with running.simulator(is_alive=True) as platform:
+        platform.add_member(featured.ADA)
+        run(act)
