@@ -1,0 +1,69 @@
+"""One thread for all that may wait for a store or a database, so that the event loop never does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Any, ParamSpec, TypeVar
+
+from django.db import DatabaseError, connections
+
+from accounts import jobs
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+
+class Background:
+    """Does what it is given, one thing after the other, on connections of its own.
+
+    A daemon thread: a server that does not answer cannot keep the process from ending.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._work: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    async def do(
+        self, act: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Result:
+        """Call it there. Raises what it raises; after a DatabaseError a connection that is of no use is let go."""
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[Result] = loop.create_future()
+
+        def work() -> None:
+            settle: Callable[[], None]
+            try:
+                settle = partial(done.set_result, act(*args, **kwargs))
+            except BaseException as error:  # it is raised where it was asked for
+                if isinstance(error, DatabaseError):
+                    jobs.let_go_of_connections()
+                settle = partial(done.set_exception, error)
+            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(_settle, done, settle)
+
+        self._work.put(work)
+        return await done
+
+    async def close(self, seconds: float) -> None:
+        """Let it come to its end, at most for so long."""
+        self._work.put(None)
+        give_up_at = asyncio.get_running_loop().time() + seconds
+        while self._thread.is_alive() and asyncio.get_running_loop().time() < give_up_at:
+            await asyncio.sleep(0.005)
+
+    def _run(self) -> None:
+        while (work := self._work.get()) is not None:
+            work()
+        connections.close_all()
+
+
+def _settle(done: asyncio.Future[Any], settle: Callable[[], None]) -> None:
+    """Unless nobody waits any more. Any: whatever was waited for."""
+    if not done.done():
+        settle()

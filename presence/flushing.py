@@ -1,0 +1,219 @@
+"""Writes the roster into the store: changes in small batches, and everything once under a generation of its own.
+
+The set of changed members is all that waits: it is bounded by the number of members, and of several changes of one
+member the last is written. What a store did not take stays in it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import islice
+
+from presence.background import Background
+from presence.lease import Lease
+from presence.moments import Moments
+from presence.pace import Pace
+from presence.roster import Roster
+from presence.store import PresenceStore, StoreUnavailable
+
+SMALL_WORK = 50  # keys for each flush that are written one by one
+CANARIES = 100
+
+logger = logging.getLogger(__name__)
+
+
+class NotHeld(Exception):
+    """The lease cannot be relied on at this moment."""
+
+
+@dataclass(slots=True)
+class _Batch:
+    """What one call in the background writes; what is done is taken out of it. `stamp`: None for none."""
+
+    changed: list[int]
+    dumped: list[int]  # whom the dump named
+    texts: dict[int, str] = field(default_factory=dict)
+    gone: list[int] = field(default_factory=list)
+    joined: list[int] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)
+    updated: list[int] = field(default_factory=list)
+    since: float | None = None
+    stamp: float | None = None
+
+
+class Flusher:
+    """Of a worker that leads. `generation`: under which it writes, 0 before its first dump; `completed`: the one that
+    is written whole, 0 until then, and again once the store was found emptied."""
+
+    def __init__(
+        self,
+        roster: Roster,
+        *,
+        store: PresenceStore,
+        moments: Moments,
+        lease: Lease,
+        background: Background,
+        pace: Pace,
+    ) -> None:
+        self.generation = self.completed = 0
+        self.last_ms = self.lag_ms = 0.0
+        self._roster, self._store, self._moments = roster, store, moments
+        self._lease, self._background, self._pace = lease, background, pace
+        self._dump: list[int] = []  # who is still to be written under the generation
+        self._canaries: list[int] = []  # who was written first: gone, should the store have been emptied meanwhile
+        self._stamped_at = 0.0
+
+    def reset(self) -> None:
+        """This worker leads no longer, or only begins to."""
+        self.generation = self.completed = 0
+        self._dump, self._canaries = [], []
+
+    async def begin_dump(self, *, is_repeat: bool) -> None:
+        """Write everybody under a new generation: from its completion on, whoever is not in the roster is no member.
+
+        `is_repeat`: the store holds the truth already, and stamps go on meanwhile. The clock takes part in the number:
+        none is used twice, also where the store was emptied or a dump never came to its end.
+        """
+        stored = await self._background.do(self._store.generation)
+        self.generation = max(stored, self.generation, int(time.time() * 1000)) + 1
+        self.completed = self.completed if is_repeat else 0
+        changed = _taken(self._roster.changes.dirty, len(self._roster.changes.dirty))
+        self._dump = [*(set(self._roster.settled()) - set(changed)), *changed]  # from its end: what is news comes first
+        self._canaries = []
+
+    @property
+    def is_dumping(self) -> bool:
+        """Whether a dump is still to be completed."""
+        return self.generation != self.completed
+
+    async def flush(self) -> bool:
+        """Write what waits, at most a batch, and stamp. Whether so much more waits that there should be no pause.
+
+        StoreUnavailable, NotHeld: nothing is lost, call it again.
+        """
+        begun = time.monotonic()
+        batch = self._batch(begun)
+        if not (batch.changed or batch.dumped or batch.left or batch.updated or batch.stamp is not None):
+            return await self._complete()
+        try:
+            await self._moments.inherit((*batch.changed, *batch.dumped))
+            self._fill(batch)
+            is_stamped = await self._background.do(self._deliver, batch)
+        except (StoreUnavailable, NotHeld, asyncio.CancelledError):
+            self._put_back(batch)
+            raise
+        self._note(batch, begun, is_stamped=is_stamped)
+        is_more = bool(self._dump) or await self._complete()
+        return is_more or len(self._roster.changes.dirty) >= self._pace.flush_size
+
+    def _batch(self, now: float) -> _Batch:
+        """Whom it is about. With nobody changed left, it is up to now."""
+        changes, unix_now = self._roster.changes, time.time()
+        batch = _Batch(_taken(changes.dirty, self._pace.flush_size), [])
+        if self.is_dumping:
+            first = max(len(self._dump) - self._pace.dump_size, 0)
+            batch.dumped, self._dump = self._dump[first:], self._dump[:first]
+        batch.left = _taken(changes.left, SMALL_WORK)
+        batch.updated = _taken(changes.updated, SMALL_WORK)
+        if not changes.dirty:
+            batch.since, changes.since = changes.since, None
+            pause = self._pace.stamp / 2 if batch.changed else self._pace.stamp
+            if self.completed and now - self._stamped_at >= pause:
+                batch.stamp = unix_now
+        return batch
+
+    def _fill(self, batch: _Batch) -> None:
+        """With what is known at this moment."""
+        for chat_id in (*batch.changed, *batch.dumped):
+            self._add(batch, chat_id)
+        changes = self._roster.changes
+        changes.dirty.difference_update(batch.texts, batch.gone)
+        batch.joined = [chat_id for chat_id in changes.joined if chat_id in batch.texts]
+        changes.joined.difference_update(batch.joined)
+
+    def _add(self, batch: _Batch, chat_id: int) -> None:
+        """Somebody whose presence is not known yet is left out: the news of it names them again."""
+        text = self._roster.text(chat_id, self.generation)
+        if text is not None:
+            batch.texts[chat_id] = text
+        elif chat_id not in self._roster.members:
+            batch.gone.append(chat_id)
+
+    def _deliver(self, batch: _Batch) -> bool:
+        """In the background. False: the store has another generation than the one that was completed."""
+        if not self._lease.holds(time.monotonic()):
+            raise NotHeld
+        if batch.texts or batch.gone:
+            self._store.write(batch.texts, batch.gone)
+        for chat_ids, act in (
+            (batch.joined, self._store.drop_miss),
+            (batch.left, self._store.know_account),
+            (batch.updated, self._store.drop_banner),
+        ):
+            _do_each(chat_ids, act)
+        if batch.stamp is None:
+            return True
+        if not self._lease.holds(time.monotonic()):
+            raise NotHeld
+        return self._store.stamp(batch.stamp, generation=self.completed)
+
+    def _put_back(self, batch: _Batch) -> None:
+        changes = self._roster.changes
+        changes.dirty.update(batch.changed)
+        changes.joined.update(batch.joined)
+        changes.left.update(batch.left)
+        changes.updated.update(batch.updated)
+        changes.since = batch.since if changes.since is None else changes.since
+        self._dump.extend(batch.dumped)
+
+    def _note(self, batch: _Batch, begun: float, *, is_stamped: bool) -> None:
+        """After a write that went well."""
+        self.last_ms = (time.monotonic() - begun) * 1000
+        self.lag_ms = self.lag_ms if batch.since is None else (time.time() - batch.since) * 1000
+        if self.is_dumping and not self._canaries:
+            self._canaries = list(batch.texts)[:CANARIES]
+        if not is_stamped:
+            logger.warning("The presence store was emptied, or written by somebody else; everything is written anew.")
+            self.reset()
+        elif batch.stamp is not None:
+            self._stamped_at = begun
+
+    async def _complete(self) -> bool:
+        """Where a dump is at its end: declare it. Whether there is more to do at once."""
+        if not self.is_dumping or self._dump:
+            return False
+        is_whole = await self._background.do(self._declare, self.generation, self._canaries)
+        if not is_whole:
+            logger.warning("The presence store was emptied during a dump; everything is written anew.")
+            self.reset()
+            return True
+        self.completed, self._stamped_at = self.generation, 0.0
+        return True
+
+    def _declare(self, generation: int, canaries: list[int]) -> bool:
+        """In the background. False: the store was emptied since the dump began. Then it has no stamp either, and gets
+        none: readers do not take it for whole."""
+        if not self._lease.holds(time.monotonic()):
+            raise NotHeld
+        self._store.set_complete(generation)
+        members = [chat_id for chat_id in canaries if chat_id in self._roster.members]
+        stored = self._store.records(members)
+        return all(chat_id in stored or chat_id not in self._roster.members for chat_id in members)
+
+
+def _taken(names: set[int], most: int) -> list[int]:
+    """Some of the set, which are out of it then."""
+    some = list(islice(names, most))
+    names.difference_update(some)
+    return some
+
+
+def _do_each(chat_ids: list[int], act: Callable[[int], None]) -> None:
+    """What is done is taken out of the list."""
+    while chat_ids:
+        act(chat_ids[-1])
+        chat_ids.pop()

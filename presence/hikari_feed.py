@@ -1,0 +1,242 @@
+"""The gateway feed on hikari: its connection, heartbeats, compression, RESUME. Its models and its cache stay unused."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any
+
+import aiohttp
+from hikari import GatewayBot, Intents, ShardDisconnectedEvent, ShardPayloadEvent, errors
+from hikari.api import CacheComponents, GatewayShard
+from hikari.impl import CacheSettings
+
+from presence import payloads
+from presence.envelopes import Envelopes
+from presence.feed import Dispatch, FatalFeedError, FeedEvent, Garbage, SessionLost, SessionResumed, SessionStarted
+from presence.fields import Json
+
+INTENTS = Intents.GUILDS | Intents.GUILD_MEMBERS | Intents.GUILD_PRESENCES
+FATAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
+FEW_IDENTIFIES = 100
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between two whole new beginnings
+PATIENCE = 180.0  # seconds without a session: the library may be waiting for a word that never comes
+CLOSING = 1.5
+_KEEP_ALIVE = "keep alive (shard"  # the library's name of its task
+# What a connection may end with. The library lets through what its own code stumbles over.
+_ENDS = (
+    errors.HikariError,
+    aiohttp.ClientError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+
+logger = logging.getLogger(__name__)
+
+
+class HikariFeed:
+    """`GatewayFeed`. `guild_id`, `token` and `api_url` are those of `settings.CHAT`."""
+
+    def __init__(self, *, guild_id: int, token: str, api_url: str) -> None:
+        self.identifies_left: int | None = None
+        self._guild_id = guild_id
+        self._token = token
+        self._api_url = api_url
+        self._tell: Callable[[FeedEvent], None] = _ignore
+        self._shard: GatewayShard | None = None
+        self._envelopes = Envelopes(lambda: self._tell(Garbage()))
+        self._closing = asyncio.Event()
+        self._heard = asyncio.Event()  # a session since the last look
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    async def run(self, tell: Callable[[FeedEvent], None]) -> None:
+        """See the port."""
+        self._tell = tell
+        pause = FIRST_PAUSE
+        while not self._closing.is_set():
+            try:
+                await self._run_bot()
+                cause = "closed"
+            except _ENDS as error:
+                _raise_fatal(error)
+                cause = type(error).__name__
+                logger.warning("The gateway connection broke: %s: %s", cause, str(error)[:300])
+            pause = FIRST_PAUSE if self._shard is not None else min(pause * 2, LONGEST_PAUSE)
+            self._lose(cause)
+            await self._until_closing(random.uniform(pause / 2, pause))  # noqa: S311 - jitter is no secret
+
+    async def ask_for_all(self, nonce: str) -> bool:
+        """See the port."""
+        shard = self._shard
+        if shard is None:
+            return False
+        return await self._sent(shard.request_guild_members(self._guild_id, include_presences=True, nonce=nonce))
+
+    async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
+        """See the port."""
+        shard = self._shard
+        if shard is None:
+            return False
+        users = list(chat_ids)
+        return await self._sent(
+            shard.request_guild_members(self._guild_id, include_presences=True, users=users, nonce=nonce)
+        )
+
+    async def close(self) -> None:
+        """See the port."""
+        self._closing.set()
+
+    async def _run_bot(self) -> None:
+        """One bot, from its beginning to its end."""
+        before = asyncio.all_tasks()
+        bot = self._new_bot()
+        life = asyncio.create_task(_live(bot))
+        closing = asyncio.create_task(self._closing.wait())
+        try:
+            await self._watch(life, closing)
+        finally:
+            closing.cancel()
+            life.cancel()
+            await asyncio.wait([life])
+            await _end(bot, before)
+
+    async def _watch(self, life: asyncio.Task[None], closing: asyncio.Task[Any]) -> None:
+        """Until the bot's end, or the wish to close. TimeoutError where there is no session for too long."""
+        while True:
+            self._heard.clear()
+            await asyncio.wait([life, closing], timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+            if closing.done():
+                return
+            if life.done():
+                await life
+                return
+            if self._shard is None and not self._heard.is_set():
+                raise TimeoutError(f"No session for {PATIENCE:g} s.")
+
+    def _new_bot(self) -> GatewayBot:
+        try:
+            bot = GatewayBot(
+                self._token,
+                banner=None,
+                logs=None,
+                suppress_optimization_warning=True,
+                auto_chunk_members=False,
+                cache_settings=CacheSettings(components=CacheComponents.NONE),
+                intents=INTENTS,
+                loads=self._envelopes.read,
+                rest_url=self._api_url,
+            )
+        except ValueError as error:
+            raise FatalFeedError("The bot token is malformed.") from error
+        bot.subscribe(ShardPayloadEvent, self._on_payload)
+        bot.subscribe(ShardDisconnectedEvent, self._on_lost)
+        return bot
+
+    async def _on_payload(self, event: ShardPayloadEvent) -> None:
+        """Nothing here waits: only so the events keep their order."""
+        payload = dict(event.payload)
+        if event.name == "READY":
+            self._have(event.shard)
+            self._spawn(self._read_budget(event.app))
+            self._tell(SessionStarted(_guilds(payload)))
+        elif event.name == "RESUMED":
+            self._have(event.shard)
+            self._tell(SessionResumed())
+        else:
+            self._tell(Dispatch(event.name, payload))
+
+    async def _on_lost(self, event: ShardDisconnectedEvent) -> None:
+        self._lose(self._envelopes.last_order or "dropped")
+
+    def _have(self, shard: GatewayShard) -> None:
+        self._shard = shard
+        self._envelopes.last_order = ""
+        self._heard.set()
+
+    def _lose(self, cause: str) -> None:
+        if self._shard is not None:
+            self._shard = None
+            self._tell(SessionLost(cause))
+
+    async def _read_budget(self, app: Any) -> None:
+        """How many sessions the day still allows. Any: the library's bot."""
+        try:
+            info = await app.rest.fetch_gateway_bot_info()
+        except _ENDS as error:
+            logger.info("The budget of sessions cannot be read: %s", type(error).__name__)
+            return
+        self.identifies_left = info.session_start_limit.remaining
+        if self.identifies_left < FEW_IDENTIFIES:
+            logger.warning("Only %s gateway sessions are left for today.", self.identifies_left)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _sent(self, sending: Coroutine[Any, Any, None]) -> bool:
+        """Whether it was. A task of its own: the library cancels those who wait to send when a connection ends."""
+        task = asyncio.create_task(sending)
+        await asyncio.wait([task])
+        if task.cancelled():
+            return False
+        error = task.exception()
+        if error is not None and not isinstance(error, _ENDS):
+            raise error
+        return error is None
+
+    async def _until_closing(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), seconds)
+
+
+def _ignore(event: FeedEvent) -> None:
+    """Nobody listens yet."""
+
+
+async def _live(bot: GatewayBot) -> None:
+    """All of the guild is in one shard: a bot of this service's is in few guilds."""
+    await bot.start(check_for_updates=False, shard_ids=[0], shard_count=1)
+    await bot.join()
+
+
+async def _end(bot: GatewayBot, before: set[asyncio.Task[Any]]) -> None:
+    """Close the bot, and the task of a connection that was only being made: the library forgets that one."""
+    if bot.is_alive:
+        await _briefly(bot.close())
+    for task in asyncio.all_tasks() - before:
+        if task.get_name().startswith(_KEEP_ALIVE) and not task.done():
+            task.cancel()
+            await _briefly(asyncio.wait([task]))
+
+
+async def _briefly(work: Awaitable[Any]) -> None:
+    try:
+        await asyncio.wait_for(work, CLOSING)
+    except _ENDS as error:  # a timeout is among them
+        logger.info("The gateway connection did not close in time: %s", type(error).__name__)
+
+
+def _raise_fatal(error: BaseException) -> None:
+    if isinstance(error, errors.GatewayServerClosedConnectionError) and error.code in FATAL_CODES:
+        raise FatalFeedError(
+            f"The gateway closed the connection with code {int(error.code or 0)}: {error.reason}"
+        ) from error
+    if isinstance(error, errors.UnauthorizedError):
+        raise FatalFeedError("The platform does not accept the bot token.") from error
+
+
+def _guilds(payload: Json) -> frozenset[int] | None:
+    found = payloads.rows(payload, "guilds")
+    if found is None:
+        return None
+    ids = (payloads.id_of(row.get("id")) for row in found if isinstance(row, dict))
+    return frozenset(chat_id for chat_id in ids if chat_id is not None)

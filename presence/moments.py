@@ -1,0 +1,90 @@
+"""When members went offline, through every restart: out of the store and the database, and into the database again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from django.db import DatabaseError
+
+from presence import last_online, status
+from presence.background import Background
+from presence.records import Record
+from presence.roster import Roster
+from presence.store import PresenceStore
+
+
+class Moments:
+    """Of a worker that leads."""
+
+    def __init__(self, roster: Roster, store: PresenceStore, background: Background) -> None:
+        self._roster, self._store, self._background = roster, store, background
+        self._heirs: set[int] = set()  # members for whom the earlier writer's record is still to be looked at
+        self._complete = 0
+        self._alive_at: float | None = None
+        self._kept: dict[int, int] = {}
+
+    async def open_estate(self) -> None:
+        """This worker begins to write. Raises what the store and the database raise; it may be done again."""
+        self._complete = await self._background.do(self._store.generation)
+        self._alive_at = await self._background.do(self._store.alive_at)
+        self._kept = await self._background.do(last_online.all_of)
+        self._heirs = set(self._roster.members)
+
+    async def inherit(self, chat_ids: Iterable[int]) -> None:
+        """Take over what the earlier writer knew of these, before their records are overwritten for the first time.
+
+        Whoever it had as online, and who is offline now, was last known online at its last stamp. Who is seen for the
+        first time has no moment. StoreUnavailable; it may be done again.
+        """
+        heirs = [chat_id for chat_id in chat_ids if chat_id in self._heirs]
+        if not heirs:
+            return
+        stored = await self._background.do(self._store.records, heirs)
+        for chat_id in heirs:
+            record = stored.get(chat_id)
+            is_current = record is not None and 0 < self._complete <= record.generation
+            self._inherit(chat_id, record if is_current else None)
+        self._heirs.difference_update(heirs)
+
+    async def keep(self) -> None:
+        """Write what is new since the last call, as a batch. Raises what the database raises; nothing is lost then."""
+        changes = self._roster.changes
+        moments, changes.offline_at = changes.offline_at, {}
+        departed, changes.departed = changes.departed, set()
+        try:
+            await self._background.do(_keep, moments, departed)
+        except DatabaseError:
+            changes = self._roster.changes
+            changes.departed |= departed
+            for chat_id in moments.keys() & self._roster.members.keys():
+                changes.offline_at.setdefault(chat_id, moments[chat_id])
+            raise
+
+    async def retain_members(self) -> None:
+        """After a complete reconcile: forget those who left while nobody looked."""
+        await self._background.do(last_online.retain, set(self._roster.members))
+
+    def _inherit(self, chat_id: int, record: Record | None) -> None:
+        entry, kept = self._roster.members.get(chat_id), self._kept.get(chat_id)
+        if entry is None:
+            return
+        known = [kept, entry.last_online, record.last_online if record else None]
+        is_offline = entry.is_settled and not entry.is_online
+        if record and is_offline and self._alive_at is not None and status.of(record.presence) != status.OFFLINE:
+            known.append(int(self._alive_at))
+        latest = max((at for at in known if at is not None), default=None)
+        if latest is None:
+            return
+        self._roster.note_offline(chat_id, entry, latest)
+        if latest != kept:
+            self._roster.changes.offline_at[chat_id] = latest
+        else:
+            self._roster.changes.offline_at.pop(chat_id, None)
+
+
+def _keep(moments: dict[int, int], departed: set[int]) -> None:
+    """In the background. Who left and came back keeps what came after."""
+    if departed:
+        last_online.forget(departed)
+    if moments:
+        last_online.keep(moments)

@@ -1,0 +1,29 @@
+"""Linked accounts follow their members: the name and the picture that the platform tells of now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from accounts import linking, outside
+from accounts.models import LinkedAccount
+from presence import assets, fields
+from presence.fields import Json
+
+CHAT = LinkedAccount.Kind.CHAT
+
+
+def follow(changed: Mapping[int, Json]) -> None:
+    """Take over name and picture of these members, whose user was changed by a live update, where they are linked.
+
+    1 query for all who are not. A name that the platform should never send leaves the known one.
+    """
+    members = {str(chat_id): member for chat_id, member in changed.items()}
+    linked = LinkedAccount.objects.filter(kind=CHAT, external_id__in=list(members))
+    for external_id, name in linked.order_by("pk").values_list("external_id", "name"):
+        user = fields.mapping(members[external_id].get("user"))
+        linking.refresh(
+            kind=CHAT,
+            external_id=external_id,
+            name=outside.name_of(user.get("username")) or name,
+            avatar_url=assets.avatar(int(external_id), user) if user.get("avatar") else "",
+        )

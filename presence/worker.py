@@ -1,0 +1,272 @@
+"""The gateway worker: feed → roster → store. One event loop; whatever may wait for a server happens in the background.
+
+Several workers may run at once, all of them connected; the one with the lease writes. It is READY while the session
+lives and the roster has every member; only then it writes, and says that the store holds the truth.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable
+
+from django.db import DatabaseError
+
+from accounts import jobs
+from presence import pictures
+from presence.background import Background
+from presence.feed import GatewayFeed
+from presence.fields import Json
+from presence.flushing import Flusher, NotHeld
+from presence.healing import Healer
+from presence.lease import Lease
+from presence.moments import Moments
+from presence.pace import Pace
+from presence.reconciling import Reconciler
+from presence.roster import Changes, Roster
+from presence.session import Session
+from presence.store import PresenceStore, StoreUnavailable
+
+STATS_ARE_OLD = 10.0  # seconds without a stamp: then a worker that does not lead tells of itself
+
+logger = logging.getLogger(__name__)
+
+
+class Worker:
+    """One of them. `run` it on an event loop of its own; `stop` it from there."""
+
+    def __init__(self, *, guild_id: int, feed: GatewayFeed, store: PresenceStore, pace: Pace | None = None) -> None:
+        self.is_leader = False
+        self.roster = Roster(guild_id)
+        self._feed, self._store, self._pace = feed, store, pace or Pace()
+        self._background = Background("presence store")
+        self._lease = Lease()
+        self._reconciler = Reconciler(self.roster, feed, self._pace)
+        self._healer = Healer(self.roster, feed, self._pace)
+        self._session = Session(self.roster, self._reconciler, self._healer)
+        self._moments = Moments(self.roster, store, self._background)
+        self._flusher = Flusher(
+            self.roster,
+            store=store,
+            moments=self._moments,
+            lease=self._lease,
+            background=self._background,
+            pace=self._pace,
+        )
+        self._ending = asyncio.Event()
+        self._troubles: set[str] = set()
+        self._is_new_leader = self._is_retaining = False
+        self._dumped_epoch = 0
+        self._ready_at = 0.0  # when it was last so, by the monotonic clock
+        self._asked_position = 0
+        # While another worker leads, it writes; what it may not have come to, should it end, is at most so old.
+        self._forgotten = Changes()
+        self._forgot_at, self._forgot_epoch = 0.0, 0
+
+    def stop(self) -> None:
+        """End `run`, within about 3 seconds."""
+        self._ending.set()
+
+    async def run(self) -> None:
+        """Until `stop`. FatalFeedError where the platform refuses this bot for good."""
+        feed = asyncio.create_task(self._feed.run(self._session.tell))
+        ending = asyncio.create_task(self._ending.wait())
+        writing = asyncio.create_task(self._write_forever())
+        loops = [asyncio.create_task(self._every(seconds, act)) for seconds, act in self._duties()]
+        try:
+            await asyncio.wait([feed, ending, writing, *loops], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            self._ending.set()
+            ending.cancel()
+            await self._end(feed, writing, loops)
+        for task in (feed, writing, *loops):
+            if task.done() and not task.cancelled():
+                task.result()  # raises what ended it
+
+    def _duties(self) -> list[tuple[float, Callable[[], Awaitable[None]]]]:
+        pace = self._pace
+        return [
+            (pace.look, self._look),
+            (pace.lease, self._see_to_lease),
+            (pace.asked, self._read_wishes),
+            (pace.offline_at, self._keep_moments),
+            (pace.pictures, self._follow_pictures),
+            (pace.stats, self._tell_stats),
+        ]
+
+    # --- Writing ---
+
+    async def _write_forever(self) -> None:
+        while not self._ending.is_set():
+            is_more = await self._trying("store", self._write, self._pace.after_store_error)
+            if not is_more:
+                await asyncio.sleep(self._pace.flush)
+
+    async def _write(self) -> bool:
+        """Whether there is more to write at once."""
+        if not self._may_write():
+            return False
+        epoch = self._reconciler.completed_epoch
+        if self._is_new_leader or not self._flusher.generation:
+            if self._is_new_leader:
+                self.roster.changes.write_too(self._forgotten)  # before the dump: the one before wrote them no more
+                self._forgotten = Changes()
+                self._flusher.reset()
+                self._is_new_leader = False
+            await self._moments.open_estate()
+            await self._dump(epoch, is_repeat=False)
+        elif epoch != self._dumped_epoch:
+            await self._dump(epoch, is_repeat=self._reconciler.begun_epoch <= self._dumped_epoch)
+        try:
+            return self._may_write() and await self._flusher.flush()
+        except NotHeld:
+            return False
+
+    def _may_write(self) -> bool:
+        return self.is_leader and self._session.is_ready and self._lease.holds(time.monotonic())
+
+    async def _dump(self, epoch: int, *, is_repeat: bool) -> None:
+        await self._flusher.begin_dump(is_repeat=is_repeat)
+        self._dumped_epoch = epoch
+        self._is_retaining = True
+
+    # --- The lease ---
+
+    async def _see_to_lease(self) -> None:
+        now = time.monotonic()
+        if self._session.is_ready:
+            self._ready_at = now
+        if not self.is_leader:
+            self._forget(now)
+            if self._session.is_ready and await self._background.do(self._lease.take):
+                self.is_leader = self._is_new_leader = True
+                logger.info("This worker writes presence now.")
+        elif now - self._ready_at >= self._pace.leader_not_ready:
+            logger.warning("This worker has no complete session and gives the writing back.")
+            self.is_leader = False
+            await self._background.do(self._lease.release)
+        elif not await self._background.do(self._lease.renew) and not self._lease.holds(time.monotonic()):
+            logger.warning("This worker has lost the lease and writes no longer.")
+            self.is_leader = False
+
+    def _forget(self, now: float) -> None:
+        """What another worker writes. After a reconcile everything is news, and nothing of it more than the rest."""
+        epoch = self._reconciler.completed_epoch
+        if epoch != self._forgot_epoch or now - self._forgot_at >= self._pace.forget:
+            forgotten = self.roster.forget_changes()
+            self._forgotten = forgotten if epoch == self._forgot_epoch else Changes()
+            self._forgot_at, self._forgot_epoch = now, epoch
+
+    # --- Other duties ---
+
+    async def _look(self) -> None:
+        if self._session.is_open and self._session.is_guild_there:
+            await self._reconciler.look(time.monotonic())
+            await self._healer.look(time.monotonic())
+
+    async def _read_wishes(self) -> None:
+        """Of readers who miss a member, or find its record untouched for long."""
+        chat_ids, self._asked_position = await self._background.do(self._store.asked, self._asked_position)
+        self._healer.want(chat_ids)
+
+    async def _keep_moments(self) -> None:
+        if self.is_leader and self._lease.holds(time.monotonic()) and self._flusher.generation:
+            await self._moments.keep()
+            if self._is_retaining and not self._flusher.is_dumping and self._session.is_ready:
+                self._is_retaining = False
+                await self._moments.retain_members()
+
+    async def _follow_pictures(self) -> None:
+        redrawn = self.roster.changes.redrawn
+        if not redrawn or not self.is_leader:
+            return
+        self.roster.changes.redrawn = set()
+        try:
+            await self._background.do(pictures.follow, self._members(redrawn))
+        except DatabaseError:
+            self.roster.changes.redrawn |= redrawn
+            raise
+
+    def _members(self, chat_ids: Iterable[int]) -> dict[int, Json]:
+        found = ((chat_id, self.roster.members.get(chat_id)) for chat_id in chat_ids)
+        return {chat_id: json.loads(entry.member) for chat_id, entry in found if entry is not None}
+
+    async def _tell_stats(self) -> None:
+        if not self.is_leader:
+            alive_at = await self._background.do(self._store.alive_at)
+            if alive_at is not None and time.time() - alive_at < STATS_ARE_OLD:
+                return
+        await self._background.do(self._store.keep_stats, self.stats())
+
+    def stats(self) -> Json:
+        """About this worker, for the admin. Times in milliseconds, `at` in UNIX seconds."""
+        return {
+            "at": int(time.time()),
+            "worker": self._lease.holder,
+            "connected": self._session.is_open,
+            "ready": self._session.is_ready,
+            "leader": self.is_leader,
+            "members": len(self.roster.members),
+            "epoch": self.roster.epoch,
+            "generation": self._flusher.completed,
+            "identifies_left": self._feed.identifies_left,
+            "reconnects": dict(self._session.lost),
+            "dirty": len(self.roster.changes.dirty),
+            "flush_ms": round(self._flusher.last_ms, 1),
+            "lag_ms": round(self._flusher.lag_ms, 1),
+            "rate_limited": self._reconciler.rate_limited,
+            "bad_payloads": dict(self.roster.bad),
+        }
+
+    # --- How it goes on, and ends ---
+
+    async def _every(self, seconds: float, act: Callable[[], Awaitable[None]]) -> None:
+        while True:
+            await self._trying(act.__name__.strip("_"), act, 0)
+            await asyncio.sleep(seconds)
+
+    async def _trying(self, name: str, act: Callable[[], Awaitable[bool | None]], pause: float) -> bool:
+        """What `act` returns. A store or database that does not answer is logged once until it does again."""
+        try:
+            result = await act()
+        except (StoreUnavailable, DatabaseError) as error:
+            if name not in self._troubles:
+                self._troubles.add(name)
+                logger.warning("The presence worker waits (%s): %s", name, jobs.described(error))
+            await asyncio.sleep(pause)
+            return False
+        if name in self._troubles:
+            self._troubles.discard(name)
+            logger.warning("The presence worker goes on (%s).", name)
+        return bool(result)
+
+    async def _end(
+        self, feed: asyncio.Task[None], writing: asyncio.Task[None], loops: list[asyncio.Task[None]]
+    ) -> None:
+        """The last flush, the lease, the session; nothing of it may hold up the end for long."""
+        for task in loops:
+            task.cancel()
+        await asyncio.wait([writing], timeout=self._pace.ending)
+        is_answering = not writing.cancel()  # the store
+        if self.is_leader and is_answering:
+            await _briefly(self._write_the_rest(), self._pace.ending)
+        if self.is_leader:
+            await _briefly(self._background.do(self._lease.release), self._pace.ending / 2)
+        await self._feed.close()
+        await asyncio.wait([feed], timeout=2)
+        feed.cancel()
+        await self._background.close(self._pace.ending / 2)
+
+    async def _write_the_rest(self) -> None:
+        while await self._trying("store", self._write, 0):
+            pass
+        await self._trying("keep_moments", self._keep_moments, 0)
+
+
+async def _briefly(work: Awaitable[None], seconds: float) -> None:
+    try:
+        await asyncio.wait_for(work, seconds)
+    except TimeoutError:
+        logger.warning("The presence worker ends without waiting for the store.")

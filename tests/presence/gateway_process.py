@@ -1,0 +1,96 @@
+"""run_presence_gateway as a process of its own, on the database, the store and the platform of the test.
+
+`python -m tests.presence.gateway_process ADDRESS JSON [ARGUMENT...]`; the JSON names databases, caches and platform.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import django
+from django.conf import settings
+from django.core.management import execute_from_command_line
+
+from presence.simulator.running import Simulator
+
+ROOT = Path(__file__).parents[2]
+
+
+class Gateway:
+    """One such process."""
+
+    def __init__(self, command: list[str], log: Path) -> None:
+        self.log = log
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+            )
+
+    def end(self, number: int) -> tuple[int, float]:
+        """Its exit code, and how many seconds it needed."""
+        asked_at = time.monotonic()
+        self.process.send_signal(number)
+        exit_code = self.process.wait(30)
+        return exit_code, time.monotonic() - asked_at
+
+    def told(self) -> list[dict[str, Any]]:
+        """Its log. Any: JSON."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+class Starter:
+    """Starts processes; what still runs at the end is killed."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self.simulator = simulator
+        self._directory = tempfile.TemporaryDirectory()
+        self._processes: list[Gateway] = []
+
+    def __enter__(self) -> Starter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for gateway in self._processes:
+            gateway.process.kill()
+            gateway.process.wait()
+        self._directory.cleanup()
+
+    def __call__(self, *arguments: str, **chat: str) -> Gateway:
+        """`chat`: what of settings.CHAT is different."""
+        log = Path(self._directory.name) / f"log-{len(self._processes)}"
+        self._processes.append(Gateway(self.command(*arguments, **chat), log))
+        return self._processes[-1]
+
+    def command(self, *arguments: str, **chat: str) -> list[str]:
+        places = {
+            "name": str(settings.DATABASES["default"]["NAME"]),
+            "redis": settings.REDIS_URL,
+            "chat": asdict(replace(settings.CHAT, **chat)),  # type: ignore[arg-type]  # texts alone are given
+        }
+        return [sys.executable, "-m", "tests.presence.gateway_process", json.dumps(places), *arguments]
+
+
+def main() -> None:
+    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    places = json.loads(sys.argv[1])
+    settings.DATABASES["default"]["NAME"] = places["name"]
+    for cache in settings.CACHES.values() if places["redis"] else ():
+        cache["LOCATION"] = places["redis"]
+    settings.CHAT = replace(settings.CHAT, **places["chat"])
+    django.setup()
+    execute_from_command_line(["manage.py", "run_presence_gateway", *sys.argv[2:]])
+
+
+if __name__ == "__main__":
+    main()

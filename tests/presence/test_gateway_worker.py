@@ -1,0 +1,206 @@
+"""The worker over real sockets: everybody's presence, and what happens to it live."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from accounts.models import LinkedAccount
+from presence import last_online, status
+from presence.pace import Pace
+from presence.simulator.running import Simulator
+from presence.simulator.shapes import Json
+from presence.store import Banner, PresenceStore
+from tests.factories.accounts import UserFactory
+from tests.presence import workers
+from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ADA, BOB, NEW = 268473310000000011, 268473310000000012, 268473310000000013
+ONLINE: Json = {"status": "online"}
+
+
+def truth(simulator: Simulator, chat_ids: list[int]) -> dict[int, str]:
+    return {chat_id: status.of(simulator.presence(chat_id)) for chat_id in chat_ids}
+
+
+@pytest.mark.parametrize("count", [250, 5000])
+def test_everybody_is_right_once_the_store_holds_the_truth(
+    simulator: Simulator, store: PresenceStore, count: int
+) -> None:
+    chat_ids = simulator.populate(count)
+    with working(simulator, store):
+        wait_for_truth(store)
+        assert workers.statuses(store, chat_ids) == truth(simulator, chat_ids)
+        assert workers.statuses(store, [NEW]) == {NEW: "absent"}
+    assert simulator.counters.full_requests == 1
+    assert last_online.all_of() == {}  # nobody was seen going offline
+
+
+def test_a_chat_server_of_80_000_is_right(simulator: Simulator, store: PresenceStore) -> None:
+    chat_ids = simulator.populate(80_000)
+    with working(simulator, store, Pace()):
+        wait_for_truth(store, seconds=120)
+        assert workers.statuses(store, chat_ids) == truth(simulator, chat_ids)
+
+
+def test_an_empty_chat_server_is_right_too(simulator: Simulator, store: PresenceStore) -> None:
+    with working(simulator, store):
+        wait_for_truth(store)
+        assert workers.statuses(store, [ADA]) == {ADA: "absent"}
+        assert store.glance(ADA).is_complete
+
+
+class TestLive:
+    def test_a_change_is_readable_at_once(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA)
+        with working(simulator, store):
+            wait_for_truth(store)
+            for name in ("online", "idle", "dnd", "offline"):
+                simulator.set_presence(ADA, {"status": name})
+                wait_for_status(store, ADA, name)
+
+    def test_every_activity_is_kept_as_it_came(self, simulator: Simulator, store: PresenceStore) -> None:
+        activities = [
+            {"type": 2, "name": "Spotify", "id": "spotify:1", "sync_id": "x", "assets": {"large_image": "spotify:ab"}},
+            {"type": 0, "name": "A game", "timestamps": {"start": 1}, "odd": {"any": [None, "\0", "\ud800"]}},
+        ]
+        simulator.add_member(ADA)
+        with working(simulator, store):
+            wait_for_truth(store)
+            client_status = {"vr": "online", "embedded": "idle"}
+            simulator.set_presence(ADA, {"status": "online", "client_status": client_status, "activities": activities})
+            wait_for_status(store, ADA, "online")
+            record = store.glance(ADA).record
+            assert record is not None
+            assert record.presence == {
+                "status": "online",
+                "client_status": client_status,
+                "activities": activities,
+            }
+
+    def test_somebody_joins_and_leaves(self, simulator: Simulator, store: PresenceStore) -> None:
+        with working(simulator, store):
+            wait_for_truth(store)
+            store.keep_miss(NEW, "notMember")
+            simulator.add_member(NEW, presence={"status": "idle"})
+            wait_for_status(store, NEW, "idle")
+            wait_until(lambda: store.glance(NEW).miss == "")
+            simulator.remove_member(NEW)
+            wait_for_status(store, NEW, "absent")
+            wait_until(lambda: store.glance(NEW).is_account_known)
+
+    def test_who_joins_offline_is_looked_up_first(self, simulator: Simulator, store: PresenceStore) -> None:
+        with working(simulator, store):
+            wait_for_truth(store)
+            simulator.add_member(NEW)
+            wait_for_status(store, NEW, "offline")
+        assert [NEW] in simulator.counters.member_requests
+
+    def test_a_new_nick_is_stored_and_the_banner_read_again(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA)
+        with working(simulator, store):
+            wait_for_truth(store)
+            store.keep_banner(ADA, Banner("b1", time.time()))
+            simulator.update_member(ADA, member={"nick": "Countess"})
+            wait_until(lambda: store.glance(ADA).banner is None)
+            record = store.glance(ADA).record
+            assert record is not None
+            assert record.member["nick"] == "Countess"
+
+    def test_a_linked_account_follows_its_name(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA, user={"username": "ada"})
+        LinkedAccount.objects.create(
+            user=UserFactory(), kind=LinkedAccount.Kind.CHAT, external_id=str(ADA), name="ada", linked_at=timezone.now()
+        )
+        with working(simulator, store):
+            wait_for_truth(store)
+            simulator.update_member(ADA, user={"username": "lovelace"})
+            wait_until(lambda: LinkedAccount.objects.get().name == "lovelace")
+
+    def test_a_presence_of_somebody_unknown_is_looked_up(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_account(NEW)
+        payload = {"user": {"id": str(NEW)}, "guild_id": simulator.guild_id, "status": "online"}
+        with working(simulator, store):
+            wait_for_truth(store)
+            simulator.dispatch("PRESENCE_UPDATE", payload)
+            wait_until(lambda: simulator.counters.member_requests == [[NEW]])
+            assert workers.statuses(store, [NEW]) == {NEW: "absent"}
+
+    def test_it_tells_of_itself(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA)
+        with working(simulator, store):
+            wait_for_truth(store)
+            told = {"connected": True, "ready": True, "leader": True, "members": 2, "epoch": 1, "dirty": 0}
+            wait_until(lambda: (store.stats() or {}).items() >= told.items())
+
+
+class TestLookups:
+    """Readers ask; the worker looks the member up."""
+
+    def test_an_event_that_never_came_is_made_up_for(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA)
+        with working(simulator, store):
+            wait_for_truth(store)
+            store.ask(ADA)
+            wait_until(lambda: [ADA] in simulator.counters.member_requests)
+
+    def test_who_is_not_found_is_gone(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA)
+        pace = replace(QUICK, asked=60.0)
+        with working(simulator, store, pace):
+            wait_for_truth(store)
+            payload = {"guild_id": simulator.guild_id, "members": [], "presences": [], "not_found": [str(ADA)]}
+            simulator.dispatch("GUILD_MEMBERS_CHUNK", {**payload, "chunk_index": 0, "chunk_count": 1, "nonce": "ids9"})
+            wait_for_status(store, ADA, "absent")
+
+
+BAD: list[tuple[str, Any]] = [
+    ("PRESENCE_UPDATE", None),
+    ("PRESENCE_UPDATE", []),
+    ("PRESENCE_UPDATE", {}),
+    ("PRESENCE_UPDATE", {"user": None}),
+    ("PRESENCE_UPDATE", {"user": {"id": str(ADA)}, "client_status": None, "activities": 5, "status": "offline"}),
+    ("PRESENCE_UPDATE", {"user": {"id": str(ADA)}, "client_status": "x"}),
+    ("GUILD_MEMBER_UPDATE", {"user": {"id": "nobody"}}),
+    ("GUILD_MEMBER_ADD", {"user": 5}),
+    ("GUILD_MEMBER_REMOVE", {"user": [str(ADA)]}),
+    ("GUILD_MEMBERS_CHUNK", {"members": None, "nonce": "full1.1"}),
+    ("GUILD_CREATE", {"id": None}),
+    ("GUILD_DELETE", {"unavailable": True}),
+    ("RATE_LIMITED", {"retry_after": "soon"}),
+    ("SOMETHING_NEW", {"any": "thing"}),
+]
+
+
+class TestBadEvents:
+    @pytest.mark.parametrize(("name", "payload"), BAD, ids=[f"{number}-{name}" for number, (name, _) in enumerate(BAD)])
+    def test_one_is_skipped_and_the_next_one_counts(
+        self, simulator: Simulator, store: PresenceStore, name: str, payload: Any
+    ) -> None:
+        simulator.add_member(ADA, presence=ONLINE)
+        simulator.add_member(BOB)
+        if isinstance(payload, dict):
+            payload = {"guild_id": simulator.guild_id, **payload}
+        with working(simulator, store) as running:
+            wait_for_truth(store)
+            simulator.dispatch(name, payload)
+            simulator.set_presence(BOB, {"status": "dnd"})
+            wait_for_status(store, BOB, "dnd")
+            assert workers.statuses(store, [ADA]) == {ADA: "online"}
+            assert running.stats()["reconnects"] == {}
+
+    def test_a_message_that_is_no_json_and_a_huge_one(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA)
+        activities = [{"type": 0, "name": "x" * 2_000_000}]
+        with working(simulator, store) as running:
+            wait_for_truth(store)
+            simulator.send_text("{no json")
+            simulator.set_presence(ADA, {"status": "dnd", "activities": activities})
+            wait_for_status(store, ADA, "dnd")
+            assert running.stats()["bad_payloads"] == {"message": 1}

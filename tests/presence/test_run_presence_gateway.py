@@ -1,0 +1,136 @@
+"""`run_presence_gateway` as a process of its own: how it ends, and what a kill leaves behind."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from accounts.models import JobRun
+from presence import last_online
+from presence.lease import NAME
+from presence.simulator.running import Simulator
+from presence.store import PresenceStore
+from tests.config import process_table
+from tests.presence import workers
+from tests.presence.gateway_process import ROOT, Starter
+from tests.presence.workers import wait_for_status, wait_for_truth, wait_until
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ADA, BOB, EVE = 268473310000000011, 268473310000000012, 268473310000000013
+
+
+@pytest.fixture
+def start(simulator: Simulator) -> Iterator[Starter]:
+    """Ada is online, Bob is idle."""
+    simulator.add_member(ADA, presence={"status": "online"})
+    simulator.add_member(BOB, presence={"status": "idle"})
+    with Starter(simulator) as starter:
+        yield starter
+
+
+class TestEnd:
+    @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+    def test_a_signal_ends_it_cleanly_and_soon(self, start: Starter, store: PresenceStore, number: int) -> None:
+        gateway = start()
+        wait_for_truth(store)
+        exit_code, seconds = gateway.end(number)
+        assert (exit_code, seconds < 4, gateway.told()) == (0, True, [])
+        run = JobRun.objects.get(pk=NAME)
+        assert run.lease_ends_at is None  # free for another one at once
+
+    def test_the_last_flush_is_done(self, start: Starter, simulator: Simulator, store: PresenceStore) -> None:
+        gateway = start()
+        wait_for_truth(store)
+        simulator.set_presence(ADA, {"status": "offline"})
+        wait_for_status(store, ADA, "offline")
+        assert gateway.end(signal.SIGTERM)[0] == 0
+        assert set(last_online.all_of()) == {ADA}
+
+    @pytest.mark.parametrize("is_down", ["rest", "gateway"])
+    def test_it_ends_while_it_cannot_connect(self, start: Starter, simulator: Simulator, is_down: str) -> None:
+        setattr(simulator, f"{is_down}_is_down", True)
+        gateway = start()
+        wait_until(lambda: simulator.counters.rest)
+        exit_code, seconds = gateway.end(signal.SIGTERM)
+        assert (exit_code, seconds < 4) == (0, True)
+
+    def test_it_ends_with_its_parent(self, start: Starter, store: PresenceStore) -> None:
+        script = (
+            "import os, subprocess, sys, time\n"
+            "child = subprocess.Popen([*sys.argv[1:], '--parent', str(os.getpid())])\n"
+            "print(child.pid, flush=True)\n"
+            "time.sleep(600)\n"
+        )
+        command = [sys.executable, "-c", script, *start.command()]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as parent:
+            try:
+                assert parent.stdout is not None
+                child = int(parent.stdout.readline())
+                wait_for_truth(store)
+            finally:
+                parent.kill()
+        process_table.wait_until_gone(child)
+
+
+class TestRefused:
+    @pytest.mark.parametrize("code", [4004, 4010, 4011, 4012, 4013, 4014])
+    def test_a_fatal_close_code_ends_it_for_good(
+        self, start: Starter, simulator: Simulator, store: PresenceStore, code: int
+    ) -> None:
+        gateway = start()
+        wait_for_truth(store)
+        simulator.close_with(code)
+        assert gateway.process.wait(30) == 78
+        last = gateway.told()[-1]
+        assert (last["level"], last["logger"]) == ("CRITICAL", "presence.management.commands.run_presence_gateway")
+        assert f"code {code}" in last["message"]
+        assert simulator.counters.identifies == 1
+
+    def test_a_wrong_token_ends_it_for_good(self, start: Starter) -> None:
+        gateway = start(bot_token="MjY4.wrong.token")
+        assert gateway.process.wait(30) == 78
+        assert [(entry["level"], entry["message"]) for entry in gateway.told()] == [
+            ("CRITICAL", "Live presence has ended: The platform does not accept the bot token.")
+        ]
+        assert "wrong" not in gateway.log.read_text()
+
+    def test_without_a_chat_server_there_is_nothing_to_do(self, settings: Any) -> None:
+        """Any: pytest-django's own."""
+        settings.CHAT = replace(settings.CHAT, guild_id="")
+        with pytest.raises(CommandError, match="CHAT_GUILD_ID") as raised:
+            call_command("run_presence_gateway")
+        assert raised.value.returncode == 78
+
+
+class TestKilled:
+    def test_nothing_stale_stays_and_last_online_is_right(
+        self, start: Starter, simulator: Simulator, store: PresenceStore
+    ) -> None:
+        simulator.add_member(EVE, presence={"status": "online"})
+        gateway = start()
+        wait_for_truth(store)
+        simulator.set_presence(BOB, {"status": "offline"})
+        wait_for_status(store, BOB, "offline")
+        bob = store.glance(BOB).record
+        gateway.process.kill()
+        gateway.process.wait()
+        alive_at = store.alive_at()
+        assert bob is not None
+        assert alive_at is not None
+        simulator.set_presence(ADA, {"status": "offline"})
+        simulator.remove_member(EVE)
+        start()
+        wait_for_truth(store)
+        assert workers.statuses(store, [ADA, BOB, EVE]) == {ADA: "offline", BOB: "offline", EVE: "absent"}
+        moments = {ADA: int(alive_at), BOB: bob.last_online}
+        records = {chat_id: store.glance(chat_id).record for chat_id in moments}
+        assert {chat_id: record.last_online if record else None for chat_id, record in records.items()} == moments
+        wait_until(lambda: last_online.all_of() == moments)
