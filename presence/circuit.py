@@ -1,0 +1,44 @@
+"""Leaves an outside server alone for a while once it fails: nobody waits for it then, and it can recover."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+
+FAILURES = 5  # in a row
+PAUSE = 5.0  # seconds after them
+LONGEST_PAUSE = 600.0  # seconds, whatever the server asks for
+
+
+class Circuit:
+    """Of one server and one process. The first call after a pause decides: one more failure is another pause."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._failures = 0
+        self._open_until = 0.0
+
+    def seconds_left(self) -> int:
+        """For how many whole seconds nothing should be asked; 0: ask."""
+        left = self._open_until - time.time()
+        return math.ceil(left) if 0 < left <= LONGEST_PAUSE else 0  # longer: the clock was set back
+
+    def succeed(self) -> None:
+        with self._lock:
+            self._failures = 0
+
+    def fail(self) -> None:
+        """No answer, or none that can be used."""
+        with self._lock:
+            self._failures += 1
+            if self._failures >= FAILURES:
+                self._open(PAUSE)
+
+    def pause(self, seconds: float) -> None:
+        """The server itself, or what it answers, says that nothing should be asked for so long."""
+        with self._lock:
+            self._open(seconds)
+
+    def _open(self, seconds: float) -> None:
+        self._open_until = max(self._open_until, time.time() + min(seconds, LONGEST_PAUSE))

@@ -1,0 +1,154 @@
+"""The presence of a member as readers see it: one look into the store, and where that does not say, one call to the
+platform.
+
+Whether somebody is a member is never guessed, and nobody is called offline because nothing is known.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from datetime import datetime, timedelta
+
+from accounts.models import LinkedAccount
+from presence import presentation, refreshing, rest, store, turns
+from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
+from presence.flights import Flights
+from presence.presentation import Presence
+from presence.rest import Membership, RestUnavailable
+from presence.store import Glance, PresenceStore, StoreUnavailable
+
+STALE_AFTER = timedelta(seconds=60)
+EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here
+FUTURE = timedelta(minutes=1)  # how far the platform's clock may be ahead of ours
+GREATEST_ID = 2**63 - 1
+TURN_SECONDS = 5  # what a call to the platform may take
+PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for somebody else's work, looking so often
+_ID = re.compile("[0-9]{17,19}")
+
+_lookups: Flights[Glance] = Flights()
+logger = logging.getLogger(__name__)
+
+
+def check(chat_id: str) -> int:
+    """The number that a well-formed id is. ChatIdInvalid for anything but 17 to 19 ASCII digits."""
+    if not _ID.fullmatch(chat_id):
+        raise ChatIdInvalid
+    return int(chat_id)
+
+
+def possible(chat_id: str, now: datetime) -> int:
+    """The number of an id that the platform may have issued by now. ChatIdInvalid; ChatNotFound: it never did."""
+    number = check(chat_id)
+    if chat_id.startswith("0") or number > GREATEST_ID or _issued_at(number) > now.timestamp() + FUTURE.total_seconds():
+        raise ChatNotFound
+    return number
+
+
+def presence_of(chat_id: str, now: datetime) -> Presence:
+    """One round trip for a member, and one more for each part that is due. ChatIdInvalid, ChatNotFound, NotMember;
+    PresenceUnavailable: nobody knows at the moment."""
+    number = possible(chat_id, now)
+    opened = store.opened()
+    try:
+        glance = opened.glance(number)
+        _require_fresh(glance, now)
+        if glance.record is None:
+            glance = _found_out(opened, number, glance, now)
+    except StoreUnavailable as error:
+        logger.warning("The presence store does not answer: %s", error)
+        raise PresenceUnavailable from error
+    return shown(number, refreshing.renewed(opened, number, glance, now), now)
+
+
+def shown(chat_id: int, glance: Glance, now: datetime) -> Presence:
+    """What the store alone proves, without any call: a presence, NotMember, ChatNotFound, else PresenceUnavailable."""
+    _require_fresh(glance, now)
+    record, profile = glance.record, glance.profile
+    if record is None:
+        _tell_miss(glance)
+        raise PresenceUnavailable
+    return presentation.of(
+        chat_id=chat_id,
+        member=record.member,
+        presence=record.presence,
+        last_online=record.last_online,
+        banner=glance.banner.hash if glance.banner else None,
+        biography=profile.biography if profile else None,
+        profile_badges=profile.badges if profile else (),
+    )
+
+
+def _issued_at(chat_id: int) -> float:
+    """UNIX seconds."""
+    return ((chat_id >> 22) + EPOCH) / 1000
+
+
+def _require_fresh(glance: Glance, now: datetime) -> None:
+    """A stamp from the future is as doubtful as an old one: somebody's clock is wrong."""
+    if glance.alive_at is None or abs(now.timestamp() - glance.alive_at) >= STALE_AFTER.total_seconds():
+        raise PresenceUnavailable
+
+
+def _tell_miss(glance: Glance) -> None:
+    """Raises the miss that the store proves."""
+    if glance.miss == Membership.NOT_FOUND.value:
+        raise ChatNotFound
+    if glance.miss == Membership.NOT_MEMBER.value or (glance.is_complete and glance.is_account_known):
+        raise NotMember
+
+
+def _found_out(opened: PresenceStore, chat_id: int, glance: Glance, now: datetime) -> Glance:
+    """One with a record, where the store had none; raises the miss."""
+    _tell_miss(glance)
+    linked = LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, external_id=str(chat_id))
+    if glance.is_complete and linked.exists():
+        raise NotMember
+    return _lookups.join(chat_id, lambda: _looked_up(opened, chat_id, now))
+
+
+def _looked_up(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
+    """By this process, unless another one is about it."""
+    turn = f"membership:{chat_id}"
+    if not turns.take(turn, TURN_SECONDS):
+        return _awaited(opened, chat_id)
+    try:
+        glance = opened.glance(chat_id)  # whoever had the turn before may have found out what we are about to ask
+        if glance.record is not None:
+            return glance
+        _tell_miss(glance)
+        return _asked(opened, chat_id, now)
+    finally:
+        turns.end(turn)
+
+
+def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
+    """What the platform says is kept; where it says that the feed has not caught up, the feed gets a moment to."""
+    try:
+        membership = rest.membership(chat_id)
+    except RestUnavailable as error:
+        logger.info("Whether %s is a member is not known: %s", chat_id, error)
+        raise PresenceUnavailable(retry_after=error.retry_after) from error
+    if membership is Membership.MEMBER:
+        opened.ask(chat_id)
+        return _awaited(opened, chat_id)
+    if membership is Membership.NOT_FOUND:
+        if _issued_at(chat_id) < now.timestamp() - FUTURE.total_seconds():  # a later id may still be issued
+            opened.keep_miss(chat_id, membership.value)
+        raise ChatNotFound
+    opened.keep_miss(chat_id, membership.value)
+    opened.know_account(chat_id)
+    raise NotMember
+
+
+def _awaited(opened: PresenceStore, chat_id: int) -> Glance:
+    """What another process writes in a moment: a record, or a miss, which is raised."""
+    ends_at = time.monotonic() + PATIENCE
+    while time.monotonic() < ends_at:
+        time.sleep(PAUSE)
+        glance = opened.glance(chat_id)
+        if glance.record is not None:
+            return glance
+        _tell_miss(glance)
+    raise PresenceUnavailable(retry_after=1)

@@ -1,0 +1,101 @@
+"""What the OpenAPI document says of the presence lookup."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiResponse, extend_schema
+from rest_framework import serializers
+
+from accounts import openapi
+from accounts.errors import ApiError
+from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
+from presence.serializers import PresenceSerializer
+
+CHAT_ID = OpenApiParameter(
+    "chat_id",
+    {"type": "string", "pattern": "^[0-9]{17,19}$", "example": "268473310986240001"},
+    OpenApiParameter.PATH,
+    description="The account's id on the chat platform: `user.chatId` of the lookup.",
+)
+MISSES: tuple[type[ApiError], ...] = (NotMember, ChatNotFound)
+_RETRY_AFTER = OpenApiParameter(
+    "Retry-After",
+    {"type": "integer", "minimum": 1},
+    OpenApiParameter.HEADER,
+    description="In how many seconds to ask again.",
+    response=[429, 503],
+)
+_CDN, _ART = "https://cdn.example.org", "https://lookup.example.org/static"
+_LISTENING = {
+    "name": "Example Music",
+    "type": 2,
+    "state": "The Examples",
+    "details": "A Track of Theirs",
+    "tooltip": "An Album of Theirs",
+    "emoji": None,
+    "image": "https://pictures.example.org/ab67616d0000b273",
+}
+_CUSTOM = {
+    "name": "",
+    "type": 4,
+    "state": "Back at noon",
+    "details": None,
+    "tooltip": None,
+    "emoji": "🎧",
+    "image": None,
+}
+_ADA = {
+    "id": "268473310986240001",
+    "username": "ada",
+    "globalName": "Ada Example",
+    "serverNick": None,
+    "avatar": f"{_CDN}/avatars/268473310986240001/0f1e2d3c4b5a69788796a5b4c3d2e1f0.png",
+    "serverAvatar": None,
+    "serverBanner": None,
+    "banner": None,
+    "decoration": None,
+    "nameplate": None,
+    "biography": "Analyst.",
+    "activity": _LISTENING,
+    "activities": [_CUSTOM, _LISTENING],
+    "badges": {"premium": {"name": "Premium", "url": f"{_ART}/badges/chat/premium.svg"}},
+    "status": {"status": "idle", "url": f"{_ART}/status/idle.png"},
+    "last_online": 1780000000,
+    "clan": {"tag": "ENGN", "badge": f"{_CDN}/guild-tag-badges/268473310000000000/7a8b9c.png"},
+}
+
+
+class MissSerializer(serializers.Serializer[Any]):
+    """Which of the two it is that makes an account invisible."""
+
+    error = serializers.CharField()
+    miss = serializers.ChoiceField(["notMember", "notFound"])
+
+
+def responses() -> dict[int, OpenApiResponse]:
+    """The errors of a lookup by chat id, each with its body as an example."""
+    told = openapi.error_responses(ChatIdInvalid, *openapi.KEY_ERRORS, *openapi.COMMON_ERRORS, PresenceUnavailable())
+    told[404] = OpenApiResponse(
+        MissSerializer,
+        description="The account has not joined the chat server, or no account has this id.",
+        examples=[OpenApiExample(error.__name__, value=error().body()) for error in MISSES],
+    )
+    return dict(sorted(told.items()))
+
+
+presence_lookup = extend_schema(
+    operation_id="lookup_presence",
+    summary="Look up a member's live presence",
+    description=(
+        "Status and activities as of this moment; banner at most 30 seconds old; biography and the badges that come "
+        "with it at most a day old, and null at the very first lookup. Only members of the service's chat server are "
+        "visible. While nobody can know a presence, the answer is 503, never an invented `offline`."
+    ),
+    tags=["Lookup"],
+    parameters=[CHAT_ID, _RETRY_AFTER],
+    responses={
+        200: OpenApiResponse(PresenceSerializer, examples=[OpenApiExample("A member", value=_ADA)]),
+        **responses(),
+    },
+)

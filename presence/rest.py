@@ -1,0 +1,132 @@
+"""The chat platform's REST routes that a reader needs: who is a member, and whose banner is which.
+
+No route tells a presence; that is the gateway's alone. All processes together ask at most ten times a second, of which
+banners take at most seven: a member's banner can wait, whether somebody is a member cannot.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from enum import Enum
+from http import HTTPStatus
+
+from django.conf import settings
+
+from accounts import limits, outside
+from accounts.limits import Limit, LimitsUnavailable
+from accounts.outside import Answer, NoAnswer
+from presence.circuit import Circuit
+
+BUCKET = Limit("chat-rest", 10, timedelta(seconds=1))
+BANNER_BUCKET = Limit("chat-rest-banner", 7, timedelta(seconds=1))
+UNKNOWN_MEMBER, UNKNOWN_ACCOUNT = 10007, 10013  # the platform's error codes
+REFUSED_PAUSE = 60.0  # seconds: 10,000 answers of 401, 403 or 429 in ten minutes bar the address altogether
+_HASH = re.compile("[A-Za-z0-9_]{1,128}")
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
+
+logger = logging.getLogger(__name__)
+
+
+class Membership(Enum):
+    """What the platform says of an id."""
+
+    MEMBER = "member"
+    NOT_MEMBER = "notMember"
+    NOT_FOUND = "notFound"
+
+
+class RestUnavailable(Exception):
+    """The platform did not answer, must not be asked now, or said nothing that can be used.
+
+    `retry_after`: in how many whole seconds it may.
+    """
+
+    def __init__(self, message: str, *, retry_after: int) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+def membership(chat_id: int) -> Membership:
+    """One call. RestUnavailable: nobody knows."""
+    answer = _read(f"/guilds/{settings.CHAT.guild_id}/members/{chat_id}", BUCKET)
+    if answer.status == HTTPStatus.OK:
+        return Membership.MEMBER
+    code = answer.body.get("code") if isinstance(answer.body, dict) else None
+    if answer.status == HTTPStatus.NOT_FOUND and code == UNKNOWN_MEMBER:
+        return Membership.NOT_MEMBER
+    if answer.status == HTTPStatus.NOT_FOUND and code == UNKNOWN_ACCOUNT:
+        return Membership.NOT_FOUND
+    logger.warning("The chat platform answered %s, code %r, where a member was asked for.", answer.status, code)
+    raise RestUnavailable("An answer that says nothing of the member.", retry_after=5)
+
+
+def banner(chat_id: int) -> str | None:
+    """The hash of the account's banner; None without one. One call. RestUnavailable: nobody knows."""
+    answer = _read(f"/users/{chat_id}", BUCKET, BANNER_BUCKET)
+    if answer.status == HTTPStatus.NOT_FOUND:
+        return None
+    if answer.status != HTTPStatus.OK:
+        raise RestUnavailable(f"{answer.status} where an account was asked for.", retry_after=5)
+    found = answer.body.get("banner")
+    return found if isinstance(found, str) and _HASH.fullmatch(found) else None
+
+
+def _read(path: str, *buckets: Limit) -> Answer:
+    """The answer, whose body is an object where it is 200."""
+    chat = settings.CHAT
+    if not chat.guild_id:
+        raise RestUnavailable("There is no chat server.", retry_after=60)
+    circuit = _circuit(chat.api_url)
+    if left := circuit.seconds_left():
+        raise RestUnavailable("The chat platform is left alone for a while.", retry_after=left)
+    _take(*buckets)
+    headers = {"Authorization": f"Bot {chat.bot_token}", "User-Agent": f"DiscordBot ({settings.BASE_URL}, 1.0)"}
+    try:
+        answer = outside.read("GET", chat.api_url + path, headers=headers)
+    except NoAnswer as error:
+        circuit.fail()
+        raise RestUnavailable(str(error), retry_after=5) from error
+    _judge(answer, circuit)
+    return answer
+
+
+def _take(*buckets: Limit) -> None:
+    """One of each bucket, or none."""
+    try:
+        outcomes = limits.hit(*buckets)
+    except LimitsUnavailable as error:
+        raise RestUnavailable("The limit store does not answer.", retry_after=1) from error
+    for outcome in outcomes:
+        if not outcome.is_allowed:
+            raise RestUnavailable("The bucket is empty.", retry_after=outcome.seconds_left)
+
+
+def _judge(answer: Answer, circuit: Circuit) -> None:
+    """Whether the platform is well, and whether it wants to be asked."""
+    if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+        logger.error("The chat platform refuses the bot: %s.", answer.status)
+        circuit.pause(REFUSED_PAUSE)
+    elif answer.status == HTTPStatus.TOO_MANY_REQUESTS:
+        circuit.pause(_seconds(answer.headers))
+    elif answer.status >= 500 or (answer.status == HTTPStatus.OK and not isinstance(answer.body, dict)):
+        circuit.fail()
+    else:
+        circuit.succeed()
+        return
+    raise RestUnavailable(f"The chat platform answered {answer.status}.", retry_after=circuit.seconds_left() or 5)
+
+
+def _seconds(headers: Mapping[str, str]) -> float:
+    """`Retry-After`; a second where it says nothing that can be read."""
+    said = headers.get("Retry-After", "")
+    return max(float(said), 1.0) if _SECONDS.fullmatch(said) else 1.0
+
+
+@functools.cache
+def _circuit(api_url: str) -> Circuit:
+    """For the platform at this address."""
+    return Circuit()

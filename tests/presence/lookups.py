@@ -1,0 +1,115 @@
+"""Calls of the presence lookup, what the feed would have written, and what is asked of the store meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.test import Client, override_settings
+from django.utils import timezone
+
+from accounts.models import Permission
+from presence.store import PresenceStore, Record
+from tests.factories.accounts import ApiKeyFactory
+
+Json = dict[str, Any]  # Any: a JSON value
+ADA, BEN = 268473310986240001, 268473310986240002
+SECRET, ADDRESS = "the-presence-key-of-the-tests", "203.0.113.7"
+INVALID = (400, {"error": "errors.lookupChatIdInvalid"})
+NOT_MEMBER = (404, {"error": "errors.lookupNotMember", "miss": "notMember"})
+NOT_FOUND = (404, {"error": "errors.lookupChatNotFound", "miss": "notFound"})
+UNAVAILABLE = (503, {"error": "errors.presenceUnavailable"})
+NO_SUCH_PATH = (404, {"error": "errors.notFound"})
+PLAIN: Json = {"nick": None, "user": {"id": str(ADA), "username": "ada", "global_name": None, "public_flags": 0}}
+ONLINE: Json = {"status": "online", "client_status": {"desktop": "online"}, "activities": []}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back. `body`: the JSON in it."""
+
+    status: int
+    text: str
+    body: Any  # a JSON value
+    headers: Mapping[str, str]
+
+    @property
+    def whole(self) -> tuple[int, Any]:
+        """Any: a JSON value."""
+        return self.status, self.body
+
+
+def key(secret: str = SECRET, **values: Any) -> None:
+    """A key that may look up presence, with these columns."""
+    ApiKeyFactory(secret=secret, **{"permissions": [Permission.LOOKUP_PRESENCE.value], **values})
+
+
+def get(chat_id: int | str, secret: str | None = SECRET, address: str = ADDRESS) -> Answer:
+    """`chat_id`: as it stands in the path."""
+    return get_path(f"/api/lookup/presence/{chat_id}", secret, address)
+
+
+def get_path(path: str, secret: str | None = SECRET, address: str = ADDRESS) -> Answer:
+    headers = {} if secret is None else {"X-API-Key": secret}
+    response = Client(REMOTE_ADDR=address).get(path, headers=headers)
+    assert response.headers["Content-Type"] == "application/json", response.content
+    assert response.headers["Content-Length"] == str(len(response.content))
+    text = response.content.decode()
+    return Answer(response.status_code, text, json.loads(text), response.headers)
+
+
+def alive(store: PresenceStore, at: datetime | None = None) -> None:
+    """Say that the store held the truth at that moment, by default this one."""
+    if store.generation() != 1:
+        store.set_complete(1)
+    assert store.stamp((at or timezone.now()).timestamp(), generation=1)
+
+
+def tell(
+    store: PresenceStore,
+    chat_id: int = ADA,
+    *,
+    member: Json | None = None,
+    presence: Json | None = ONLINE,
+    last_online: int | None = None,
+    touched: timedelta = timedelta(0),
+) -> None:
+    """A record as the feed writes it, last touched so long ago, and the word that the store holds the truth."""
+    touched_at = (timezone.now() - touched).timestamp()
+    record = Record(PLAIN if member is None else member, presence, 1, touched_at, last_online)
+    store.write({chat_id: record.to_text()}, ())
+    alive(store)
+
+
+@contextmanager
+def without_limits() -> Iterator[None]:
+    """For tests that ask more often in a minute than anybody may."""
+    with override_settings(RATE_LIMITS_ENABLED=False):
+        yield
+
+
+def commands(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[str]:
+    """What `act` asks of Redis; nothing where the service has none."""
+    if not settings.REDIS_URL:
+        act()
+        return []
+    from redis import Redis
+
+    asked: list[str] = []
+    execute: Callable[..., Any] = Redis.execute_command
+
+    def noted(self: Redis, *arguments: Any, **options: Any) -> Any:
+        """Any: as the library says."""
+        asked.append(arguments[0])
+        return execute(self, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Redis, "execute_command", noted)
+        act()
+    return asked

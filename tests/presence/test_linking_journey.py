@@ -1,0 +1,170 @@
+"""From the Link button to the simulated platforms and back, and what follows everywhere else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+import requests
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import Permission, User
+from oidc_provider import signing
+from presence.simulator.running import Simulator
+from tests.accounts import linking_pages
+from tests.accounts.linking_pages import LINK_CHAT, LINK_SCROBBLER, PAGE, events, linked, said
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.oidc_provider import ApplicationFactory
+from tests.lookup import answers
+from tests.oidc_provider import protocol
+from tests.oidc_provider.protocol import App
+from tests.presence import outside_pages
+
+pytestmark = pytest.mark.django_db
+ID, HASH = "80351110224678912", "a_8342729096ea3675442027381ff50dfe"
+PICTURE = f"https://cdn.chat.example/avatars/{ID}/{HASH}.gif"
+
+
+@dataclass(frozen=True)
+class Person:
+    user: User
+    browser: Client
+    app: App
+
+    def everywhere(self) -> dict[str, Any]:
+        """What the rest of the service says of this person's accounts elsewhere."""
+        found = answers.user(self.user.username).body["user"]
+        by_chat = answers.user(ID, by="chat")
+        token = self.app.sign_in(self.browser, "openid connections")["access_token"]
+        avatar = Client().get(f"/api/chat/avatar/{self.user.pk}")
+        return {
+            "chatId": found["chatId"],
+            "scrobblerUsername": found["scrobblerUsername"],
+            "type=chat": by_chat.body["user"]["username"] if by_chat.status == 200 else by_chat.status,
+            "connections": protocol.userinfo(token).json()["connections"],
+            "avatar": avatar.headers.get("Location", avatar.status_code),
+        }
+
+
+NOTHING: dict[str, Any] = {
+    "chatId": None,
+    "scrobblerUsername": None,
+    "type=chat": 404,
+    "connections": [],
+    "avatar": 404,
+}
+
+
+@pytest.fixture
+def platform(simulator: Simulator, settings: Settings) -> Simulator:
+    """Ada and somebody without a picture are members."""
+    settings.CHAT_CDN_URL = "https://cdn.chat.example"
+    settings.RATE_LIMITS_ENABLED = False
+    settings.CHAT = replace(
+        settings.CHAT,
+        oauth_client_id="268473310000000001",
+        oauth_client_secret="simulated",
+        oauth_authorize_url=f"{simulator.url}/oauth2/authorize",
+    )
+    settings.SCROBBLER = replace(
+        settings.SCROBBLER,
+        api_key="simulated",
+        secret="simulated",
+        api_url=f"{simulator.url}/scrobbler/2.0/",
+        authorize_url=f"{simulator.url}/scrobbler/auth/",
+    )
+    simulator.add_member(ID, user={"username": "ada", "avatar": HASH})
+    simulator.add_account("9" * 18, username="plain")
+    return simulator
+
+
+@pytest.fixture
+def person(platform: Simulator) -> Person:
+    signing.ensure_signing_key()
+    user = UserFactory(username="Ada")
+    ApiKeyFactory(secret=answers.LOOKUP_SECRET, permissions=[Permission.LOOKUP_USER.value])
+    return Person(user, linking_pages.signed_in(user), App(ApplicationFactory()))
+
+
+def test_what_is_linked_is_known_everywhere_until_it_is_unlinked(person: Person) -> None:
+    assert person.everywhere() == NOTHING
+
+    outside_pages.link(person.browser, LINK_CHAT, member=ID)
+    outside_pages.link(person.browser, LINK_SCROBBLER, name="AdaListens")
+    assert linked(person.user) == [("CHAT", ID, "ada", PICTURE), ("SCROBBLER", "adalistens", "AdaListens", "")]
+    assert person.everywhere() == {
+        "chatId": ID,
+        "scrobblerUsername": "AdaListens",
+        "type=chat": "Ada",
+        "connections": [
+            {"type": "chat", "id": ID, "name": "ada"},
+            {"type": "scrobbler", "id": "adalistens", "name": "AdaListens"},
+        ],
+        "avatar": PICTURE,
+    }
+
+    for slug in ("chat", "scrobbler"):
+        assert person.browser.post(f"{PAGE}{slug}/unlink/").status_code == 302
+    assert person.everywhere() == NOTHING
+    assert events(person.user) == [
+        ("linked_account:linked", "CHAT", "Ada"),
+        ("linked_account:linked", "SCROBBLER", "Ada"),
+        ("linked_account:unlinked", "CHAT", "Ada"),
+        ("linked_account:unlinked", "SCROBBLER", "Ada"),
+    ]
+
+
+def test_an_account_without_a_picture_has_the_platforms_default_one(person: Person) -> None:
+    outside_pages.link(person.browser, LINK_CHAT, other="9" * 18)
+    assert linked(person.user) == [("CHAT", "9" * 18, "plain", "")]
+    assert (
+        Client()
+        .get(f"/api/chat/avatar/{person.user.pk}")["Location"]
+        .startswith("https://cdn.chat.example/embed/avatars/")
+    )
+
+
+@pytest.mark.parametrize(("path", "name"), [(LINK_CHAT, "chat platform"), (LINK_SCROBBLER, "music scrobbler")])
+def test_who_refuses_there_has_linked_nothing(person: Person, path: str, name: str) -> None:
+    answer = outside_pages.link(person.browser, path, "refuse")
+    assert said(person.browser, answer) == f"You did not allow it at the {name}. Nothing was changed."
+    assert person.everywhere() == NOTHING
+
+
+@pytest.mark.parametrize(("path", "name"), [(LINK_CHAT, "chat platform"), (LINK_SCROBBLER, "music scrobbler")])
+def test_a_platform_that_goes_down_in_between_is_said(
+    person: Person, platform: Simulator, path: str, name: str
+) -> None:
+    platform.rest_is_down = True
+    answer = outside_pages.link(person.browser, path)
+    assert said(person.browser, answer).startswith(f"The {name} does not answer as it should")
+    platform.rest_is_down = False
+    assert said(person.browser, outside_pages.link(person.browser, path)).endswith("is linked.")
+
+
+def test_another_person_cannot_take_the_account(person: Person) -> None:
+    outside_pages.link(person.browser, LINK_CHAT, member=ID)
+    other = UserFactory()
+    browser = linking_pages.signed_in(other)
+    answer = outside_pages.link(browser, LINK_CHAT, member=ID)
+    assert said(browser, answer) == "This account is linked to another user."
+    assert (linked(other), [row[1] for row in linked(person.user)]) == ([], [ID])
+
+
+def test_a_code_that_somebody_else_brings_along_is_not_exchanged(person: Person, platform: Simulator) -> None:
+    """The code is good; the state of this session went with another request, whose challenge it does not answer."""
+    stolen = outside_pages.sent_back(outside_pages.decide(person.browser.post(LINK_CHAT)["Location"], "allow"))
+    state = linking_pages.query_of(person.browser.post(LINK_CHAT))["state"]
+    answer = person.browser.get("/accounts/chat/login/callback/", {"state": state, "code": stolen["code"]})
+    assert said(person.browser, answer).startswith("The chat platform does not answer as it should")
+    assert linked(person.user) == []
+
+
+def test_the_platforms_pages_are_plain(platform: Simulator) -> None:
+    platform.add_member("7" * 18, user={"username": "<b>\ud800"})
+    page = requests.get(outside_pages.authorize_url(platform.url), timeout=10)
+    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
+    assert "<script" not in page.text
+    assert "&lt;b&gt;?" in page.text

@@ -1,0 +1,123 @@
+"""What a reader does while the store takes no writes, or the limits do not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.conf import settings as configured
+from django.core.cache import caches
+from django.test import override_settings
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts import limits
+from presence import members, refreshing, rest
+from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
+from presence.flights import Flights
+from presence.rest import RestUnavailable
+from presence.simulator.running import Simulator
+from presence.store import PresenceStore
+from tests.presence import lookups, reading
+from tests.presence.lookups import ADA, BEN, UNAVAILABLE
+
+pytestmark = pytest.mark.django_db
+HASH = "a" * 32
+NOBODY_LISTENS = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+TEN_MINUTES = timedelta(minutes=10)
+
+
+@pytest.fixture(autouse=True)
+def _noon(db: None) -> Iterator[None]:
+    with reading.standing_still():
+        lookups.key()
+        yield
+
+
+@pytest.fixture
+def unwritable(simulator: Simulator, settings: Settings) -> Iterator[None]:
+    """A store that holds a member whom nobody has heard of for long, and takes no writes. There is a profile source."""
+    settings.CHAT = replace(settings.CHAT, profile_url=f"{simulator.url}/profiles/{{id}}")
+    simulator.add_member(ADA, user={"banner": HASH}, profile={"biography": "Analyst."})
+    simulator.add_account(BEN)
+    where = {"LOCATION": "unwritable"}
+    backend = "django.core.cache.backends.locmem.LocMemCache"
+    with override_settings(CACHES={**configured.CACHES, "presence": {"BACKEND": backend, **where}}):
+        lookups.tell(PresenceStore(caches["presence"]), touched=TEN_MINUTES)
+    backend = "tests.presence.unwritable.UnwritableCache"
+    with override_settings(CACHES={**configured.CACHES, "presence": {"BACKEND": backend, **where}}):
+        yield
+        refreshing.settle()
+        caches["presence"].clear()
+
+
+def test_a_member_is_shown_by_a_store_that_takes_no_writes(unwritable: None, simulator: Simulator) -> None:
+    for _ in range(2):
+        answer = lookups.get(ADA)
+        assert (answer.status, answer.body["banner"].endswith(f"/{HASH}.png")) == (200, True)
+        assert answer.body["biography"] is None
+        refreshing.settle()
+
+
+def test_a_miss_is_not_told_that_cannot_be_kept(unwritable: None, simulator: Simulator) -> None:
+    assert [lookups.get(chat_id).whole for chat_id in (BEN, BEN + 1)] == [UNAVAILABLE] * 2
+    assert len(simulator.counters.rest) == 2
+
+
+@pytest.mark.usefixtures("simulator")
+def test_while_the_limits_do_not_answer_the_platform_is_not_asked(settings: Settings, simulator: Simulator) -> None:
+    settings.LIMIT_STORE = "accounts.limits.RedisLimits"
+    settings.CACHES = {**configured.CACHES, "default": NOBODY_LISTENS}
+    limits._store.cache_clear()
+    with pytest.raises(RestUnavailable) as error:
+        rest.membership(ADA)
+    limits._store.cache_clear()
+    assert (error.value.retry_after, simulator.counters.rest) == (1, [])
+
+
+class TestWhatTheStoreAloneProves:
+    """`members.shown`: no call to anybody."""
+
+    def test_a_member(self, store: PresenceStore) -> None:
+        lookups.tell(store)
+        assert members.shown(ADA, store.glance(ADA), timezone.now()).username == "ada"
+
+    @pytest.mark.parametrize(("miss", "error"), [("notMember", NotMember), ("notFound", ChatNotFound)])
+    def test_a_miss_that_is_kept(self, store: PresenceStore, miss: str, error: type[Exception]) -> None:
+        lookups.alive(store)
+        store.keep_miss(ADA, miss)
+        with pytest.raises(error):
+            members.shown(ADA, store.glance(ADA), timezone.now())
+
+    def test_an_account_that_is_known_and_no_member(self, store: PresenceStore) -> None:
+        lookups.alive(store)
+        store.know_account(ADA)
+        with pytest.raises(NotMember):
+            members.shown(ADA, store.glance(ADA), timezone.now())
+
+    def test_nothing(self, store: PresenceStore) -> None:
+        lookups.alive(store)
+        with pytest.raises(PresenceUnavailable):
+            members.shown(ADA, store.glance(ADA), timezone.now())
+
+    @pytest.mark.parametrize("seconds", [60, -60])
+    def test_nothing_of_a_feed_that_stands_still(self, store: PresenceStore, seconds: int) -> None:
+        lookups.tell(store)
+        lookups.alive(store, timezone.now() - timedelta(seconds=seconds))
+        with pytest.raises(PresenceUnavailable):
+            members.shown(ADA, store.glance(ADA), timezone.now())
+
+
+def test_calls_of_each_key_are_their_own_and_a_failed_one_leaves_nothing() -> None:
+    flights: Flights[str] = Flights()
+
+    def fail() -> str:
+        raise KeyError("x")
+
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            flights.join(1, fail)
+    assert [flights.join(1, lambda: "one"), flights.join(2, lambda: "two")] == ["one", "two"]
+    assert flights._flying == {}

@@ -1,0 +1,202 @@
+"""How old an answer may be: nothing is shown of a feed that stands still, and each part has its own age."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+from django.core.cache import caches
+from django.test import override_settings
+from django.utils import timezone
+
+from presence.simulator.running import Simulator
+from presence.store import PresenceStore, Record
+from tests.factories.accounts import LinkedAccountFactory
+from tests.presence import lookups, reading
+from tests.presence.lookups import ADA, BEN, NOT_MEMBER, UNAVAILABLE
+from tests.presence.reading import Clock
+
+pytestmark = pytest.mark.django_db
+SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+FIRST, SECOND_BANNER = "a" * 32, "b" * 32
+
+
+@pytest.fixture(autouse=True)
+def clock(db: None, simulator: Simulator) -> Iterator[Clock]:
+    """Noon, a key, and a member of the platform."""
+    simulator.add_member(ADA, user={"banner": FIRST})
+    with reading.standing_still() as clock:
+        lookups.key()
+        yield clock
+
+
+AGES = [(0, 200), (1, 200), (59, 200), (59.9, 200), (60, 503), (60.1, 503), (3600, 503), (86_400, 503)]
+
+
+@pytest.mark.parametrize(("seconds", "status"), AGES)
+def test_the_last_known_presence_is_shown_for_less_than_a_minute(
+    store: PresenceStore, clock: Clock, seconds: float, status: int
+) -> None:
+    lookups.tell(store)
+    clock.wait(seconds)
+    answer = lookups.get(ADA)
+    assert answer.status == status
+    assert status == 200 or (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "5")
+
+
+@pytest.mark.parametrize(("ahead", "status"), [(1, 200), (59, 200), (60, 503), (86_400, 503)])
+def test_a_stamp_from_the_future_is_as_doubtful(store: PresenceStore, ahead: int, status: int) -> None:
+    lookups.tell(store)
+    lookups.alive(store, timezone.now() + ahead * SECOND)
+    assert lookups.get(ADA).status == status
+
+
+def test_once_the_feed_is_back_so_is_the_presence(store: PresenceStore, clock: Clock) -> None:
+    lookups.tell(store)
+    clock.wait(60)
+    assert lookups.get(ADA).whole == UNAVAILABLE
+    lookups.alive(store)
+    assert lookups.get(ADA).status == 200
+
+
+def test_an_empty_store_knows_nothing(store: PresenceStore, simulator: Simulator) -> None:
+    asked = len(simulator.counters.rest)
+    assert [lookups.get(chat_id).whole for chat_id in (ADA, BEN)] == [UNAVAILABLE] * 2
+    assert len(simulator.counters.rest) == asked
+
+
+def test_a_store_that_was_emptied_knows_nothing(store: PresenceStore) -> None:
+    lookups.tell(store)
+    caches["presence"].clear()
+    assert lookups.get(ADA).whole == UNAVAILABLE
+    record = Record(lookups.PLAIN, lookups.ONLINE, 1, timezone.now().timestamp(), None)
+    store.write({ADA: record.to_text()}, ())  # a first record, while the dump is still being written
+    assert lookups.get(ADA).whole == UNAVAILABLE
+
+
+@pytest.mark.parametrize("known", ["notMember", "notFound", "account", "linked", "nothing"])
+def test_while_the_feed_stands_still_no_miss_is_told_either(
+    store: PresenceStore, clock: Clock, simulator: Simulator, known: str
+) -> None:
+    lookups.alive(store)
+    clock.wait(60)
+    if known in ("notMember", "notFound"):
+        store.keep_miss(BEN, known)
+    if known == "account":
+        store.know_account(BEN)
+    if known == "linked":
+        LinkedAccountFactory(external_id=str(BEN))
+    asked = len(simulator.counters.rest)
+    assert lookups.get(BEN).whole == UNAVAILABLE
+    assert len(simulator.counters.rest) == asked
+
+
+def _banner() -> str:
+    """The hash that is shown; empty without one."""
+    url = lookups.get(ADA).body["banner"]
+    return url.rpartition("/")[2].removesuffix(".png") if url else ""
+
+
+def test_a_banner_is_at_most_30_seconds_old(store: PresenceStore, clock: Clock, simulator: Simulator) -> None:
+    lookups.tell(store)
+    assert _banner() == FIRST
+    simulator.update_member(ADA, user={"banner": SECOND_BANNER})
+    clock.wait(30)
+    assert _banner() == FIRST
+    clock.wait(0.1)
+    assert _banner() == SECOND_BANNER
+    assert simulator.counters.rest == [f"/api/v10/users/{ADA}"] * 2
+
+
+def test_a_banner_that_was_dropped_is_read_anew(store: PresenceStore, simulator: Simulator) -> None:
+    lookups.tell(store)
+    assert _banner() == FIRST
+    simulator.update_member(ADA, user={"banner": None})
+    store.drop_banner(ADA)
+    assert [_banner(), _banner()] == ["", ""]
+    assert len(simulator.counters.rest) == 2  # no banner is an answer, too
+
+
+def test_a_banner_stays_while_the_platform_does_not_answer(
+    store: PresenceStore, clock: Clock, simulator: Simulator
+) -> None:
+    lookups.tell(store)
+    assert _banner() == FIRST
+    simulator.update_member(ADA, user={"banner": SECOND_BANNER})
+    simulator.rest_is_down = True
+    for _ in range(7):
+        clock.wait(31)
+        lookups.tell(store)
+        assert _banner() == FIRST
+    simulator.rest_is_down = False
+    clock.wait(31)
+    lookups.tell(store)
+    assert _banner() == SECOND_BANNER
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 429, 500, 503])
+def test_a_first_banner_that_cannot_be_read_is_null(store: PresenceStore, simulator: Simulator, status: int) -> None:
+    simulator.rest_status = status
+    lookups.tell(store)
+    assert _banner() == ""
+    assert lookups.get(ADA).status == 200
+
+
+def test_more_banners_than_the_platform_may_be_asked_for_are_old_or_null(
+    store: PresenceStore, clock: Clock, simulator: Simulator
+) -> None:
+    ids = [ADA + number for number in range(9)]
+    for chat_id in ids:
+        simulator.add_member(chat_id, user={"banner": FIRST})
+        lookups.tell(store, chat_id)
+
+    def shown() -> list[bool]:
+        return [lookups.get(chat_id).body["banner"] is not None for chat_id in ids]
+
+    assert shown() == [True] * 7 + [False] * 2
+    clock.wait(1)
+    assert shown() == [True] * 9
+    clock.wait(31)
+    lookups.alive(store)
+    assert shown() == [True] * 9  # seven of them new, two as they were
+    assert len(simulator.counters.rest) == 16
+
+
+@pytest.mark.parametrize(("minutes", "is_asked"), [(0, False), (9.9, False), (10, True), (60, True)])
+def test_a_member_untouched_for_ten_minutes_is_asked_for(store: PresenceStore, minutes: float, is_asked: bool) -> None:
+    lookups.tell(store, touched=minutes * MINUTE)
+    assert [lookups.get(ADA).status for _ in range(3)] == [200] * 3
+    assert store.asked(0)[0] == ([ADA] if is_asked else [])
+
+
+def test_a_record_counts_before_every_miss(store: PresenceStore) -> None:
+    lookups.tell(store)
+    store.keep_miss(ADA, "notFound")
+    store.know_account(ADA)
+    assert lookups.get(ADA).status == 200
+    store.write({}, [ADA])
+    store.drop_miss(ADA)
+    assert lookups.get(ADA).whole == NOT_MEMBER
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"},
+        {"BACKEND": "presence.database_cache.PresenceDatabaseCache", "LOCATION": "no_such_table"},
+    ],
+    ids=["redis", "database"],
+)
+@pytest.mark.django_db(transaction=True)  # a failed statement must not end the test's transaction
+def test_a_store_that_does_not_answer_is_503(simulator: Simulator, backend: dict[str, str]) -> None:
+    with override_settings(CACHES={**_caches(), "presence": backend}):
+        answer = lookups.get(ADA)
+    assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "5")
+    assert simulator.counters.rest == []
+
+
+def _caches() -> dict[str, object]:
+    from django.conf import settings
+
+    return dict(settings.CACHES)

@@ -1,0 +1,260 @@
+"""Who is not there: which of the two misses it is, at the cost of one call to the platform, and never by a guess."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.utils import timezone
+
+from presence import members, rest, turns
+from presence.rest import Membership
+from presence.simulator.running import Simulator
+from presence.store import PresenceStore
+from tests.bed.threads import together
+from tests.factories.accounts import LinkedAccountFactory
+from tests.presence import lookups, reading
+from tests.presence.lookups import ADA, BEN, NOT_FOUND, NOT_MEMBER, UNAVAILABLE
+from tests.presence.reading import Clock
+
+pytestmark = pytest.mark.django_db
+DAY = 86_400
+
+
+@pytest.fixture(autouse=True)
+def clock(db: None, store: PresenceStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
+    """Noon, a key, and a store that holds the truth of an empty chat server."""
+    monkeypatch.setattr(members, "PATIENCE", 0.2)
+    with reading.standing_still() as clock:
+        lookups.key()
+        lookups.alive(store)
+        yield clock
+
+
+@pytest.fixture
+def members_path(simulator: Simulator) -> str:
+    return f"/api/v10/guilds/{simulator.guild_id}/members"
+
+
+def test_an_account_that_has_not_joined(simulator: Simulator, members_path: str) -> None:
+    simulator.add_account(ADA)
+    assert lookups.get(ADA).whole == NOT_MEMBER
+    assert simulator.counters.rest == [f"{members_path}/{ADA}"]
+
+
+def test_an_id_that_no_account_has(simulator: Simulator, members_path: str) -> None:
+    assert lookups.get(ADA).whole == NOT_FOUND
+    assert simulator.counters.rest == [f"{members_path}/{ADA}"]
+
+
+def test_a_member_who_left_is_no_member(simulator: Simulator, store: PresenceStore) -> None:
+    simulator.add_member(ADA)
+    lookups.tell(store)
+    assert lookups.get(ADA).status == 200
+    simulator.remove_member(ADA)
+    store.write({}, [ADA])
+    assert lookups.get(ADA).whole == NOT_MEMBER
+
+
+def test_a_miss_is_not_asked_for_again(simulator: Simulator, store: PresenceStore, clock: Clock) -> None:
+    simulator.add_account(ADA)
+    for _ in range(3):
+        assert lookups.get(ADA).whole == NOT_MEMBER
+        assert lookups.get(BEN).whole == NOT_FOUND
+        clock.wait(9)
+        lookups.alive(store)
+    assert len(simulator.counters.rest) == 2
+
+
+def test_an_account_is_known_for_a_day_and_its_absence_from_then_on_by_the_feed(
+    simulator: Simulator, store: PresenceStore, clock: Clock
+) -> None:
+    simulator.add_account(ADA)
+    lookups.get(ADA)
+    clock.wait(DAY - 1)
+    lookups.alive(store)
+    assert lookups.get(ADA).whole == NOT_MEMBER
+    assert len(simulator.counters.rest) == 1
+    clock.wait(2)
+    lookups.alive(store)
+    assert lookups.get(ADA).whole == NOT_MEMBER
+    assert len(simulator.counters.rest) == 2
+
+
+def test_an_id_that_no_account_has_is_asked_for_once_a_day(
+    simulator: Simulator, store: PresenceStore, clock: Clock
+) -> None:
+    asked = []
+    for seconds in (0, DAY - 1, 2):
+        clock.wait(seconds)
+        lookups.alive(store)
+        assert lookups.get(ADA).whole == NOT_FOUND
+        asked.append(len(simulator.counters.rest))
+    assert asked == [1, 1, 2]
+
+
+def test_an_id_of_this_very_minute_is_asked_for_each_time(simulator: Simulator) -> None:
+    """Nobody has it yet; in a moment somebody may."""
+    newest = int(timezone.now().timestamp() * 1000 - members.EPOCH) << 22
+    for chat_id in (newest, newest - (59_000 << 22), newest + (60_000 << 22)):
+        assert [lookups.get(chat_id).whole for _ in range(2)] == [NOT_FOUND, NOT_FOUND]
+    assert len(simulator.counters.rest) == 6
+
+
+def test_who_joins_is_seen_at_once_whatever_was_cached(simulator: Simulator, store: PresenceStore) -> None:
+    simulator.add_account(ADA)
+    assert lookups.get(ADA).whole == NOT_MEMBER
+    simulator.add_member(ADA)
+    lookups.tell(store)
+    assert lookups.get(ADA).status == 200
+
+
+def test_a_linked_account_exists_and_nobody_is_asked(simulator: Simulator) -> None:
+    LinkedAccountFactory(external_id=str(ADA))
+    assert lookups.get(ADA).whole == NOT_MEMBER
+    assert simulator.counters.rest == []
+
+
+def test_the_scrobblers_account_of_this_name_says_nothing(simulator: Simulator) -> None:
+    LinkedAccountFactory(external_id=str(ADA), kind="SCROBBLER")
+    assert lookups.get(ADA).whole == NOT_FOUND
+    assert len(simulator.counters.rest) == 1
+
+
+FUTURE_IDS = [2**63, 2**63 - 1, 9999999999999999999, "0268473310986240001", "00000000000000000", "0" * 19]
+
+
+@pytest.mark.parametrize("chat_id", FUTURE_IDS)
+def test_an_id_that_was_never_issued_is_told_without_a_call(simulator: Simulator, chat_id: int | str) -> None:
+    assert lookups.get(chat_id).whole == NOT_FOUND
+    assert simulator.counters.rest == []
+
+
+def test_an_id_may_be_a_minute_ahead_of_our_clock_and_no_more(simulator: Simulator) -> None:
+    ahead = int(timezone.now().timestamp() * 1000 - members.EPOCH) + 60_000
+    assert lookups.get((ahead << 22) + 4_194_303).whole == NOT_FOUND
+    assert len(simulator.counters.rest) == 1
+    assert lookups.get((ahead + 1) << 22).whole == NOT_FOUND
+    assert len(simulator.counters.rest) == 1
+
+
+def test_an_id_that_was_never_issued_is_told_even_while_nothing_else_is_known(
+    simulator: Simulator, store: PresenceStore, clock: Clock
+) -> None:
+    clock.wait(3600)
+    assert lookups.get(9999999999999999999).whole == NOT_FOUND
+
+
+@pytest.mark.parametrize("chat_id", [ADA, BEN])
+def test_while_the_platform_does_not_answer_nobody_is_called_a_miss(simulator: Simulator, chat_id: int) -> None:
+    simulator.add_account(BEN)
+    simulator.rest_is_down = True
+    for _ in range(9):
+        answer = lookups.get(chat_id)
+        assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "5")
+    simulator.rest_is_down = False
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 429, 500])
+def test_an_answer_of_the_platform_that_says_nothing_is_no_miss(simulator: Simulator, status: int) -> None:
+    simulator.rest_status = status
+    answer = lookups.get(ADA)
+    assert (answer.whole, int(answer.headers["Retry-After"]) > 0) == (UNAVAILABLE, True)
+    assert lookups.get(ADA).whole == UNAVAILABLE  # nothing was kept
+
+
+def test_once_the_platform_answers_again_the_miss_is_told(simulator: Simulator) -> None:
+    simulator.rest_is_down = True
+    assert lookups.get(ADA).whole == UNAVAILABLE
+    simulator.rest_is_down = False
+    assert lookups.get(ADA).whole == NOT_FOUND
+
+
+def test_what_is_known_is_told_while_the_platform_does_not_answer(simulator: Simulator, clock: Clock) -> None:
+    simulator.add_account(ADA)
+    assert [lookups.get(ADA).whole, lookups.get(BEN).whole] == [NOT_MEMBER, NOT_FOUND]
+    simulator.rest_is_down = True
+    assert [lookups.get(ADA).whole, lookups.get(BEN).whole] == [NOT_MEMBER, NOT_FOUND]
+    LinkedAccountFactory(external_id=str(ADA + 7))
+    assert lookups.get(ADA + 7).whole == NOT_MEMBER
+
+
+def test_more_unknown_ids_than_the_platform_may_be_asked_for_wait_a_second(simulator: Simulator, clock: Clock) -> None:
+    answers = [lookups.get(ADA + number) for number in range(12)]
+    assert [answer.whole for answer in answers] == [NOT_FOUND] * 10 + [UNAVAILABLE] * 2
+    assert answers[-1].headers["Retry-After"] == "1"
+    clock.wait(1)
+    assert lookups.get(ADA + 11).whole == NOT_FOUND
+
+
+def test_a_member_of_whom_the_feed_has_not_told_is_no_miss(simulator: Simulator, store: PresenceStore) -> None:
+    simulator.add_member(ADA)
+    answer = lookups.get(ADA)
+    assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "1")
+    assert store.asked(0)[0] == [ADA]
+    assert lookups.get(ADA).whole == UNAVAILABLE  # nothing was kept
+
+
+@pytest.mark.django_db(transaction=True)  # the feed is another connection
+def test_a_member_of_whom_the_feed_tells_in_this_moment(
+    simulator: Simulator, store: PresenceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(members, "PATIENCE", 20)
+    simulator.add_member(ADA)
+
+    def act(number: int) -> int:
+        if number:
+            return lookups.get(ADA).status
+        while not store.asked(0)[0]:
+            pass
+        lookups.tell(store)
+        return 0
+
+    assert together(2, act) == [0, 200]
+
+
+@pytest.mark.django_db(transaction=True)  # threads have connections of their own
+@pytest.mark.parametrize("exists", [True, False])
+def test_who_is_asked_for_by_many_at_once_is_asked_for_once(simulator: Simulator, exists: bool) -> None:
+    if exists:
+        simulator.add_account(ADA)
+    answers = together(8, lambda _: lookups.get(ADA).whole)
+    assert answers == [NOT_MEMBER if exists else NOT_FOUND] * 8
+    assert len(simulator.counters.rest) == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_another_process_is_asking_is_waited_for(
+    simulator: Simulator, store: PresenceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(members, "PATIENCE", 20)
+    monkeypatch.setattr(members, "PAUSE", 0.01)
+    looked = turns.take(f"membership:{ADA}", 5)  # by the other one
+
+    def act(number: int) -> object:
+        if number:
+            return lookups.get(ADA).whole
+        store.keep_miss(ADA, Membership.NOT_FOUND.value)
+        return looked
+
+    assert together(2, act) == [True, NOT_FOUND]
+    assert simulator.counters.rest == []
+
+
+def test_another_process_that_died_while_asking_costs_five_seconds(simulator: Simulator, clock: Clock) -> None:
+    turns.take(f"membership:{ADA}", members.TURN_SECONDS)
+    answer = lookups.get(ADA)
+    assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "1")
+    clock.wait(members.TURN_SECONDS)
+    assert lookups.get(ADA).whole == NOT_FOUND
+
+
+def test_the_same_id_is_asked_for_again_at_once(simulator: Simulator, store: PresenceStore) -> None:
+    """Whoever asked gave the turn back."""
+    simulator.add_account(ADA)
+    for _ in range(2):
+        assert lookups.get(ADA).whole == NOT_MEMBER
+        store.drop_miss(ADA)
+        rest._circuit.cache_clear()
+    simulator.add_member(ADA)
+    assert lookups.get(ADA + 1).whole == NOT_FOUND

@@ -1,0 +1,91 @@
+"""What one lookup costs: statements of the database, commands of Redis, calls to the platform.
+
+With Redis the key is in its cache; without, it is read from the database at each request, as the store is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from django.conf import settings
+from django.utils import timezone
+from pytest_django import Settings
+
+from presence.simulator.running import Simulator
+from presence.store import Banner, PresenceStore, Profile
+from tests.factories.accounts import LinkedAccountFactory
+from tests.lookup import statements
+from tests.presence import lookups, reading
+from tests.presence.lookups import ADA, BEN
+
+pytestmark = pytest.mark.django_db
+HAS_REDIS = bool(settings.REDIS_URL)
+KEY = [] if HAS_REDIS else ["SELECT accounts_apikey"]
+GLANCE = [] if HAS_REDIS else ["SELECT presence_storeentry"]
+LINKED = ["SELECT accounts_linkedaccount"]
+CHECK, READ = "EVALSHA", "MGET"
+
+
+@pytest.fixture(autouse=True)
+def asked_before(db: None, settings: Settings, simulator: Simulator, store: PresenceStore) -> Iterator[None]:
+    """A key that has been used, and a member of whom everything is known. There is a profile source."""
+    settings.CHAT = replace(settings.CHAT, profile_url=f"{simulator.url}/profiles/{{id}}")
+    with reading.standing_still():
+        lookups.key()
+        lookups.tell(store)
+        now = timezone.now().timestamp()
+        store.keep_banner(ADA, Banner(None, now))
+        store.keep_profile(ADA, Profile(None, (), now, is_failure=False))
+        assert lookups.get(ADA).status == 200
+        yield
+
+
+def _cost(chat_id: int | str, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    """Statements, and commands."""
+    found: list[str] = []
+    commands = lookups.commands(monkeypatch, lambda: found.extend(statements.names(lambda: lookups.get(chat_id))))
+    return found, commands
+
+
+def _redis(*commands: str) -> list[str]:
+    return list(commands) if HAS_REDIS else []
+
+
+def test_a_member_is_the_key_and_one_look_into_the_store(monkeypatch: pytest.MonkeyPatch, simulator: Simulator) -> None:
+    assert _cost(ADA, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
+    assert simulator.counters.rest == []
+
+
+def test_a_known_miss_costs_the_same(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
+    store.know_account(BEN)
+    store.keep_miss(BEN + 1, "notFound")
+    for chat_id in (BEN, BEN + 1):
+        assert _cost(chat_id, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
+
+
+def test_a_stale_feed_costs_the_same(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
+    lookups.alive(store, timezone.now() - timedelta(minutes=1))
+    for chat_id in (ADA, BEN):
+        assert _cost(chat_id, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
+
+
+def test_a_linked_account_is_one_statement_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    LinkedAccountFactory(external_id=str(BEN))
+    assert _cost(BEN, monkeypatch) == ([*KEY, *GLANCE, *LINKED], _redis(CHECK, READ))
+
+
+def test_an_id_that_was_never_issued_is_the_key_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _cost(2**63, monkeypatch) == (KEY, _redis(CHECK))
+
+
+def test_a_malformed_id_asks_nothing_but_the_addresss_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _cost("malformed", monkeypatch) == ([], _redis(CHECK))
+
+
+def test_an_unknown_id_is_one_call_to_the_platform(monkeypatch: pytest.MonkeyPatch, simulator: Simulator) -> None:
+    found, _ = _cost(BEN, monkeypatch)
+    assert found[: len([*KEY, *GLANCE, *LINKED])] == [*KEY, *GLANCE, *LINKED]
+    assert len(simulator.counters.rest) == 1
