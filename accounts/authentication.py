@@ -84,6 +84,25 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
     return Caller(record.key_id, record.owner_id, record.is_premium(now))
 
 
+def recheck(secret_hash: str, *, permission: str, now: datetime) -> ApiError | None:
+    """What is wrong by now with a key that `check` let pass, for answers that go on for long; None: nothing.
+
+    `secret_hash`: as `api_keys.digest` makes it. Counts for no limit, takes no use, and is no use that anybody notes: a
+    quota that is used up meanwhile is no reason. LimitsUnavailable as `limits`.
+    """
+    asked = KeyRequest(
+        address=throttling.address_limit(),
+        secret_hash=secret_hash,
+        permission=permission,
+        amount=throttling.KEY_AMOUNT,
+        premium_amount=throttling.PREMIUM_KEY_AMOUNT,
+        now=now,
+        is_counted=False,
+    )
+    answer = limits.check_key(asked, api_keys.record_of)
+    return None if answer.verdict is Verdict.OK else _refusal(answer)
+
+
 _REFUSALS: dict[Verdict, type[ApiError]] = {
     Verdict.UNKNOWN: InvalidApiKey,
     Verdict.DEAD: KeyNotFound,

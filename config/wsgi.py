@@ -8,11 +8,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
+from config import leaving
 from config.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
 SCHEME = urlsplit(settings.BASE_URL).scheme
+leaving.tell_streams()
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

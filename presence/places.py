@@ -1,0 +1,111 @@
+"""How many event streams may be open: with one key in all processes, and in this process, whoever asks.
+
+What a key holds lies in Django's cache under names that end by themselves: a process that crashed gives them back.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import secrets
+import threading
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from django.conf import settings
+from django.core.cache import cache
+from django_redis.exceptions import ConnectionInterrupted
+from redis import RedisError
+
+from accounts.errors import KeyRateLimited, Unavailable
+
+LIFETIME = 45  # seconds that a name in the cache outlives its last `keep`: three heartbeats
+RETRY = 15  # seconds, until another stream may have ended
+
+logger = logging.getLogger(__name__)
+
+_lock = threading.Lock()
+_numbers = itertools.count()
+_open: set[int] = set()
+
+
+class ProcessFull(Unavailable):
+    """This process holds as many streams as it may."""
+
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(RETRY)}
+
+
+class Place:
+    """That of one stream, from its making until `close`.
+
+    Raises ProcessFull, KeyRateLimited where the key has settings.PRESENCE_STREAMS_PER_KEY of them, Unavailable where
+    the cache does not answer.
+    """
+
+    def __init__(self, key_id: int) -> None:
+        number = next(_numbers)
+        with _lock:
+            if len(_open) >= settings.PRESENCE_STREAMS:
+                raise ProcessFull
+            _open.add(number)
+        # An answer that the server drops without closing it must not hold the place for ever. No lock and no cache
+        # here: the garbage collector may come while this very thread holds theirs.
+        self._leave = weakref.finalize(self, _open.discard, number)
+        self._leave.atexit = False
+        self._key_id = key_id
+        self._token = secrets.token_hex(8)
+        self._name: str | None = None
+        self._is_closed = False
+        self._lock = threading.Lock()  # a server may close a stream while its heartbeat is under way
+        try:
+            with _answering():
+                if not self._take():
+                    raise KeyRateLimited(seconds_left=RETRY)
+        except BaseException:
+            self._leave()
+            raise
+
+    def keep(self) -> bool:
+        """Hold it for another LIFETIME. False: it was lost, and the key has no other one left. Unavailable as above."""
+        with self._lock, _answering():
+            if self._is_closed:
+                return False
+            if self._name is not None and cache.get(self._name) == self._token:
+                cache.touch(self._name, LIFETIME)
+                return True
+            return self._take()
+
+    def close(self) -> None:
+        """Give it back; may be called again."""
+        self._leave()
+        try:
+            with self._lock, _answering():
+                name, self._name, self._is_closed = self._name, None, True
+                if name is not None and cache.get(name) == self._token:
+                    cache.delete(name)
+        except Unavailable:
+            logger.warning("A stream's place could not be given back: it ends by itself.")
+
+    def _take(self) -> bool:
+        for number in range(settings.PRESENCE_STREAMS_PER_KEY):
+            name = f"stream:{self._key_id}:{number}"
+            if cache.add(name, self._token, LIFETIME):
+                self._name = name
+                return True
+        self._name = None
+        return False
+
+
+def in_use() -> int:
+    """How many streams this process holds."""
+    return len(_open)
+
+
+@contextmanager
+def _answering() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, ConnectionInterrupted, OSError) as error:
+        raise Unavailable from error

@@ -1,0 +1,183 @@
+"""Event streams of presence (WHATWG HTML, "Server-sent events"): what is told when, and for how long.
+
+A stream holds no database connection between two heartbeats, and nothing but its place (`places`) and the thread or the
+task that the server gives it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import threading
+import time
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+
+from django.db import DatabaseError
+from django.utils import timezone
+
+from accounts import authentication, jobs
+from accounts.errors import ApiError, KeyRateLimited, Unavailable
+from accounts.limits import LimitsUnavailable
+from presence import members, places, watching
+from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
+from presence.places import Place
+from presence.presentation import Presence
+from presence.watching import GONE, PRESENCE, News, Watch
+
+CONTENT_TYPE = "text/event-stream; charset=utf-8"
+HEARTBEAT = 15.0  # seconds
+LONGEST = 3600.0  # seconds; the client comes back
+RENEWAL = 120.0  # seconds: how often a stream has the parts read anew that the chat server's events do not tell of
+OPENING = b"retry: 3000\n\n"
+BEAT = b": heartbeat\n\n"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class KeyInUse:
+    """The key of the request that opened a stream. `secret_hash`: as `api_keys.digest` makes it."""
+
+    key_id: int
+    secret_hash: str
+    permission: str
+
+
+def event(news: News) -> bytes:
+    """As it is sent. Only a presence has an id: who comes back after anything else is told where things stand."""
+    tag = f" {news.tag}" if news.event == PRESENCE else ""
+    return f"event: {news.event}\nid:{tag}\ndata: ".encode() + news.body + b"\n\n"
+
+
+class Stream:
+    """One reader's, whatever the server is; `close` it. Times are those of the monotonic clock.
+
+    Raises what `Place` raises.
+    """
+
+    def __init__(self, *, presence: Presence, key: KeyInUse, last_event_id: str) -> None:
+        self._chat_id = presence.id
+        self._key = key
+        self._told = watching.of_presence(presence)
+        self._opening = OPENING if last_event_id == self._told.tag else OPENING + event(self._told)
+        self._place = Place(key.key_id)
+        self._watch: Watch | None = None
+        self._is_over = False
+        self._ends_at = self._beats_at = self._renews_at = 0.0
+
+    def close(self) -> None:
+        """Nothing more is sent; may be called again."""
+        self._is_over = True
+        if self._watch is not None:
+            watching.hub.leave(self._watch)
+        self._place.close()
+
+    def ring(self) -> None:
+        """Called by the watching thread: `step` may have something. Must not block."""
+        raise NotImplementedError
+
+    def step(self, now: float) -> bytes | float | None:
+        """What to send; or for how many seconds to wait for a ring, 0: `beat` is due; None: the end."""
+        if self._is_over or (self._watch is not None and self._watch.is_over):
+            return None
+        if self._watch is None:
+            self._watch = watching.hub.join(int(self._chat_id), self.ring)
+            self._ends_at, self._beats_at, self._renews_at = now + LONGEST, now + HEARTBEAT, now + RENEWAL
+            return self._opening
+        news = self._watch.news
+        if news is not None and news != self._told:
+            self._told = news
+            self._is_over = news.event == GONE
+            return event(news)
+        return None if now >= self._ends_at else max(0.0, min(self._beats_at, self._ends_at) - now)
+
+    def beat(self, now: float) -> bytes:
+        """Keep the place and look at the key again; what to send then. Asks cache and database, so it may take long."""
+        self._beats_at = now + HEARTBEAT
+        try:
+            refusal = self._refusal()
+            if refusal is None and (now >= self._renews_at or (self._watch is not None and self._watch.lacks_banner)):
+                self._renews_at = now + RENEWAL
+                self._renew()
+        except (LimitsUnavailable, Unavailable, DatabaseError) as error:
+            logger.warning("A stream goes on although nobody can say whether it may: %s", jobs.described(error))
+            return BEAT
+        finally:
+            jobs.let_go_of_connections()
+        if refusal is None:
+            return BEAT
+        self._is_over = True
+        return event(watching.of_error("closed", refusal))
+
+    def _refusal(self) -> ApiError | None:
+        """Why the stream may not go on."""
+        key = self._key
+        refusal = authentication.recheck(key.secret_hash, permission=key.permission, now=timezone.now())
+        if refusal is None and not self._place.keep():
+            return KeyRateLimited(seconds_left=places.RETRY)
+        return refusal
+
+    def _renew(self) -> None:
+        """As a lookup would; what it finds, or cannot find, the next look of the watching thread tells."""
+        with contextlib.suppress(PresenceUnavailable, NotMember, ChatNotFound):
+            members.presence_of(self._chat_id, timezone.now())
+
+
+class BlockingStream(Stream):
+    """For WSGI: each waits in a thread of the server's."""
+
+    def __init__(self, *, presence: Presence, key: KeyInUse, last_event_id: str) -> None:
+        super().__init__(presence=presence, key=key, last_event_id=last_event_id)
+        self._bell = threading.Event()
+
+    def ring(self) -> None:
+        self._bell.set()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return self
+
+    def __next__(self) -> bytes:
+        while True:
+            self._bell.clear()  # before the look: what rings after it is heard by the wait
+            step = self.step(time.monotonic())
+            if step is None:
+                raise StopIteration
+            if isinstance(step, bytes):
+                return step
+            if step == 0:
+                return self.beat(time.monotonic())
+            self._bell.wait(step)
+
+
+class AsyncStream(Stream):
+    """For ASGI: all wait in one event loop."""
+
+    def __init__(self, *, presence: Presence, key: KeyInUse, last_event_id: str) -> None:
+        super().__init__(presence=presence, key=key, last_event_id=last_event_id)
+        self._bell = asyncio.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    def ring(self) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._bell.set)
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        self._loop = asyncio.get_running_loop()
+        while True:
+            self._bell.clear()  # before the look: what rings after it is heard by the wait
+            step = self.step(time.monotonic())
+            if step is None:
+                raise StopAsyncIteration
+            if isinstance(step, bytes):
+                return step
+            if step == 0:
+                return await asyncio.to_thread(self.beat, time.monotonic())
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(step):
+                    await self._bell.wait()

@@ -1,0 +1,192 @@
+"""Tells the event streams of this process what changes: one thread asks the store for all of them together.
+
+It starts with the first stream and ends after the last one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.db import connections
+from django.utils import timezone
+
+from accounts.api_json import json_bytes
+from accounts.errors import ApiError
+from presence import members, store
+from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
+from presence.presentation import Presence
+from presence.serializers import PresenceSerializer
+from presence.store import Banner, Glance, PresenceStore, StoreUnavailable
+
+PAUSE = 0.5  # seconds between two looks
+PRESENCE, UNAVAILABLE, GONE = "presence", "unavailable", "gone"
+
+logger = logging.getLogger(__name__)
+
+_SERIALIZER = PresenceSerializer()
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What a stream tells. `event`: PRESENCE, UNAVAILABLE or GONE, for example. `body`: JSON on one line. `tag`: stands
+    for `body`.
+    """
+
+    event: str
+    body: bytes
+    tag: str
+
+
+@dataclass(eq=False, slots=True)
+class Watch:
+    """One stream's. `ring` is called from another thread whenever `news` or `is_over` have changed.
+
+    `news`: the newest; None until the first look. `is_over`: nothing will come any more. `lacks_banner`: nobody knows
+    at the moment which banner the member has.
+    """
+
+    chat_id: int
+    ring: Callable[[], None]
+    news: News | None = None
+    is_over: bool = False
+    lacks_banner: bool = False
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the last look at an id found, so that only what has changed is written anew."""
+
+    news: News | None = None
+    presence: Presence | None = None
+    banner: Banner | None = None
+    lacks_banner: bool = False
+
+
+def of_presence(presence: Presence) -> News:
+    """The body is that of the lookup's answer."""
+    return _news(PRESENCE, json_bytes(_SERIALIZER.to_representation(presence)))
+
+
+def of_error(event: str, error: ApiError) -> News:
+    """The body is that of the error's answer."""
+    return _news(event, json_bytes(error.body()))
+
+
+def _news(event: str, body: bytes) -> News:
+    return News(event, body, hashlib.sha256(body).hexdigest()[:16])
+
+
+class Hub:
+    """See the module. `opened` makes the store, in the thread that uses it."""
+
+    def __init__(self, opened: Callable[[], PresenceStore]) -> None:
+        self._opened = opened
+        self._changed = threading.Condition()
+        self._watches: set[Watch] = set()
+        self._known: dict[int, _Known] = {}
+        self._thread: threading.Thread | None = None
+        self._is_answered = True
+        self.is_leaving: Callable[[], bool] = lambda: False  # whether the server is about to stop: all streams end
+
+    def join(self, chat_id: int, ring: Callable[[], None]) -> Watch:
+        """Watch an id that was a member a moment ago; `leave` ends it. `ring` must not block."""
+        watch = Watch(chat_id, ring)
+        with self._changed:
+            self._watches.add(watch)
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="presence-streams", daemon=True)
+                self._thread.start()
+        return watch
+
+    def leave(self, watch: Watch) -> None:
+        """May be called again."""
+        with self._changed:
+            self._watches.discard(watch)
+            if not self._watches:
+                self._changed.notify_all()
+
+    def thread(self) -> threading.Thread | None:
+        """The one that looks; None where nobody watches."""
+        return self._thread
+
+    def look(self, opened: PresenceStore, now: datetime) -> None:
+        """Ask once for everything that is watched, and tell who does not know it yet."""
+        with self._changed:
+            watches = list(self._watches)  # who joins during the look has read something newer than it
+        ids = sorted({watch.chat_id for watch in watches})
+        glances = self._glances(opened, ids)
+        self._known = {chat_id: self._look_at(chat_id, glances.get(chat_id), now) for chat_id in ids}
+        for watch in watches:
+            known = self._known[watch.chat_id]
+            watch.lacks_banner = known.lacks_banner
+            if watch.news is not known.news:
+                watch.news = known.news
+                watch.ring()
+
+    def _glances(self, opened: PresenceStore, ids: list[int]) -> dict[int, Glance]:
+        """Empty where the store does not answer."""
+        try:
+            found = opened.glances(ids)
+        except StoreUnavailable as error:
+            if self._is_answered:
+                logger.warning("The presence store does not answer the event streams: %s", error)
+            self._is_answered = False
+            return {}
+        self._is_answered = True
+        return found
+
+    def _look_at(self, chat_id: int, glance: Glance | None, now: datetime) -> _Known:
+        before = self._known.get(chat_id) or _Known()
+        banner = (glance.banner if glance else None) or before.banner
+        presence: Presence | None = None
+        try:
+            if glance is None:
+                raise PresenceUnavailable
+            # Whoever is watched was a member: without a record the account has left, and nobody needs to ask. A banner
+            # that is to be read again is shown until it is.
+            presence = members.shown(chat_id, replace(glance, banner=banner, is_account_known=True), now)
+        except PresenceUnavailable as error:
+            news = of_error(UNAVAILABLE, error)
+        except (NotMember, ChatNotFound) as error:
+            news = of_error(GONE, error)
+        else:
+            news = before.news if before.news and before.presence == presence else of_presence(presence)
+        lacks_banner = glance is not None and glance.banner is None
+        return _Known(before.news if before.news == news else news, presence, banner, lacks_banner)
+
+    def _run(self) -> None:
+        try:
+            opened = self._opened()
+            while self._goes_on():
+                self.look(opened, timezone.now())
+                with self._changed:
+                    if self._watches:
+                        self._changed.wait(PAUSE)
+        finally:
+            self._end()
+            connections.close_all()
+
+    def _goes_on(self) -> bool:
+        """False: nobody watches, and who watches from now on needs another thread; or the server stops."""
+        with self._changed:
+            if not self._watches:
+                self._thread = None
+        return self._thread is not None and not self.is_leaving()
+
+    def _end(self) -> None:
+        """However the thread ends, a stream that hears nothing any more must not seem to be alive."""
+        with self._changed:
+            if self._thread is not threading.current_thread():
+                return
+            over, self._watches, self._thread = self._watches, set(), None
+        for watch in over:
+            watch.is_over = True
+            watch.ring()
+
+
+hub = Hub(store.opened)

@@ -1,0 +1,8 @@
+"""The WSGI application with a heartbeat that a test can wait for."""
+
+from config.wsgi import application
+from presence import streams
+
+__all__ = ["application"]
+
+streams.HEARTBEAT = 0.25

@@ -1,0 +1,294 @@
+"""The event stream of a member's presence: what is told when, to whom, and when it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+import time_machine
+from django.core.cache import cache
+from django.db import connection
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts import api_keys, bans
+from accounts.models import ApiKey
+from presence import members, places, streams
+from presence.store import PresenceStore
+from presence.streams import BlockingStream, KeyInUse
+from tests.presence import following, lookups
+from tests.presence.following import OPENING, Event
+from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, UNAVAILABLE, Json
+
+pytestmark = pytest.mark.django_db(transaction=True)  # the watching thread has a connection of its own
+
+IDLE: Json = {**ONLINE, "client_status": {"desktop": "idle"}}
+RATE_LIMITED = {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"}
+
+
+@pytest.fixture(autouse=True)
+def _ada(store: PresenceStore) -> None:
+    """A member who is online, and a key."""
+    lookups.key()
+    lookups.tell(store)
+
+
+def _status(event: Event) -> tuple[str, str]:
+    return event.event, event.data["status"]["status"]
+
+
+def test_the_first_event_comes_at_once_and_is_the_lookups_body() -> None:
+    body = lookups.get(ADA)
+    with following.followed() as stream:
+        blocks = stream.blocks()
+        assert next(blocks) == OPENING
+        name, tag, data = next(blocks).split("\n")
+        assert (name, data) == ("event: presence", f"data: {body.text}")
+        assert dict(stream.response.headers) == {
+            "Content-Type": "text/event-stream; charset=utf-8",
+            "Cache-Control": "no-store",
+            "X-Accel-Buffering": "no",
+            "Vary": "X-API-Key, Authorization",
+            "X-Content-Type-Options": "nosniff",
+            "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+            "Referrer-Policy": "no-referrer",
+        }
+    with following.followed(**{"Last-Event-ID": "another"}) as stream:
+        again = next(stream.events())
+    assert tag == f"id: {again.id}"
+    assert again.data == body.body
+
+
+def test_a_change_is_told_and_what_changes_nothing_that_is_shown_is_not(store: PresenceStore) -> None:
+    with following.followed() as stream:
+        events = stream.events()
+        first = next(events)
+        lookups.tell(store, touched=timedelta(seconds=-5))
+        lookups.tell(store, presence=IDLE)
+        second = next(events)
+        lookups.tell(store)
+        third = next(events)
+    assert [_status(event) for event in (first, second, third)] == [
+        ("presence", "online"),
+        ("presence", "idle"),
+        ("presence", "online"),
+    ]
+    assert first == third
+    assert first.id != second.id
+
+
+def test_who_comes_back_is_told_only_what_is_new(store: PresenceStore) -> None:
+    with following.followed() as stream:
+        first = next(stream.events())
+    with following.followed(**{"Last-Event-ID": first.id}) as stream:
+        blocks = stream.blocks()
+        assert next(blocks) == OPENING
+        lookups.tell(store, presence=IDLE)
+        event = following.event_in(next(blocks))
+        assert event is not None
+        assert _status(event) == ("presence", "idle")
+
+
+def test_a_stale_feed_is_told_and_so_is_its_return(store: PresenceStore) -> None:
+    with following.followed() as stream:
+        events = stream.events()
+        first = next(events)
+        lookups.alive(store, timezone.now() - timedelta(seconds=60))
+        assert next(events) == Event("unavailable", "", UNAVAILABLE[1])
+        lookups.alive(store)
+        assert next(events) == first
+
+
+def test_a_member_who_leaves_ends_the_stream(store: PresenceStore) -> None:
+    with following.followed() as stream:
+        events = stream.events()
+        next(events)
+        store.write({}, [ADA])
+        assert list(events) == [Event("gone", "", NOT_MEMBER[1])]
+
+
+REFUSED: dict[str, tuple[Callable[[], object], int | str, str | None]] = {
+    "malformed": (lambda: None, "26847331098624000x", lookups.SECRET),
+    "malformed and no key": (lambda: None, "1", None),
+    "no key": (lambda: None, ADA, None),
+    "unknown key": (lambda: None, ADA, "nobody's"),
+    "expired key": (lambda: lookups.key("old", expires_at=timezone.now()), ADA, "old"),
+    "disabled key": (lambda: lookups.key("off", is_enabled=False), ADA, "off"),
+    "another permission": (lambda: lookups.key("other", permissions=["lookup:user"]), ADA, "other"),
+    "used up": (lambda: lookups.key("spent", remaining_uses=0), ADA, "spent"),
+    "never issued": (lambda: None, "9" * 19, lookups.SECRET),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+@pytest.mark.parametrize("method", ["get", "head"])
+def test_what_the_lookup_refuses_is_refused_in_the_same_words(case: str, method: str) -> None:
+    prepare, chat_id, secret = REFUSED[case]
+    prepare()
+    expected = lookups.get(chat_id, secret)
+    answer = following.ask(chat_id, secret=secret, method=method)
+    assert (answer.status_code, answer.content) == (expected.status, expected.text.encode() if method == "get" else b"")
+    assert dict(answer.headers) == expected.headers
+    assert places.in_use() == 0
+
+
+def test_nobody_and_nothing_known_are_told_as_the_lookup_tells_them(store: PresenceStore) -> None:
+    store.know_account(BEN)
+    assert (following.ask(BEN).status_code, following.ask(BEN).json()) == NOT_MEMBER
+    lookups.alive(store, timezone.now() - timedelta(seconds=60))
+    answer = following.ask()
+    assert (answer.status_code, answer.json()) == UNAVAILABLE
+    assert "Retry-After" in answer.headers
+
+
+def test_a_wrong_method_is_405() -> None:
+    answer = following.ask(method="post")
+    assert (answer.status_code, answer.json()) == (405, {"error": "errors.methodNotAllowed"})
+    assert answer.headers["Allow"] == "GET, HEAD"
+
+
+def test_head_answers_the_headers_alone_and_holds_nothing() -> None:
+    answer = following.ask(method="head")
+    assert (answer.status_code, b"".join(answer)) == (200, b"")
+    assert answer.headers["Content-Type"] == "text/event-stream; charset=utf-8"
+    assert places.in_use() == 0
+
+
+def test_a_stream_is_one_request_and_one_use() -> None:
+    ApiKey.objects.update(remaining_uses=2)
+    with following.followed() as stream:
+        next(stream.events())
+        key = ApiKey.objects.get()
+        assert key.remaining_uses == 1
+
+
+def test_an_open_stream_holds_no_database_connection() -> None:
+    with following.followed():
+        held = connection.connection if connection.vendor == "postgresql" else None  # SQLite's is this thread's own
+        assert held is None
+
+
+# --- Places ---
+
+
+def test_a_key_holds_five_streams_and_another_key_its_own() -> None:
+    lookups.key("other")
+    answers = [following.ask() for _ in range(5)]
+    refused = following.ask()
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert (refused.status_code, refused.json(), refused.headers["Retry-After"]) == (429, RATE_LIMITED, "15")
+    with following.followed(secret="other"):
+        pass
+    answers.pop().close()
+    answers.append(following.ask())
+    assert answers[-1].status_code == 200
+    for answer in answers:
+        answer.close()
+    assert places.in_use() == 0
+
+
+def test_a_process_that_holds_all_it_may_says_so(settings: Settings) -> None:
+    settings.PRESENCE_STREAMS = 1
+    lookups.key("other")
+    with following.followed():
+        refused = following.ask(secret="other")
+        assert (refused.status_code, refused.json()) == (503, {"error": "errors.unavailable"})
+        assert refused.headers["Retry-After"] == "15"
+    with following.followed(secret="other"):
+        pass
+
+
+def test_an_answer_that_the_server_drops_holds_no_place_of_the_process() -> None:
+    answer = following.ask()
+    assert places.in_use() == 1
+    del answer
+    gc.collect()
+    assert places.in_use() == 0
+
+
+# --- The key, and time ---
+
+
+def _stream() -> BlockingStream:
+    key = ApiKey.objects.get()
+    in_use = KeyInUse(key.pk, key.secret_hash, "lookup:presence")
+    shown = members.presence_of(str(ADA), timezone.now())
+    return BlockingStream(presence=shown, key=in_use, last_event_id="")
+
+
+ENDS: dict[str, tuple[Callable[[ApiKey], object], Json]] = {
+    "revoked": (lambda key: api_keys.revoke(key=key, by=None), {"error": "API Key not found", "code": "KEY_NOT_FOUND"}),
+    "disabled": (
+        lambda key: api_keys.disable(key=key, by=None),
+        {"error": "API Key is disabled", "code": "KEY_DISABLED"},
+    ),
+    "withdrawn": (
+        lambda key: (
+            api_keys.grant_permission(key=key, permission="lookup:user", by=None),
+            api_keys.withdraw_permission(key=key, permission="lookup:presence", by=None),
+        ),
+        {"error": "API Key not found", "code": "KEY_NOT_FOUND"},
+    ),
+    "banned": (
+        lambda key: bans.ban(user=key.owner, by=None, reason="x"),
+        {"error": "API Key not found", "code": "KEY_NOT_FOUND"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ENDS)
+def test_a_heartbeat_ends_the_stream_of_a_key_that_may_no_more(case: str) -> None:
+    end, body = ENDS[case]
+    with contextlib.closing(_stream()) as stream:
+        assert stream.beat(15) == streams.BEAT
+        end(ApiKey.objects.select_related("owner").get())
+        assert following.event_in(stream.beat(30).decode()[:-2]) == Event("closed", "", body)
+        assert stream.step(30) is None
+
+
+def test_a_heartbeat_ends_the_stream_of_a_key_that_has_expired() -> None:
+    ApiKey.objects.update(expires_at=timezone.now() + timedelta(minutes=30))
+    with contextlib.closing(_stream()) as stream:
+        assert stream.beat(15) == streams.BEAT
+        with time_machine.travel(timezone.now() + timedelta(minutes=30)):
+            told = following.event_in(stream.beat(1800).decode()[:-2])
+        assert told == Event("closed", "", {"error": "API Key has expired", "code": "KEY_EXPIRED"})
+
+
+def _lose_places() -> None:
+    cache.delete_many([f"stream:{ApiKey.objects.get().pk}:{number}" for number in range(5)])
+
+
+def test_a_heartbeat_takes_a_place_again_that_was_lost_or_ends_the_stream() -> None:
+    with contextlib.closing(_stream()) as stream:
+        _lose_places()
+        assert stream.beat(15) == streams.BEAT
+        _lose_places()
+        with contextlib.ExitStack() as others:
+            for _ in range(5):
+                others.callback(following.ask().close)
+            told = following.event_in(stream.beat(30).decode()[:-2])
+        assert told == Event("closed", "", RATE_LIMITED)
+
+
+def test_heartbeats_come_every_15_seconds_and_the_end_after_an_hour() -> None:
+    with contextlib.closing(_stream()) as stream:
+        assert isinstance(stream.step(1000), bytes)
+        assert [stream.step(1000 + seconds) for seconds in (0, 5, 15)] == [15, 10, 0]
+        assert stream.beat(1015) == streams.BEAT
+        assert stream.step(1020) == 10
+        assert stream.beat(4590) == streams.BEAT
+        assert [stream.step(now) for now in (4599, 4600)] == [1, None]
+    following.nobody_watches()
+
+
+def test_a_heartbeat_is_no_request_and_no_use() -> None:
+    ApiKey.objects.update(remaining_uses=1)
+    with contextlib.closing(_stream()) as stream:
+        for turn in range(1, 40):  # more than the limit of a minute
+            assert stream.beat(15 * turn) == streams.BEAT
+    assert ApiKey.objects.get().remaining_uses == 1
+    assert lookups.get(ADA).status == 200

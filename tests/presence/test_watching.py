@@ -1,0 +1,210 @@
+"""The one look at the store for all event streams of a process, and the thread that looks."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.utils import timezone
+
+from presence import members, watching
+from presence.store import Banner, Glance, PresenceStore, StoreUnavailable
+from presence.watching import Hub, Watch
+from tests.presence import lookups
+from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, UNAVAILABLE
+
+IDLE = {**ONLINE, "client_status": {"desktop": "idle"}}
+PATIENCE = 10  # seconds
+
+
+class Unlooked(Hub):
+    """Looks when the test says so: no thread."""
+
+    def _run(self) -> None:
+        """At once at its end."""
+
+
+class Listener:
+    """Who watches. `told`: the news at each ring."""
+
+    def __init__(self, hub: Hub, chat_id: int) -> None:
+        self.told: list[tuple[str, Any]] = []
+        self.watch: Watch = hub.join(chat_id, self._ring)
+
+    def _ring(self) -> None:
+        news = self.watch.news
+        assert news is not None
+        self.told.append((news.event, json.loads(news.body)))
+
+    @property
+    def statuses(self) -> list[str]:
+        return [body["status"]["status"] for event, body in self.told if event == watching.PRESENCE]
+
+
+class CountingStore:
+    """Counts the round trips to a store."""
+
+    def __init__(self, store: PresenceStore) -> None:
+        self.store = store
+        self.asked: list[list[int]] = []
+        self.is_down = False
+
+    def glances(self, chat_ids: Sequence[int]) -> dict[int, Glance]:
+        self.asked.append(list(chat_ids))
+        if self.is_down:
+            raise StoreUnavailable("It is down.")
+        return self.store.glances(chat_ids)
+
+
+@pytest.fixture
+def hub() -> Hub:
+    return Unlooked(_no_store)
+
+
+def _no_store() -> PresenceStore:
+    raise AssertionError("Nobody opens a store here.")
+
+
+def _look(hub: Hub, store: Any) -> None:
+    """Any: a PresenceStore, or one that counts."""
+    hub.look(store, timezone.now())
+
+
+@pytest.mark.django_db
+def test_all_streams_are_told_by_one_round_trip_and_only_of_changes(hub: Hub, store: PresenceStore) -> None:
+    counting = CountingStore(store)
+    lookups.tell(store)
+    lookups.tell(store, BEN, presence=IDLE)
+    first, second, ben = Listener(hub, ADA), Listener(hub, ADA), Listener(hub, BEN)
+    for _ in range(3):
+        _look(hub, counting)
+    lookups.tell(store, presence=IDLE)
+    _look(hub, counting)
+    assert counting.asked == [[ADA, BEN]] * 4
+    assert [first.statuses, second.statuses, ben.statuses] == [["online", "idle"], ["online", "idle"], ["idle"]]
+    assert first.told[0] == ("presence", lookups_body(store))
+
+
+def lookups_body(store: PresenceStore) -> Any:
+    """What the lookup answers for a member who is online. Any: a JSON value."""
+    lookups.tell(store)
+    shown = members.shown(ADA, store.glance(ADA), timezone.now())
+    return json.loads(watching.of_presence(shown).body)
+
+
+@pytest.mark.django_db
+def test_who_has_left_hears_nothing(hub: Hub, store: PresenceStore) -> None:
+    lookups.tell(store)
+    stays, leaves = Listener(hub, ADA), Listener(hub, ADA)
+    hub.leave(leaves.watch)
+    hub.leave(leaves.watch)
+    _look(hub, store)
+    assert (stays.statuses, leaves.told) == (["online"], [])
+
+
+@pytest.mark.django_db
+def test_a_store_that_does_not_answer_is_a_feed_that_is_stale(hub: Hub, store: PresenceStore) -> None:
+    counting = CountingStore(store)
+    lookups.tell(store)
+    listener = Listener(hub, ADA)
+    for is_down in (False, True, True, False):
+        counting.is_down = is_down
+        _look(hub, counting)
+    assert [event for event, _ in listener.told] == ["presence", "unavailable", "presence"]
+    assert listener.told[1] == ("unavailable", UNAVAILABLE[1])
+    assert listener.told[0] == listener.told[2]
+
+
+@pytest.mark.django_db
+def test_a_feed_is_stale_at_60_seconds(hub: Hub, store: PresenceStore) -> None:
+    lookups.tell(store)
+    now = timezone.now()
+    lookups.alive(store, now)
+    listener = Listener(hub, ADA)
+    for seconds in (59, 60):
+        hub.look(store, now + timedelta(seconds=seconds))
+    assert [event for event, _ in listener.told] == ["presence", "unavailable"]
+
+
+@pytest.mark.django_db
+def test_a_record_that_goes_is_a_member_who_left_while_the_feed_is_true(hub: Hub, store: PresenceStore) -> None:
+    lookups.tell(store)
+    listener = Listener(hub, ADA)
+    _look(hub, store)
+    store.write({}, [ADA])
+    lookups.alive(store, timezone.now() - timedelta(seconds=60))
+    _look(hub, store)
+    lookups.alive(store)
+    _look(hub, store)
+    assert listener.told[1:] == [("unavailable", UNAVAILABLE[1]), ("gone", NOT_MEMBER[1])]
+
+
+@pytest.mark.django_db
+def test_a_banner_that_is_to_be_read_again_is_shown_until_it_is(hub: Hub, store: PresenceStore) -> None:
+    lookups.tell(store)
+    store.keep_banner(ADA, Banner("a" * 32, timezone.now().timestamp()))
+    listener, lacks = Listener(hub, ADA), []
+    changes: list[Callable[[], None]] = [
+        lambda: None,
+        lambda: store.drop_banner(ADA),
+        lambda: store.keep_banner(ADA, Banner(None, timezone.now().timestamp())),
+    ]
+    for change in changes:
+        change()
+        _look(hub, store)
+        lacks.append(listener.watch.lacks_banner)
+    assert lacks == [False, True, False]
+    banners = [body["banner"] for _, body in listener.told]
+    assert [banner is not None for banner in banners] == [True, False]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_thread_starts_with_the_first_stream_and_ends_with_the_last(store: PresenceStore) -> None:
+    hub, rings = Hub(lambda: store), threading.Semaphore(0)
+    lookups.tell(store)
+    for _ in range(2):
+        first, second = (hub.join(ADA, rings.release) for _ in range(2))
+        thread = hub.thread()
+        assert thread is not None
+        assert rings.acquire(timeout=PATIENCE)
+        assert rings.acquire(timeout=PATIENCE)
+        hub.leave(first)
+        assert thread.is_alive()
+        hub.leave(second)
+        thread.join(PATIENCE)
+        assert not thread.is_alive()
+
+
+def test_streams_end_when_the_server_is_about_to_stop() -> None:
+    rung = threading.Event()
+    hub = Hub(_never_asked)
+    hub.is_leaving = lambda: True
+    watch = hub.join(ADA, rung.set)
+    assert rung.wait(PATIENCE)
+    assert watch.is_over
+
+
+def test_streams_end_where_the_thread_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    raised: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    threads: list[threading.Thread] = []
+
+    def fail() -> PresenceStore:
+        threads.append(threading.current_thread())
+        raise LookupError
+
+    rung = threading.Event()
+    hub = Hub(fail)
+    watch = hub.join(ADA, rung.set)
+    assert rung.wait(PATIENCE)
+    threads[0].join(PATIENCE)
+    assert (watch.is_over, hub.thread()) == (True, None)
+    assert [failure.exc_type for failure in raised] == [LookupError]
+
+
+def _never_asked() -> PresenceStore:
+    return PresenceStore(None)  # type: ignore[arg-type]  # nobody asks it
