@@ -58,10 +58,11 @@ class Head:
 
 @dataclass(frozen=True)
 class ProfilePage:
-    """`name`: as its address says. Empty texts and lists: it has none, or its owner hides them."""
+    """`name`: as its address says. `chosen`: its 22 settings. Empty texts and lists: none, or hidden."""
 
     user: UserRow
     name: str
+    chosen: Json
     display_name: str
     handle: str
     description: str
@@ -143,6 +144,7 @@ def _page(user: UserRow, name: str, found: dict[str, Any]) -> ProfilePage:
     return ProfilePage(
         user=user,
         name=name,
+        chosen=chosen,
         display_name=display_name,
         handle=f"@{name}" if chosen["usernameSettings"]["enabled"] else "",
         description=profile["description"].strip(),

@@ -20,6 +20,7 @@ from oidc_provider import signing
 from oidc_provider.models import AccessToken, Application, Grant, IDToken, RefreshToken, SigningKey
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
+from tests.factories.presence import LastOnlineFactory
 from tests.lookup import admin_rows
 
 pytestmark = pytest.mark.django_db
@@ -76,6 +77,7 @@ MAKE: dict[str, Callable[[], Model]] = {
     "oidc_provider/refreshtoken": refresh_token,
     "oidc_provider/signingkey": signing.publish,
     "accounts/jobrun": job,
+    "presence/lastonline": LastOnlineFactory,
     **{f"lookup/{name}": make for name, make in admin_rows.MAKE.items()},
 }
 every_page = pytest.mark.parametrize("page", MAKE)

@@ -1,0 +1,190 @@
+"""The card of live presence on a profile page: what its owner lets it show, ready for the template.
+
+Pictures come from our own assets; those of the chat platform only on profiles that mirror its picture, whose page lets
+that one origin in. Everything else is text.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.utils.timesince import timesince
+
+from lookup.page import places
+from presence import members, store
+from presence.activities import Activity
+from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
+from presence.presentation import Presence
+from presence.store import StoreUnavailable
+
+Json = dict[str, Any]  # Any: a JSON value
+WORDS = {"online": "Online", "idle": "Idle", "dnd": "Do not disturb", "streaming": "Streaming", "offline": "Offline"}
+# By the platform's number of a kind of activity: the words before its name, and what stands in for its artwork.
+VERBS = {
+    0: ("Playing", "game"),
+    1: ("Streaming on", "stream"),
+    2: ("Listening to", "music"),
+    3: ("Watching", "film"),
+    5: ("Competing in", "contest"),
+}
+CUSTOM_STATUS = 4
+MAX_TEXT = 160
+_UNWRITABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")  # no HTML holds these
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Badge:
+    name: str
+    image: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`key`: as the presence response has it. `last_seen`: how long ago, in words; empty unless offline since known."""
+
+    key: str
+    word: str
+    image: str
+    last_seen: str
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """The custom status: an emoji, as text or as a picture, and words; some of the three are empty."""
+
+    emoji: str
+    picture: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doing:
+    """The activity worth showing. `kind`: what stands in where there is no `image`; empty: the owner wants neither."""
+
+    kind: str
+    verb: str
+    name: str
+    title: str
+    line: str
+    tip: str
+    image: str
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Empty texts and lists, and None: there is none, or the owner hides it."""
+
+    name: str
+    left: str
+    right: str
+    status: Status | None
+    says: Says | None
+    doing: Doing | None
+    clan: str
+    badges: list[Badge]
+    picture: str
+    decoration: str
+
+    @property
+    def initial(self) -> str:
+        return self.name[:1].upper()
+
+
+def is_wanted(chat_id: str | None, chosen: Json) -> bool:
+    """Whether a profile with these settings may have a card, now or later. `chat_id`: None without a linked account."""
+    return bool(chat_id and settings.CHAT.guild_id and chosen["presenceSettings"]["enabled"])
+
+
+def of_user(chat_id: str, chosen: Json, *, is_mirrored: bool, now: datetime) -> Card | None:
+    """The card of the account with these profile settings; None where nothing is known or the owner wants none.
+
+    `chosen`: the profile's 22 settings. `is_mirrored`: the page lets in pictures of the chat platform. One round trip
+    to the store, none to the platform; never raises.
+    """
+    if not is_wanted(chat_id, chosen):
+        return None
+    try:
+        number = members.check(chat_id)
+        presence = members.shown(number, store.opened().glance(number), now)
+    except StoreUnavailable:
+        logger.warning("The presence store does not answer: profiles are shown without presence.", exc_info=True)
+        return None
+    except (ChatIdInvalid, PresenceUnavailable, NotMember, ChatNotFound):
+        return None
+    return _card(presence, chosen["presenceSettings"], is_mirrored=is_mirrored, now=now)
+
+
+def _card(presence: Presence, wanted: Json, *, is_mirrored: bool, now: datetime) -> Card:
+    def chat_picture(url: str | None) -> str:
+        is_of_chat = is_mirrored and bool(url) and str(url).startswith(f"{settings.CHAT_CDN_URL}/")
+        return places.outside(str(url)) if is_of_chat else ""
+
+    def artwork(url: str | None) -> str:
+        return chat_picture(url) if wanted["image"] else ""
+
+    activity = presence.activity
+    doing = _doing(activity, wanted, artwork(activity.image)) if activity else None
+    picture = artwork(presence.server_avatar or presence.avatar)
+    badges = [Badge(_plain(badge.name), places.own(badge.url)) for badge in presence.badges.values()]
+    return Card(
+        name=_plain(presence.server_nick) or _plain(presence.global_name) or _plain(presence.username) or presence.id,
+        left=wanted["left"],
+        right=wanted["right"],
+        status=_status(presence, now) if wanted["status"] else None,
+        says=_says(presence, chat_picture) if wanted["status"] else None,
+        doing=doing,
+        clan=_plain(presence.clan.tag) if presence.clan and wanted["clan"] else "",
+        badges=badges if wanted["badges"] else [],
+        picture=picture,
+        decoration=chat_picture(presence.decoration) if picture and wanted["decoration"] else "",
+    )
+
+
+def _status(presence: Presence, now: datetime) -> Status:
+    key = presence.status.status
+    seen_at = presence.last_online
+    is_told = key == "offline" and seen_at is not None and 0 < seen_at <= now.timestamp()
+    return Status(key, WORDS[key], places.own(presence.status.url), _ago(seen_at or 0, now) if is_told else "")
+
+
+def _ago(moment: int, now: datetime) -> str:
+    if now.timestamp() - moment < 60:
+        return "just now"
+    return f"{timesince(datetime.fromtimestamp(moment, UTC), now, depth=1)} ago"
+
+
+def _says(presence: Presence, chat_picture: Callable[[str | None], str]) -> Says | None:
+    """The first custom status that says something; an emoji of a chat server is a picture, and has no character."""
+    for activity in presence.activities:
+        if activity.type == CUSTOM_STATUS:
+            emoji = "" if _ADDRESS.match(activity.emoji or "") else _plain(activity.emoji)
+            said = Says(emoji, "" if emoji else chat_picture(activity.emoji), _plain(activity.state))
+            if any((said.emoji, said.picture, said.text)):
+                return said
+    return None
+
+
+def _doing(activity: Activity, wanted: Json, image: str) -> Doing | None:
+    """None for a custom status, which has a place of its own, and for what has no words of ours."""
+    if activity.type not in VERBS:
+        return None
+    verb, kind = VERBS[activity.type]
+    name = _plain(activity.name)
+    texts = (activity.details, activity.state, activity.tooltip) if wanted["details"] else (None, None, None)
+    title, line, tip = map(_plain, texts)
+    return Doing(kind if wanted["image"] else "", verb if name else verb.split()[0], name, title, line, tip, image)
+
+
+def _plain(text: str | None) -> str:
+    """A text of the platform on one line, without what HTML cannot hold, and not too long for a card."""
+    line = " ".join(_UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text or "").split())
+    return line if len(line) <= MAX_TEXT else f"{line[: MAX_TEXT - 1].rstrip()}…"

@@ -1,0 +1,24 @@
+"""The card of live presence, for the templates of rooms that know nothing of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import template
+from django.utils import timezone
+
+from presence import card
+
+register = template.Library()
+
+
+@register.inclusion_tag("presence/place.html")
+def presence_card(name: str, chat_id: str | None, chosen: dict[str, Any], *, is_mirrored: bool) -> dict[str, Any]:
+    """The card on the page of `name`, in a place where a script refreshes it; nothing where there never is one.
+
+    `chosen` (Any: a JSON value) and `is_mirrored`: as `card.of_user` wants them.
+    """
+    if chat_id is None or not card.is_wanted(chat_id, chosen):
+        return {"is_wanted": False}
+    found = card.of_user(chat_id, chosen, is_mirrored=is_mirrored, now=timezone.now())
+    return {"is_wanted": True, "name": name, "card": found}
