@@ -23,6 +23,7 @@ from accounts import api_keys, linking, operators, users
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
 from config import demo_imagehost, demo_profiles
+from config.chat import SIMULATED_GUILD
 from oidc_provider import applications
 from oidc_provider.models import Application
 from oidc_provider.scopes import LOCKED_SCOPES, SCOPES
@@ -79,6 +80,8 @@ APPS = {
     "app": App(0, "Demo app", ("http://127.0.0.1:9999/callback", "https://app.example/callback"), tuple(SCOPES)),
     "second_app": App(1, "Second demo app", ("http://127.0.0.1:9998/callback",), ("openid", "identify")),
 }
+# On the simulated chat platform: its chat server, an account that has not joined it, and an id that is nobody's.
+CHAT_IDS = {"guildId": SIMULATED_GUILD, "notMember": "268473310986249999", "notFound": "268473310986248888"}
 
 
 def path() -> Path:
@@ -96,6 +99,7 @@ def seed() -> Entry:
         accounts = [User.objects.get(pk=user["id"]) for user in entry["users"]]
         for name, app in APPS.items():
             entry[name] = _application(app, accounts[app.owner], known.get(name, {}))
+        entry["chat"] = dict(CHAT_IDS)
         entry["api_keys"] = [_key(permission, accounts[0], known) for permission in Permission.values]
         demo_profiles.furnish(*accounts)
         demo_imagehost.furnish(accounts[0])

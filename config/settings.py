@@ -231,7 +231,7 @@ VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.Datab
 
 # --- Live presence ----------------------------------------------------------------------------------------------------
 CHAT, SCROBBLER = chat.options(VAR_DIR, is_embedded=EMBEDDED, web_port=PORT)
-# Event streams that one process holds open. Under WSGI each keeps a thread: production serves them by config.asgi.
+# Event streams that one process holds open; under WSGI each keeps a thread. Production serves them by config.asgi.
 PRESENCE_STREAMS = env.integer("PRESENCE_STREAMS", 32 if EMBEDDED else 0)
 PRESENCE_STREAMS_PER_KEY = 5
 

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import signal
+import socket
 import sqlite3
 import subprocess
 import time
@@ -26,6 +27,7 @@ from tests.journeys.relying_party import RelyingParty, discover
 LIMIT = 100
 TOO_MANY = {"message": "Too many requests. Please try again later."}
 JOBS = (len(jobs.SCHEDULE),) * 2  # how many there are, and how many of them have succeeded
+PROGRAMS = {"web", "run_jobs", "simulate_chat_platform", "run_presence_gateway"}
 Demo = dict[str, Any]  # Any: the file's JSON, as config/demo.py writes it
 
 
@@ -134,19 +136,21 @@ def programs_of(server: Server) -> dict[int, str]:
     """Its processes, the first one aside, by number: which program each belongs to."""
     first = server.process.pid
     names = {process.pid: _name(process.command) for process in process_table.descendants(first)}
-    assert {"web", "run_jobs"} <= set(names.values()), names
+    assert set(names.values()) >= PROGRAMS, names
     return names
 
 
 def _name(command: str) -> str:
-    return "web" if " granian " in command else "run_jobs" if " run_jobs " in command else command
+    words = command.split()
+    return "web" if "granian" in words else next((name for name in PROGRAMS if name in words), command)
 
 
 def wait_for_jobs(server: Server) -> None:
     """Until every periodic job has succeeded once."""
     give_up_at = time.monotonic() + TIMEOUT
     with contextlib.closing(sqlite3.connect(server.log.parent / "var" / "db.sqlite3")) as database:
-        while database.execute("SELECT count(*), count(succeeded_at) FROM accounts_jobrun").fetchone() != JOBS:
+        jobs_done = "SELECT count(*), count(succeeded_at) FROM accounts_jobrun WHERE name <> 'run_presence_gateway'"
+        while database.execute(jobs_done).fetchone() != JOBS:
             assert time.monotonic() < give_up_at, server.log.read_text()
             time.sleep(0.05)
 
@@ -205,9 +209,8 @@ def test_what_breaks_is_answered_plainly_and_logged_whole(tmp_path: Path) -> Non
     services.forget(tmp_path)
 
 
-def test_a_port_that_is_taken_is_named(demo: Server, tmp_path: Path) -> None:
-    port = demo.base_url.rpartition(":")[2]
-    values = services.embedded_values(tmp_path, PORT=port, BASE_URL=demo.base_url)
+def _refusal(values: dict[str, str]) -> str:
+    """What the command says that cannot start."""
     refused = subprocess.run(
         processes.manage("run_embedded"),
         env=processes.clean_environment(**values),
@@ -217,6 +220,63 @@ def test_a_port_that_is_taken_is_named(demo: Server, tmp_path: Path) -> None:
         check=False,
     )
     assert refused.returncode == 1
-    assert f"Cannot listen on 127.0.0.1:{port}" in refused.stderr
     assert "Traceback" not in refused.stderr
+    return refused.stderr
+
+
+def test_a_port_that_is_taken_is_named(demo: Server, tmp_path: Path) -> None:
+    port = demo.base_url.rpartition(":")[2]
+    values = services.embedded_values(tmp_path, PORT=port, BASE_URL=demo.base_url)
+    assert f"Cannot listen on 127.0.0.1:{port}" in _refusal(values)
     assert discover(demo.base_url)["issuer"] == demo.base_url
+
+
+def presence_of(base_url: str, entry: Demo, chat_id: str) -> requests.Response:
+    key = next(key["key"] for key in entry["api_keys"] if "lookup:presence" in key["permissions"])
+    return requests.get(f"{base_url}/api/lookup/presence/{chat_id}", headers={"X-API-Key": key}, timeout=TIMEOUT)
+
+
+def test_the_presence_of_a_demo_user_is_alive(demo: Server) -> None:
+    """Two readings some seconds apart differ; accounts that are no members, and nobody's, are told apart."""
+    entry = demo_of(demo)
+    chat_id = entry["users"][0]["chatId"]
+    give_up_at = time.monotonic() + TIMEOUT
+    seen: list[Demo] = []
+    while len(seen) < 2:
+        assert time.monotonic() < give_up_at, demo.log.read_text()
+        answer = presence_of(demo.base_url, entry, chat_id)
+        body = {key: value for key, value in answer.json().items() if key != "biography"}  # that comes a read later
+        if answer.status_code == 200 and body not in seen:
+            seen.append(body)
+        time.sleep(2.5)  # 30 a minute is what the key may ask
+    assert [body["id"] for body in seen] == [chat_id] * 2
+    misses = [presence_of(demo.base_url, entry, entry["chat"][which]).json() for which in ("notMember", "notFound")]
+    assert misses == [
+        {"error": "errors.lookupNotMember", "miss": "notMember"},
+        {"error": "errors.lookupChatNotFound", "miss": "notFound"},
+    ]
+
+
+@pytest.mark.parametrize("is_named", [False, True], ids=["any port", "a named port"])
+def test_the_port_of_the_chat_platform_may_be_taken(tmp_path: Path, is_named: bool) -> None:
+    """Another one does, unless somebody asked for this one."""
+    with socket.socket() as taken:
+        port = next(port for port in iter(processes.free_port, None) if _is_bound(taken, port + 1))
+        named = {"CHAT_SIMULATOR_PORT": str(port + 1)} if is_named else {}
+        values = services.embedded_values(tmp_path, PORT=str(port), BASE_URL=f"http://127.0.0.1:{port}", **named)
+        if is_named:
+            assert f"Cannot listen on 127.0.0.1:{port + 1}" in _refusal(values)
+        else:
+            with services.embedded_server(tmp_path, PORT=str(port), BASE_URL=values["BASE_URL"]) as server:
+                assert programs_of(server)
+    services.forget(tmp_path)
+
+
+def _is_bound(taken: socket.socket, port: int) -> bool:
+    """Whether `taken` now listens there."""
+    try:
+        taken.bind(("127.0.0.1", port))
+    except OSError:
+        return False
+    taken.listen()
+    return True

@@ -21,13 +21,14 @@ from lookup import boards
 from lookup.models import LeaderboardEntry
 from oidc_provider import signing
 
+PORT_VARIABLE = "CHAT_SIMULATOR_PORT"
 # One worker: limits and caches of the embedded default live in it.
 SERVER_OPTIONS = (
     *("--interface", "wsgi"),
     *("--workers", "1"),
-    *("--blocking-threads", "4"),
+    *("--blocking-threads", "40"),  # started as they are needed: PRESENCE_STREAMS of them may wait with an event stream
     *("--workers-kill-timeout", "5"),  # a connection that idles must not keep Ctrl-C waiting
-    *("--log-level", "warning"),
+    *("--log-level", "error"),  # it would warn that 40 are many
     "--no-ws",
     "--no-access-log",
 )
@@ -48,6 +49,7 @@ class Command(BaseCommand):
 
     def _prepare(self) -> None:
         self._refuse_a_busy_port()
+        self._find_a_port_for_the_chat_platform()
         self._make_private_directory()
         call_command("migrate", verbosity=0, interactive=False)
         self._collect_static_files()
@@ -67,16 +69,22 @@ class Command(BaseCommand):
 
     def _refuse_a_busy_port(self) -> None:
         """The server shares its port with others that allow it, so it would not say so itself."""
-        family = socket.AF_INET6 if ":" in settings.HOST else socket.AF_INET
-        with socket.socket(family, socket.SOCK_STREAM) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: not the last run's rest
-            try:
-                probe.bind((settings.HOST, settings.PORT))
-            except OSError as error:
-                raise CommandError(
-                    f"Cannot listen on {settings.HOST}:{settings.PORT} ({error.strerror}). "
-                    "Stop what uses the port, or set PORT to another one."
-                ) from None
+        if problem := _problem_of_port(settings.HOST, settings.PORT):
+            raise CommandError(
+                f"Cannot listen on {settings.HOST}:{settings.PORT} ({problem}). "
+                "Stop what uses the port, or set PORT to another one."
+            )
+
+    def _find_a_port_for_the_chat_platform(self) -> None:
+        """Nobody needs to know it: any free one will do, where nobody asked for one. The programs hear of it."""
+        port = settings.CHAT.simulator_port
+        if not port or not (problem := _problem_of_port("127.0.0.1", port)):
+            return
+        if PORT_VARIABLE in os.environ:
+            raise CommandError(f"Cannot listen on 127.0.0.1:{port} ({problem}). Set {PORT_VARIABLE} to another port.")
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            os.environ[PORT_VARIABLE] = str(probe.getsockname()[1])
 
     def _make_private_directory(self) -> None:
         """State and secrets are for this account's eyes."""
@@ -116,13 +124,30 @@ class Command(BaseCommand):
         os.execv(command[0], command)  # noqa: S606 - our own interpreter, fixed arguments
 
 
+def _problem_of_port(host: str, port: int) -> str:
+    """Why nobody can listen there; empty where one can."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: not the last run's rest
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error.strerror or str(error)
+    return ""
+
+
 def _programs() -> list[Program]:
     """What makes the whole service, the web server first. It alone cannot be done without."""
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
     where = ("--host", settings.HOST, "--port", str(settings.PORT))
+    others = ["run_jobs"]
+    if settings.CHAT.simulator_port:
+        others.append("simulate_chat_platform")
+    if settings.CHAT.guild_id:
+        others.append("run_presence_gateway")
     return [
         Program("web", (sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.wsgi:application")),
-        Program("run_jobs", (*manage, "run_jobs", "--parent", str(os.getpid())), restarts=True),
+        *(Program(name, (*manage, name, "--parent", str(os.getpid())), restarts=True) for name in others),
     ]
 
 
