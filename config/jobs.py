@@ -24,6 +24,7 @@ SCHEDULE: dict[str, timedelta] = {
     "mark_inactive": timedelta(days=1),
     "delete_expired": timedelta(hours=1),
     "sweep_uploads": timedelta(minutes=5),
+    "sweep_presence": timedelta(minutes=15),
     "reconcile_files": timedelta(days=1),  # last: it takes longest
 }
 RETRY = timedelta(minutes=5)  # after a failure, where the interval is longer

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,7 +43,7 @@ class PresenceDatabaseCache(DatabaseCache):
         found: dict[str, Any] = {}
         for some in _parts(list(names), connection):
             sql = f"SELECT cache_key, value FROM {self._quoted} WHERE cache_key IN ({_marks(some)}) AND expires > %s"
-            with connection.cursor() as cursor:
+            with _undisturbed(connection), connection.cursor() as cursor:
                 cursor.execute(sql, [*some, _column(connection, timezone.now())])
                 found.update((names[name], _value(name, text)) for name, text in cursor.fetchall())
         return {key: value for key, value in found.items() if value is not None}
@@ -143,6 +144,12 @@ class PresenceDatabaseCache(DatabaseCache):
         """Any: what the database takes for a moment."""
         moment = self.get_backend_timeout(timeout)
         return _column(connection, NEVER if moment is None else datetime.fromtimestamp(moment, UTC))
+
+
+def _undisturbed(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]:
+    """A failed statement ends a caller's transaction on PostgreSQL, unless it stands in a savepoint."""
+    is_needed = connection.vendor == "postgresql" and connection.in_atomic_block
+    return transaction.atomic(using=connection.alias) if is_needed else nullcontext()
 
 
 def _column(connection: BaseDatabaseWrapper, moment: datetime) -> Any:

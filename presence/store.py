@@ -183,12 +183,13 @@ class PresenceStore:
         ids = (found.get(f"ask:{number}") for number in numbers)
         return list(dict.fromkeys(chat_id for chat_id in ids if isinstance(chat_id, int))), last
 
-    def clear_expired(self) -> None:
-        """Free the room of what expired, where the cache does not do so by itself."""
+    def clear_expired(self) -> int:
+        """Free the room of what expired, where the cache does not do so by itself; how many entries that were."""
         clear = getattr(self._cache, "clear_expired", None)
-        if clear is not None:
-            with _answering():
-                clear()
+        if clear is None:
+            return 0
+        with _answering():
+            return int(clear())
 
     def keep_stats(self, stats: Json) -> None:
         """What the worker tells the admin about itself."""
