@@ -6,6 +6,7 @@ import base64
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from django.core.exceptions import ImproperlyConfigured
 
@@ -53,18 +54,24 @@ class Scrobbler:
 
 
 def options(var_dir: Path, *, is_embedded: bool, web_port: int) -> tuple[Chat, Scrobbler]:
-    """Simulated ones in the embedded default, unless CHAT_GUILD_ID names a real chat server."""
+    """Simulated ones in the embedded default, unless CHAT_GUILD_ID names a real chat server, or there is no port."""
     guild_id = env.text("CHAT_GUILD_ID", "")
     if guild_id and not (guild_id.isascii() and guild_id.isdigit() and 17 <= len(guild_id) <= 19):
         raise ImproperlyConfigured(f"CHAT_GUILD_ID must be the chat server's id, 17 to 19 digits; it is {guild_id!r}.")
-    if is_embedded and not guild_id:
-        return _simulated(var_dir, env.integer("CHAT_SIMULATOR_PORT", web_port + 1, at_most=65_535))
+    port = _simulator_port(web_port) if is_embedded and not guild_id else 0
+    if port:
+        return _simulated(var_dir, port)
+    bot_token = env.text("CHAT_BOT_TOKEN", "")
+    if bool(bot_token) != bool(guild_id):
+        raise ImproperlyConfigured("CHAT_GUILD_ID and CHAT_BOT_TOKEN must be set together.")
+    oauth_client_id, oauth_client_secret = _pair("CHAT_OAUTH_CLIENT_ID", "CHAT_OAUTH_CLIENT_SECRET")
+    api_key, secret = _pair("SCROBBLER_API_KEY", "SCROBBLER_SECRET")
     chat = Chat(
         guild_id=guild_id,
-        bot_token=env.text("CHAT_BOT_TOKEN") if guild_id else "",
+        bot_token=bot_token,
         api_url=env.base_url("CHAT_API_URL", PLATFORM_API),
-        oauth_client_id=env.text("CHAT_OAUTH_CLIENT_ID", ""),
-        oauth_client_secret=env.text("CHAT_OAUTH_CLIENT_SECRET", ""),
+        oauth_client_id=oauth_client_id,
+        oauth_client_secret=oauth_client_secret,
         oauth_authorize_url=env.base_url("CHAT_OAUTH_AUTHORIZE_URL", PLATFORM_AUTHORIZE),
         profile_url=_profile_url(),
         profile_header=_profile_header(),
@@ -72,10 +79,10 @@ def options(var_dir: Path, *, is_embedded: bool, web_port: int) -> tuple[Chat, S
         simulator_port=0,
     )
     scrobbler = Scrobbler(
-        api_key=env.text("SCROBBLER_API_KEY", ""),
-        secret=env.text("SCROBBLER_SECRET", ""),
-        api_url=env.text("SCROBBLER_API_URL", SCROBBLER_API),
-        authorize_url=env.text("SCROBBLER_AUTHORIZE_URL", SCROBBLER_AUTHORIZE),
+        api_key=api_key,
+        secret=secret,
+        api_url=_url("SCROBBLER_API_URL", SCROBBLER_API),
+        authorize_url=_url("SCROBBLER_AUTHORIZE_URL", SCROBBLER_AUTHORIZE),
     )
     return chat, scrobbler
 
@@ -104,6 +111,30 @@ def _simulated(var_dir: Path, port: int) -> tuple[Chat, Scrobbler]:
         authorize_url=f"{where}/scrobbler/auth/",
     )
     return chat, scrobbler
+
+
+def _simulator_port(web_port: int) -> int:
+    """Beside the web's; 0: no platform is simulated."""
+    port = env.integer("CHAT_SIMULATOR_PORT", web_port + 1 if web_port < 65_535 else web_port - 1, at_most=65_535)
+    if port < 0:
+        raise ImproperlyConfigured(f"CHAT_SIMULATOR_PORT must be a port, or 0 for none; it is {port}.")
+    return port
+
+
+def _pair(name: str, secret_name: str) -> tuple[str, str]:
+    """Both or neither."""
+    pair = env.text(name, ""), env.text(secret_name, "")
+    if bool(pair[0]) != bool(pair[1]):
+        raise ImproperlyConfigured(f"{name} and {secret_name} must be set together.")
+    return pair
+
+
+def _url(name: str, default: str) -> str:
+    """Another one than `env.base_url`: these end in a slash."""
+    url = env.text(name, default)
+    if not url.startswith(("http://", "https://")) or not urlsplit(url).hostname:
+        raise ImproperlyConfigured(f"{name} must be a URL; it is {url!r}.")
+    return url
 
 
 def _music_players() -> tuple[str, ...]:

@@ -37,6 +37,21 @@ def test_a_named_chat_server_is_a_real_one(environment: pytest.MonkeyPatch, tmp_
     assert (found.guild_id, found.bot_token) == tuple(GUILD.values())
 
 
+@pytest.mark.parametrize(("web_port", "said", "port"), [(65_535, "", 65_534), (80, "", 81), (80, "0", 0)])
+def test_the_simulated_platform_has_a_port_or_is_not_there(
+    environment: pytest.MonkeyPatch, tmp_path: Path, web_port: int, said: str, port: int
+) -> None:
+    environment.setenv("CHAT_SIMULATOR_PORT", said)
+    found, scrobbler = chat.options(tmp_path, is_embedded=True, web_port=web_port)
+    assert (found.simulator_port, bool(found.guild_id), bool(scrobbler.api_key)) == (port, bool(port), bool(port))
+
+
+def test_a_port_below_none_is_refused(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environment.setenv("CHAT_SIMULATOR_PORT", "-5")
+    with pytest.raises(ImproperlyConfigured, match="must be a port, or 0 for none"):
+        chat.options(tmp_path, is_embedded=True, web_port=8000)
+
+
 def test_production_without_a_chat_server_has_no_presence(environment: pytest.MonkeyPatch, tmp_path: Path) -> None:
     found, scrobbler = chat.options(tmp_path, is_embedded=False, web_port=8000)
     assert (found.guild_id, found.bot_token, found.simulator_port, scrobbler.api_key) == ("", "", 0, "")
@@ -48,7 +63,12 @@ def test_production_without_a_chat_server_has_no_presence(environment: pytest.Mo
         ("CHAT_GUILD_ID", "my server", "17 to 19 digits"),
         ("CHAT_GUILD_ID", "1" * 16, "17 to 19 digits"),
         ("CHAT_GUILD_ID", "\u0661" * 18, "17 to 19 digits"),
-        ("CHAT_BOT_TOKEN", "", "CHAT_BOT_TOKEN must be set"),
+        ("CHAT_BOT_TOKEN", "", "CHAT_GUILD_ID and CHAT_BOT_TOKEN must be set together"),
+        ("CHAT_GUILD_ID", "", "CHAT_GUILD_ID and CHAT_BOT_TOKEN must be set together"),
+        ("CHAT_OAUTH_CLIENT_ID", "1", "CHAT_OAUTH_CLIENT_SECRET must be set together"),
+        ("SCROBBLER_SECRET", "a-secret", "SCROBBLER_SECRET must be set together"),
+        ("SCROBBLER_AUTHORIZE_URL", "javascript:alert(1)", "SCROBBLER_AUTHORIZE_URL must be a URL"),
+        ("SCROBBLER_API_URL", "https:///2.0/", "SCROBBLER_API_URL must be a URL"),
         ("CHAT_PROFILE_URL", "https://profiles.example/", "{id} in it"),
         ("CHAT_PROFILE_URL", "profiles.example/{id}", "{id} in it"),
         ("CHAT_PROFILE_HEADER", "a-secret-without-a-name", "Name: value"),
