@@ -15,7 +15,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
-SECONDS = 2.0  # to connect, to wait for the head, and for the whole body
+SECONDS = 2.0  # to connect, for each piece of the head, and for the whole body
 MOST_BYTES = 256 * 1024
 MAX_NAME = 128  # characters of a linked account's name
 _AT_ONCE = 16 * 1024

@@ -7,12 +7,12 @@ import threading
 import time
 
 FAILURES = 5  # in a row
-PAUSE = 5.0  # seconds after them
+PAUSE = 5.0  # seconds after them, and that the one call has which tries again
 LONGEST_PAUSE = 600.0  # seconds, whatever the server asks for
 
 
 class Circuit:
-    """Of one server and one process. The first call after a pause decides: one more failure is another pause."""
+    """Of one server and one process. One call after a pause decides for all: another failure is another pause."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -24,8 +24,18 @@ class Circuit:
         left = self._open_until - time.time()
         return math.ceil(left) if 0 < left <= LONGEST_PAUSE else 0  # longer: the clock was set back
 
+    def enter(self) -> int:
+        """As `seconds_left`, for who asks now: after failures only one call is let through, and the others wait."""
+        with self._lock:
+            left = self.seconds_left()
+            if not left and self._failures >= FAILURES:
+                self._open(PAUSE)
+            return left
+
     def succeed(self) -> None:
         with self._lock:
+            if self._failures >= FAILURES:
+                self._open_until = 0.0
             self._failures = 0
 
     def fail(self) -> None:

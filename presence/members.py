@@ -23,7 +23,7 @@ STALE_AFTER = timedelta(seconds=60)
 EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here
 FUTURE = timedelta(minutes=1)  # how far the platform's clock may be ahead of ours
 GREATEST_ID = 2**63 - 1
-TURN_SECONDS = 5  # what a call to the platform may take
+TURN_SECONDS = 10  # what a call to the platform may take
 PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for somebody else's work, looking so often
 _ID = re.compile("[0-9]{17,19}")
 

@@ -81,7 +81,7 @@ def _read(path: str, *buckets: Limit) -> Answer:
     if not chat.guild_id:
         raise RestUnavailable("There is no chat server.", retry_after=60)
     circuit = _circuit(chat.api_url)
-    if left := circuit.seconds_left():
+    if left := circuit.enter():
         raise RestUnavailable("The chat platform is left alone for a while.", retry_after=left)
     _take(*buckets)
     headers = {"Authorization": f"Bot {chat.bot_token}", "User-Agent": f"DiscordBot ({settings.BASE_URL}, 1.0)"}
@@ -97,7 +97,7 @@ def _read(path: str, *buckets: Limit) -> Answer:
 def _take(*buckets: Limit) -> None:
     """One of each bucket, or none."""
     try:
-        outcomes = limits.hit(*buckets)
+        outcomes = limits.take(*buckets)
     except LimitsUnavailable as error:
         raise RestUnavailable("The limit store does not answer.", retry_after=1) from error
     for outcome in outcomes:

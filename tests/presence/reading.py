@@ -68,6 +68,7 @@ class Server:
     url: str
     replies: dict[str, Reply] = field(default_factory=dict)
     asked: list[tuple[str, dict[str, str]]] = field(default_factory=list)
+    before_answer: Callable[[], None] | None = None  # called once, at the next request
 
 
 @contextmanager
@@ -93,6 +94,9 @@ def _handler(server: Server, wait: Callable[[float | None], object]) -> type[Bas
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             server.asked.append((self.path, dict(self.headers)))
+            before, server.before_answer = server.before_answer, None
+            if before is not None:
+                before()
             reply = server.replies.get(self.path, Reply(404))
             self.send_response(reply.status)
             for name, value in reply.headers.items():

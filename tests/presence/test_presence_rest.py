@@ -190,6 +190,30 @@ def test_one_failure_after_the_pause_is_another_pause(simulator: Simulator, cloc
     assert len(simulator.counters.rest) == 6
 
 
+def test_after_a_pause_one_call_tries_and_the_others_wait_for_it(server: Server, clock: Clock) -> None:
+    _reply(server, Reply(500))
+    for _ in range(5):
+        _refused(lambda: rest.membership(ADA))
+    clock.wait(5)
+    refused: list[int] = []
+
+    def meanwhile() -> None:
+        refused.extend(_refused(lambda: rest.membership(ADA)) for _ in range(3))
+
+    server.before_answer = meanwhile
+    _refused(lambda: rest.membership(ADA))
+    assert (refused, len(server.asked)) == ([5, 5, 5], 6)
+
+
+def test_our_own_bucket_holds_where_callers_are_not_limited(
+    simulator: Simulator, clock: Clock, settings: Settings
+) -> None:
+    settings.RATE_LIMITS_ENABLED = False
+    for _ in range(10):
+        rest.membership(ADA)
+    assert (_refused(lambda: rest.membership(ADA)), len(simulator.counters.rest)) == (1, 10)
+
+
 @EITHER
 @pytest.mark.parametrize("status", [401, 403])
 def test_a_refused_bot_asks_no_more_for_a_minute(server: Server, clock: Clock, ask: Ask, status: int) -> None:
