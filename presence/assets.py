@@ -32,7 +32,12 @@ _SERVICES = {
 
 def avatar(chat_id: int, user: Json) -> str:
     """The account's picture, or the platform's default one."""
-    return _hashed(f"avatars/{chat_id}", user.get("avatar")) or _default_avatar(chat_id, user.get("discriminator"))
+    return own_avatar(chat_id, user) or _default_avatar(chat_id, user.get("discriminator"))
+
+
+def own_avatar(chat_id: int, user: Json) -> str:
+    """The account's picture; empty where it has none."""
+    return _hashed(f"avatars/{chat_id}", user.get("avatar")) or ""
 
 
 def banner(chat_id: int, hash: object) -> str | None:

@@ -115,8 +115,8 @@ def of_user(chat_id: str, chosen: Json, *, is_mirrored: bool, now: datetime) -> 
     try:
         number = members.check(chat_id)
         presence = members.shown(number, store.opened().glance(number), now)
-    except StoreUnavailable:
-        logger.warning("The presence store does not answer: profiles are shown without presence.", exc_info=True)
+    except StoreUnavailable as error:
+        logger.warning("Profiles are shown without presence, the store does not answer: %s", error)
         return None
     except (ChatIdInvalid, PresenceUnavailable, NotMember, ChatNotFound):
         return None

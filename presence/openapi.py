@@ -19,7 +19,7 @@ CHAT_ID = OpenApiParameter(
     description="The account's id on the chat platform: `user.chatId` of the lookup.",
 )
 MISSES: tuple[type[ApiError], ...] = (NotMember, ChatNotFound)
-_RETRY_AFTER = OpenApiParameter(
+RETRY_AFTER = OpenApiParameter(
     "Retry-After",
     {"type": "integer", "minimum": 1},
     OpenApiParameter.HEADER,
@@ -93,7 +93,7 @@ presence_lookup = extend_schema(
         "visible. While nobody can know a presence, the answer is 503, never an invented `offline`."
     ),
     tags=["Lookup"],
-    parameters=[CHAT_ID, _RETRY_AFTER],
+    parameters=[CHAT_ID, RETRY_AFTER],
     responses={
         200: OpenApiResponse(PresenceSerializer, examples=[OpenApiExample("A member", value=_ADA)]),
         **responses(),

@@ -7,13 +7,6 @@ from drf_spectacular.utils import OpenApiExample, OpenApiParameter, OpenApiRespo
 
 from presence import openapi
 
-_RETRY_AFTER = OpenApiParameter(
-    "Retry-After",
-    {"type": "integer", "minimum": 1},
-    OpenApiParameter.HEADER,
-    description="In how many seconds to ask again.",
-    response=[429, 503],
-)
 _LAST_EVENT_ID = OpenApiParameter(
     "Last-Event-ID",
     str,
@@ -45,7 +38,7 @@ presence_events = extend_schema(
     summary="Follow a member's live presence",
     description=_EVENTS,
     tags=["Lookup"],
-    parameters=[openapi.CHAT_ID, _LAST_EVENT_ID, _RETRY_AFTER],
+    parameters=[openapi.CHAT_ID, _LAST_EVENT_ID, openapi.RETRY_AFTER],
     responses={
         (200, "text/event-stream"): OpenApiResponse(
             OpenApiTypes.STR, description="Events.", examples=[OpenApiExample("A stream", value=_EXAMPLE)]

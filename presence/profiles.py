@@ -49,6 +49,9 @@ class ProfileSource(Protocol):
     def read(self, chat_id: int) -> Profile:
         """May take seconds. ProfileUnavailable, SourcePaused."""
 
+    def is_paused(self) -> bool:
+        """Whether it would only be SourcePaused."""
+
 
 class HttpSource:
     """`url` with the id in place of `{id}`; `header`: `Name: value`, sent along, or nothing."""
@@ -61,8 +64,11 @@ class HttpSource:
             self._headers[name.strip()] = value.strip()
         self._circuit = Circuit()
 
+    def is_paused(self) -> bool:
+        return bool(self._circuit.seconds_left())
+
     def read(self, chat_id: int) -> Profile:
-        if self._circuit.seconds_left():
+        if self._circuit.enter():
             raise SourcePaused
         try:
             answer = outside.read("GET", self._url.replace("{id}", str(chat_id)), headers=self._headers)

@@ -64,8 +64,8 @@ def _read_banner(opened: PresenceStore, chat_id: int, now: datetime) -> Banner:
     read = Banner(rest.banner(chat_id), now.timestamp())
     try:
         opened.keep_banner(chat_id, read)
-    except StoreUnavailable:
-        logger.exception("A banner was not kept.")
+    except StoreUnavailable as error:
+        logger.warning("A banner was not kept: %s", error)
     return read
 
 
@@ -75,20 +75,22 @@ def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -
         return
     try:
         opened.ask(chat_id)
-    except StoreUnavailable:
-        logger.exception("A member could not be asked for.")
+    except StoreUnavailable as error:
+        logger.warning("A member could not be asked for: %s", error)
 
 
 def _profile(chat_id: int, known: Profile | None, now: datetime) -> None:
     """Have the profile read by a thread of its own, where it is due: nobody waits for that."""
     source = profiles.source()
-    if source is None or not _is_due(known, now):
+    if source is None or not _is_due(known, now) or source.is_paused():
         return
     with _lock:
         if chat_id in _pending or len(_pending) >= MOST_PENDING:
             return
-        _pending[chat_id] = _threads().submit(_renew, source, chat_id, known, now)
-        future = _pending[chat_id]
+        try:
+            future = _pending[chat_id] = _threads().submit(_renew, source, chat_id, known, now)
+        except RuntimeError:  # the process is about to end
+            return
     future.add_done_callback(functools.partial(_end, chat_id))
 
 
@@ -115,8 +117,8 @@ def _renew(source: ProfileSource, chat_id: int, known: Profile | None, now: date
                 return
             read = Profile(biography=None, badges=(), read_at=now.timestamp(), is_failure=True)
         store.opened().keep_profile(chat_id, read)
-    except StoreUnavailable:
-        logger.exception("A profile was not kept.")
+    except StoreUnavailable as error:
+        logger.warning("A profile was not kept: %s", error)
     finally:
         connections.close_all()
 

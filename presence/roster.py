@@ -47,7 +47,8 @@ class Changes:
     left: set[int] = field(default_factory=set)  # by their own event: the account exists
     departed: set[int] = field(default_factory=set)  # to be forgotten, however that came out
     updated: set[int] = field(default_factory=set)  # the member has a new record, maybe a new banner
-    redrawn: set[int] = field(default_factory=set)  # the user has a new name or picture
+    renamed: set[int] = field(default_factory=set)  # the user has a new name
+    redrawn: set[int] = field(default_factory=set)  # the user has a new picture, or none any more
     offline_at: dict[int, int] = field(default_factory=dict)  # the new `last_online`
 
     def write_too(self, earlier: Changes) -> None:
@@ -207,7 +208,9 @@ class Roster:
             return
         entry.member = text
         self.changes.dirty.add(chat_id)
-        if any(old["user"].get(name) != new["user"].get(name) for name in _DRAWN):
+        if old["user"].get("username") != new["user"].get("username"):
+            self.changes.renamed.add(chat_id)
+        if old["user"].get("avatar") != new["user"].get("avatar"):
             self.changes.redrawn.add(chat_id)
 
     def _set_presence(self, chat_id: int, entry: Entry, presence: Json | None, offline_at: float) -> None:
@@ -238,7 +241,8 @@ class Roster:
         self.changes.dirty.add(chat_id)
         self.changes.departed.add(chat_id)
         self.changes.offline_at.pop(chat_id, None)
-        for names in (self.changes.joined, self.changes.updated, self.changes.redrawn, self.changes.asked):
+        changes = self.changes
+        for names in (changes.joined, changes.updated, changes.renamed, changes.redrawn, changes.asked):
             names.discard(chat_id)
 
     def forget_changes(self) -> Changes:
@@ -252,4 +256,3 @@ class Roster:
 
 
 _LIVE = frozenset({"PRESENCE_UPDATE", "GUILD_MEMBER_ADD", "GUILD_MEMBER_UPDATE", "GUILD_MEMBER_REMOVE"})
-_DRAWN = ("username", "global_name", "avatar")

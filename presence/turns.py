@@ -12,6 +12,8 @@ from django.db import DatabaseError
 from django_redis.exceptions import ConnectionInterrupted
 from redis import RedisError
 
+from accounts import jobs
+
 _FAILURES = (RedisError, ConnectionInterrupted, DatabaseError, OSError)
 logger = logging.getLogger(__name__)
 
@@ -20,8 +22,8 @@ def take(name: str, seconds: int) -> bool:
     """Whether it is ours. It ends by itself after so many seconds."""
     try:
         return bool(caches["presence"].add(_key(name), 1, seconds))
-    except _FAILURES:
-        logger.warning("The presence store does not say whose turn %s is.", name, exc_info=True)
+    except _FAILURES as error:
+        logger.warning("The presence store does not say whose turn %s is: %s", name, jobs.described(error))
         return True
 
 
@@ -29,8 +31,8 @@ def end(name: str) -> None:
     """Let the next one have it."""
     try:
         caches["presence"].delete(_key(name))
-    except _FAILURES:
-        logger.warning("The presence store keeps the turn %s until it ends by itself.", name, exc_info=True)
+    except _FAILURES as error:
+        logger.warning("The presence store keeps the turn %s for a while: %s", name, jobs.described(error))
 
 
 def _key(name: str) -> str:

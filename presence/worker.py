@@ -179,13 +179,15 @@ class Worker:
                 await self._moments.retain_members()
 
     async def _follow_pictures(self) -> None:
-        redrawn = self.roster.changes.redrawn
-        if not redrawn or not self.is_leader:
+        changes = self.roster.changes
+        renamed, redrawn = changes.renamed, changes.redrawn
+        if not (renamed or redrawn) or not self.is_leader:
             return
-        self.roster.changes.redrawn = set()
+        changes.renamed, changes.redrawn = set(), set()
         try:
-            await self._background.do(pictures.follow, self._members(redrawn))
+            await self._background.do(pictures.follow, self._members(renamed | redrawn), redrawn)
         except DatabaseError:
+            self.roster.changes.renamed |= renamed
             self.roster.changes.redrawn |= redrawn
             raise
 

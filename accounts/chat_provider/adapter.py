@@ -17,7 +17,7 @@ from accounts.outside import NoAnswer
 from accounts.social import PROVIDER
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
-_SNOWFLAKE = re.compile(r"[1-9][0-9]{16,19}")
+_SNOWFLAKE = re.compile(r"[1-9][0-9]{16,18}")
 _PICTURE = re.compile(r"[A-Za-z0-9_]{1,100}")
 
 

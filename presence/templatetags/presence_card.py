@@ -12,13 +12,19 @@ from presence import card
 register = template.Library()
 
 
+@register.filter
+def has_presence_place(chat_id: str | None, chosen: dict[str, Any]) -> bool:
+    """Whether the page has a place for the card. `chosen` (Any: a JSON value): as `card.of_user` wants it."""
+    return chat_id is not None and card.is_wanted(chat_id, chosen)
+
+
 @register.inclusion_tag("presence/place.html")
 def presence_card(name: str, chat_id: str | None, chosen: dict[str, Any], *, is_mirrored: bool) -> dict[str, Any]:
     """The card on the page of `name`, in a place where a script refreshes it; nothing where there never is one.
 
     `chosen` (Any: a JSON value) and `is_mirrored`: as `card.of_user` wants them.
     """
-    if chat_id is None or not card.is_wanted(chat_id, chosen):
+    if chat_id is None or not has_presence_place(chat_id, chosen):
         return {"is_wanted": False}
     found = card.of_user(chat_id, chosen, is_mirrored=is_mirrored, now=timezone.now())
     return {"is_wanted": True, "name": name, "card": found}

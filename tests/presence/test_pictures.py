@@ -32,20 +32,27 @@ def now(linked: LinkedAccount) -> tuple[str, str]:
 
 
 def test_name_and_picture_follow_and_nobody_is_said_to_have_done_it(linked: LinkedAccount) -> None:
-    pictures.follow({ADA: member(username="ada_l", avatar="a_0f"), BEA: member(username="bea", avatar="0f")})
+    pictures.follow(
+        {ADA: member(username="ada_l", avatar="a_0f"), BEA: member(username="bea", avatar="0f")}, {ADA, BEA}
+    )
     assert now(linked) == ("ada_l", f"/avatars/{ADA}/a_0f.gif")
     assert not AuditEvent.objects.exists()
 
 
+def test_who_is_only_renamed_keeps_the_picture(linked: LinkedAccount) -> None:
+    pictures.follow({ADA: member(username="ada_l", avatar="a_0f")}, set())
+    assert now(linked) == ("ada_l", "https://old.example/ada.png")
+
+
 @pytest.mark.parametrize("avatar", [{}, {"avatar": None}, {"avatar": ""}])
 def test_who_took_the_picture_away_has_none(linked: LinkedAccount, avatar: dict[str, Any]) -> None:
-    pictures.follow({ADA: member(username="ada", **avatar)})
+    pictures.follow({ADA: member(username="ada", **avatar)}, {ADA})
     assert now(linked) == ("ada", "")
 
 
 @pytest.mark.parametrize("name", [None, "", 7, ["ada"], "\x00", "\ud800", {}])
 def test_a_name_that_is_none_leaves_the_known_one(linked: LinkedAccount, name: object) -> None:
-    pictures.follow({ADA: member(username=name, avatar="0f")})
+    pictures.follow({ADA: member(username=name, avatar="0f")}, {ADA})
     assert now(linked) == ("ada", f"/avatars/{ADA}/0f.png")
 
 
@@ -54,18 +61,18 @@ def test_a_name_that_is_none_leaves_the_known_one(linked: LinkedAccount, name: o
 )
 def test_a_member_of_any_shape_harms_nobody(linked: LinkedAccount, member: dict[str, Any]) -> None:
     other = LinkedAccountFactory(external_id=str(BEA))
-    pictures.follow({ADA: member, BEA: {"user": {"username": "bea", "avatar": "0f"}}})
+    pictures.follow({ADA: member, BEA: {"user": {"username": "bea", "avatar": "0f"}}}, {ADA, BEA})
     assert now(linked)[0] == "ada"
     assert now(other) == ("bea", f"/avatars/{BEA}/0f.png")
 
 
 def test_an_account_of_another_kind_is_another_account() -> None:
     scrobbler = LinkedAccountFactory(kind=LinkedAccount.Kind.SCROBBLER, external_id=str(ADA), name="ada")
-    pictures.follow({ADA: member(username="ada_l", avatar="0f")})
+    pictures.follow({ADA: member(username="ada_l", avatar="0f")}, {ADA})
     assert now(scrobbler) == ("ada", "")
 
 
 def test_members_whom_nobody_linked_cost_one_query() -> None:
     changed = {ADA + number: member(username="somebody") for number in range(200)}
-    assert statements.names(lambda: pictures.follow(changed)) == ["SELECT accounts_linkedaccount"]
-    assert statements.names(lambda: pictures.follow({})) == []
+    assert statements.names(lambda: pictures.follow(changed, set(changed))) == ["SELECT accounts_linkedaccount"]
+    assert statements.names(lambda: pictures.follow({}, set())) == []

@@ -102,7 +102,11 @@ class TestLiveEvents:
         live(roster, "GUILD_MEMBER_UPDATE", {"user": {"id": str(ADA), "avatar": "a1"}, "nick": "Ada"})
         user = {"id": str(ADA), "username": f"user{ADA}", "avatar": "a1"}
         assert record(roster, ADA) == Record({"user": user, "nick": "Ada"}, ONLINE, 7, 2000.0, None)
-        assert (roster.changes.updated, roster.changes.redrawn) == ({ADA}, {ADA})
+        assert (roster.changes.updated, roster.changes.renamed, roster.changes.redrawn) == ({ADA}, set(), {ADA})
+
+    def test_a_new_name_is_no_new_picture(self, roster: Roster) -> None:
+        live(roster, "GUILD_MEMBER_UPDATE", {"user": {"id": str(ADA), "username": "ada_l"}})
+        assert (roster.changes.renamed, roster.changes.redrawn) == ({ADA}, set())
 
     def test_a_new_nick_is_no_new_picture(self, roster: Roster) -> None:
         live(roster, "GUILD_MEMBER_UPDATE", member(ADA, nick="Ada"))
