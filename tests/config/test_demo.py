@@ -3,6 +3,7 @@
 import json
 import socket
 import stat
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from django.core.management import CommandError, call_command
 
 from accounts import api_keys, bans
 from accounts.models import AuditEvent, LinkedAccount, User
-from config import demo, demo_profiles
+from config import chat, demo, demo_profiles
+from config.management.commands import run_embedded
 from imagehost.models import Folder
 from oidc_provider import applications
 from oidc_provider.models import Application
@@ -192,6 +194,8 @@ def test_run_embedded_prepares_everything_and_becomes_the_server(
     replaced: list[list[str]] = []
     collected: list[str] = []
     settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", 0
+    monkeypatch.delenv("CHAT_SIMULATOR_PORT", raising=False)
+    settings.CHAT, _ = chat.options(directory, is_embedded=True, web_port=40_000)
     settings.STATIC_ROOT = directory / "static"
     settings.STATIC_ROOT.mkdir()
     command = "config.management.commands.run_embedded"
@@ -207,8 +211,19 @@ def test_run_embedded_prepares_everything_and_becomes_the_server(
     assert entry["users"][0]["password"] in printed
     assert collected == ["migrate", "collectstatic", "migrate"]
     assert replaced[0][1:-1] == ["-m", "config.supervisor"]
-    web, run_jobs = json.loads(replaced[0][-1])
+    web, *others = json.loads(replaced[0][-1])
     assert web["argv"][1:5] == ["-m", "granian", "--interface", "wsgi"]
     assert web["argv"][-1] == "config.wsgi:application"
-    assert run_jobs["argv"][2] == "run_jobs"
+    names = ["run_jobs", "simulate_chat_platform", "run_presence_gateway"]
+    assert [other["argv"][2] for other in others] == names
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    ("guild_id", "port", "names"),
+    [("", 0, ["web", "run_jobs"]), ("1" * 18, 0, ["web", "run_jobs", "run_presence_gateway"])],
+    ids=["no chat platform", "a real one"],
+)
+def test_only_what_is_needed_is_started(settings: Any, guild_id: str, port: int, names: list[str]) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id=guild_id, simulator_port=port)
+    assert [program.name for program in run_embedded._programs()] == names

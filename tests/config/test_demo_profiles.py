@@ -231,4 +231,4 @@ def test_the_chat_pictures_follow_the_service_unless_they_are_others(settings: A
 
 def test_the_file_holds_what_it_held(entry: Json) -> None:
     assert json.loads(demo.path().read_text()) == entry
-    assert set(entry) == {"base_url", "operator", "users", "app", "second_app", "api_keys"}
+    assert set(entry) == {"base_url", "operator", "users", "app", "second_app", "api_keys", "chat"}

@@ -125,7 +125,7 @@ def test_an_embedded_start_needs_nothing_and_keeps_its_secrets(tmp_path: Path) -
     runs = [_settings_with({}, tmp_path / "var") for _ in range(2)]
     assert [(run.returncode, run.stdout) for run in runs] == [(0, "True\n")] * 2
     kept = json.loads((tmp_path / "var" / "secrets.json").read_text())
-    assert sorted(kept) == ["secret_key", "signing_key_encryption_key"]
+    assert sorted(kept) == ["chat_simulator", "secret_key", "signing_key_encryption_key"]
 
 
 def test_a_kept_secret_stays_the_same_and_is_long_and_private(tmp_path: Path) -> None:
