@@ -58,7 +58,7 @@ def take(*, name: str, length: timedelta, by: str, seen: JobRun | None = None) -
     """
     now = timezone.now()
     lease = {"lease_ends_at": now + length, "leased_by": by, "started_at": now}
-    rows = JobRun.objects.filter(pk=name).free(now)
+    rows = JobRun.objects.filter(pk=name).free(now, length)
     if seen is not None:
         rows = rows.filter(started_at=seen.started_at)
     if not rows.update(**lease):

@@ -1,8 +1,11 @@
 """What allauth asks of us at sign-up and login."""
 
+import time
 from typing import Any
 
+from allauth.account import app_settings
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.authentication import get_authentication_records
 from allauth.account.forms import LoginForm as StockLoginForm
 from allauth.account.views import SignupView as StockSignupView
 from django.contrib.auth.hashers import make_password
@@ -37,6 +40,13 @@ class AccountAdapter(DefaultAccountAdapter):
             return bool(super().is_safe_url(url))
         except ValueError:
             return False
+
+    def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
+        """Not from somebody who has just signed in, which proves as much. `kwargs`: whatever allauth will add."""
+        if not super().is_reauthentication_required(app=app, **kwargs):
+            return False
+        records = get_authentication_records(self.request, self.request.user)
+        return not records or time.time() - records[-1]["at"] >= app_settings.REAUTHENTICATION_TIMEOUT
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return client_address.of(request) or ""

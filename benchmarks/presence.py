@@ -39,20 +39,22 @@ def send(members: int, rate: int, seconds: int) -> None:
         print(json.dumps({"api_url": platform.api_url, "token": platform.bot_token, "guild": platform.guild_id}))
         sys.stdout.flush()
         sys.stdin.readline()
+        probes: list[tuple[int, int]] = []  # number, and when it was sent
         started, sent, step = time.monotonic(), 0, rate // PROBES_A_SECOND
         while (passed := time.monotonic() - started) < seconds:
             due = range(sent, int(rate * passed))
             platform.set_presences({PROBE if n % step == 0 else ids[n % len(ids)]: _presence(n) for n in due})
+            probes += [(n, time.time_ns()) for n in due if n % step == 0]
             sent += len(due)
             time.sleep(0.002)
-        print(json.dumps({"sent": sent, "seconds": time.monotonic() - started}))
+        print(json.dumps({"sent": sent, "seconds": time.monotonic() - started, "probes": probes}))
         sys.stdout.flush()
         sys.stdin.readline()
 
 
 def _presence(number: int) -> dict[str, Any]:
     """About 400 bytes, as updates of the real platform have."""
-    status = {"id": "custom", "name": "Custom Status", "type": 4, "state": str(time.time_ns()), "created_at": number}
+    status = {"id": "custom", "name": "Custom Status", "type": 4, "state": f"probe {number}", "created_at": 1}
     game = {
         "id": "9f2e",
         "name": "A game",
@@ -96,16 +98,27 @@ def measure(store: str, members: int, rate: int, seconds: int) -> None:
         )
         worker = stack.enter_context(_started((*manage, "run_presence_gateway"), values))
         os.environ.update(values)
-        latencies, taken, cpu = _read(platform, worker, seconds)
+        seen, cpu = _read(platform, worker, seconds)
         sent = json.loads(_line(platform))
         _say(platform, "\n")
-        _print(latencies, sent, taken, cpu)
+        _print(latencies(sent["probes"], seen), sent, cpu)
+
+
+def latencies(probes: list[tuple[int, int]], seen: list[tuple[int, int]]) -> list[float]:
+    """Of every probe, in ms: until it, or a later one in its place, was seen. Both: numbers with nanoseconds."""
+    found, ahead = [], iter(seen)
+    number, at = next(ahead)
+    for probe, sent_at in probes:
+        while number < probe:
+            number, at = next(ahead, (sys.maxsize, 2**63))
+        found.append((at - sent_at) / 1e6)
+    return found
 
 
 def _read(
     platform: subprocess.Popen[str], worker: subprocess.Popen[str], seconds: int
-) -> tuple[list[float], int, float]:
-    """Latencies of the probes in ms, how many there were, the worker's processor seconds."""
+) -> tuple[list[tuple[int, int]], float]:
+    """Which probe was seen when, and the worker's processor seconds."""
     import django
 
     django.setup()
@@ -117,16 +130,15 @@ def _read(
             raise SystemExit("The worker does not become ready.")
         time.sleep(0.1)
     _say(platform, "\n")
-    before, seen, latencies = _cpu_seconds(worker.pid), "", []
+    before, seen = _cpu_seconds(worker.pid), [(-1, 0)]
     ends_at = time.monotonic() + seconds + 1
     while time.monotonic() < ends_at:
         record = opened.glance(PROBE).record
         state = record.presence["activities"][0]["state"] if record and record.presence else ""
-        if state.isdigit() and state != seen:
-            seen = state
-            latencies.append((time.time_ns() - int(state)) / 1e6)
+        if state and int(state.split()[1]) != seen[-1][0]:
+            seen.append((int(state.split()[1]), time.time_ns()))
         time.sleep(0.001)
-    return latencies, len(latencies), _cpu_seconds(worker.pid) - before
+    return seen, _cpu_seconds(worker.pid) - before
 
 
 def _cpu_seconds(pid: int) -> float:
@@ -134,11 +146,11 @@ def _cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _print(latencies: list[float], sent: Mapping[str, Any], taken: int, cpu: float) -> None:
-    ordered = sorted(latencies)
+def _print(found: list[float], sent: Mapping[str, Any], cpu: float) -> None:
+    ordered = sorted(found)
     p99 = ordered[int(len(ordered) * 0.99)]
     print(f"{sent['sent']} events in {sent['seconds']:.1f} s ({sent['sent'] / sent['seconds']:.0f} a second)")
-    print(f"{taken} probes: p50 {statistics.median(ordered):.1f} ms, p99 {p99:.1f} ms, max {ordered[-1]:.1f} ms")
+    print(f"{len(ordered)} probes: p50 {statistics.median(ordered):.1f} ms, p99 {p99:.1f} ms, max {ordered[-1]:.1f} ms")
     print(f"worker: {cpu / sent['sent'] * 1e6:.0f} us of processor time for each event")
 
 

@@ -56,6 +56,8 @@ def _state(now: datetime) -> FeedState:
 
 
 def _caption(key: str) -> str:
+    if key == "at":
+        return "Told"
     return _WORD_START.sub(" ", key).replace("_", " ").capitalize()
 
 
@@ -70,7 +72,7 @@ def _text(key: str, value: Any, now: datetime) -> str:
     if isinstance(value, float):
         return f"{value:,.3f}".rstrip("0").rstrip(".")
     if isinstance(value, int):
-        return f"{value:,}"
+        return str(value) if key == "generation" else f"{value:,}"
     if isinstance(value, dict):
         return ", ".join(f"{_caption(name)}: {_text(name, one, now)}" for name, one in value.items()) or "none"
     return str(value) or "none"

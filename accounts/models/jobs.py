@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+CLOCKS_MAY_DIFFER = timedelta(minutes=1)  # those of two machines
+
 
 class JobRunQuerySet(models.QuerySet["JobRun"]):
-    def free(self, now: datetime) -> JobRunQuerySet:
-        """Jobs whose lease nobody holds at `now`; the lease of a runner that crashed ends by itself."""
-        return self.filter(Q(lease_ends_at__isnull=True) | Q(lease_ends_at__lte=now))
+    def free(self, now: datetime, length: timedelta) -> JobRunQuerySet:
+        """Jobs whose lease of this `length` nobody holds at `now`; the lease of a runner that crashed ends by itself.
+
+        One that ends later than any such lease can was taken by a clock that was wrong: nobody waits for that hour.
+        """
+        latest = now + 2 * length + CLOCKS_MAY_DIFFER
+        return self.filter(Q(lease_ends_at__isnull=True) | Q(lease_ends_at__lte=now) | Q(lease_ends_at__gt=latest))
 
 
 class JobRun(models.Model):

@@ -47,11 +47,11 @@ def form(question: str, field: str, hidden: Mapping[str, str]) -> str:
 
 
 def choice_of_members(world: World) -> str:
-    """HTML: the first members of the chat server, and a place for the id of any other account."""
+    """HTML: the latest members of the chat server, and a place for the id of any other account."""
     options = "".join(
         f'<option value="{escape(chat_id)}">{escape(str(world.accounts[chat_id].get("username")))} ({escape(chat_id)})'
         f"</option>"
-        for chat_id in _first_members(world)
+        for chat_id in _latest_members(world)
     )
     return (
         f'<label for="member">You are</label><select id="member" name="member">{options}</select>'
@@ -60,5 +60,6 @@ def choice_of_members(world: World) -> str:
     )
 
 
-def _first_members(world: World) -> list[str]:
-    return [chat_id for chat_id in world.members if chat_id != world.bot_id][:MOST_CHOICES]
+def _latest_members(world: World) -> list[str]:
+    """Who joined last comes first: the command takes in those who are linked before it makes up the others."""
+    return [chat_id for chat_id in reversed(world.members) if chat_id != world.bot_id][:MOST_CHOICES]

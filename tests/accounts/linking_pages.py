@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
+from allauth.account import app_settings
+from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from django.test import Client
 from lxml import html
 
@@ -22,11 +24,13 @@ Answer = Any
 
 
 def signed_in(user: User, *, has_confirmed: bool = True) -> Client:
-    """Through the pages; `has_confirmed`: the password once more, as changes of the account want it."""
+    """Through the pages, just now; not `has_confirmed`: so long ago that changes want the password once more."""
     browser = Client()
     browser.post("/accounts/login/", {"login": user.username, "password": PASSWORD})
-    if has_confirmed:
-        browser.post(REAUTHENTICATE, {"password": PASSWORD})
+    if not has_confirmed:
+        session = browser.session
+        session[AUTHENTICATION_METHODS_SESSION_KEY][-1]["at"] -= app_settings.REAUTHENTICATION_TIMEOUT
+        session.save()
     return browser
 
 

@@ -63,6 +63,15 @@ class TestLease:
         clock.shift(SECOND)
         assert take("second") == Lease("sweep", "second", NOON + MINUTE)
 
+    @pytest.mark.parametrize(("hours_ahead", "is_free"), [(0.03, False), (0.04, True), (24, True)])
+    def test_a_lease_from_a_clock_that_was_ahead_keeps_nobody_waiting_for_long(
+        self, clock: time_machine.Traveller, hours_ahead: float, is_free: bool
+    ) -> None:
+        clock.shift(timedelta(hours=hours_ahead))
+        taken("first")
+        clock.shift(timedelta(hours=-hours_ahead))
+        assert (take("second") is not None) is is_free
+
     def test_a_renewed_lease_lasts_longer(self, clock: time_machine.Traveller) -> None:
         lease = taken("first")
         clock.shift(MINUTE - SECOND)

@@ -161,3 +161,12 @@ def test_signing_out_is_a_post_and_ends_the_session() -> None:
     assert browser.user() is not None
     Client.post(browser.client, "/accounts/logout/", {"csrfmiddlewaretoken": browser.client.cookies["csrftoken"].value})
     assert browser.user() is None
+
+
+@pytest.mark.parametrize(("minutes", "path"), [(4, "/accounts/2fa/totp/activate/"), (5, "/accounts/reauthenticate/")])
+def test_the_password_is_asked_again_five_minutes_after_the_login(minutes: int, path: str) -> None:
+    UserFactory(username="Ada")
+    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
+        browser = sign_in("Ada")
+        clock.shift(timedelta(minutes=minutes))
+        assert browser.open("/accounts/2fa/totp/activate/").response.request["PATH_INFO"] == path

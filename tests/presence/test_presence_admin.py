@@ -90,7 +90,7 @@ def test_a_live_feed_tells_about_itself(browser: Client, store: PresenceStore, t
             "Members": "80,000",
             "Lag": "0.012",
             "Bad payloads": "0",
-            "At": "2026-05-01 12:00:00 UTC (0.0 seconds ago)",
+            "Told": "2026-05-01 12:00:00 UTC (0.0 seconds ago)",
             "Connected at": "2026-05-01 10:00:00 UTC (2\xa0hours ago)",
             "Reconnects": "Op7: 2",
             "Close code": "none",

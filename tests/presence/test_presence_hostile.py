@@ -67,6 +67,8 @@ MALFORMED = {
     "encoded twice": f"%2532{ID[1:]}",
     "a dot segment": "%2E%2E",
     "markup": "%3Cscript%3E",
+    "a NUL behind it": f"{ID}%00",
+    "a NUL alone": "%00",
 }
 
 
@@ -76,11 +78,11 @@ def test_a_malformed_id(simulator: Simulator, case: str) -> None:
     assert simulator.counters.rest == []
 
 
-OTHER_PATHS = [f"{ID}%2F", f"{ID}%00", f"%2F{ID}", f"{ID}%2F..%2F{ID}", f"{ID}/%0A", "%2e%2e/user"]
+OTHER_PATHS = [f"{ID}%2F", f"%2F{ID}", f"{ID}%2F..%2F{ID}", f"{ID}/%0A", "%2e%2e/user"]
 
 
 @pytest.mark.parametrize("segment", OTHER_PATHS)
-def test_a_slash_is_another_path_however_it_is_written_and_a_nul_is_none(segment: str) -> None:
+def test_a_slash_is_another_path_however_it_is_written(segment: str) -> None:
     assert lookups.get(segment).whole == NO_SUCH_PATH
 
 
