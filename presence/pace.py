@@ -1,6 +1,10 @@
 """How often the gateway worker does what; in seconds where nothing else is said."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+
+FEW_IDENTIFIES = 100  # of the platform's 1000 new sessions a day
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,9 @@ class Pace:
     look: float = 0.1  # at what is to be asked of the platform
     chunk_patience: float = 30.0  # without a chunk while some are missing
     reconcile_again: float = 86_400.0
+    quiet: float = 5.0  # of silence, before the platform is asked whether it is there
+    silence: float = 10.0  # then it is not
+    standstill: float = 5.0  # of this process: what the connection holds may be too old by then
     lookups: float = 2.0  # between two questions for some members
     lookup_patience: float = 10.0
     asked: float = 1.0  # readers' wishes
@@ -25,3 +32,51 @@ class Pace:
     pictures: float = 5.0
     stats: float = 5.0
     ending: float = 1.0  # for the last flush
+    first_pause: float = 1.0  # between two whole new beginnings of the connection, growing
+    longest_pause: float = 60.0
+    lasting: float = 60.0  # a session of less is a short one
+    free_sessions: int = 3  # short ones in a row, before a pause comes between their beginnings
+    session_pause: float = 10.0  # the first of them, growing
+    longest_session_pause: float = 300.0
+    few_sessions_pause: float = 900.0  # where the day allows few more: so a hundred of them last for a day
+
+
+class Starts:
+    """When a new session may begin: the platform counts them, and takes the bot's token away from who begins too many.
+
+    Times are those of the monotonic clock.
+    """
+
+    def __init__(self, pace: Pace) -> None:
+        self._pace = pace
+        self._in_a_row = 0  # begun since one lasted
+        self._begun_at: float | None = None
+        self._ready_at: float | None = None
+
+    def seconds_to_wait(self, now: float, left: int | None) -> float:
+        """Until another one may begin, counted from the beginning of the last one. `left`: how many the day still
+        allows, as far as it is known."""
+        if self._begun_at is None:
+            return 0.0
+        pace, pause = self._pace, 0.0
+        if self._in_a_row >= pace.free_sessions:
+            doublings = min(self._in_a_row - pace.free_sessions, 30)
+            pause = min(pace.session_pause * 2**doublings, pace.longest_session_pause)
+        if left is not None and left < FEW_IDENTIFIES:
+            pause = max(pause, pace.few_sessions_pause)
+        return max(self._begun_at + pause - now, 0.0)
+
+    def begin(self, now: float) -> None:
+        """One is begun, whether or not it becomes ready."""
+        self._in_a_row += 1
+        self._begun_at, self._ready_at = now, None
+
+    def be_ready(self, now: float) -> None:
+        self._ready_at = now
+
+    def lose(self, now: float) -> bool:
+        """The connection ended. Whether the session has lasted."""
+        has_lasted = self._ready_at is not None and now - self._ready_at >= self._pace.lasting
+        if has_lasted:
+            self._in_a_row = 0
+        return has_lasted

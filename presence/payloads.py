@@ -8,6 +8,7 @@ from presence.fields import Json
 
 MAX_ID = 2**63 - 1  # the platform's ids are 64 bits; the database's numbers have a sign
 PRESENCE_TYPES: dict[str, type] = {"status": str, "client_status": dict, "activities": list}
+MEMBER_KEYS = frozenset({"user", "guild_id", "roles", "nick"})  # of a presence's row
 
 
 def id_of(value: Any) -> int | None:
@@ -49,11 +50,19 @@ def number(payload: Json, name: str, *, at_most: int) -> int | None:
 
 def presence_of(row: Json) -> Json | None:
     """The presence of a row without what the row says of the member; None where a type is wrong, or it says nothing."""
-    if any(name in row and not isinstance(row[name], kind) for name, kind in PRESENCE_TYPES.items()):
+    if any(_is_bad(name, value) for name, value in row.items()) or not ("status" in row or "client_status" in row):
         return None
-    if "status" not in row and "client_status" not in row:
-        return None
-    return {key: value for key, value in row.items() if key not in ("user", "guild_id", "roles", "nick")}
+    return mended_presence_of(row)
+
+
+def mended_presence_of(row: Json) -> Json:
+    """The presence of a row without the fields whose type is wrong; it may say nothing then."""
+    return {key: value for key, value in row.items() if key not in MEMBER_KEYS and not _is_bad(key, value)}
+
+
+def _is_bad(name: str, value: Any) -> bool:
+    """Of a field of a presence. Any: JSON from outside."""
+    return name in PRESENCE_TYPES and not isinstance(value, PRESENCE_TYPES[name])
 
 
 def member_of(row: Json) -> Json:

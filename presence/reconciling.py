@@ -12,6 +12,7 @@ from presence.pace import Pace
 from presence.roster import Roster
 
 MAX_CHUNKS = 1_000_000
+PREFIX = "full"
 
 logger = logging.getLogger(__name__)
 
@@ -62,17 +63,20 @@ class Reconciler:
             self._nonce = None
 
     def take(self, payload: Json, *, unix_now: float, now: float) -> bool:
-        """Whether this chunk was of the running reconcile; then it is in the roster."""
+        """Whether this chunk is of a question for all members. It counts where it is of the one that is being answered:
+        what others say is older than what is known by now."""
         nonce = payload.get("nonce")
-        if not self._is_running or not isinstance(nonce, str) or not nonce.startswith(self._prefix()):
+        if not isinstance(nonce, str) or not nonce.startswith(PREFIX):
             return False
+        if not self._is_running or not nonce.startswith(self._prefix()):
+            return True
         count = payloads.number(payload, "chunk_count", at_most=MAX_CHUNKS)
         index = payloads.number(payload, "chunk_index", at_most=MAX_CHUNKS)
         if not count or index is None or index >= count:
             self._roster.complain("GUILD_MEMBERS_CHUNK")
             return True
         self._heard_at = now  # also where it is late, of a question that was given up: the platform is at work
-        if not self._roster.take_chunk(payload, is_full=True, now=unix_now) or nonce != self._nonce:
+        if nonce != self._nonce or not self._roster.take_chunk(payload, asked=None, now=unix_now):
             return True
         if self._missing is None:
             self._missing = set(range(count))
@@ -94,7 +98,7 @@ class Reconciler:
         return now - self._completed_at >= self._pace.reconcile_again
 
     def _prefix(self) -> str:
-        return f"full{self._roster.epoch}."
+        return f"{PREFIX}{self._roster.epoch}."
 
     def _open(self, gap_at: float | None) -> None:
         self._roster.open_epoch(gap_at)

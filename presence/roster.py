@@ -2,6 +2,8 @@
 
 Kept in memory, so with little of it: JSON text instead of objects (about a third). Nothing here waits, reads a clock or
 raises on a bad payload: that is skipped, counted, and logged once for each kind.
+
+An answer is older than the events since its question: both are numbered in one order, and only newer replaces older.
 """
 
 from __future__ import annotations
@@ -17,6 +19,8 @@ from presence.feed import Dispatch
 from presence.fields import Json
 from presence.records import text_of
 
+MOST_LEAVERS = 100_000  # of whom is remembered when they left
+
 logger = logging.getLogger(__name__)
 
 
@@ -25,6 +29,7 @@ class Entry:
     """One member. `presence`: None for offline. `epoch`: the reconcile that last listed the member.
 
     `is_settled`: the presence is known; until then nobody is told of the member. Nobody is offline for lack of news.
+    `member_order`, `presence_order`: of the event or question that told it; 0 for none.
     """
 
     member: str
@@ -32,6 +37,8 @@ class Entry:
     is_online: bool = False
     is_settled: bool = False
     epoch: int = 0
+    member_order: int = 0
+    presence_order: int = 0
     touched_at: float = 0.0
     last_online: int | None = None
 
@@ -69,11 +76,15 @@ class Roster:
         self.epoch = 0
         self.bad: Counter[str] = Counter()
         self._gap_at: float | None = None  # until when it was known who is offline, where that is not now
-        # While a reconcile runs: what was told live since is newer than its chunks, whenever those come.
-        self._is_reconciling = False
-        self._told_member: set[int] = set()
-        self._told_presence: set[int] = set()
-        self._told_leaving: set[int] = set()
+        self._order = 0
+        self._opened = 0  # the order of the last reconcile's beginning
+        self._early: dict[int, Entry] | None = None  # presences of who is not listed yet; None: no reconcile runs
+        self._left: dict[int, int] = {}  # id -> order; the latest at the end
+
+    def next_order(self) -> int:
+        """The number of an event, or of a question that is asked now."""
+        self._order += 1
+        return self._order
 
     def text(self, chat_id: int, generation: int) -> str | None:
         """The member's record, as `Record.to_text` writes it; None where there is none to be told of."""
@@ -95,59 +106,77 @@ class Roster:
     def open_epoch(self, gap_at: float | None) -> None:
         """A reconcile begins. `gap_at`: when the members were last known, if events have been missed since."""
         self.epoch += 1
-        self._is_reconciling = True
+        self._opened = self.next_order()
         self._gap_at = gap_at
-        for told in (self._told_member, self._told_presence, self._told_leaving):
-            told.clear()
+        self._early = {}
 
     def close_epoch(self) -> None:
         """Every chunk is there: members whom none has listed have left."""
         for chat_id in [chat_id for chat_id, entry in self.members.items() if entry.epoch < self.epoch]:
-            self._delete(chat_id)
-        self._is_reconciling = False
-        self._gap_at = None
-        for told in (self._told_member, self._told_presence, self._told_leaving):
-            told.clear()
+            self._delete(chat_id, self._opened)
+        self.changes.asked.update(self._early or ())
+        self._gap_at = self._early = None
 
-    def take_chunk(self, payload: Json, *, is_full: bool, now: float) -> bool:
+    def take_chunk(self, payload: Json, *, asked: int | None, now: float) -> bool:
         """Members with their presences; who is listed without one is offline. False: it is bad, and counts as lost.
 
-        `is_full`: of the running reconcile. Else the answer to a question for some ids: their records are written anew
-        even when nothing changed, for those who wait.
+        `asked`: the order of the question for some ids; 0 where nobody knows it: then the answer tells what is not
+        known at all. None: it is of the running reconcile.
         """
         members, presences = payloads.rows(payload, "members"), payloads.rows(payload, "presences")
         if members is None or presences is None:
             self.complain("GUILD_MEMBERS_CHUNK")
             return False
         rows = {chat_id: row for row in presences if (chat_id := payloads.user_id_of(row)) is not None}
+        order = self._opened if asked is None else asked
         for member in members:
             chat_id = payloads.user_id_of(member)
             if chat_id is None:
                 self.complain("member in a chunk")
-            elif not (is_full and chat_id in self._told_leaving):
-                self._take_row(chat_id, member, rows.get(chat_id), is_full=is_full, now=now)
-        if not is_full:
-            for chat_id in payloads.ids(payload, "not_found"):
-                self._delete(chat_id)
+            elif self._left.get(chat_id, -1) <= order:
+                self._take_row(chat_id, member, rows.get(chat_id), order, now)
+        if asked is not None:
+            self._answer(payload, asked)
         return True
 
-    def _take_row(self, chat_id: int, member: Json, row: Json | None, *, is_full: bool, now: float) -> None:
+    def _answer(self, payload: Json, asked: int) -> None:
+        """Records are written anew, changed or not: somebody waits. Who had an event since is asked for again."""
+        missing = payloads.ids(payload, "not_found")
+        for chat_id in [chat_id for chat_id in missing if self._known(chat_id) <= asked]:
+            self._delete(chat_id, asked)
+        for chat_id in (*missing, *filter(None, map(payloads.user_id_of, payload["members"]))):
+            self.changes.dirty.add(chat_id)
+            if 0 < asked < max(self._known(chat_id), self._left.get(chat_id, 0)):
+                self.changes.asked.add(chat_id)
+
+    def _take_row(self, chat_id: int, member: Json, row: Json | None, order: int, now: float) -> None:
         entry = self.members.get(chat_id)
         if entry is None:
-            entry = self.members[chat_id] = Entry(text_of(payloads.member_of(member)))
-            self.changes.dirty.add(chat_id)
-        elif not (is_full and chat_id in self._told_member):
-            self._replace_member(chat_id, entry, member)
-        if not (is_full and chat_id in self._told_presence):
-            presence = None if row is None else payloads.presence_of(row)
-            if row is not None and presence is None:
-                self.complain("presence in a chunk")
-            else:
-                self._set_presence(chat_id, entry, presence, now if self._gap_at is None else self._gap_at)
-        entry.epoch = self.epoch
+            entry = self._add(chat_id, member)
+        else:
+            self._replace_member(chat_id, entry, member, is_older=order < entry.member_order)
+        entry.member_order = max(entry.member_order, order)
+        if order >= entry.presence_order:
+            self._take_listed_presence(chat_id, entry, row, now)
+            entry.presence_order = order
+        if order >= self._opened:
+            entry.epoch = self.epoch
         entry.touched_at = now
-        if not is_full:
-            self.changes.dirty.add(chat_id)
+
+    def _take_listed_presence(self, chat_id: int, entry: Entry, row: Json | None, now: float) -> None:
+        """A bad one tells what is good of it; where that is no status at all, a known one is better."""
+        presence = None if row is None else payloads.mended_presence_of(row)
+        if row is not None and payloads.presence_of(row) is None:
+            self.complain("presence in a chunk")
+            if entry.is_settled and payloads.presence_of(presence or {}) is None:
+                return
+        # Who was seen after the beginning of the gap was online then, at least.
+        self._set_presence(chat_id, entry, presence, max(self._gap_at, entry.touched_at) if self._gap_at else now)
+
+    def _known(self, chat_id: int) -> int:
+        """The order of the last that is known of somebody who is here."""
+        entry = self.members.get(chat_id) or (self._early or {}).get(chat_id)
+        return 0 if entry is None else max(entry.member_order, entry.presence_order)
 
     # --- Live events ---
 
@@ -162,9 +191,8 @@ class Roster:
         elif event.name == "PRESENCE_UPDATE":
             self._take_presence(chat_id, payload, now)
         elif event.name == "GUILD_MEMBER_REMOVE":
-            self._delete(chat_id)
+            self._delete(chat_id, self.next_order())
             self.changes.left.add(chat_id)
-            self._told_leaving.add(chat_id)
         else:
             self._take_member(chat_id, payload, now, is_join=event.name == "GUILD_MEMBER_ADD")
 
@@ -175,34 +203,41 @@ class Roster:
             self.changes.left.discard(chat_id)
             self.changes.asked.add(chat_id)  # its presence
         if entry is None:
-            entry = self.members[chat_id] = Entry(text_of(payloads.member_of(payload)))
+            entry = self._add(chat_id, payload)
         else:
             self._replace_member(chat_id, entry, payload)
             self.changes.updated.add(chat_id)
         entry.epoch = self.epoch
-        self._told_leaving.discard(chat_id)
-        if self._is_reconciling:
-            self._told_member.add(chat_id)
+        entry.member_order = self.next_order()
+        self._left.pop(chat_id, None)
         self._touch(chat_id, entry, now)
 
     def _take_presence(self, chat_id: int, payload: Json, now: float) -> None:
         presence, entry = payloads.presence_of(payload), self.members.get(chat_id)
         if presence is None:
             self.complain("PRESENCE_UPDATE")
+        elif entry is None and self._early is not None:
+            entry = self._early.setdefault(chat_id, Entry(""))  # whether it is a member, the chunks tell
+        if presence is None or entry is None:
             self.changes.asked.add(chat_id)  # something has changed
-        elif entry is None:
-            self.changes.asked.add(chat_id)
         else:
             self._set_presence(chat_id, entry, presence, now)
-            if self._is_reconciling:
-                self._told_presence.add(chat_id)
+            entry.presence_order = self.next_order()
             self._touch(chat_id, entry, now)
 
     # --- Entries ---
 
-    def _replace_member(self, chat_id: int, entry: Entry, row: Json) -> None:
-        old = json.loads(entry.member)
-        new = payloads.merged(old, payloads.member_of(row))
+    def _add(self, chat_id: int, row: Json) -> Entry:
+        entry = (self._early or {}).pop(chat_id, None) or Entry("")
+        entry.member = text_of(payloads.member_of(row))
+        self.members[chat_id] = entry
+        self.changes.dirty.add(chat_id)
+        return entry
+
+    def _replace_member(self, chat_id: int, entry: Entry, row: Json, *, is_older: bool = False) -> None:
+        """An older row tells what no newer one did: an event need not name everything."""
+        old, told = json.loads(entry.member), payloads.member_of(row)
+        new = payloads.merged(told, old) if is_older else payloads.merged(old, told)
         text = text_of(new)
         if text == entry.member:
             return
@@ -233,17 +268,20 @@ class Roster:
     def _touch(self, chat_id: int, entry: Entry, now: float) -> None:
         entry.touched_at = now
         self.changes.dirty.add(chat_id)
-        if self.changes.since is None:
-            self.changes.since = now
+        self.changes.since = self.changes.since or now
 
-    def _delete(self, chat_id: int) -> None:
+    def _delete(self, chat_id: int, order: int) -> None:
         self.members.pop(chat_id, None)
+        (self._early or {}).pop(chat_id, None)
         self.changes.dirty.add(chat_id)
         self.changes.departed.add(chat_id)
         self.changes.offline_at.pop(chat_id, None)
         changes = self.changes
         for names in (changes.joined, changes.updated, changes.renamed, changes.redrawn, changes.asked):
             names.discard(chat_id)
+        self._left[chat_id] = max(order, self._left.pop(chat_id, 0))
+        if len(self._left) > MOST_LEAVERS:
+            del self._left[next(iter(self._left))]
 
     def forget_changes(self) -> Changes:
         """Nobody will write them, unless the caller does. What is to be looked up stays."""

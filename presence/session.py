@@ -11,11 +11,12 @@ from presence.feed import Dispatch, FeedEvent, Garbage, SessionLost, SessionResu
 from presence.fields import Json
 from presence.healing import PREFIX as LOOKUP
 from presence.healing import Healer
+from presence.pulse import Pulse
 from presence.reconciling import Reconciler
 from presence.roster import Roster
 
 MEMBERS_OPCODE = 8
-LONGEST_PAUSE = 3600.0  # seconds
+SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 3600.0  # seconds
 
 logger = logging.getLogger(__name__)
 
@@ -23,20 +24,27 @@ logger = logging.getLogger(__name__)
 class Session:
     """Takes the feed's events, in order. Nothing here waits."""
 
-    def __init__(self, roster: Roster, reconciler: Reconciler, healer: Healer) -> None:
+    def __init__(self, roster: Roster, reconciler: Reconciler, healer: Healer, pulse: Pulse) -> None:
         self.is_open = False
         self.is_guild_there = False
         self.lost: Counter[str] = Counter()  # sessions, by cause
-        self._roster, self._reconciler, self._healer = roster, reconciler, healer
+        self._roster, self._reconciler, self._healer, self.pulse = roster, reconciler, healer, pulse
         self._gap_at: float | None = None  # until when everything was known, where it is not now
 
     @property
     def is_ready(self) -> bool:
         """Whether the roster is the truth, and stays it."""
+        return self._is_whole and self.pulse.is_felt(time.monotonic())
+
+    @property
+    def _is_whole(self) -> bool:
+        """Whether everybody is known, as far as the platform has told."""
         return self.is_open and self.is_guild_there and self._reconciler.is_complete
 
     def tell(self, event: FeedEvent) -> None:
         """Of the port. Never raises on what the platform sends."""
+        if not isinstance(event, SessionLost):
+            self.pulse.hear(time.monotonic())
         if isinstance(event, Dispatch):
             self._dispatch(event)
         elif isinstance(event, Garbage):
@@ -46,6 +54,7 @@ class Session:
             self._note_gap()
             self.is_open = False
         elif isinstance(event, SessionResumed):
+            self.pulse.begin(time.monotonic())
             self.is_open = True
             if self._reconciler.is_complete:
                 self._gap_at = None
@@ -55,6 +64,7 @@ class Session:
     def _start(self, event: SessionStarted) -> None:
         """The chat server's own event follows, and begins the reconcile."""
         self._note_gap()
+        self.pulse.begin(time.monotonic())
         self._reconciler.stop()
         self.is_open, self.is_guild_there = True, False
         if event.guild_ids is not None and self._roster.guild_id not in event.guild_ids:
@@ -88,6 +98,8 @@ class Session:
             logger.error("The bot was removed from the chat server %s: nobody's presence is known.", payload.get("id"))
 
     def _take_chunk(self, payload: Json) -> None:
+        if self.pulse.take(payload.get("nonce")):
+            return
         unix_now = time.time()
         if not self._reconciler.take(payload, unix_now=unix_now, now=time.monotonic()):
             self._healer.take(payload, unix_now=unix_now)
@@ -97,15 +109,15 @@ class Session:
     def _limit(self, payload: Json) -> None:
         if payload.get("opcode") != MEMBERS_OPCODE:
             return
-        now, seconds = time.monotonic(), min(float(payload["retry_after"]), LONGEST_PAUSE)
+        now, seconds = time.monotonic(), min(max(float(payload["retry_after"]), SHORTEST_PAUSE), LONGEST_PAUSE)
         meta = payload.get("meta")
         nonce = meta.get("nonce") if isinstance(meta, dict) else None
         if isinstance(nonce, str) and nonce.startswith(LOOKUP):
-            self._healer.pause(now, seconds)
+            self._healer.pause(nonce, seconds, now)
         else:
             self._reconciler.limit(seconds, now)
 
     def _note_gap(self) -> None:
-        """The first moment of a gap counts, and only where everything was known before it."""
-        if self._gap_at is None and self.is_ready:
+        """The first moment of a gap counts; it lasts until everything is known."""
+        if self._gap_at is None:
             self._gap_at = time.time()

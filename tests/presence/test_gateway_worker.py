@@ -150,14 +150,70 @@ class TestLookups:
             store.ask(ADA)
             wait_until(lambda: [ADA] in simulator.counters.member_requests)
 
-    def test_who_is_not_found_is_gone(self, simulator: Simulator, store: PresenceStore) -> None:
-        simulator.add_member(ADA)
-        pace = replace(QUICK, asked=60.0)
-        with working(simulator, store, pace):
+
+class TestOldNews:
+    """Answers that were on their way when something happened. Each is asked for again: the second one's question
+    shows that the first one was read."""
+
+    SLOW = replace(QUICK, lookup_patience=60.0)
+
+    def test_a_live_presence_beats_an_older_answer(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA, presence=ONLINE)
+        with working(simulator, store, self.SLOW):
             wait_for_truth(store)
-            payload = {"guild_id": simulator.guild_id, "members": [], "presences": [], "not_found": [str(ADA)]}
-            simulator.dispatch("GUILD_MEMBERS_CHUNK", {**payload, "chunk_index": 0, "chunk_count": 1, "nonce": "ids9"})
-            wait_for_status(store, ADA, "absent")
+            simulator.member_chunks_delay = 0.4
+            store.ask(ADA)
+            wait_until(lambda: simulator.counters.member_requests)
+            simulator.set_presence(ADA, {"status": "dnd"})
+            wait_until(lambda: simulator.counters.member_requests == [[ADA], [ADA]])
+            wait_for_truth(store)
+            assert workers.statuses(store, [ADA]) == {ADA: "dnd"}
+
+    def test_an_older_answer_brings_nobody_back(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_member(ADA, presence=ONLINE)
+        with working(simulator, store, self.SLOW):
+            wait_for_truth(store)
+            simulator.member_chunks_delay = 0.4
+            store.ask(ADA)
+            wait_until(lambda: simulator.counters.member_requests)
+            simulator.remove_member(ADA)
+            wait_until(lambda: simulator.counters.member_requests == [[ADA], [ADA]])
+            wait_for_truth(store)
+            assert workers.statuses(store, [ADA]) == {ADA: "absent"}
+
+    def test_an_older_answer_removes_nobody(self, simulator: Simulator, store: PresenceStore) -> None:
+        simulator.add_account(NEW)
+        with working(simulator, store, self.SLOW):
+            wait_for_truth(store)
+            simulator.member_chunks_delay = 0.4
+            store.ask(NEW)
+            wait_until(lambda: simulator.counters.member_requests)
+            simulator.add_member(NEW, presence={"status": "idle"})
+            wait_until(lambda: simulator.counters.member_requests == [[NEW], [NEW], [NEW]])  # the second: it joined
+            wait_for_truth(store)
+            assert workers.statuses(store, [NEW]) == {NEW: "idle"}
+
+    def test_a_live_presence_beats_the_chunk_that_lists_the_member(
+        self, simulator: Simulator, store: PresenceStore
+    ) -> None:
+        simulator.add_member(ADA, presence=ONLINE)
+        simulator.member_chunks_delay = 1.0
+        with working(simulator, store):
+            wait_until(lambda: simulator.counters.full_requests)
+            simulator.set_presence(ADA, {"status": "dnd"})
+            wait_for_truth(store)
+            assert workers.statuses(store, [ADA]) == {ADA: "dnd"}
+        assert (simulator.counters.full_requests, simulator.counters.member_requests) == (1, [])
+
+    def test_a_listed_presence_with_a_wrong_type_is_the_rest_of_it(
+        self, simulator: Simulator, store: PresenceStore
+    ) -> None:
+        simulator.add_member(ADA, presence=ONLINE)
+        simulator.set_presence(ADA, {"status": "online", "activities": None})
+        with working(simulator, store):
+            wait_for_truth(store)
+            assert workers.statuses(store, [ADA]) == {ADA: "online"}
+        assert simulator.counters.member_requests == []
 
 
 BAD: list[tuple[str, Any]] = [

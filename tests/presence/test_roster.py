@@ -48,7 +48,7 @@ def roster() -> Roster:
     """Ada is online, Bob is offline, nothing is to be written."""
     roster = Roster(GUILD)
     roster.open_epoch(None)
-    roster.take_chunk(chunk(member(ADA), member(BOB), presences=[row(ADA, ONLINE)]), is_full=True, now=1000.0)
+    roster.take_chunk(chunk(member(ADA), member(BOB), presences=[row(ADA, ONLINE)]), asked=None, now=1000.0)
     roster.close_epoch()
     roster.forget_changes()
     return roster
@@ -115,7 +115,7 @@ class TestLiveEvents:
     def test_who_joins_is_told_of_once_the_presence_is_known(self, roster: Roster) -> None:
         live(roster, "GUILD_MEMBER_ADD", {"guild_id": str(GUILD), **member(5)})
         assert (record(roster, 5), roster.changes.asked, roster.changes.joined) == (None, {5}, {5})
-        roster.take_chunk(chunk(member(5)), is_full=False, now=2001.0)
+        roster.take_chunk(chunk(member(5)), asked=roster.next_order(), now=2001.0)
         assert record(roster, 5) == Record(member(5), None, 7, 2001.0, None)
         assert 5 in roster.changes.dirty
 
@@ -141,33 +141,33 @@ class TestLastOnline:
 
     def test_who_went_offline_in_a_gap_did_so_at_its_beginning(self, roster: Roster) -> None:
         roster.open_epoch(1500.7)
-        roster.take_chunk(chunk(member(ADA), member(BOB)), is_full=True, now=9000.0)
+        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=9000.0)
         assert roster.changes.offline_at == {ADA: 1500}
 
     def test_in_the_daily_reconcile_now_is_the_moment(self, roster: Roster) -> None:
         roster.open_epoch(None)
-        roster.take_chunk(chunk(member(ADA), member(BOB)), is_full=True, now=9000.0)
+        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=9000.0)
         assert roster.changes.offline_at == {ADA: 9000}
 
 
 class TestReconciles:
     def test_who_is_not_listed_has_left(self, roster: Roster) -> None:
         roster.open_epoch(None)
-        roster.take_chunk(chunk(member(BOB)), is_full=True, now=3000.0)
+        roster.take_chunk(chunk(member(BOB)), asked=None, now=3000.0)
         roster.close_epoch()
         assert (list(roster.members), roster.changes.dirty, roster.changes.left) == ([BOB], {ADA}, set())
 
     def test_who_joins_meanwhile_stays(self, roster: Roster) -> None:
         roster.open_epoch(None)
         live(roster, "GUILD_MEMBER_ADD", {"guild_id": str(GUILD), **member(5)})
-        roster.take_chunk(chunk(member(ADA), member(BOB)), is_full=True, now=3000.0)
+        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=3000.0)
         roster.close_epoch()
         assert set(roster.members) == {ADA, BOB, 5}
 
     def test_a_late_chunk_brings_nobody_back(self, roster: Roster) -> None:
         roster.open_epoch(None)
         live(roster, "GUILD_MEMBER_REMOVE", {"guild_id": str(GUILD), "user": {"id": str(ADA)}})
-        roster.take_chunk(chunk(member(ADA), member(BOB)), is_full=True, now=3000.0)
+        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=3000.0)
         roster.close_epoch()
         assert set(roster.members) == {BOB}
 
@@ -175,11 +175,11 @@ class TestReconciles:
         roster.open_epoch(None)
         live(roster, "PRESENCE_UPDATE", row(BOB, ONLINE))
         live(roster, "GUILD_MEMBER_UPDATE", member(BOB, nick="Bob"))
-        roster.take_chunk(chunk(member(ADA), member(BOB)), is_full=True, now=3000.0)
+        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=3000.0)
         assert record(roster, BOB) == Record(member(BOB, nick="Bob"), ONLINE, 7, 3000.0, None)
 
     def test_who_is_looked_up_and_not_found_has_left(self, roster: Roster) -> None:
-        roster.take_chunk(chunk(not_found=[str(ADA), "5", None]), is_full=False, now=3000.0)
+        roster.take_chunk(chunk(not_found=[str(ADA), "5", None]), asked=roster.next_order(), now=3000.0)
         assert set(roster.members) == {BOB}
 
 
@@ -215,9 +215,21 @@ class TestBadPayloads:
         assert (dict(roster.bad), roster.changes.asked) == ({"PRESENCE_UPDATE": 1}, {ADA})
 
     @pytest.mark.parametrize("presence", BAD_PRESENCES)
-    def test_a_bad_presence_in_a_chunk_leaves_the_known_one(self, roster: Roster, presence: Json) -> None:
-        roster.take_chunk(chunk(member(ADA), presences=[row(ADA, presence)]), is_full=False, now=2000.0)
-        assert record(roster, ADA) == Record(member(ADA), ONLINE, 7, 2000.0, None)
+    def test_a_bad_presence_in_a_chunk_costs_its_bad_field(self, roster: Roster, presence: Json) -> None:
+        good = {"status": "online"} if presence.get("status") == "online" else ONLINE  # no status: the known presence
+        roster.take_chunk(chunk(member(ADA), presences=[row(ADA, presence)]), asked=roster.next_order(), now=2000.0)
+        assert record(roster, ADA) == Record(member(ADA), good, 7, 2000.0, None)
+        assert dict(roster.bad) == {"presence in a chunk": 1}
+
+    @pytest.mark.parametrize("presence", BAD_PRESENCES)
+    @pytest.mark.parametrize("is_full", [True, False])
+    def test_a_bad_presence_in_a_chunk_settles_a_new_member(self, presence: Json, *, is_full: bool) -> None:
+        good = {"status": "online"} if presence.get("status") == "online" else {}
+        roster = Roster(GUILD)
+        roster.open_epoch(None)
+        asked = None if is_full else roster.next_order()
+        roster.take_chunk(chunk(member(ADA), presences=[row(ADA, presence)]), asked=asked, now=2000.0)
+        assert record(roster, ADA) == Record(member(ADA), good, 7, 2000.0, None)
 
     @pytest.mark.parametrize("user", BAD_USERS)
     @pytest.mark.parametrize(
@@ -229,12 +241,12 @@ class TestBadPayloads:
 
     @pytest.mark.parametrize("user", BAD_USERS)
     def test_a_bad_row_of_a_chunk_costs_no_other(self, roster: Roster, user: Any) -> None:
-        roster.take_chunk(chunk({"user": user}, member(5), presences=[None, 5]), is_full=False, now=2000.0)
+        roster.take_chunk(chunk({"user": user}, member(5), presences=[None, 5]), asked=roster.next_order(), now=2000.0)
         assert record(roster, 5) == Record(member(5), None, 7, 2000.0, None)
 
     @pytest.mark.parametrize("lists", [{"members": None}, {"presences": None}, {"members": {}, "presences": "x"}])
     def test_a_chunk_without_its_lists_counts_as_lost(self, roster: Roster, lists: Json) -> None:
-        assert not roster.take_chunk({**chunk(member(ADA)), **lists}, is_full=True, now=2000.0)
+        assert not roster.take_chunk({**chunk(member(ADA)), **lists}, asked=None, now=2000.0)
         assert record(roster, ADA) == Record(member(ADA), ONLINE, 7, 1000.0, None)
 
     def test_each_kind_is_logged_once(self, roster: Roster, caplog: pytest.LogCaptureFixture) -> None:
@@ -272,10 +284,12 @@ NAMES = ["PRESENCE_UPDATE", "GUILD_MEMBER_ADD", "GUILD_MEMBER_UPDATE", "GUILD_ME
 @given(st.sampled_from(NAMES), PAYLOADS)
 def test_no_payload_raises_and_every_record_can_be_read(name: str, payload: Json) -> None:
     roster = Roster(GUILD)
-    roster.take_chunk(chunk(member(ADA), member(BOB), presences=[row(ADA, ONLINE)]), is_full=False, now=1000.0)
+    roster.take_chunk(
+        chunk(member(ADA), member(BOB), presences=[row(ADA, ONLINE)]), asked=roster.next_order(), now=1000.0
+    )
     with_user = {"user": {"id": str(ADA)}, **payload}
     for event in (payload, with_user):
         live(roster, name, event)
-        roster.take_chunk(event, is_full=True, now=1.0)
+        roster.take_chunk(event, asked=None, now=1.0)
     for chat_id in roster.settled():
         assert record(roster, chat_id) is not None

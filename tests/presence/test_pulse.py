@@ -1,0 +1,127 @@
+"""Whether a connection is believed: after silence, and after the process stood still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from presence.feed import FeedEvent
+from presence.pace import Pace
+from presence.pulse import Pulse
+from tests.presence.session_bench import Bench
+from tests.presence.test_roster import ADA, BOB, GUILD
+
+pytestmark = pytest.mark.once
+PACE = Pace()
+
+
+class Feed:
+    """Keeps what it is asked."""
+
+    identifies_left: int | None = None
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[list[int], str]] = []
+
+    async def run(self, tell: Callable[[FeedEvent], None]) -> None:
+        """Nothing is told."""
+
+    async def ask_for_all(self, nonce: str) -> bool:
+        return False
+
+    async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
+        self.asked.append((list(chat_ids), nonce))
+        return True
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+@pytest.fixture
+def feed() -> Feed:
+    return Feed()
+
+
+@pytest.fixture
+def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The monotonic clock: its one element."""
+    moment = [1000.0]
+    monkeypatch.setattr("presence.pulse.time.monotonic", lambda: moment[0])
+    return moment
+
+
+@pytest.fixture
+def pulse(feed: Feed, now: list[float]) -> Pulse:
+    pulse = Pulse(feed, PACE, guild_id=GUILD)
+    pulse.begin(now[0])
+    return pulse
+
+
+def wait(pulse: Pulse, now: list[float], seconds: float) -> None:
+    """As a worker that runs: it looks each second."""
+    for _ in range(int(seconds)):
+        now[0] += 1
+        asyncio.run(pulse.look())
+
+
+def test_nothing_is_asked_while_the_platform_speaks(pulse: Pulse, feed: Feed, now: list[float]) -> None:
+    for _ in range(30):
+        wait(pulse, now, 1)
+        pulse.hear(now[0])
+    assert (feed.asked, pulse.is_felt(now[0])) == ([], True)
+
+
+def test_silence_is_asked_about_and_then_not_believed(pulse: Pulse, feed: Feed, now: list[float]) -> None:
+    wait(pulse, now, PACE.silence)
+    assert (feed.asked, pulse.is_felt(now[0])) == ([([GUILD], "pulse1"), ([GUILD], "pulse2")], True)
+    wait(pulse, now, 1)
+    assert not pulse.is_felt(now[0])
+    pulse.hear(now[0])
+    assert pulse.is_felt(now[0])
+
+
+@pytest.mark.parametrize("notices", ["the next look", "the next event", "the next stamp"])
+def test_who_stood_still_believes_only_an_answer_to_a_new_question(
+    pulse: Pulse, feed: Feed, now: list[float], notices: str
+) -> None:
+    wait(pulse, now, PACE.quiet)
+    old = feed.asked[-1][1]
+    now[0] += PACE.standstill + 0.1
+    if notices == "the next event":
+        pulse.hear(now[0])
+    elif notices == "the next stamp":
+        assert not pulse.is_felt(now[0])
+    asyncio.run(pulse.look())
+    pulse.hear(now[0])
+    assert (pulse.take(old), pulse.is_felt(now[0])) == (True, False)
+    assert pulse.take(feed.asked[-1][1])
+    assert pulse.is_felt(now[0])
+
+
+def test_a_new_or_resumed_session_is_believed(pulse: Pulse, now: list[float]) -> None:
+    now[0] += 100
+    assert not pulse.is_felt(now[0])
+    pulse.begin(now[0])
+    assert pulse.is_felt(now[0])
+
+
+@pytest.mark.parametrize("nonce", [None, 7, "full1", "ask1", []])
+def test_chunks_of_other_questions_are_not_ours(pulse: Pulse, nonce: object) -> None:
+    assert not pulse.take(nonce)
+
+
+def test_a_worker_is_ready_only_while_the_platform_is_felt(now: list[float]) -> None:
+    """The process stood still: what comes next may be old, and the answer to a question is not."""
+    bench = Bench()
+    bench.fill()
+    now[0] += PACE.standstill + 1
+    bench.tell("TYPING_START", {})
+    was_ready = bench.session.is_ready
+    asyncio.run(bench.session.pulse.look())
+    nonce, ids = bench.line.questions[-1]
+    assert ids == [GUILD]
+    bench.answer(nonce, not_found=[str(GUILD)])
+    assert (was_ready, bench.session.is_ready) == (False, True)
+    assert set(bench.roster.members) == {ADA, BOB}
