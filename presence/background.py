@@ -10,7 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
-from django.db import DatabaseError, connections
+from django.db import Error as AnyDatabaseError
+from django.db import connections
 
 from accounts import jobs
 
@@ -32,7 +33,7 @@ class Background:
     async def do(
         self, act: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """Call it there. Raises what it raises; after a DatabaseError a connection that is of no use is let go."""
+        """Call it there. Raises what it raises; after an error of the database a useless connection is let go."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Result] = loop.create_future()
 
@@ -41,7 +42,7 @@ class Background:
             try:
                 settle = partial(done.set_result, act(*args, **kwargs))
             except BaseException as error:  # it is raised where it was asked for
-                if isinstance(error, DatabaseError):
+                if isinstance(error, AnyDatabaseError):
                     jobs.let_go_of_connections()
                 settle = partial(done.set_exception, error)
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more

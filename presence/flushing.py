@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count, islice
 
 from presence.background import Background
 from presence.lease import Lease
@@ -21,7 +21,6 @@ from presence.roster import Roster
 from presence.store import PresenceStore, StoreUnavailable
 
 SMALL_WORK = 50  # keys for each flush that are written one by one
-CANARIES = 100
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +46,12 @@ class _Batch:
 
 class Flusher:
     """Of a worker that leads. `generation`: under which it writes, 0 before its first dump; `completed`: the one that
-    is written whole, 0 until then, and again once the store was found emptied."""
+    is written whole, 0 until then, and again once the store was found to lack something.
+
+    Each write has a mark, and before the next one the store must still show it. Else it was emptied, came back with an
+    older snapshot, or another worker has written, which stood still since its look at the lease: then everything is
+    written anew, under a newer generation than any of those.
+    """
 
     def __init__(
         self,
@@ -64,13 +68,16 @@ class Flusher:
         self._roster, self._store, self._moments = roster, store, moments
         self._lease, self._background, self._pace = lease, background, pace
         self._dump: list[int] = []  # who is still to be written under the generation
-        self._canaries: list[int] = []  # who was written first: gone, should the store have been emptied meanwhile
+        self._numbers = count(1)  # of writes
+        self._marks: tuple[
+            str, ...
+        ] = ()  # of the last write, and of one after it that failed: it may have come through
         self._stamped_at = 0.0
 
     def reset(self) -> None:
         """This worker leads no longer, or only begins to."""
         self.generation = self.completed = 0
-        self._dump, self._canaries = [], []
+        self._dump, self._marks = [], ()
 
     async def begin_dump(self, *, is_repeat: bool) -> None:
         """Write everybody under a new generation: from its completion on, whoever is not in the roster is no member.
@@ -83,7 +90,6 @@ class Flusher:
         self.completed = self.completed if is_repeat else 0
         changed = _taken(self._roster.changes.dirty, len(self._roster.changes.dirty))
         self._dump = [*(set(self._roster.settled()) - set(changed)), *changed]  # from its end: what is news comes first
-        self._canaries = []
 
     @property
     def is_dumping(self) -> bool:
@@ -102,11 +108,15 @@ class Flusher:
         try:
             await self._moments.inherit((*batch.changed, *batch.dumped))
             self._fill(batch)
-            is_stamped = await self._background.do(self._deliver, batch)
+            is_whole = await self._background.do(self._deliver, batch)
         except (StoreUnavailable, NotHeld, asyncio.CancelledError):
             self._put_back(batch)
             raise
-        self._note(batch, begun, is_stamped=is_stamped)
+        if not is_whole:
+            self._put_back(batch)
+            self._begin_anew()
+            return True
+        self._note(batch, begun)
         is_more = bool(self._dump) or await self._complete()
         return is_more or len(self._roster.changes.dirty) >= self._pace.flush_size
 
@@ -144,11 +154,12 @@ class Flusher:
             batch.gone.append(chat_id)
 
     def _deliver(self, batch: _Batch) -> bool:
-        """In the background. False: the store has another generation than the one that was completed."""
-        if not self._lease.holds(time.monotonic()):
-            raise NotHeld
+        """In the background. False: the store is not as this worker left it."""
+        self._require_lease()
+        if not self._is_last_writer():
+            return False
         if batch.texts or batch.gone:
-            self._store.write(batch.texts, batch.gone)
+            self._write(batch)
         for chat_ids, act in (
             (batch.joined, self._store.drop_miss),
             (batch.left, self._store.know_account),
@@ -157,9 +168,29 @@ class Flusher:
             _do_each(chat_ids, act)
         if batch.stamp is None:
             return True
+        self._require_lease()
+        return self._store.stamp(batch.stamp, generation=self.completed, mark=self._marks[-1] if self._marks else "")
+
+    def _require_lease(self) -> None:
         if not self._lease.holds(time.monotonic()):
             raise NotHeld
-        return self._store.stamp(batch.stamp, generation=self.completed)
+
+    def _is_last_writer(self) -> bool:
+        """In the background. Whether the store is as this worker left it; so it is before its first write."""
+        if not self._marks:
+            return True
+        mark = self._store.mark()
+        if mark not in self._marks:
+            return False
+        self._marks = (mark,)
+        return True
+
+    def _write(self, batch: _Batch) -> None:
+        mark = f"{self._lease.holder} {next(self._numbers)}"
+        if self._marks:
+            self._marks = (*self._marks, mark)
+        self._store.write(batch.texts, batch.gone, mark=mark)
+        self._marks = (mark,)
 
     def _put_back(self, batch: _Batch) -> None:
         changes = self._roster.changes
@@ -170,39 +201,38 @@ class Flusher:
         changes.since = batch.since if changes.since is None else changes.since
         self._dump.extend(batch.dumped)
 
-    def _note(self, batch: _Batch, begun: float, *, is_stamped: bool) -> None:
+    def _note(self, batch: _Batch, begun: float) -> None:
         """After a write that went well."""
         self.last_ms = (time.monotonic() - begun) * 1000
         self.lag_ms = self.lag_ms if batch.since is None else (time.time() - batch.since) * 1000
-        if self.is_dumping and not self._canaries:
-            self._canaries = list(batch.texts)[:CANARIES]
-        if not is_stamped:
-            logger.warning("The presence store was emptied, or written by somebody else; everything is written anew.")
-            self.reset()
-        elif batch.stamp is not None:
+        if batch.stamp is not None:
             self._stamped_at = begun
+
+    def _begin_anew(self) -> None:
+        logger.warning(
+            "The presence store lacks what was written, or somebody else writes: everything is written anew."
+        )
+        self.reset()
 
     async def _complete(self) -> bool:
         """Where a dump is at its end: declare it. Whether there is more to do at once."""
         if not self.is_dumping or self._dump:
             return False
-        is_whole = await self._background.do(self._declare, self.generation, self._canaries)
+        is_whole = await self._background.do(self._declare, self.generation)
         if not is_whole:
-            logger.warning("The presence store was emptied during a dump; everything is written anew.")
-            self.reset()
+            self._begin_anew()
             return True
         self.completed, self._stamped_at = self.generation, 0.0
         return True
 
-    def _declare(self, generation: int, canaries: list[int]) -> bool:
-        """In the background. False: the store was emptied since the dump began. Then it has no stamp either, and gets
-        none: readers do not take it for whole."""
-        if not self._lease.holds(time.monotonic()):
-            raise NotHeld
+    def _declare(self, generation: int) -> bool:
+        """In the background. False: the store has lost some of the dump. Should it do so in this very moment, it gets
+        no stamp: readers do not take it for whole."""
+        self._require_lease()
+        if not self._is_last_writer():
+            return False
         self._store.set_complete(generation)
-        members = [chat_id for chat_id in canaries if chat_id in self._roster.members]
-        stored = self._store.records(members)
-        return all(chat_id in stored or chat_id not in self._roster.members for chat_id in members)
+        return True
 
 
 def _taken(names: set[int], most: int) -> list[int]:

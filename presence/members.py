@@ -12,8 +12,9 @@ import time
 from datetime import datetime, timedelta
 
 from accounts.models import LinkedAccount
-from presence import presentation, refreshing, rest, store, turns
+from presence import fields, presentation, refreshing, rest, store, turns
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
+from presence.fields import Json
 from presence.flights import Flights
 from presence.presentation import Presence
 from presence.rest import Membership, RestUnavailable
@@ -74,10 +75,16 @@ def shown(chat_id: int, glance: Glance, now: datetime) -> Presence:
         member=record.member,
         presence=record.presence,
         last_online=record.last_online,
-        banner=glance.banner.hash if glance.banner else None,
+        banner=glance.banner.hash if glance.banner else _told_banner(record.member),
         biography=profile.biography if profile else None,
         profile_badges=profile.badges if profile else (),
     )
+
+
+def _told_banner(member: Json) -> str | None:
+    """The one that the gateway named, which it need not do; for while REST has told nothing."""
+    banner = fields.mapping(member.get("user")).get("banner")
+    return banner if isinstance(banner, str) else None
 
 
 def _issued_at(chat_id: int) -> float:
@@ -95,7 +102,8 @@ def _tell_miss(glance: Glance) -> None:
     """Raises the miss that the store proves."""
     if glance.miss == Membership.NOT_FOUND.value:
         raise ChatNotFound
-    if glance.miss == Membership.NOT_MEMBER.value or (glance.is_complete and glance.is_account_known):
+    is_absence_proven = glance.is_complete and not glance.is_overtaken
+    if glance.miss == Membership.NOT_MEMBER.value or (is_absence_proven and glance.is_account_known):
         raise NotMember
 
 
@@ -103,7 +111,7 @@ def _found_out(opened: PresenceStore, chat_id: int, glance: Glance, now: datetim
     """One with a record, where the store had none; raises the miss."""
     _tell_miss(glance)
     linked = LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, external_id=str(chat_id))
-    if glance.is_complete and linked.exists():
+    if glance.is_complete and not glance.is_overtaken and linked.exists():
         raise NotMember
     return _lookups.join(chat_id, lambda: _looked_up(opened, chat_id, now))
 
@@ -118,6 +126,8 @@ def _looked_up(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
         if glance.record is not None:
             return glance
         _tell_miss(glance)
+        if glance.is_overtaken:
+            opened.ask(chat_id)  # the worker writes it anew, or deletes it
         return _asked(opened, chat_id, now)
     finally:
         turns.end(turn)

@@ -43,7 +43,7 @@ WRITTEN_AT_ONCE = 2000  # a larger batch would hold up everybody else, or outlas
 ASKS_READ = 1000
 ASKS_AWAITED = 64
 
-ALIVE, COMPLETE, STATS, LAST_ASK = "alive", "complete", "stats", "ask:last"
+ALIVE, COMPLETE, MARK, STATS, LAST_ASK = "alive", "complete", "mark", "stats", "ask:last"
 # What a cache raises for a value that it cannot read: unpickling may end in any of these.
 DAMAGED = (
     ArithmeticError,
@@ -70,9 +70,8 @@ class PresenceStore:
 
     def __init__(self, cache: BaseCache) -> None:
         self._cache = cache
-        self._awaited: dict[
-            int, float
-        ] = {}  # numbers of asks that had no slot yet -> until when, by the monotonic clock
+        # Numbers of asks that had no slot yet -> until when, by the monotonic clock.
+        self._awaited: dict[int, float] = {}
 
     # --- Readers ---
 
@@ -123,27 +122,37 @@ class PresenceStore:
 
     # --- The worker ---
 
-    def write(self, texts: Mapping[int, str], gone: Collection[int]) -> None:
-        """The flush: keep these records (`Record.to_text`), delete those. After an error all of it may be retried."""
-        for batch in _batches(texts.items(), WRITTEN_AT_ONCE):
-            values = {f"m:{chat_id}": text for chat_id, text in batch}
-            with _answering():
-                failed = self._cache.set_many(values, RECORD_LIFETIME)
-            if failed:
-                raise StoreUnavailable(f"{len(failed)} records were not kept.")
+    def write(self, texts: Mapping[int, str], gone: Collection[int], *, mark: str = "") -> None:
+        """The flush: keep these records (`Record.to_text`), delete those. After an error all of it may be retried.
+
+        `mark`: a name of this write, which nobody uses twice. It comes last, in one transaction with the last records:
+        a store that fell back to an earlier state, or that somebody else has written since, shows another one.
+        """
         for ids in _batches(gone, WRITTEN_AT_ONCE):
             self._delete([f"m:{chat_id}" for chat_id in ids])
+        values = {f"m:{chat_id}": text for chat_id, text in texts.items()} | ({MARK: mark} if mark else {})
+        for batch in _batches(values.items(), WRITTEN_AT_ONCE):
+            with _answering():
+                failed = self._cache.set_many(dict(batch), RECORD_LIFETIME)
+            if failed:
+                raise StoreUnavailable(f"{len(failed)} records were not kept.")
 
-    def stamp(self, alive_at: float, *, generation: int) -> bool:
+    def mark(self) -> str:
+        """Of the last write that had one; "" for none."""
+        return _mark(self._read([MARK]))
+
+    def stamp(self, alive_at: float, *, generation: int, mark: str = "") -> bool:
         """Say that the store held the truth at `alive_at`. False, and nothing is said, where another generation is the
-        completed one: the store was emptied, or somebody else writes.
+        completed one, or the last write is not that of `mark`: the store was emptied, came back with an older
+        snapshot, or somebody else writes.
 
         A cache has no compare-and-set over two keys, so the store may be emptied between the look and the write. The
         stamp therefore names its generation, and readers take no stamp of a generation that is not complete. What
         remains: it may replace a newer stamp of a writer that took over in this very moment; until the next stamp
         of that one, a second later, the store looks older than it is.
         """
-        if self.generation() != generation or not generation:
+        found = self._read([COMPLETE, MARK])
+        if _generation(found) != generation or not generation or (mark and _mark(found) != mark):
             return False
         self._set(ALIVE, Stamp(alive_at, generation).to_text(), None)
         return True
@@ -256,20 +265,27 @@ def _answering() -> Iterator[None]:
 def _glance(chat_id: int, found: Mapping[str, Any], generation: int, alive_at: float | None) -> Glance:
     record = Record.from_text(found.get(f"m:{chat_id}", ""))
     miss = found.get(f"miss:{chat_id}")
+    is_overtaken = record is not None and record.generation < generation
     return Glance(
         alive_at=alive_at,
         is_complete=generation > 0,
-        record=record if record is not None and record.generation >= generation else None,
+        record=None if is_overtaken else record,
         banner=Banner.from_text(found.get(f"banner:{chat_id}")),
         profile=Profile.from_text(found.get(f"profile:{chat_id}")),
         miss=miss if isinstance(miss, str) and miss in MISS_LIFETIMES else "",
         is_account_known=f"acct:{chat_id}" in found,
+        is_overtaken=is_overtaken,
     )
 
 
 def _generation(found: Mapping[str, Any]) -> int:
     value = found.get(COMPLETE)
     return value if isinstance(value, int) and value > 0 else 0
+
+
+def _mark(found: Mapping[str, Any]) -> str:
+    value = found.get(MARK)
+    return value if isinstance(value, str) else ""
 
 
 def _alive_at(found: Mapping[str, Any]) -> float | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -44,17 +45,22 @@ class News:
 
 @dataclass(eq=False, slots=True)
 class Watch:
-    """One stream's. `ring` is called from another thread whenever `news` or `is_over` have changed.
+    """One stream's. `listener` is called from another thread whenever `news` or `is_over` have changed.
 
     `news`: the newest; None until the first look. `is_over`: nothing will come any more. `lacks_banner`: nobody knows
     at the moment which banner the member has.
     """
 
     chat_id: int
-    ring: Callable[[], None]
+    listener: weakref.WeakMethod[Callable[[], None]]
     news: News | None = None
     is_over: bool = False
     lacks_banner: bool = False
+
+    def ring(self) -> None:
+        listener = self.listener()
+        if listener is not None:
+            listener()
 
 
 @dataclass(slots=True)
@@ -94,8 +100,10 @@ class Hub:
         self.is_leaving: Callable[[], bool] = lambda: False  # whether the server is about to stop: all streams end
 
     def join(self, chat_id: int, ring: Callable[[], None]) -> Watch:
-        """Watch an id that was a member a moment ago; `leave` ends it. `ring` must not block."""
-        watch = Watch(chat_id, ring)
+        """Watch an id that was a member a moment ago, until `leave`. `ring` is a method that must not block; its object
+        is not kept: nobody watches any more once it is dropped.
+        """
+        watch = Watch(chat_id, weakref.WeakMethod(ring))
         with self._changed:
             self._watches.add(watch)
             if self._thread is None:
@@ -117,6 +125,7 @@ class Hub:
     def look(self, opened: PresenceStore, now: datetime) -> None:
         """Ask once for everything that is watched, and tell who does not know it yet."""
         with self._changed:
+            self._watches = {watch for watch in self._watches if watch.listener() is not None}
             watches = list(self._watches)  # who joins during the look has read something newer than it
         ids = sorted({watch.chat_id for watch in watches})
         glances = self._glances(opened, ids)
@@ -132,6 +141,8 @@ class Hub:
         """Empty where the store does not answer."""
         try:
             found = opened.glances(ids)
+            for chat_id in (chat_id for chat_id, glance in found.items() if glance.is_overtaken):
+                opened.ask(chat_id)  # nobody else may read it
         except StoreUnavailable as error:
             if self._is_answered:
                 logger.warning("The presence store does not answer the event streams: %s", error)

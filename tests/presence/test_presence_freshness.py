@@ -143,6 +143,14 @@ def test_a_first_banner_that_cannot_be_read_is_null(store: PresenceStore, simula
     assert lookups.get(ADA).status == 200
 
 
+def test_until_a_banner_can_be_read_the_one_that_the_gateway_named_is_shown(
+    store: PresenceStore, simulator: Simulator
+) -> None:
+    simulator.rest_is_down = True
+    lookups.tell(store, member={"user": {"id": str(ADA), "username": "ada", "banner": FIRST}})
+    assert _banner() == FIRST
+
+
 def test_more_banners_than_the_platform_may_be_asked_for_are_old_or_null(
     store: PresenceStore, clock: Clock, simulator: Simulator
 ) -> None:

@@ -67,6 +67,7 @@ class TestGlance:
     def test_it_is_one_round_trip(self, store: PresenceStore, cache: BaseCache, count: int) -> None:
         written(store, 1, *range(ADA, ADA + count))
         asked = round_trips(cache, lambda: store.glances(range(ADA, ADA + count)))
+        asked = [name for name in asked if name not in ("SAVEPOINT", "RELEASE")]  # PostgreSQL's, for the test's own
         assert asked == (["SELECT presence_storeentry"] if isinstance(cache, PresenceDatabaseCache) else ["mget"])
 
     def test_what_was_dropped_is_gone(self, store: PresenceStore) -> None:
@@ -94,8 +95,11 @@ class TestGenerations:
         written(store, 1, ADA, BEA)
         store.write({ADA: record(ADA, generation=2).to_text()}, [])
         assert store.glance(BEA).record == record(BEA)  # until the second one is whole
+        assert [glance.is_overtaken for glance in store.glances([ADA, BEA, CYD]).values()] == [False, False, False]
         store.set_complete(2)
-        assert [glance.record for glance in store.glances([ADA, BEA]).values()] == [record(ADA, generation=2), None]
+        glances = store.glances([ADA, BEA, CYD]).values()
+        assert [glance.record for glance in glances] == [record(ADA, generation=2), None, None]
+        assert [glance.is_overtaken for glance in glances] == [False, True, False]
         assert store.records([BEA, CYD, ADA]) == {BEA: record(BEA), ADA: record(ADA, generation=2)}
         assert store.generation() == 2
 
@@ -124,6 +128,48 @@ class TestGenerations:
         assert (store.alive_at(), store.glance(ADA)) == (None, NOTHING)
         store.set_complete(1)
         assert store.alive_at() is None
+
+
+class TestMarks:
+    def test_the_last_write_that_had_one_is_named(self, store: PresenceStore) -> None:
+        assert store.mark() == ""
+        for texts, gone in (({ADA: record(ADA).to_text()}, []), ({}, [ADA]), ({}, [])):
+            store.write(texts, gone, mark=f"{len(texts)} {len(gone)}")
+            assert store.mark() == f"{len(texts)} {len(gone)}"
+        store.write({ADA: record(ADA).to_text()}, [BEA])
+        assert store.mark() == "0 0"
+
+    def test_nothing_is_stamped_after_another_write(self, store: PresenceStore, cache: BaseCache) -> None:
+        written(store, 1, ADA)
+        assert store.stamp(NOON + 1, generation=1, mark="a 1") is False
+        store.write({}, [], mark="a 1")
+        assert store.stamp(NOON + 2, generation=1, mark="a 1") is True
+        store.write({}, [], mark="b 7")
+        assert store.stamp(NOON + 3, generation=1, mark="a 1") is False
+        cache.delete(store_module.MARK)
+        assert store.stamp(NOON + 4, generation=1, mark="a 1") is False
+        assert store.alive_at() == NOON + 2
+
+    @pytest.mark.parametrize("mark", [None, 7, {}, True])
+    def test_a_damaged_one_is_none(self, store: PresenceStore, cache: BaseCache, mark: object) -> None:
+        """None: one that the cache itself cannot read."""
+        cache.set(store_module.MARK, mark)
+        if mark is None:
+            damage(cache, store_module.MARK)
+        assert store.mark() == ""
+
+    def test_it_comes_with_the_last_of_the_records_and_after_the_deletions(
+        self, store: PresenceStore, cache: BaseCache
+    ) -> None:
+        ids = range(ADA, ADA + 2001)
+        asked = round_trips(
+            cache, lambda: store.write({chat_id: record(chat_id).to_text() for chat_id in ids}, [1], mark="a 1")
+        )
+        if isinstance(cache, PresenceDatabaseCache):
+            names = [name for name in asked if name.endswith("presence_storeentry")]
+            assert names == ["DELETE presence_storeentry", *["INSERT presence_storeentry"] * 2]
+        else:
+            assert (asked.count("multi"), asked.count("exec")) == (2, 2)
 
 
 class TestFlush:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 from collections.abc import Callable, Sequence
@@ -107,6 +108,18 @@ def test_who_has_left_hears_nothing(hub: Hub, store: PresenceStore) -> None:
 
 
 @pytest.mark.django_db
+def test_who_is_dropped_hears_nothing_and_is_asked_for_no_more(hub: Hub, store: PresenceStore) -> None:
+    counting = CountingStore(store)
+    lookups.tell(store)
+    stays, dropped = Listener(hub, ADA), Listener(hub, BEN)
+    watch = dropped.watch
+    del dropped
+    gc.collect()
+    _look(hub, counting)
+    assert (counting.asked, stays.statuses, watch.news) == ([[ADA]], ["online"], None)
+
+
+@pytest.mark.django_db
 def test_a_store_that_does_not_answer_is_a_feed_that_is_stale(hub: Hub, store: PresenceStore) -> None:
     counting = CountingStore(store)
     lookups.tell(store)
@@ -141,6 +154,16 @@ def test_a_record_that_goes_is_a_member_who_left_while_the_feed_is_true(hub: Hub
     lookups.alive(store)
     _look(hub, store)
     assert listener.told[1:] == [("unavailable", UNAVAILABLE[1]), ("gone", NOT_MEMBER[1])]
+
+
+@pytest.mark.django_db
+def test_a_record_that_a_later_dump_lacks_proves_nothing_and_is_asked_for(hub: Hub, store: PresenceStore) -> None:
+    lookups.tell(store)
+    listener = Listener(hub, ADA)
+    store.set_complete(2)
+    store.stamp(timezone.now().timestamp(), generation=2)
+    _look(hub, store)
+    assert (listener.told[-1], store.asked(0)[0]) == (("unavailable", UNAVAILABLE[1]), [ADA])
 
 
 @pytest.mark.django_db

@@ -1,0 +1,272 @@
+"""What is written and when: never without the lease, never past a store that lost something, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any
+
+import pytest
+from django.core.cache import caches
+
+from presence import last_online
+from presence.background import Background
+from presence.feed import Dispatch
+from presence.flushing import Flusher, NotHeld
+from presence.lease import Lease
+from presence.models import LastOnline
+from presence.moments import Moments
+from presence.pace import Pace
+from presence.roster import Roster
+from presence.store import PresenceStore, StoreUnavailable
+from tests.presence import databases, workers
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+GUILD = 268473310000000000
+ADA, BOB, CYD = 268473310000000011, 268473310000000012, 268473310000000013
+PACE = Pace(stamp=0.0, dump_size=2)
+
+
+class Eventful(PresenceStore):
+    """Things happen next to its writes. Where `before` raises, nothing is written."""
+
+    before: Callable[[], object] | None = None
+    after: Callable[[], object] | None = None
+
+    def write(self, texts: Mapping[int, str], gone: Collection[int], *, mark: str = "") -> None:
+        if self.before is not None:
+            self.before()
+        super().write(texts, gone, mark=mark)
+        if self.after is not None:
+            self.after()
+
+
+class Desk:
+    """A flusher that leads, and what it stands on."""
+
+    def __init__(self) -> None:
+        self.roster = Roster(GUILD)
+        for chat_id in (ADA, BOB, CYD):
+            self.tell("GUILD_MEMBER_ADD", chat_id, username="somebody")
+            self.tell("PRESENCE_UPDATE", chat_id, status="online")
+        self.store, self.lease, self.background = Eventful(caches["presence"]), Lease(), Background("flusher")
+        self.moments = Moments(self.roster, self.store, self.background)
+        self.flusher = Flusher(
+            self.roster,
+            store=self.store,
+            moments=self.moments,
+            lease=self.lease,
+            background=self.background,
+            pace=PACE,
+        )
+        assert self.lease.take()
+
+    def do(self, act: Callable[[], Any]) -> Any:
+        """`act` gives something to await. Any: what comes of it."""
+
+        async def doing() -> Any:
+            return await act()
+
+        return asyncio.run(doing())
+
+    def begin(self, *, is_repeat: bool = False) -> None:
+        self.do(lambda: self.flusher.begin_dump(is_repeat=is_repeat))
+
+    def flush(self) -> bool:
+        return bool(self.do(self.flusher.flush))
+
+    def settle(self) -> None:
+        """Until nothing waits; a stamp is the end of it."""
+        while self.flush():
+            if not self.flusher.generation:
+                self.begin()
+
+    def tell(self, name: str, chat_id: int, status: str = "", **user: str) -> None:
+        payload = {"guild_id": str(GUILD), "user": {"id": str(chat_id), **user}}
+        more = {"status": status, "client_status": {"desktop": status}, "activities": []} if status else {}
+        self.roster.apply(Dispatch(name, {**payload, **more}), 2000.0)
+
+    def leave(self, chat_id: int) -> None:
+        self.tell("GUILD_MEMBER_REMOVE", chat_id)
+
+    def shown(self) -> dict[int, str]:
+        return workers.statuses(self.store, [ADA, BOB, CYD])
+
+
+@pytest.fixture
+def desk() -> Iterator[Desk]:
+    desk = Desk()
+    yield desk
+    desk.do(lambda: desk.background.close(5))
+
+
+WHOLE = {ADA: "online", BOB: "online", CYD: "online"}
+
+
+def test_everybody_is_written_then_declared_then_stamped(desk: Desk) -> None:
+    desk.begin()
+    seen: list[tuple[int, bool]] = []
+    while desk.flush():
+        seen.append((len(desk.store.records([ADA, BOB, CYD])), desk.store.glance(ADA).is_complete))
+    assert seen == [(2, False), (3, True)]
+    assert desk.shown() == WHOLE
+    assert desk.store.alive_at() is not None
+
+
+class TestWithoutTheLease:
+    def test_nothing_is_written(self, desk: Desk) -> None:
+        desk.begin()
+        desk.lease.release()
+        with pytest.raises(NotHeld):
+            desk.flush()
+        assert desk.store.records([ADA, BOB, CYD]) == {}
+
+    def test_no_dump_is_declared(self, desk: Desk) -> None:
+        """It was lost while the last of it was written."""
+        desk.begin()
+        desk.flush()
+        desk.store.after = desk.lease.release
+        with pytest.raises(NotHeld):
+            desk.flush()
+        assert len(desk.store.records([ADA, BOB, CYD])) == 3
+        assert desk.store.generation() == 0
+
+    def test_nothing_is_stamped(self, desk: Desk) -> None:
+        """As before."""
+        desk.begin()
+        desk.settle()
+        stamped = desk.store.alive_at()
+        desk.leave(ADA)
+        desk.store.after = desk.lease.release
+        with pytest.raises(NotHeld):
+            desk.flush()
+        assert desk.store.records([ADA]) == {}
+        assert desk.store.alive_at() == stamped
+
+    def test_once_it_is_back_everything_is_written(self, desk: Desk) -> None:
+        desk.begin()
+        desk.lease.release()
+        with pytest.raises(NotHeld):
+            desk.flush()
+        assert desk.lease.take()
+        desk.settle()
+        assert desk.shown() == WHOLE
+
+
+class TestAFailedWrite:
+    def fail(self) -> None:
+        raise StoreUnavailable("It is away.")
+
+    def test_a_dump_loses_nobody(self, desk: Desk) -> None:
+        desk.begin()
+        for _ in range(2):
+            desk.store.before = self.fail
+            with pytest.raises(StoreUnavailable):
+                desk.flush()
+            desk.store.before = None
+            desk.flush()
+        desk.settle()
+        assert desk.shown() == WHOLE
+
+    def test_who_left_meanwhile_is_gone_and_has_an_account(self, desk: Desk) -> None:
+        desk.begin()
+        desk.settle()
+        desk.leave(BOB)
+        desk.store.before = self.fail
+        with pytest.raises(StoreUnavailable):
+            desk.flush()
+        desk.store.before = None
+        desk.settle()
+        assert desk.shown() == {**WHOLE, BOB: "absent"}
+        assert [desk.store.glance(chat_id).is_account_known for chat_id in (ADA, BOB)] == [False, True]
+
+    def test_one_that_came_through_all_the_same_is_no_reason_to_begin_anew(self, desk: Desk) -> None:
+        desk.begin()
+        desk.settle()
+        generation = desk.flusher.generation
+        for came_through in (True, False):
+            desk.store.after, desk.store.before = (self.fail, None) if came_through else (None, self.fail)
+            desk.leave(BOB if came_through else ADA)
+            with pytest.raises(StoreUnavailable):
+                desk.flush()
+            desk.store.after = desk.store.before = None
+            desk.settle()
+        assert desk.flusher.generation == generation
+        assert desk.shown() == {ADA: "absent", BOB: "absent", CYD: "online"}
+
+    def test_who_left_is_forgotten_once_the_database_answers(self, desk: Desk) -> None:
+        last_online.keep({ADA: 1000, BOB: 1000})
+        desk.leave(BOB)
+        with databases.table_missing(LastOnline._meta.db_table), pytest.raises(Exception, match="presence_lastonline"):
+            desk.do(desk.moments.keep)
+        assert last_online.all_of() == {ADA: 1000, BOB: 1000}
+        desk.do(desk.moments.keep)
+        assert last_online.all_of() == {ADA: 1000}
+
+
+class TestAStoreThatLostSomething:
+    @pytest.mark.parametrize("flushes", [1, 2, 3])
+    def test_emptied_after_so_many_flushes(self, desk: Desk, flushes: int) -> None:
+        """During the dump, before its first stamp, and after it."""
+        desk.begin()
+        for _ in range(flushes):
+            desk.flush()
+        workers.empty()
+        began = desk.flusher.generation
+        desk.settle()
+        assert desk.flusher.completed == desk.store.generation() > began
+        assert desk.shown() == WHOLE
+
+    def test_emptied_before_the_dump_is_declared(self, desk: Desk) -> None:
+        desk.begin()
+        desk.flush()
+        desk.store.after = workers.empty
+        desk.flush()
+        assert (desk.store.generation(), desk.store.alive_at(), desk.flusher.generation) == (0, None, 0)
+        desk.store.after = None
+        desk.begin()
+        desk.settle()
+        assert desk.shown() == WHOLE
+
+    @pytest.mark.parametrize("is_seen_by_a_write", [True, False])
+    def test_a_write_that_an_older_snapshot_lacks(self, desk: Desk, is_seen_by_a_write: bool) -> None:
+        """All stamps are older than the snapshot."""
+        kept = caches["presence"]
+        desk.begin()
+        desk.settle()
+        before = kept.get_many([f"m:{ADA}", "mark"])
+        stamped = desk.store.alive_at()
+        desk.leave(ADA)
+        desk.store.after = desk.lease.release
+        with pytest.raises(NotHeld):  # before the stamp
+            desk.flush()
+        desk.store.after = None
+        assert desk.lease.take()
+        kept.set_many(before)
+        if is_seen_by_a_write:
+            desk.leave(BOB)
+        assert desk.flush() is True
+        assert desk.store.alive_at() == stamped
+        assert desk.flusher.generation == 0
+        desk.begin()
+        desk.settle()
+        assert desk.shown() == {ADA: "absent", BOB: "absent" if is_seen_by_a_write else "online", CYD: "online"}
+        bob = desk.store.glance(BOB)
+        assert (bob.is_account_known, bob.is_overtaken) == (is_seen_by_a_write, False)
+
+    def test_somebody_else_wrote(self, desk: Desk) -> None:
+        """An earlier leader that stood still since its look at the lease."""
+        desk.begin()
+        desk.settle()
+        began = desk.flusher.generation
+        text = desk.roster.text(ADA, began - 1)
+        assert text is not None
+        desk.store.write({ADA: text}, [BOB], mark="somebody else 17")
+        assert (desk.shown(), desk.store.glance(ADA).is_overtaken) == (
+            {**WHOLE, ADA: "absent", BOB: "absent"},
+            True,
+        )
+        desk.settle()
+        assert desk.flusher.completed > began
+        assert desk.shown() == WHOLE
