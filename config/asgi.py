@@ -7,6 +7,7 @@ Serves what reads presence and nothing else, without reading a body: `config.wsg
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -52,6 +53,17 @@ class Application(ASGIHandler):
             response: HttpResponseBase = await super().run_get_response(request)
             await sync_to_async(close_old_connections)()  # those of the thread that ends here
         return response
+
+    async def send_response(self, response: HttpResponseBase, send: Send) -> None:
+        """Django closes what was sent, or cancelled, and not what could not be sent: `send` raises where the client is
+        gone (ASGI 2.4)."""
+        try:
+            await super().send_response(response, send)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            await sync_to_async(response.close)()
+            raise
 
     async def _live(self, receive: Receive, send: Send) -> None:
         """The server waits for its answers to end before it tells of its own: streams must hear of it themselves."""

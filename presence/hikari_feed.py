@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import logging
 import random
+import time
+import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any
 
@@ -18,18 +21,20 @@ from presence import payloads
 from presence.envelopes import Envelopes
 from presence.feed import Dispatch, FatalFeedError, FeedEvent, Garbage, SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
+from presence.pace import FEW_IDENTIFIES, Pace, Starts
 
 INTENTS = Intents.GUILDS | Intents.GUILD_MEMBERS | Intents.GUILD_PRESENCES
 FATAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
-FEW_IDENTIFIES = 100
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0  # seconds between two whole new beginnings
+IDENTIFY = 2  # the operation that begins a session
 PATIENCE = 180.0  # seconds without a session: the library may be waiting for a word that never comes
 CLOSING = 1.5
-_KEEP_ALIVE = "keep alive (shard"  # the library's name of its task
+# The library's names of its tasks: of a shard, and of one connection.
+_KEEP_ALIVE, _CONNECTION = "keep alive (shard", ("heartbeat (shard", "poll events (shard")
 # What a connection may end with. The library lets through what its own code stumbles over.
 _ENDS = (
     errors.HikariError,
     aiohttp.ClientError,
+    ArithmeticError,
     AssertionError,
     AttributeError,
     LookupError,
@@ -37,6 +42,7 @@ _ENDS = (
     RuntimeError,
     TypeError,
     ValueError,
+    zlib.error,
 )
 
 logger = logging.getLogger(__name__)
@@ -45,8 +51,10 @@ logger = logging.getLogger(__name__)
 class HikariFeed:
     """`GatewayFeed`. `guild_id`, `token` and `api_url` are those of `settings.CHAT`."""
 
-    def __init__(self, *, guild_id: int, token: str, api_url: str) -> None:
+    def __init__(self, *, guild_id: int, token: str, api_url: str, pace: Pace | None = None) -> None:
         self.identifies_left: int | None = None
+        self._pace = pace or Pace()
+        self._starts = Starts(self._pace)
         self._guild_id = guild_id
         self._token = token
         self._api_url = api_url
@@ -55,12 +63,14 @@ class HikariFeed:
         self._envelopes = Envelopes(lambda: self._tell(Garbage()))
         self._closing = asyncio.Event()
         self._heard = asyncio.Event()  # a session since the last look
+        self._hurried = asyncio.Event()  # the library wanted to begin a session too soon
+        self._has_lasted = False  # a session, since the last new beginning
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def run(self, tell: Callable[[FeedEvent], None]) -> None:
         """See the port."""
         self._tell = tell
-        pause = FIRST_PAUSE
+        pause = 0.0
         while not self._closing.is_set():
             try:
                 await self._run_bot()
@@ -69,9 +79,11 @@ class HikariFeed:
                 _raise_fatal(error)
                 cause = type(error).__name__
                 logger.warning("The gateway connection broke: %s: %s", cause, str(error)[:300])
-            pause = FIRST_PAUSE if self._shard is not None else min(pause * 2, LONGEST_PAUSE)
             self._lose(cause)
-            await self._until_closing(random.uniform(pause / 2, pause))  # noqa: S311 - jitter is no secret
+            has_lasted, self._has_lasted = self._has_lasted, False
+            pause = self._pace.first_pause if has_lasted or not pause else min(pause * 2, self._pace.longest_pause)
+            jittered = random.uniform(pause / 2, pause)  # noqa: S311 - jitter is no secret
+            await self._until_closing(max(jittered, self._told_wait()))
 
     async def ask_for_all(self, nonce: str) -> bool:
         """See the port."""
@@ -99,21 +111,22 @@ class HikariFeed:
         before = asyncio.all_tasks()
         bot = self._new_bot()
         life = asyncio.create_task(_live(bot))
-        closing = asyncio.create_task(self._closing.wait())
+        self._hurried.clear()
+        ends = [asyncio.create_task(event.wait()) for event in (self._closing, self._hurried)]
         try:
-            await self._watch(life, closing)
+            await self._watch(life, ends)
         finally:
-            closing.cancel()
-            life.cancel()
+            for task in (*ends, life):
+                task.cancel()
             await asyncio.wait([life])
             await _end(bot, before)
 
-    async def _watch(self, life: asyncio.Task[None], closing: asyncio.Task[Any]) -> None:
-        """Until the bot's end, or the wish to close. TimeoutError where there is no session for too long."""
+    async def _watch(self, life: asyncio.Task[None], ends: Sequence[asyncio.Task[Any]]) -> None:
+        """Until the bot's end, or one of the others. TimeoutError where there is no session for too long."""
         while True:
             self._heard.clear()
-            await asyncio.wait([life, closing], timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
-            if closing.done():
+            await asyncio.wait([life, *ends], timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+            if any(end.done() for end in ends):
                 return
             if life.done():
                 await life
@@ -131,6 +144,7 @@ class HikariFeed:
                 auto_chunk_members=False,
                 cache_settings=CacheSettings(components=CacheComponents.NONE),
                 intents=INTENTS,
+                dumps=self._write,
                 loads=self._envelopes.read,
                 rest_url=self._api_url,
             )
@@ -144,6 +158,7 @@ class HikariFeed:
         """Nothing here waits: only so the events keep their order."""
         payload = dict(event.payload)
         if event.name == "READY":
+            self._starts.be_ready(time.monotonic())
             self._have(event.shard)
             self._spawn(self._read_budget(event.app))
             self._tell(SessionStarted(_guilds(payload)))
@@ -164,7 +179,29 @@ class HikariFeed:
     def _lose(self, cause: str) -> None:
         if self._shard is not None:
             self._shard = None
+            self._has_lasted |= self._starts.lose(time.monotonic())
             self._tell(SessionLost(cause))
+
+    def _write(self, message: Any) -> bytes:
+        """JSON. Any: whatever the library sends; each session that it begins comes through here, and goes no further
+        where it is too soon: by itself it begins one after the other. It takes the error for one of the connection."""
+        if isinstance(message, dict) and message.get("op") == IDENTIFY:
+            now = time.monotonic()
+            if self._starts.seconds_to_wait(now, self.identifies_left):
+                self._hurried.set()
+                _cancel_connection()
+                raise errors.GatewayConnectionError("It is too soon for another session.")
+            self._starts.begin(now)
+            if self.identifies_left:
+                self.identifies_left -= 1
+        return json.dumps(message, separators=(",", ":")).encode()
+
+    def _told_wait(self) -> float:
+        """Seconds until the next session may begin."""
+        seconds = self._starts.seconds_to_wait(time.monotonic(), self.identifies_left)
+        if seconds and not self._closing.is_set():
+            logger.warning("The gateway's sessions end too soon: the next one begins in %.0f s.", seconds)
+        return seconds
 
     async def _read_budget(self, app: Any) -> None:
         """How many sessions the day still allows. Any: the library's bot."""
@@ -173,9 +210,9 @@ class HikariFeed:
         except _ENDS as error:
             logger.info("The budget of sessions cannot be read: %s", type(error).__name__)
             return
-        self.identifies_left = info.session_start_limit.remaining
-        if self.identifies_left < FEW_IDENTIFIES:
-            logger.warning("Only %s gateway sessions are left for today.", self.identifies_left)
+        left = self.identifies_left = info.session_start_limit.remaining
+        if left < FEW_IDENTIFIES:
+            logger.error("Only %s gateway sessions are left for today.", left)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -216,6 +253,13 @@ async def _end(bot: GatewayBot, before: set[asyncio.Task[Any]]) -> None:
         if task.get_name().startswith(_KEEP_ALIVE) and not task.done():
             task.cancel()
             await _briefly(asyncio.wait([task]))
+
+
+def _cancel_connection() -> None:
+    """The library forgets these tasks where its first message cannot be sent."""
+    for task in asyncio.all_tasks():
+        if task.get_name().startswith(_CONNECTION):
+            task.cancel()
 
 
 async def _briefly(work: Awaitable[Any]) -> None:

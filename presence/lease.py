@@ -30,6 +30,7 @@ class Lease:
         self.holder = jobs.new_holder()
         self._lease: jobs.Lease | None = None
         self._trusted_until = 0.0  # by the monotonic clock
+        self._is_answered = True
 
     def take(self) -> bool:
         """Whether this worker holds it now, newly or still."""
@@ -40,24 +41,29 @@ class Lease:
             self._lease = jobs.take(name=NAME, length=LENGTH, by=self.holder)
         except AnyDatabaseError as error:
             self._doubt(error)
+        else:
+            self._trust()
         self._trusted_until = begun + TRUSTED
         return self._lease is not None
 
     def renew(self) -> bool:
         """Whether this worker still holds it. False too where the database does not say; how long its last word counts
         is for `holds`."""
-        if self._lease is None:
+        lease = self._lease  # another thread may give it back meanwhile
+        if lease is None:
             return False
         begun = time.monotonic()
         try:
-            jobs.renew(lease=self._lease, length=LENGTH)
+            jobs.renew(lease=lease, length=LENGTH)
         except jobs.LeaseLost as lost:
+            self._trust()
             logger.warning("%s", lost)
             self._lease = None
             return False
         except AnyDatabaseError as error:
             self._doubt(error)
             return False
+        self._trust()
         self._trusted_until = begun + TRUSTED
         return True
 
@@ -77,6 +83,15 @@ class Lease:
         """Whether this worker may write at this moment of the monotonic clock."""
         return self._lease is not None and monotonic_now < self._trusted_until
 
+    def _trust(self) -> None:
+        """The database answers."""
+        if not self._is_answered:
+            logger.warning("The lease of the presence worker is certain again.")
+        self._is_answered = True
+
     def _doubt(self, error: BaseException) -> None:
-        logger.warning("The lease of the presence worker is uncertain: %s", jobs.described(error))
+        """Told once, until the database answers: the worker asks each second."""
+        if self._is_answered:
+            logger.warning("The lease of the presence worker is uncertain: %s", jobs.described(error))
+        self._is_answered = False
         jobs.let_go_of_connections()

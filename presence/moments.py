@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from django.db import DatabaseError
-
 from presence import last_online, status
 from presence.background import Background
 from presence.records import Record
@@ -53,7 +51,7 @@ class Moments:
         departed, changes.departed = changes.departed, set()
         try:
             await self._background.do(_keep, moments, departed)
-        except DatabaseError:
+        except BaseException:  # a cancellation too: this worker's last act is to keep them
             changes = self._roster.changes
             changes.departed |= departed
             for chat_id in moments.keys() & self._roster.members.keys():

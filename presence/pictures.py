@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from itertools import islice
+
+from django.conf import settings
 
 from accounts import linking, outside
 from accounts.models import LinkedAccount
@@ -10,21 +13,46 @@ from presence import assets, fields
 from presence.fields import Json
 
 CHAT = LinkedAccount.Kind.CHAT
+AT_ONCE = 500
 
 
 def follow(changed: Mapping[int, Json], redrawn: Collection[int]) -> None:
     """Take over the names of these members, where they are linked, and the pictures of those that are `redrawn`.
 
-    A picture that an import brought stays until the platform tells of another one. 1 query for all who are not linked.
+    A picture that an import brought stays until the platform tells of another one. 1 query for 500 who are not linked.
     A name that the platform should never send leaves the known one.
     """
-    members = {str(chat_id): member for chat_id, member in changed.items()}
-    linked = LinkedAccount.objects.filter(kind=CHAT, external_id__in=list(members))
-    for external_id, name, picture in linked.order_by("pk").values_list("external_id", "name", "avatar_url"):
-        user = fields.mapping(members[external_id].get("user"))
-        linking.refresh(
-            kind=CHAT,
-            external_id=external_id,
-            name=outside.name_of(user.get("username")) or name,
-            avatar_url=assets.own_avatar(int(external_id), user) if int(external_id) in redrawn else picture,
-        )
+    ids = iter(changed)
+    while batch := list(islice(ids, AT_ONCE)):
+        linked = LinkedAccount.objects.filter(kind=CHAT, external_id__in=[str(chat_id) for chat_id in batch])
+        for external_id, name, picture in linked.order_by("pk").values_list("external_id", "name", "avatar_url"):
+            chat_id = int(external_id)
+            _take_over(chat_id, changed[chat_id], name, None if chat_id in redrawn else picture)
+
+
+def compare(member_of: Callable[[int], Json | None], after: int) -> int | None:
+    """Take over what changed while nobody told of it, of the next 500 linked accounts `after` this position, from 0
+    on; returns the new position, None at the end. `member_of`: None for who is no member.
+
+    A picture that is not the platform's own is one that an import brought, and stays.
+    """
+    linked = LinkedAccount.objects.filter(kind=CHAT, pk__gt=after).order_by("pk")
+    rows = list(linked.values_list("pk", "external_id", "name", "avatar_url")[:AT_ONCE])
+    for _, external_id, name, picture in rows:
+        chat_id = int(fields.snowflake(external_id) or 0)
+        member = member_of(chat_id) if str(chat_id) == external_id else None
+        if member is not None:
+            is_own = picture.startswith(f"{settings.CHAT_CDN_URL}/")
+            _take_over(chat_id, member, name, None if is_own else picture)
+    return rows[-1][0] if len(rows) == AT_ONCE else None
+
+
+def _take_over(chat_id: int, member: Json, name: str, picture: str | None) -> None:
+    """`name`: the known one. `picture`: the one to keep, None for the member's."""
+    user = fields.mapping(member.get("user"))
+    linking.refresh(
+        kind=CHAT,
+        external_id=str(chat_id),
+        name=outside.name_of(user.get("username")) or name,
+        avatar_url=assets.own_avatar(chat_id, user) if picture is None else picture,
+    )

@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable
 
-from django.db import DatabaseError
+from django.db import Error as AnyDatabaseError
 
 from accounts import jobs
 from presence import pictures
@@ -24,6 +24,7 @@ from presence.healing import Healer
 from presence.lease import Lease
 from presence.moments import Moments
 from presence.pace import Pace
+from presence.pulse import Pulse
 from presence.reconciling import Reconciler
 from presence.roster import Changes, Roster
 from presence.session import Session
@@ -42,10 +43,12 @@ class Worker:
         self.roster = Roster(guild_id)
         self._feed, self._store, self._pace = feed, store, pace or Pace()
         self._background = Background("presence store")
+        self._renewing = Background("presence lease")  # a store that takes long must not cost the lease
         self._lease = Lease()
         self._reconciler = Reconciler(self.roster, feed, self._pace)
         self._healer = Healer(self.roster, feed, self._pace)
-        self._session = Session(self.roster, self._reconciler, self._healer)
+        pulse = Pulse(feed, self._pace, guild_id=guild_id)
+        self._session = Session(self.roster, self._reconciler, self._healer, pulse)
         self._moments = Moments(self.roster, store, self._background)
         self._flusher = Flusher(
             self.roster,
@@ -57,7 +60,8 @@ class Worker:
         )
         self._ending = asyncio.Event()
         self._troubles: set[str] = set()
-        self._is_new_leader = self._is_retaining = False
+        self._is_new_leader = False
+        self._retained = self._compared = 0  # the last generation for which it was done
         self._dumped_epoch = 0
         self._ready_at = 0.0  # when it was last so, by the monotonic clock
         self._asked_position = 0
@@ -130,7 +134,6 @@ class Worker:
     async def _dump(self, epoch: int, *, is_repeat: bool) -> None:
         await self._flusher.begin_dump(is_repeat=is_repeat)
         self._dumped_epoch = epoch
-        self._is_retaining = True
 
     # --- The lease ---
 
@@ -140,14 +143,14 @@ class Worker:
             self._ready_at = now
         if not self.is_leader:
             self._forget(now)
-            if self._session.is_ready and await self._background.do(self._lease.take):
+            if self._session.is_ready and await self._renewing.do(self._lease.take):
                 self.is_leader = self._is_new_leader = True
                 logger.info("This worker writes presence now.")
         elif now - self._ready_at >= self._pace.leader_not_ready:
             logger.warning("This worker has no complete session and gives the writing back.")
             self.is_leader = False
-            await self._background.do(self._lease.release)
-        elif not await self._background.do(self._lease.renew) and not self._lease.holds(time.monotonic()):
+            await self._background.do(self._lease.release)  # there: after the write that is under way
+        elif not await self._renewing.do(self._lease.renew) and not self._lease.holds(time.monotonic()):
             logger.warning("This worker has lost the lease and writes no longer.")
             self.is_leader = False
 
@@ -163,6 +166,7 @@ class Worker:
 
     async def _look(self) -> None:
         if self._session.is_open and self._session.is_guild_there:
+            await self._session.pulse.look()
             await self._reconciler.look(time.monotonic())
             await self._healer.look(time.monotonic())
 
@@ -174,29 +178,50 @@ class Worker:
     async def _keep_moments(self) -> None:
         if self.is_leader and self._lease.holds(time.monotonic()) and self._flusher.generation:
             await self._moments.keep()
-            if self._is_retaining and not self._flusher.is_dumping and self._session.is_ready:
-                self._is_retaining = False
+            generation = self._flusher.generation
+            if generation != self._retained and self._is_whole():
                 await self._moments.retain_members()
+                self._retained = generation
 
     async def _follow_pictures(self) -> None:
+        if not self.is_leader:
+            return
+        generation = self._flusher.generation
+        if generation and generation != self._compared and self._is_whole():
+            await self._compare_pictures()
+            self._compared = generation
         changes = self.roster.changes
         renamed, redrawn = changes.renamed, changes.redrawn
-        if not (renamed or redrawn) or not self.is_leader:
+        if not (renamed or redrawn):
             return
         changes.renamed, changes.redrawn = set(), set()
         try:
             await self._background.do(pictures.follow, self._members(renamed | redrawn), redrawn)
-        except DatabaseError:
+        except BaseException:  # and another one tries again, or the last act of this one
             self.roster.changes.renamed |= renamed
             self.roster.changes.redrawn |= redrawn
             raise
 
+    async def _compare_pictures(self) -> None:
+        """With what nobody told of while no worker wrote. In batches: flushes must not wait for all of it."""
+        position: int | None = 0
+        while position is not None and self.is_leader:
+            position = await self._background.do(pictures.compare, self._member, position)
+
+    def _is_whole(self) -> bool:
+        """Whether the roster is the truth, and written."""
+        return self._session.is_ready and not self._flusher.is_dumping
+
+    def _member(self, chat_id: int) -> Json | None:
+        entry = self.roster.members.get(chat_id)
+        return None if entry is None else json.loads(entry.member)
+
     def _members(self, chat_ids: Iterable[int]) -> dict[int, Json]:
-        found = ((chat_id, self.roster.members.get(chat_id)) for chat_id in chat_ids)
-        return {chat_id: json.loads(entry.member) for chat_id, entry in found if entry is not None}
+        found = ((chat_id, self._member(chat_id)) for chat_id in chat_ids)
+        return {chat_id: member for chat_id, member in found if member is not None}
 
     async def _tell_stats(self) -> None:
-        if not self.is_leader:
+        if not (self.is_leader and self._lease.holds(time.monotonic())):
             alive_at = await self._background.do(self._store.alive_at)
             if alive_at is not None and time.time() - alive_at < STATS_ARE_OLD:
                 return
@@ -233,7 +258,7 @@ class Worker:
         """What `act` returns. A store or database that does not answer is logged once until it does again."""
         try:
             result = await act()
-        except (StoreUnavailable, DatabaseError) as error:
+        except (StoreUnavailable, AnyDatabaseError) as error:
             if name not in self._troubles:
                 self._troubles.add(name)
                 logger.warning("The presence worker waits (%s): %s", name, jobs.described(error))
@@ -260,6 +285,7 @@ class Worker:
         await asyncio.wait([feed], timeout=2)
         feed.cancel()
         await self._background.close(self._pace.ending / 2)
+        await self._renewing.close(self._pace.ending / 2)
 
     async def _write_the_rest(self) -> None:
         while await self._trying("store", self._write, 0):

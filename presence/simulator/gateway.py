@@ -70,6 +70,11 @@ class Gateway:
         for conversation in self.conversations:
             conversation.connection.send(text)
 
+    def garble(self) -> None:
+        """A frame to every connection that is no part of its zlib stream."""
+        for conversation in self.conversations:
+            self.start(conversation.connection.socket.send_bytes(b"\x01garbage\x00\x00\xff\xff"))
+
     def reconnect(self) -> None:
         for conversation in self.conversations:
             conversation.connection.send_op(7)

@@ -124,6 +124,10 @@ class Simulator(Switches):
         """A frame that need not even be JSON, to every connection."""
         self._do(lambda: self._gateway.send(text))
 
+    def garble(self) -> None:
+        """A frame that cannot be decompressed, to every connection."""
+        self._do(self._gateway.garble)
+
     def drop(self, *, sessions_too: bool = False) -> None:
         """Every connection is cut off. `sessions_too`: RESUME is answered op 9 false afterwards."""
 

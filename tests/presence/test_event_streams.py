@@ -30,8 +30,9 @@ RATE_LIMITED = {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"}
 
 
 @pytest.fixture(autouse=True)
-def _ada(store: PresenceStore) -> None:
-    """A member who is online, and a key."""
+def _ada(store: PresenceStore, settings: Settings) -> None:
+    """A member who is online, a key, and a process that holds streams."""
+    settings.PRESENCE_STREAMS = 32
     lookups.key()
     lookups.tell(store)
 

@@ -2,84 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from presence.feed import (
-    Dispatch,
-    FatalFeedError,
-    FeedEvent,
-    Garbage,
-    SessionLost,
-    SessionResumed,
-    SessionStarted,
-)
-from presence.hikari_feed import HikariFeed
+from presence.feed import FatalFeedError, FeedEvent, Garbage, SessionLost, SessionResumed
 from presence.simulator import running
 from presence.simulator.running import Simulator
+from tests.presence.feeds import READY, Listener, listening
 from tests.presence.workers import wait_until
 
 pytestmark = pytest.mark.once
 
 ADA = 268473310000000011
-READY = SessionStarted(frozenset({268473310000000000}))
-
-
-class Listener:
-    """A feed in a thread of its own, and what it told."""
-
-    def __init__(self, simulator: Simulator, token: str | None = None) -> None:
-        self.events: list[FeedEvent] = []
-        self.error: BaseException | None = None
-        self._begun = threading.Event()
-        self._thread = threading.Thread(target=self._run, args=(simulator, token or simulator.bot_token))
-        self._thread.start()
-        assert self._begun.wait(10)
-
-    def sessions(self) -> list[FeedEvent]:
-        return [event for event in self.events if isinstance(event, SessionStarted | SessionResumed | SessionLost)]
-
-    def told(self, name: str) -> list[Any]:
-        """The payloads of an event. Any: JSON."""
-        return [event.payload for event in list(self.events) if isinstance(event, Dispatch) and event.name == name]
-
-    def ask(self, act: Callable[[HikariFeed], Any]) -> Any:
-        """On the feed's event loop. Any: what `act` returns."""
-        return asyncio.run_coroutine_threadsafe(act(self.feed), self._loop).result(10)
-
-    def end(self) -> None:
-        if self._thread.is_alive():
-            asyncio.run_coroutine_threadsafe(self.feed.close(), self._loop)
-        self._thread.join(10)
-        assert not self._thread.is_alive()
-
-    def _run(self, simulator: Simulator, token: str) -> None:
-        try:
-            asyncio.run(self._listen(simulator, token))
-        except FatalFeedError as error:
-            self.error = error
-
-    async def _listen(self, simulator: Simulator, token: str) -> None:
-        self._loop = asyncio.get_running_loop()
-        self.feed = HikariFeed(guild_id=int(simulator.guild_id), token=token, api_url=simulator.api_url)
-        self._begun.set()
-        await self.feed.run(self.events.append)
-
-
-@contextmanager
-def listening(simulator: Simulator) -> Iterator[Listener]:
-    """From its first session on."""
-    listener = Listener(simulator)
-    try:
-        wait_until(listener.sessions)
-        yield listener
-    finally:
-        listener.end()
 
 
 @pytest.fixture
@@ -139,9 +75,10 @@ def test_after_a_drop_the_session_is_resumed_with_what_was_missed(platform: Simu
         (lambda platform: platform.close_with(4009), "dropped", READY),
         (lambda platform: platform.close_with(1000), "dropped", SessionResumed()),
         (lambda platform: platform.close_with(4003), "dropped", READY),
+        (lambda platform: platform.garble(), "dropped", READY),
         (lambda platform: platform.send_text("null"), None, None),
     ],
-    ids="op7 op9-resumable op9 drop-without-resume unknown-error timed-out normal not-authenticated null".split(),
+    ids="op7 op9-resumable op9 no-resume unknown-error timed-out normal not-authenticated corrupt null".split(),
 )
 def test_every_end_but_a_fatal_one_is_survived(
     platform: Simulator, act: Callable[[Simulator], None], cause: str | None, next_one: FeedEvent | None

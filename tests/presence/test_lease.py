@@ -127,6 +127,18 @@ class TestOutage:
         ]
         assert lease.take() is True
 
+    def test_an_outage_is_told_once_and_so_is_its_end(self, caplog: pytest.LogCaptureFixture) -> None:
+        lease = Lease()
+        lease.take()
+        for _ in range(2):
+            with databases.table_missing("accounts_jobrun"):
+                assert [lease.renew() for _ in range(5)] == [False] * 5
+            assert [lease.renew(), lease.renew()] == [True, True]
+        assert [message.split(":")[0] for message in caplog.messages] == [
+            "The lease of the presence worker is uncertain",
+            "The lease of the presence worker is certain again.",
+        ] * 2
+
     def test_the_holder_goes_on_for_a_while_and_no_longer(self) -> None:
         lease = Lease()
         lease.take()

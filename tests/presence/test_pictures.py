@@ -76,3 +76,58 @@ def test_members_whom_nobody_linked_cost_one_query() -> None:
     changed = {ADA + number: member(username="somebody") for number in range(200)}
     assert statements.names(lambda: pictures.follow(changed, set(changed))) == ["SELECT accounts_linkedaccount"]
     assert statements.names(lambda: pictures.follow({}, set())) == []
+
+
+def test_members_are_looked_for_in_batches(linked: LinkedAccount) -> None:
+    changed = {ADA + number: member(username="ada_l") for number in range(1001)}
+    found = statements.names(lambda: pictures.follow(dict(reversed(changed.items())), set()))
+    assert found.count("SELECT accounts_linkedaccount") == 4  # the third finds Ada, who is looked at again
+    assert now(linked)[0] == "ada_l"
+
+
+# --- What changed while nobody told of it ---
+
+
+def _own(path: str) -> str:
+    return f"{settings.CHAT_CDN_URL}{path}"
+
+
+@pytest.mark.parametrize(
+    ("known", "user", "expected"),
+    [
+        ("https://old.example/ada.png", {"username": "ada_l", "avatar": "0f"}, "https://old.example/ada.png"),
+        ("", {"username": "ada_l", "avatar": "0f"}, ""),
+        (_own(f"/avatars/{ADA}/aa.png"), {"username": "ada_l", "avatar": "0f"}, f"/avatars/{ADA}/0f.png"),
+        (_own(f"/avatars/{ADA}/aa.png"), {"username": "ada_l", "avatar": None}, ""),
+        (_own(".example/ada.png"), {"username": "ada_l", "avatar": "0f"}, ".example/ada.png"),
+    ],
+    ids=["imported", "none known", "another one", "none any more", "imported from a similar address"],
+)
+def test_a_comparison_follows_the_name_and_the_platforms_own_picture(
+    known: str, user: dict[str, Any], expected: str
+) -> None:
+    linked = LinkedAccountFactory(external_id=str(ADA), name="ada", avatar_url=known)
+    assert pictures.compare({ADA: member(**user)}.get, 0) is None
+    assert now(linked) == ("ada_l", expected)
+
+
+def test_a_comparison_leaves_alone_who_is_no_member_or_no_account_of_the_platform() -> None:
+    accounts = [
+        LinkedAccountFactory(external_id=str(BEA), name="bea"),
+        LinkedAccountFactory(external_id=f"0{ADA}", name="nobody"),
+        LinkedAccountFactory(external_id="ada", name="nobody"),
+        LinkedAccountFactory(kind=LinkedAccount.Kind.SCROBBLER, external_id=str(ADA), name="ada"),
+    ]
+    assert pictures.compare({ADA: member(username="ada_l"), 0: member(username="zero")}.get, 0) is None
+    assert [now(linked)[0] for linked in accounts] == ["bea", "nobody", "nobody", "ada"]
+
+
+def test_a_comparison_without_news_costs_one_query_for_500(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pictures, "AT_ONCE", 2)
+    linked = [LinkedAccountFactory(external_id=str(ADA + number), name=f"ada{number}") for number in range(3)]
+    members = {ADA + number: member(username=f"new{number}") for number in range(3)}
+    position = pictures.compare(members.get, 0)
+    assert position == linked[1].pk
+    assert [now(account)[0] for account in linked] == ["new0", "new1", "ada2"]
+    assert pictures.compare(members.get, position) is None
+    assert now(linked[2])[0] == "new2"

@@ -1,0 +1,180 @@
+"""What the worker still owes to database and store when one of them fails, or another worker does."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.conf import settings
+from django.core.cache import caches
+from django.db import DatabaseError, InterfaceError
+
+from accounts.models import LinkedAccount
+from presence import last_online, pictures
+from presence.simulator.running import Simulator
+from presence.simulator.shapes import Json
+from presence.store import Banner, PresenceStore, StoreUnavailable
+from tests.factories.accounts import LinkedAccountFactory
+from tests.presence import workers
+from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+ADA, BOB, NEW = 268473310000000011, 268473310000000012, 268473310000000013
+ONLINE: Json = {"status": "online"}
+FAILURES = [DatabaseError("The database restarts."), InterfaceError("The connection is closed.")]
+
+
+class Unsteady(PresenceStore):
+    """Does not keep a write while `is_away`, and is slow where it is told to be."""
+
+    def __init__(self) -> None:
+        super().__init__(caches["presence"])
+        self.is_away = False
+        self.failed = 0
+        self.goes_on = threading.Event()
+        self.goes_on.set()
+
+    def write(self, texts: Mapping[int, str], gone: Collection[int], *, mark: str = "") -> None:
+        self.goes_on.wait(workers.PATIENCE)
+        if self.is_away:
+            self.failed += 1
+            raise StoreUnavailable("It is away.")
+        super().write(texts, gone, mark=mark)
+
+
+@pytest.fixture
+def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str, BaseException], list[int]]:
+    """Makes a function of the database's fail the first time. Any: its module."""
+
+    def fail(module: Any, name: str, error: BaseException) -> list[int]:
+        work, calls = getattr(module, name), []
+
+        def act(*args: Any) -> Any:
+            calls.append(1)
+            if len(calls) == 1:
+                raise error
+            return work(*args)
+
+        monkeypatch.setattr(module, name, act)
+        return calls
+
+    return fail
+
+
+Failing = Callable[[Any, str, BaseException], list[int]]
+
+
+@pytest.fixture
+def unsteady() -> Iterator[Unsteady]:
+    store = Unsteady()
+    yield store
+    store.goes_on.set()
+
+
+@pytest.mark.parametrize("error", FAILURES, ids=repr)
+class TestDatabase:
+    def test_a_moment_that_could_not_be_kept_is_kept_later(
+        self, simulator: Simulator, store: PresenceStore, failing: Failing, error: Exception
+    ) -> None:
+        simulator.add_member(ADA, presence=ONLINE)
+        calls = failing(last_online, "keep", error)
+        with working(simulator, store):
+            wait_for_truth(store)
+            simulator.set_presence(ADA, {"status": "offline"})
+            wait_until(lambda: ADA in last_online.all_of())
+        assert len(calls) == 2
+
+    def test_those_who_left_unseen_are_forgotten_later(
+        self, simulator: Simulator, store: PresenceStore, failing: Failing, error: Exception
+    ) -> None:
+        last_online.keep({ADA: 1000})
+        failing(last_online, "retain", error)
+        with working(simulator, store):
+            wait_until(lambda: last_online.all_of() == {})
+
+    def test_names_and_pictures_are_followed_later(
+        self, simulator: Simulator, store: PresenceStore, failing: Failing, error: Exception
+    ) -> None:
+        simulator.add_member(ADA, presence=ONLINE)
+        LinkedAccountFactory(external_id=str(ADA), name="ada", avatar_url="https://old.example/ada.png")
+        with working(simulator, store):
+            wait_for_truth(store)
+            calls = failing(pictures, "follow", error)
+            simulator.update_member(ADA, user={"avatar": "0f", "username": "ada_l"})
+            avatar_url = f"{settings.CHAT_CDN_URL}/avatars/{ADA}/0f.png"
+            wait_until(lambda: LinkedAccount.objects.get().avatar_url == avatar_url)
+        assert LinkedAccount.objects.get().name == "ada_l"
+        assert len(calls) == 2
+
+
+def test_a_member_who_left_is_known_to_exist_although_the_first_write_failed(
+    simulator: Simulator, unsteady: Unsteady
+) -> None:
+    simulator.add_member(ADA, presence=ONLINE)
+    with working(simulator, unsteady):
+        wait_for_truth(unsteady)
+        unsteady.is_away = True
+        simulator.remove_member(ADA)
+        wait_until(lambda: unsteady.failed)
+        unsteady.is_away = False
+        wait_until(lambda: unsteady.glance(ADA).is_account_known)
+
+
+def test_what_the_last_leader_could_not_write_the_next_one_does(
+    simulator: Simulator, store: PresenceStore, unsteady: Unsteady
+) -> None:
+    """The next one had put it aside already."""
+    simulator.add_member(ADA, presence=ONLINE)
+    with working(simulator, unsteady, replace(QUICK, ending=0.2)) as first:
+        wait_for_truth(store)
+        store.keep_banner(ADA, Banner("a" * 32, 0))
+        with working(simulator, store, replace(QUICK, forget=4.0)) as second:
+            wait_until(lambda: second.stats()["ready"] and not second.stats()["dirty"])  # its beginning is put aside
+            unsteady.is_away = True
+            simulator.update_member(ADA, member={"nick": "Ada"})
+            wait_until(lambda: second.stats()["dirty"])
+            wait_until(lambda: not second.stats()["dirty"])
+            first.stop()
+            wait_until(lambda: second.stats()["leader"])
+            wait_for_truth(store)
+            wait_until(lambda: store.glance(ADA).banner is None)
+
+
+def test_a_slow_store_does_not_cost_the_lease(
+    simulator: Simulator, unsteady: Unsteady, caplog: pytest.LogCaptureFixture
+) -> None:
+    simulator.add_member(ADA, presence=ONLINE)
+    with working(simulator, unsteady) as running:
+        wait_for_truth(unsteady)
+        unsteady.goes_on.clear()
+        simulator.set_presence(ADA, {"status": "dnd"})
+        begun = threading.Event()
+        timer = threading.Timer(4.5, begun.set)  # longer than the worker trusts its last renewal
+        timer.start()
+        wait_until(lambda: begun.is_set() or not running.stats()["leader"])
+        timer.cancel()
+        assert running.worker is not None
+        assert running.worker._lease.renew()
+        unsteady.goes_on.set()
+        wait_for_status(unsteady, ADA, "dnd")
+    assert [entry.message for entry in caplog.records if "lost the lease" in entry.message] == []
+
+
+def test_what_changed_while_no_worker_ran_is_followed(simulator: Simulator, store: PresenceStore) -> None:
+    simulator.add_member(ADA, user={"username": "ada_l", "avatar": "0f"})
+    simulator.add_member(BOB, user={"username": "bob_l", "avatar": "0f"})
+    own, imported = f"{settings.CHAT_CDN_URL}/avatars/{ADA}/", "https://old.example/bob.png"
+    ada = LinkedAccountFactory(external_id=str(ADA), name="ada", avatar_url=f"{own}aa.png")
+    bob = LinkedAccountFactory(external_id=str(BOB), name="bob", avatar_url=imported)
+    new = LinkedAccountFactory(external_id=str(NEW), name="new")
+
+    def known() -> list[tuple[str, str]]:
+        return [(account.name, account.avatar_url) for account in LinkedAccount.objects.order_by("pk")]
+
+    with working(simulator, store):
+        wait_until(lambda: known() == [("ada_l", f"{own}0f.png"), ("bob_l", imported), ("new", "")])
+    assert [account.external_id for account in (ada, bob, new)] == [str(ADA), str(BOB), str(NEW)]
