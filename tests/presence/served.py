@@ -103,6 +103,7 @@ def _environment(directory: Path, port: str) -> dict[str, str]:
         "PORT": port,
         "SECRET_KEY": settings.SECRET_KEY,
         "SIGNING_KEY_ENCRYPTION_KEYS": ",".join(settings.SIGNING_KEY_ENCRYPTION_KEYS),
+        "PRESENCE_STREAMS": "32",
     }
     name = str(connection.settings_dict["NAME"])
     if connection.vendor == "sqlite":

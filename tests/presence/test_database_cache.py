@@ -161,7 +161,8 @@ def test_a_batch_is_one_statement_and_nothing_is_counted(cache: PresenceDatabase
     keys = [f"key:{number}" for number in range(900)]
     asked = statements.names(lambda: cache.set_many(dict.fromkeys(keys, "value")))
     assert [name for name in asked if "presence" in name] == ["INSERT presence_storeentry"]
-    assert statements.names(lambda: cache.get_many(keys)) == ["SELECT presence_storeentry"]
+    read = statements.names(lambda: cache.get_many(keys))
+    assert [name for name in read if "presence" in name] == ["SELECT presence_storeentry"]
     assert statements.names(lambda: cache.get_many([])) == []
     assert statements.names(lambda: cache.set_many({})) == []
 

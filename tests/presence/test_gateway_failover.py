@@ -102,9 +102,7 @@ def leader() -> str:
     return run.leased_by if run else ""
 
 
-def test_a_killed_leader_is_followed(
-    simulator: Simulator, store: PresenceStore, start: Starter
-) -> None:
+def test_a_killed_leader_is_followed(simulator: Simulator, store: PresenceStore, start: Starter) -> None:
     watcher = Watcher(simulator, store)
     simulator.add_member(ADA)
     watcher.count(1)
