@@ -6,6 +6,7 @@ task that the server gives it.
 
 from __future__ import annotations
 
+import abc
 import asyncio
 import contextlib
 import logging
@@ -14,7 +15,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 
-from django.db import DatabaseError
+from django.db import Error as AnyDatabaseError
 from django.utils import timezone
 
 from accounts import authentication, jobs
@@ -51,7 +52,7 @@ def event(news: News) -> bytes:
     return f"event: {news.event}\nid:{tag}\ndata: ".encode() + news.body + b"\n\n"
 
 
-class Stream:
+class Stream(abc.ABC):
     """One reader's, whatever the server is; `close` it. Times are those of the monotonic clock.
 
     Raises what `Place` raises.
@@ -74,9 +75,9 @@ class Stream:
             watching.hub.leave(self._watch)
         self._place.close()
 
+    @abc.abstractmethod
     def ring(self) -> None:
         """Called by the watching thread: `step` may have something. Must not block."""
-        raise NotImplementedError
 
     def step(self, now: float) -> bytes | float | None:
         """What to send; or for how many seconds to wait for a ring, 0: `beat` is due; None: the end."""
@@ -101,7 +102,7 @@ class Stream:
             if refusal is None and (now >= self._renews_at or (self._watch is not None and self._watch.lacks_banner)):
                 self._renews_at = now + RENEWAL
                 self._renew()
-        except (LimitsUnavailable, Unavailable, DatabaseError) as error:
+        except (LimitsUnavailable, Unavailable, AnyDatabaseError) as error:
             logger.warning("A stream goes on although nobody can say whether it may: %s", jobs.described(error))
             return BEAT
         finally:

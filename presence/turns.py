@@ -8,13 +8,13 @@ from __future__ import annotations
 import logging
 
 from django.core.cache import caches
-from django.db import DatabaseError
+from django.db import Error as AnyDatabaseError
 from django_redis.exceptions import ConnectionInterrupted
 from redis import RedisError
 
 from accounts import jobs
 
-_FAILURES = (RedisError, ConnectionInterrupted, DatabaseError, OSError)
+_FAILURES = (RedisError, ConnectionInterrupted, AnyDatabaseError, OSError)
 logger = logging.getLogger(__name__)
 
 

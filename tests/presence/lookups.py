@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -17,6 +16,7 @@ from django.utils import timezone
 from accounts.models import Permission
 from presence.store import PresenceStore, Record
 from tests.factories.accounts import ApiKeyFactory
+from tests.lookup.answers import Answer
 
 Json = dict[str, Any]  # Any: a JSON value
 ADA, BEN = 268473310986240001, 268473310986240002
@@ -28,21 +28,6 @@ UNAVAILABLE = (503, {"error": "errors.presenceUnavailable"})
 NO_SUCH_PATH = (404, {"error": "errors.notFound"})
 PLAIN: Json = {"nick": None, "user": {"id": str(ADA), "username": "ada", "global_name": None, "public_flags": 0}}
 ONLINE: Json = {"status": "online", "client_status": {"desktop": "online"}, "activities": []}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What came back. `body`: the JSON in it."""
-
-    status: int
-    text: str
-    body: Any  # a JSON value
-    headers: Mapping[str, str]
-
-    @property
-    def whole(self) -> tuple[int, Any]:
-        """Any: a JSON value."""
-        return self.status, self.body
 
 
 def key(secret: str = SECRET, **values: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
-from django.db import DatabaseError
+from django.db import Error as AnyDatabaseError
 
 from accounts import signal_box
 from accounts.jobs import let_go_of_connections
@@ -104,7 +104,7 @@ class Command(BaseCommand):
                 self._latest = account.pk
                 if self._join(platform, account.external_id, account.name.lower()):
                     joined.append(account.external_id)
-        except DatabaseError:  # it is restarted, or still to be migrated: the next look finds them
+        except AnyDatabaseError:  # it is restarted, or still to be migrated: the next look finds them
             logger.exception("The linked accounts cannot be read")
         finally:
             let_go_of_connections()
