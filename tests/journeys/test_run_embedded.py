@@ -133,10 +133,16 @@ def test_discovery_is_never_limited(demo: Server, somebody: requests.Session) ->
 
 
 def programs_of(server: Server) -> dict[int, str]:
-    """Its processes, the first one aside, by number: which program each belongs to."""
-    first = server.process.pid
-    names = {process.pid: _name(process.command) for process in process_table.descendants(first)}
-    assert set(names.values()) >= PROGRAMS, names
+    """Its processes, the first one aside, by number: which program each belongs to.
+
+    The web server may answer before the last program has been started.
+    """
+    give_up_at = time.monotonic() + TIMEOUT
+    names: dict[int, str] = {}
+    while not set(names.values()) >= PROGRAMS:
+        assert time.monotonic() < give_up_at, (names, server.log.read_text())
+        time.sleep(0.05)
+        names = {process.pid: _name(process.command) for process in process_table.descendants(server.process.pid)}
     return names
 
 
