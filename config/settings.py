@@ -13,6 +13,7 @@ import dj_database_url
 import django_stubs_ext
 
 from config import caches, chat, env, logging, object_storage, openapi, toolkit
+from config.account_pages import *  # noqa: F403 - what allauth is told, which depends on nothing here
 
 django_stubs_ext.monkeypatch()
 
@@ -50,6 +51,7 @@ SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 # --- Applications -----------------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "config",
+    "dashboard",
     "oidc_provider",
     "imagehost",
     "presence",
@@ -150,7 +152,7 @@ AUTH_PASSWORD_VALIDATORS = [
     for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
 ]
 LOGIN_URL = "account_login"
-LOGIN_REDIRECT_URL = "connected_apps"
+LOGIN_REDIRECT_URL = "dashboard"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 # What rooms above `accounts` do in its transactions.
 ON_CREATE = ["lookup.profiles.create_for"]
@@ -164,34 +166,10 @@ ON_DELETE = [
     "imagehost.files.delete_of_user",
 ]
 
-ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
-ACCOUNT_FORMS = {"login": "accounts.signup.LoginForm"}
-ACCOUNT_LOGIN_METHODS = {"username", "email"}
-ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
-ACCOUNT_USERNAME_VALIDATORS = "accounts.signup.username_validators"
-ACCOUNT_PRESERVE_USERNAME_CASING = True
-ACCOUNT_EMAIL_VERIFICATION = "mandatory"
-ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
-ACCOUNT_EMAIL_NOTIFICATIONS = True
-ACCOUNT_REAUTHENTICATION_REQUIRED = True
-ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"{SITE_NAME}: "
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _base.scheme
-MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
-MFA_PASSKEY_LOGIN_ENABLED = True
-MFA_RECOVERY_CODES_SHOW_ONCE = True
-MFA_FORMS = {
-    "add_webauthn": "accounts.passkeys.AddForm",
-    "authenticate_webauthn": "accounts.passkeys.AuthenticateForm",
-    "login_webauthn": "accounts.passkeys.LoginForm",
-    "reauthenticate_webauthn": "accounts.passkeys.ReauthenticateForm",
-}
-MFA_TOTP_TOLERANCE = 1
 MFA_TOTP_ISSUER = SITE_NAME
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
-SOCIALACCOUNT_ADAPTER = "accounts.social.SocialAccountAdapter"
-SOCIALACCOUNT_STORE_TOKENS = False
-USERSESSIONS_TRACK_ACTIVITY = False  # it would write on every request
 if not RATE_LIMITS_ENABLED:
     ACCOUNT_RATE_LIMITS = False
     MFA_RATE_LIMITS = False

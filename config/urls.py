@@ -11,8 +11,8 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 
 urlpatterns = [
     path("", views.home, name="home"),
-    path("docs", views.docs, name="docs"),
     path("docs/openapi.json", views.openapi, name="openapi"),
+    path("", include("dashboard.urls")),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
     path("", include("oidc_provider.urls")),

@@ -13,16 +13,10 @@ from drf_spectacular.generators import SchemaGenerator
 from accounts import api_view, throttling
 from accounts.api_view import ApiView
 from accounts.errors import NotFound
-from oidc_provider.scopes import SCOPES
 
 
 def home(request: HttpRequest) -> HttpResponse:
     return render(request, "home.html")
-
-
-def docs(request: HttpRequest) -> HttpResponse:
-    """How to sign people in: what the discovery document names as `service_documentation`."""
-    return render(request, "docs/sign_in.html", {"scopes": SCOPES.values()})
 
 
 @require_safe

@@ -1,0 +1,118 @@
+"""Requests to staff: asked, withdrawn, granted, denied. Granting does what was asked for, in the same transaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from accounts import api_keys, audit, users
+from accounts.models import ApiKey, Permission, User
+from dashboard import letters
+from dashboard.models import AccessRequest
+from oidc_provider import applications
+from oidc_provider.scopes import LOCKED_SCOPES
+
+# What owners may give their keys themselves; for anything else they ask. The account key reads what others show, as
+# the lookups do.
+SELF_SERVED = (Permission.IMAGEHOST_UPLOAD,)
+BY_REQUEST = tuple(permission for permission in Permission if permission not in SELF_SERVED)
+MAX_REASON = 2000
+_DECIDED = "This request has been decided or withdrawn in the meantime."
+
+
+def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
+    """Ask staff to unlock a locked scope for the user's apps. ValidationError, by argument."""
+    if scope not in LOCKED_SCOPES:
+        raise ValidationError({"scope": f"{scope} is not a locked scope."})
+    if scope in user.unlocked_scopes:
+        raise ValidationError({"scope": f"{scope} is unlocked for you already."})
+    return _ask(user=user, kind=AccessRequest.Kind.SCOPE, subject=scope, reason=reason)
+
+
+def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRequest:
+    """Ask staff to let the key call one more surface. ValidationError, by argument."""
+    if permission not in BY_REQUEST:
+        raise ValidationError({"permission": f"{permission} is no permission that staff give."})
+    if key.allows(permission):
+        raise ValidationError({"permission": "The key has this permission already."})
+    if key.revoked_at is not None:
+        raise ValidationError({"permission": "A revoked key cannot be used again; make a new one."})
+    return _ask(user=key.owner, kind=AccessRequest.Kind.PERMISSION, subject=permission, key=key, reason=reason)
+
+
+@transaction.atomic
+def withdraw(*, request: AccessRequest, by: User) -> AccessRequest:
+    """The user no longer asks. ValidationError: it is decided."""
+    request = _locked(request)
+    request.state = AccessRequest.State.WITHDRAWN
+    request.decided_at = timezone.now()
+    request.save(update_fields=["state", "decided_at"])
+    _record("withdrawn", request, by, "")
+    return request
+
+
+@transaction.atomic
+def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
+    """Do what was asked for. ValidationError: it is decided, or cannot be done any more. PermissionDenied: staff, for
+    staff."""
+    if request.key is not None:
+        api_keys.grant_permission(key=request.key, permission=request.subject, by=by, reason=reason)
+    else:
+        applications.unlock_scope(owner=request.user, scope=request.subject, by=by, reason=reason)
+    return _decide(request, AccessRequest.State.GRANTED, by, reason)
+
+
+@transaction.atomic
+def deny(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
+    """`reason` is told to who asked. ValidationError: it is decided. PermissionDenied: staff, for staff."""
+    users.check_authority(user=request.user, by=by)
+    return _decide(request, AccessRequest.State.DENIED, by, reason)
+
+
+@transaction.atomic
+def _ask(
+    *, user: User, kind: AccessRequest.Kind, subject: str, reason: str, key: ApiKey | None = None
+) -> AccessRequest:
+    reason = reason.strip()
+    if not 1 <= len(reason) <= MAX_REASON:
+        raise ValidationError({"reason": f"Say what you need it for, in 1 to {MAX_REASON} characters."})
+    try:
+        with transaction.atomic():
+            asked = AccessRequest.objects.create(user=user, kind=kind, subject=subject, key=key, reason=reason)
+    except IntegrityError:
+        raise ValidationError("You have asked for this already; staff will answer.") from None
+    _record("asked", asked, user, reason)
+    return asked
+
+
+def _decide(request: AccessRequest, state: AccessRequest.State, by: User, answer: str) -> AccessRequest:
+    request = _locked(request)
+    request.state, request.answer = state, answer
+    request.decided_by, request.decided_at = by, timezone.now()
+    request.save(update_fields=["state", "answer", "decided_by", "decided_at"])
+    _record(state.lower(), request, by, answer)
+    letters.send_after_commit(
+        to=request.user,
+        subject=f"Your request for {request.subject}: {state.label.lower()}",
+        template="dashboard/letters/access_request.txt",
+        context={"request": request},
+    )
+    return request
+
+
+def _locked(request: AccessRequest) -> AccessRequest:
+    locked = AccessRequest.objects.select_for_update(of=("self",), no_key=True).select_related("user", "key")
+    request = locked.get(pk=request.pk)
+    if not request.is_pending:
+        raise ValidationError(_DECIDED)
+    return request
+
+
+def _record(verb: str, request: AccessRequest, by: User, reason: str) -> None:
+    data: dict[str, Any] = {"subject": request.subject, "request": request.pk}
+    if request.key is not None:
+        data["prefix"] = request.key.prefix
+    audit.record(f"access_request:{verb}", by=by, on=request.user, reason=reason, **data)

@@ -1,0 +1,76 @@
+"""What people ask of staff."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+from django.utils import timezone
+
+from accounts.models import ApiKey
+
+
+class AccessRequestQuerySet(models.QuerySet["AccessRequest"]):
+    def pending(self) -> AccessRequestQuerySet:
+        return self.filter(state=AccessRequest.State.PENDING)
+
+
+class AccessRequest(models.Model):
+    """Somebody asks staff to unlock a scope for their apps, or to let one of their keys call one more surface.
+
+    `subject` is the scope or the `Permission`; `key` is set for a permission alone.
+    """
+
+    class Kind(models.TextChoices):
+        SCOPE = "SCOPE", "Scope"
+        PERMISSION = "PERMISSION", "Key permission"
+
+    class State(models.TextChoices):
+        PENDING = "PENDING", "Waits for staff"
+        GRANTED = "GRANTED", "Granted"
+        DENIED = "DENIED", "Denied"
+        WITHDRAWN = "WITHDRAWN", "Withdrawn"
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_requests")
+    kind = models.CharField(max_length=16, choices=Kind.choices)
+    subject = models.CharField(max_length=32)
+    key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, null=True, related_name="access_requests")
+    reason = models.TextField(max_length=2000, help_text="What it is needed for, in the words of who asks.")
+    state = models.CharField(max_length=16, choices=State.choices, default=State.PENDING)
+    answer = models.TextField(max_length=2000, blank=True, help_text="What staff answered; who asked reads it.")
+    decided_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    decided_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now)
+
+    objects = AccessRequestQuerySet.as_manager()
+
+    class Meta:
+        permissions = [("decide_accessrequest", "Can decide what people ask of staff")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["user", "subject"],
+                condition=Q(state="PENDING", kind="SCOPE"),
+                name="access_request_one_for_each_scope",
+            ),
+            models.UniqueConstraint(
+                fields=["key", "subject"],
+                condition=Q(state="PENDING", kind="PERMISSION"),
+                name="access_request_one_for_each_permission",
+            ),
+            models.CheckConstraint(
+                condition=Q(kind="SCOPE", key__isnull=True) | Q(kind="PERMISSION", key__isnull=False),
+                name="access_request_key_goes_with_permission",
+            ),
+            models.CheckConstraint(
+                condition=Q(state__in=["PENDING", "GRANTED", "DENIED", "WITHDRAWN"]),
+                name="access_request_state_is_known",
+            ),
+        ]
+        indexes = [models.Index(fields=["state", "created_at"], name="access_request_queue")]
+
+    def __str__(self) -> str:
+        return f"{self.user} asks for {self.subject}"
+
+    @property
+    def is_pending(self) -> bool:
+        return self.state == self.State.PENDING

@@ -1,0 +1,11 @@
+"""Client apps: /dashboard/apps/…."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.views import home
+
+urlpatterns = [
+    path("", home.home, name="applications"),  # placeholder
+]

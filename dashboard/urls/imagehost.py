@@ -1,0 +1,7 @@
+"""The image host: /dashboard/imagehost/…."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern
+
+urlpatterns: list[URLPattern] = []
