@@ -15,13 +15,14 @@ from django.core.exceptions import ValidationError
 from django.db import connection, transaction
 from django.utils import timezone
 
-from accounts import audit, key_cache, users
+from accounts import audit, key_cache, key_rules, users
 from accounts.key_records import KeyRecord, microseconds
-from accounts.models import ApiKey, Permission, User
+from accounts.models import ApiKey, AuditEvent, Permission, User
 from accounts.plans import PREMIUM_PLANS
 
 PUBLIC_LENGTH = 8
 RANDOM_LENGTH = 40  # of 62 characters: 238 random bits
+MAX_LIVE = 25  # keys of one user that work at the same time; staff may give more
 _ALPHABET = string.ascii_letters + string.digits
 _RECORD = """
     SELECT k.id, k.owner_id, k.permissions, k.revoked_at IS NOT NULL OR NOT u.is_active, k.is_enabled, k.expires_at,
@@ -68,30 +69,6 @@ def record_of(secret_hash: str) -> KeyRecord | None:
     )
 
 
-def problems(
-    *,
-    owner: User | None = None,
-    permissions: Sequence[str] | None = None,
-    name: str = "",
-    expires_at: datetime | None = None,
-    remaining_uses: int | None = None,
-    refill_amount: int | None = None,
-    refill_interval: timedelta | None = None,
-) -> dict[str, list[str]]:
-    """Why `issue` would refuse these, as far as given, by argument; empty: it would not."""
-    found: dict[str, list[str]] = {}
-    if owner is not None and not owner.is_active:
-        found["owner"] = ["This account is banned."]
-    if permissions is not None:
-        found["permissions"] = _permission_problems(permissions)
-    if len(name) > 64:
-        found["name"] = ["Use at most 64 characters."]
-    if expires_at is not None and expires_at <= timezone.now():
-        found["expires_at"] = ["The end must be in the future."]
-    found |= _quota_problems(remaining_uses, refill_amount, refill_interval)
-    return {argument: sentences for argument, sentences in found.items() if sentences}
-
-
 @transaction.atomic
 def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     *,
@@ -102,49 +79,75 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     remaining_uses: int | None = None,
     refill_amount: int | None = None,
     refill_interval: timedelta | None = None,
+    may_be_empty: bool = False,
+    form_id: str = "",
     by: User | None,
 ) -> IssuedKey:
-    """Make a key. ValidationError by argument, as `problems` tells; PermissionDenied as `users.check_may_act_for`."""
+    """Make a key. ValidationError by argument, as `key_rules.problems` tells; PermissionDenied as
+    `users.check_may_act_for`.
+
+    `may_be_empty`: without a permission, until staff grant one. `form_id`: of the form that asks for it;
+    ValidationError where that has made a key already. An owner who has MAX_LIVE live keys makes no more.
+    """
     users.check_may_act_for(owner=owner, by=by)
-    found = problems(
-        owner=owner,
-        permissions=permissions,
-        name=name,
-        expires_at=expires_at,
-        remaining_uses=remaining_uses,
-        refill_amount=refill_amount,
-        refill_interval=refill_interval,
-    )
+    users.lock(owner.pk)
+    columns: dict[str, Any] = {"name": name, "expires_at": expires_at, "remaining_uses": remaining_uses}
+    columns |= {"refill_amount": refill_amount, "refill_interval": refill_interval}
+    asked = None if may_be_empty and not permissions else permissions
+    found = key_rules.problems(owner=owner, permissions=asked, **columns)
     if found:
         raise ValidationError(found)
-    public = f"ik_{_random(PUBLIC_LENGTH)}"
-    secret = f"{public}_{_random(RANDOM_LENGTH)}"
-    key = ApiKey.objects.create(
+    _check_form(owner, form_id)
+    if by is not None and by.pk == owner.pk:
+        check_place(owner)
+    return _made(
+        by=by,
         owner=owner,
-        name=name,
-        prefix=public,
-        secret_hash=digest(secret),
         permissions=[permission for permission in Permission.values if permission in permissions],
-        expires_at=expires_at,
-        remaining_uses=remaining_uses,
-        refill_amount=refill_amount,
-        refill_interval=refill_interval,
         refilled_at=timezone.now() if refill_amount is not None else None,
+        form_id=form_id or None,
+        **columns,
     )
-    audit.record("api_key:issued", by=by, on=key, prefix=key.prefix, owner=owner.pk, permissions=key.permissions)
-    return IssuedKey(key, secret)
+
+
+def replace(*, key: ApiKey, kept_uses: int, form_id: str, by: User | None) -> IssuedKey:
+    """Another key that may do what `key` may, for `key_changes.rotate`, in its transaction. The old one keeps
+    `kept_uses` of its quota."""
+    users.check_may_act_for(owner=key.owner, by=by)
+    _check_form(key.owner, form_id)
+    taken_over = ("name", "permissions", "expires_at", "reminded_at")
+    quota = ("remaining_uses", "refill_amount", "refill_interval", "refilled_at")
+    columns = {column: getattr(key, column) for column in (*taken_over, *quota)}
+    if key.remaining_uses is not None:
+        columns["remaining_uses"] = key.remaining_uses - kept_uses
+    return _made(by=by, owner=key.owner, form_id=form_id or None, **columns)
+
+
+def check_place(owner: User, *, argument: str | None = None) -> None:
+    """ValidationError, of the argument, where the owner has as many live keys as one may. The owner's row is locked, so
+    that two makers come one after the other."""
+    users.lock(owner.pk)
+    if ApiKey.objects.live(timezone.now()).filter(owner=owner).count() >= MAX_LIVE:
+        sentence = f"You have {MAX_LIVE} keys that work, and no more fit. Revoke one that you do not need."
+        raise ValidationError({argument: [sentence]} if argument else sentence)
 
 
 @transaction.atomic
-def grant_permission(*, key: ApiKey, permission: str, by: User | None, reason: str = "") -> ApiKey:
-    """Let the key call one more surface. A key that has the permission stays as it is."""
+def grant_permission(
+    *, key: ApiKey, permission: str, by: User | None, reason: str = "", is_self_served: bool = False
+) -> ApiKey:
+    """Let the key call one more surface. A key that has the permission stays as it is. `is_self_served`: owners may
+    give it to their keys themselves."""
     _check_permission(permission)
-    key = _locked(key)
-    users.check_authority(user=key.owner, by=by)
+    key = locked(key)
+    if is_self_served:
+        users.check_may_act_for(owner=key.owner, by=by)
+    else:
+        users.check_authority(user=key.owner, by=by)
     if permission not in key.permissions:
         key.permissions = [known for known in Permission.values if known in {*key.permissions, permission}]
         key.save(update_fields=["permissions"])
-        _record("permission_granted", key, by, reason, permission=permission)
+        record("permission_granted", key, by, reason, permission=permission)
     return key
 
 
@@ -152,56 +155,97 @@ def grant_permission(*, key: ApiKey, permission: str, by: User | None, reason: s
 def withdraw_permission(*, key: ApiKey, permission: str, by: User | None, reason: str = "") -> ApiKey:
     """Take a surface away from the key."""
     _check_permission(permission)
-    key = _locked(key)
+    key = locked(key)
     if permission in key.permissions:
         key.permissions = [kept for kept in key.permissions if kept != permission]
         key.save(update_fields=["permissions"])
-        _record("permission_withdrawn", key, by, reason, permission=permission)
+        record("permission_withdrawn", key, by, reason, permission=permission)
     return key
 
 
 @transaction.atomic
 def enable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
-    """Undo `disable`. ValidationError for a revoked key: that is for ever."""
-    key = _locked(key)
+    """Undo `disable`. ValidationError: a revoked key, for that is for ever; one's own that staff disabled."""
+    key = locked(key)
     if key.revoked_at is not None:
         raise ValidationError("A revoked key cannot be used again; issue a new one.")
     users.check_may_act_for(owner=key.owner, by=by)
+    if _is_owner(key, by) and is_disabled_by_others(key):
+        raise ValidationError("Staff disabled this key, and only they can enable it again.")
     if not key.is_enabled:
         key.is_enabled = True
         key.save(update_fields=["is_enabled"])
-        _record("enabled", key, by, reason)
+        record("enabled", key, by, reason)
     return key
 
 
 @transaction.atomic
 def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
-    """Refuse the key's calls until `enable`."""
-    key = _locked(key)
-    if key.is_enabled:
+    """Refuse the key's calls until `enable`. Where somebody else than the owner says so, too, only they undo it."""
+    key = locked(key)
+    if key.is_enabled or not (_is_owner(key, by) or is_disabled_by_others(key)):
         key.is_enabled = False
         key.save(update_fields=["is_enabled"])
-        _record("disabled", key, by, reason)
+        record("disabled", key, by, reason)
     return key
 
 
 @transaction.atomic
 def revoke(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     """End the key for ever. Its row stays, so that its callers are told so."""
-    key = _locked(key)
+    key = locked(key)
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
         key.save(update_fields=["revoked_at"])
-        _record("revoked", key, by, reason)
+        record("revoked", key, by, reason)
     return key
+
+
+def is_disabled_by_others(key: ApiKey) -> bool:
+    """Whether the last who disabled the key was not its owner. 1 query where the key is disabled."""
+    if key.is_enabled:
+        return False
+    events = AuditEvent.objects.filter(object_type=key._meta.label_lower, object_id=str(key.pk))
+    last = events.filter(verb="api_key:disabled").order_by("-created_at", "-pk").first()
+    return last is not None and last.actor_id != key.owner_id
+
+
+def locked(key: ApiKey) -> ApiKey:
+    """The key as it is now, locked until the transaction ends. ApiKey.DoesNotExist: it has been deleted."""
+    return ApiKey.objects.select_for_update().get(pk=key.pk)
+
+
+def record(verb: str, key: ApiKey, by: User | None, reason: str = "", **data: str | int) -> None:
+    """That the key has changed, for the audit trail and for the cached records."""
+    key_cache.forget(key)
+    audit.record(f"api_key:{verb}", by=by, on=key, reason=reason, prefix=key.prefix, **data)
+
+
+def _made(*, by: User | None, owner: User, **columns: Any) -> IssuedKey:
+    """Any: columns."""
+    public = f"ik_{_random(PUBLIC_LENGTH)}"
+    secret = f"{public}_{_random(RANDOM_LENGTH)}"
+    key = ApiKey.objects.create(owner=owner, prefix=public, secret_hash=digest(secret), **columns)
+    audit.record("api_key:issued", by=by, on=key, prefix=key.prefix, owner=owner.pk, permissions=key.permissions)
+    return IssuedKey(key, secret)
+
+
+def _is_owner(key: ApiKey, by: User | None) -> bool:
+    return by is not None and by.pk == key.owner_id
+
+
+def _check_form(owner: User, form_id: str) -> None:
+    made = ApiKey.objects.filter(owner=owner, form_id=form_id).first() if form_id else None
+    if made is not None:
+        raise ValidationError(
+            f"This form was sent twice. The key {made.prefix} is made, and its secret was in the first answer. If you "
+            "did not see that, replace the key by another one.",
+            code="sent_twice",
+        )
 
 
 def _random(length: int) -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
-
-
-def _locked(key: ApiKey) -> ApiKey:
-    return ApiKey.objects.select_for_update().get(pk=key.pk)
 
 
 def _moment(value: Any) -> datetime | None:
@@ -210,35 +254,7 @@ def _moment(value: Any) -> datetime | None:
     return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
-def _record(verb: str, key: ApiKey, by: User | None, reason: str, **data: str) -> None:
-    """Of a key that has changed."""
-    key_cache.forget(key)
-    audit.record(f"api_key:{verb}", by=by, on=key, reason=reason, prefix=key.prefix, **data)
-
-
 def _check_permission(permission: str) -> None:
-    found = _permission_problems([permission])
+    found = key_rules.permission_problems([permission])
     if found:
         raise ValidationError({"permission": found})
-
-
-def _permission_problems(permissions: Sequence[str]) -> list[str]:
-    found = [
-        f"{permission} is no permission; choose from {', '.join(Permission.values)}."
-        for permission in permissions
-        if permission not in Permission.values
-    ]
-    repeated = {permission for permission in permissions if permissions.count(permission) > 1}
-    found += [f"{permission} is given twice." for permission in sorted(repeated)]
-    return found if permissions else ["A key needs at least one permission."]
-
-
-def _quota_problems(uses: int | None, amount: int | None, interval: timedelta | None) -> dict[str, list[str]]:
-    """The rules of the table's constraints, in sentences."""
-    if uses is not None and uses < 0:
-        return {"remaining_uses": ["The usage quota cannot be negative."]}
-    if amount is None and interval is None:
-        return {}
-    if amount is None or amount <= 0 or interval is None or interval <= timedelta() or uses is None:
-        return {"refill_amount": ["A refill needs a usage quota, a positive amount and a positive interval."]}
-    return {}

@@ -16,11 +16,18 @@ POLICY = {
 
 
 @functools.lru_cache(maxsize=256)
-def header(*form_actions: str, images: tuple[str, ...] = (), media: tuple[str, ...] | None = None) -> str:
+def header(
+    *form_actions: str,
+    images: tuple[str, ...] = (),
+    media: tuple[str, ...] | None = None,
+    has_frames: bool = False,
+    is_framed: bool = False,
+) -> str:
     """The header's value; `form_actions` are more places that the answer to a form may redirect to.
 
     Browsers apply form-action to the whole chain of redirects that a form's answer starts. `images`: more origins of
-    pictures. `media`: the page plays sounds and films, ours and those of these origins.
+    pictures. `media`: the page plays sounds and films, ours and those of these origins. `has_frames`: it shows pages of
+    ours in frames; `is_framed`: it may be such a page.
     """
     policy = {
         **POLICY,
@@ -29,6 +36,10 @@ def header(*form_actions: str, images: tuple[str, ...] = (), media: tuple[str, .
     }
     if media is not None:
         policy["media-src"] = " ".join(["'self'", *media])
+    if has_frames:
+        policy["frame-src"] = "'self'"
+    if is_framed:
+        policy["frame-ancestors"] = "'self'"
     return "; ".join(f"{name} {value}" for name, value in policy.items())
 
 

@@ -1,8 +1,17 @@
 """Browser sessions of a user."""
 
 from allauth.usersessions.models import UserSession
+from django.db import transaction
 
+from accounts import audit
 from accounts.models import User
+
+
+@transaction.atomic
+def end(*, session: UserSession, by: User | None) -> None:
+    """Sign this one browser out."""
+    audit.record("user:session_ended", by=by, on=session.user)
+    session.end()
 
 
 def end_all(user: User) -> int:

@@ -21,6 +21,7 @@ from accounts.models.users import username_validator
 username_validators = [username_validator]
 
 LOGIN_HINT = "login_hint"  # session key: what an app said that the person will type as a name
+SIGNED_UP_AT = "signed_up_at"  # session key: when the person chose a password here, in UNIX time
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -41,12 +42,20 @@ class AccountAdapter(DefaultAccountAdapter):
         except ValueError:
             return False
 
+    def post_login(self, request: HttpRequest, user: Any, *, signup: bool, **kwargs: Any) -> HttpResponse:
+        """Remembers a sign-up, of which allauth keeps no record. `kwargs`: allauth's, here and below."""
+        if signup:
+            request.session[SIGNED_UP_AT] = time.time()
+        response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
+        return response
+
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Not from somebody who has just signed in, which proves as much. `kwargs`: whatever allauth will add."""
+        """Not from somebody who has just signed in or up, which proves as much."""
         if not super().is_reauthentication_required(app=app, **kwargs):
             return False
         records = get_authentication_records(self.request, self.request.user)
-        return not records or time.time() - records[-1]["at"] >= app_settings.REAUTHENTICATION_TIMEOUT
+        proved_at = records[-1]["at"] if records else self.request.session.get(SIGNED_UP_AT, 0)
+        return bool(time.time() - proved_at >= app_settings.REAUTHENTICATION_TIMEOUT)
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return client_address.of(request) or ""

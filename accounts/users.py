@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import secrets
 import string
+import unicodedata
+from datetime import datetime, timedelta
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -12,6 +14,7 @@ from django.contrib.auth import password_validation
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from accounts import audit, key_cache, sessions
@@ -26,6 +29,7 @@ CHANGEABLE = frozenset(
 )
 SUPERUSER_ONLY = frozenset({"is_staff", "is_superuser", "groups", "user_permissions"})
 _MANY = ("groups", "user_permissions")
+RENAMED_EVERY = timedelta(days=5)
 
 
 def new_password() -> str:
@@ -117,6 +121,54 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
 
 
 @transaction.atomic
+def rename(*, user: User, username: str, by: User | None) -> User:
+    """Give the user another username, which frees the old one. ValidationError, by argument: no name, reserved or
+    taken (by an alias of one's own, too), or the last change by the person themselves is younger than RENAMED_EVERY.
+    """
+    check_may_act_for(owner=user, by=by)
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    now, old_username = timezone.now(), user.username
+    try:
+        if by is not None and by.pk == user.pk:
+            _check_pause(user, now)
+        username_validator(username)
+        if username == old_username:
+            raise ValidationError("This is your username already.")
+        if username.upper() != old_username.upper():
+            validate_available(username)
+        user.username, user.renamed_at = username, now
+        with transaction.atomic():
+            user.save(update_fields=["username", "renamed_at"])
+    except IntegrityError as error:  # somebody took the name between the check and now
+        raise ValidationError({"username": "This name is already taken."}) from error
+    except ValidationError as error:
+        raise ValidationError({"username": error}) from error
+    audit.record("user:renamed", by=by, on=user, old_username=old_username)
+    return user
+
+
+def renamable_at(user: User) -> datetime | None:
+    """When the person may choose another username again; None where they may at once."""
+    if user.renamed_at is None or user.renamed_at + RENAMED_EVERY <= timezone.now():
+        return None
+    return user.renamed_at + RENAMED_EVERY
+
+
+@transaction.atomic
+def set_display_name(*, user: User, name: str, by: User | None) -> User:
+    """Change the name that others read; empty: they read the username. ValidationError, by argument."""
+    check_may_act_for(owner=user, by=by)
+    if len(name) > 64 or any(unicodedata.category(character).startswith("C") for character in name):
+        raise ValidationError({"display_name": "Use at most 64 characters, and none that cannot be seen."})
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if name != user.display_name:
+        user.display_name = name
+        user.save(update_fields=["display_name"])
+        audit.record("user:changed", by=by, on=user, changed=["display_name"])
+    return user
+
+
+@transaction.atomic
 def reset_password(*, user: User, by: User | None, reason: str = "") -> str:
     """Replace the password by a random one, end every session, and return the new one to be shown once."""
     check_authority(user=user, by=by)
@@ -144,6 +196,13 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
     user = User.objects.select_for_update().get(pk=user.pk)
     key_cache.forget_deleted(user)
     user.delete()
+
+
+def _check_pause(user: User, now: datetime) -> None:
+    if user.renamed_at is not None and user.renamed_at + RENAMED_EVERY > now:
+        days = RENAMED_EVERY.days
+        moment = f"{user.renamed_at + RENAMED_EVERY:%-d %B %Y, %H:%M} UTC"
+        raise ValidationError(f"A username can be changed every {days} days; yours again from {moment}.", code="pause")
 
 
 def _new_account_problems(username: str, email: str, password: str, like: User) -> dict[str, Any]:

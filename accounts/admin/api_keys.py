@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
-from accounts import api_keys
+from accounts import api_keys, key_rules
 from accounts.admin.fields import RowField
 from accounts.models import ApiKey, Permission
 from accounts.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
@@ -27,7 +27,7 @@ class ApiKeyAddForm(forms.ModelForm[ApiKey]):
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        for argument, sentences in api_keys.problems(**self.arguments()).items():
+        for argument, sentences in key_rules.problems(**self.arguments()).items():
             self.add_error("allowed" if argument == "permissions" else argument, sentences)
         return self.cleaned_data
 
@@ -63,10 +63,10 @@ class ApiKeyAdmin(IssuingAdmin):
         StaffAction(
             "disable",
             "Disable",
-            "The key is refused until it is enabled.",
+            "The key is refused until staff enable it, whoever disabled it before.",
             "accounts.change_apikey",
             through(api_keys.disable, "key"),
-            is_offered=lambda key: key.is_enabled and key.revoked_at is None,
+            is_offered=lambda key: key.revoked_at is None,
         ),
         StaffAction(
             "revoke",

@@ -2,9 +2,22 @@
 
 from accounts.models.api_keys import ApiKey, Permission
 from accounts.models.audit import AuditEvent
+from accounts.models.deletions import AccountDeletion
 from accounts.models.jobs import JobRun
+from accounts.models.key_days import KeyDay
 from accounts.models.linked_accounts import LinkedAccount
 from accounts.models.names import Name
 from accounts.models.users import UidCounter, User
 
-__all__ = ["ApiKey", "AuditEvent", "JobRun", "LinkedAccount", "Name", "Permission", "UidCounter", "User"]
+__all__ = [
+    "AccountDeletion",
+    "ApiKey",
+    "AuditEvent",
+    "JobRun",
+    "KeyDay",
+    "LinkedAccount",
+    "Name",
+    "Permission",
+    "UidCounter",
+    "User",
+]

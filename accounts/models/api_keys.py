@@ -7,6 +7,7 @@ from datetime import datetime
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 
@@ -48,6 +49,16 @@ class ApiKey(models.Model):
 
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
+    changed_at = models.DateTimeField(default=timezone.now, db_default=Now(), editable=False)
+    form_id = models.CharField(  # noqa: DJ001 - several of none, but one of each
+        max_length=32, null=True, editable=False, help_text="Of the form that made it: sent twice, it makes one key."
+    )
+    replaced_by = models.ForeignKey(
+        "self", on_delete=models.SET_NULL, null=True, blank=True, editable=False, related_name="replaces"
+    )
+    reminded_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When its owner was told that it ends soon."
+    )
 
     objects = ApiKeyQuerySet.as_manager()
 
@@ -66,6 +77,7 @@ class ApiKey(models.Model):
                 ),
                 name="api_key_refill_is_whole",
             ),
+            models.UniqueConstraint(fields=["owner", "form_id"], name="api_key_one_for_each_form"),
         ]
 
     def __str__(self) -> str:
@@ -76,3 +88,11 @@ class ApiKey(models.Model):
 
     def allows(self, permission: str) -> bool:
         return permission in self.permissions
+
+    def is_live(self, now: datetime) -> bool:
+        """As `ApiKeyQuerySet.live`."""
+        return self.revoked_at is None and self.is_enabled and not self.is_expired(now)
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether it can never be used again as it stands."""
+        return self.revoked_at is not None or self.is_expired(now)

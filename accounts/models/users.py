@@ -104,6 +104,9 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True, editable=False)
     banned_at = models.DateTimeField(null=True, blank=True, editable=False)
+    renamed_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When the person chose another username last."
+    )
 
     objects = UserManager()
 

@@ -8,13 +8,14 @@ from django.apps import apps
 from django.db import IntegrityError, connection, models, transaction
 
 from accounts import audit
-from accounts.models import ApiKey, AuditEvent, LinkedAccount, Name, User
+from accounts.models import AccountDeletion, ApiKey, AuditEvent, KeyDay, LinkedAccount, Name, User
 from accounts.models.names import NameKind
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
-HOUR = timedelta(hours=1)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+FORM_ID = "0123456789abcdef0123456789abcdef"
 MOMENT = datetime(2026, 3, 1, tzinfo=UTC)
 # Constraint, table, the changes that it refuses.
 REFUSED: list[tuple[str, type[models.Model], dict[str, Any]]] = [
@@ -28,6 +29,10 @@ REFUSED: list[tuple[str, type[models.Model], dict[str, Any]]] = [
     ("api_key_refill_is_whole", ApiKey, {"refill_amount": 5, "remaining_uses": 5}),
     ("api_key_refill_is_whole", ApiKey, {"refill_interval": HOUR, "remaining_uses": 5}),
     ("api_key_refill_is_whole", ApiKey, {"refill_amount": 0, "refill_interval": HOUR, "remaining_uses": 5}),
+    ("api_key_one_for_each_form", ApiKey, {"form_id": FORM_ID}),
+    ("key_day_one_for_each_day", KeyDay, {"day": MOMENT.date()}),
+    ("key_day_counts_something", KeyDay, {"count": 0}),
+    ("account_deletion_has_days_of_grace", AccountDeletion, {"due_at": MOMENT}),
     ("linked_account_one_of_a_kind", LinkedAccount, {"kind": "SCROBBLER"}),
     ("linked_account_belongs_to_one_user", LinkedAccount, {"external_id": "other"}),
     ("linked_account_kind_is_known", LinkedAccount, {"kind": "PAGER"}),
@@ -43,6 +48,9 @@ ACCEPTED: list[tuple[type[models.Model], dict[str, Any]]] = [
     (User, {"banned_at": MOMENT, "is_active": False}),
     (ApiKey, {"remaining_uses": 0}),
     (ApiKey, {"refill_amount": 5, "refill_interval": HOUR, "remaining_uses": 5}),
+    (ApiKey, {"form_id": FORM_ID[::-1]}),
+    (KeyDay, {"day": MOMENT.date() + 2 * DAY, "count": 2}),
+    (AccountDeletion, {"due_at": MOMENT + HOUR}),
     (LinkedAccount, {"external_id": "another"}),
     (Name, {"name": "another", "key": "ANOTHER"}),
     (AuditEvent, {"actor_kind": "STAFF"}),
@@ -60,9 +68,14 @@ def valid_row(model: type[models.Model]) -> models.QuerySet[models.Model]:
     user = UserFactory(username="person")
     LinkedAccountFactory(user=other, kind="CHAT", external_id="other")
     LinkedAccountFactory(user=user, kind="SCROBBLER", external_id="other")
+    ApiKeyFactory(owner=user, form_id=FORM_ID)
+    key = ApiKeyFactory(owner=user)
+    KeyDay.objects.create(key=key, day=MOMENT.date(), count=1)
     rows = {
         User: user,
-        ApiKey: ApiKeyFactory(owner=user),
+        ApiKey: key,
+        KeyDay: KeyDay.objects.create(key=key, day=MOMENT.date() + DAY, count=1),
+        AccountDeletion: AccountDeletion.objects.create(user=user, asked_at=MOMENT, due_at=MOMENT + DAY),
         LinkedAccount: LinkedAccountFactory(user=user, kind="CHAT", external_id="own"),
         Name: AliasFactory(name="nick", user=user),
         AuditEvent: audit.record("user:looked_at", by=user, on=other),

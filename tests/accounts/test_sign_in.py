@@ -123,9 +123,9 @@ def test_a_sign_in_leads_back_to_where_it_started_and_nowhere_else() -> None:
     UserFactory(username="Ada")
     for wanted, led_to in (
         ("/accounts/email/", "/accounts/email/"),
-        ("https://evil.example/", "/accounts/connected-apps/"),
-        ("//evil.example/", "/accounts/connected-apps/"),
-        ("", "/accounts/connected-apps/"),
+        ("https://evil.example/", "/dashboard/"),
+        ("//evil.example/", "/dashboard/"),
+        ("", "/dashboard/"),
     ):
         response = Client().post("/accounts/login/", {"login": "Ada", "password": PASSWORD, "next": wanted})
         assert (response.status_code, response["Location"]) == (302, led_to)

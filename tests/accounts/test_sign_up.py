@@ -18,6 +18,7 @@ from tests.bed.threads import together
 from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 
 ADA = {"username": "Ada", "email": "ada@example.org", "password1": PASSWORD}
+ACTIVATE = "/accounts/2fa/totp/activate/"
 
 
 def sign_up(**changes: str) -> Browser:
@@ -42,6 +43,18 @@ def test_a_person_signs_up_confirms_the_address_by_code_and_is_signed_in(mailout
     assert browser.user() == user
     assert (user.uid, user.username, user.email) == (0, "Ada", "ada@example.org")
     assert list(EmailAddress.objects.values_list("email", "verified", "primary")) == [("ada@example.org", True, True)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(("minutes", "path"), [(4, ACTIVATE), (5, "/accounts/reauthenticate/")])
+def test_nobody_types_again_the_password_of_a_fresh_account(
+    mailoutbox: list[EmailMessage], minutes: int, path: str
+) -> None:
+    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
+        browser = sign_up()
+        browser.submit(code=code_in(mailoutbox[0]))
+        clock.shift(timedelta(minutes=minutes))
+        assert browser.open(ACTIVATE).response.request["PATH_INFO"] == path
 
 
 @pytest.mark.django_db

@@ -1,0 +1,60 @@
+"""Accounts that go: asked for by the person, stopped by them within days of grace, carried out by a job."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit, users
+from accounts.models import AccountDeletion, User
+
+GRACE = timedelta(days=7)
+
+
+@transaction.atomic
+def ask(*, user: User, by: User) -> AccountDeletion:
+    """Delete the account once GRACE is over. Asked again, it stays with the first day. PermissionDenied: staff, whose
+    accounts another superuser deletes; somebody else's account."""
+    if user.is_staff or user.pk != by.pk:
+        raise PermissionDenied("Only the person can ask for it, and no member of staff.")
+    users.lock(user.pk)
+    now = timezone.now()
+    deletion, is_new = AccountDeletion.objects.get_or_create(
+        user=user, defaults={"asked_at": now, "due_at": now + GRACE}
+    )
+    if is_new:
+        audit.record("user:deletion_asked", by=by, on=user, due_at=deletion.due_at.isoformat())
+    return deletion
+
+
+@transaction.atomic
+def stop(*, user: User, by: User | None) -> bool:
+    """Keep the account. False: nobody had asked to delete it."""
+    users.check_may_act_for(owner=user, by=by)
+    users.lock(user.pk)
+    deleted, _ = AccountDeletion.objects.filter(user=user).delete()
+    if deleted:
+        audit.record("user:deletion_stopped", by=by, on=user)
+    return bool(deleted)
+
+
+def due(now: datetime) -> list[str]:
+    """The ids of users whose accounts are to be deleted now. Banned people and staff stay: staff decide. 1 query."""
+    rows = AccountDeletion.objects.filter(due_at__lte=now, user__is_active=True, user__is_staff=False)
+    return list(rows.order_by("due_at", "pk").values_list("user", flat=True))
+
+
+@transaction.atomic
+def carry_out(user_id: str, *, now: datetime) -> bool:
+    """Delete the account with everything that is its own. False: the person stopped it, or somebody was faster."""
+    if not users.lock(user_id):
+        return False
+    still = AccountDeletion.objects.filter(due_at__lte=now, user__is_active=True, user__is_staff=False)
+    deletion = still.filter(user=user_id).select_related("user").first()
+    if deletion is None:
+        return False
+    users.delete(user=deletion.user, by=None, reason="Asked for by the person.")
+    return True
