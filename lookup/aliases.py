@@ -12,14 +12,19 @@ from accounts.models.users import username_validator
 from lookup import documents, profiles
 from lookup.models import Alias, Profile
 
+MAX_ALIASES = 10  # that people give themselves
+
 
 @transaction.atomic
 def add(*, user: User, name: str, redirects: bool = True, has_own_profile: bool = False, by: User | None) -> Alias:
-    """Give the user another name. ValidationError: no name, reserved, taken; PermissionDenied as
-    `users.check_may_act_for`; User.DoesNotExist: the account has been deleted meanwhile."""
+    """Give the user another name. ValidationError: no name, reserved, taken, or one's own beyond
+    MAX_ALIASES; PermissionDenied as `users.check_may_act_for`; User.DoesNotExist: the account has been deleted
+    meanwhile."""
     users.check_may_act_for(owner=user, by=by)
     if not profiles.locked_of(user.pk):
         raise User.DoesNotExist
+    if by is not None and by.pk == user.pk and Alias.objects.filter(name__user=user).count() >= MAX_ALIASES:
+        raise ValidationError(f"You have {MAX_ALIASES} aliases, which is the most: delete one first.", code="limit")
     username_validator(name)
     validate_available(name)
     try:

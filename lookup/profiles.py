@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
+from accounts import audit, users
 from accounts.models import User
-from lookup import documents, figures, settings_schema
-from lookup.models import Profile, ProfileDocument, UserDocument
+from lookup import documents, figures, settings_schema, uploads
+from lookup.models import Asset, Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 
 COMPLETED_AT_ONCE = 1000
+CHANGEABLE = frozenset(
+    {"name", "display_name", "description", "location", "theme", "font", "font_username"}
+    | {"sound_effect", "sound_effect_button", "settings", *Profile.ASSETS}
+)
 
 
 @transaction.atomic
@@ -40,6 +49,61 @@ def complete_all() -> int:
     for user in users:
         complete(user)
     return len(users)
+
+
+@transaction.atomic
+def change(*, profile: Profile, values: Mapping[str, Any], by: User | None) -> Profile:
+    """Set columns of a profile (names from CHANGEABLE; assets as rows or None) and record which ones changed.
+
+    ValidationError, by column: a text too long, settings that break a rule. PermissionDenied: somebody else's file, or
+    as `users.check_may_act_for`. Profile.DoesNotExist: it has been deleted meanwhile. Files that nothing shows any more
+    are removed. Any: whatever the columns hold.
+    """
+    users.check_may_act_for(owner=profile.user, by=by)
+    unknown = set(values) - CHANGEABLE
+    if unknown:
+        raise ValueError(f"Nobody can change {', '.join(sorted(unknown))}.")
+    locked(profile.pk)
+    row = Profile.objects.get(pk=profile.pk)
+    values = {name: settings_schema.validated(value) if name == "settings" else value for name, value in values.items()}
+    changed = sorted(name for name, value in values.items() if getattr(row, name) != value)
+    if not changed:
+        return row
+    _check_files(row, [values[name] for name in changed if name in Profile.ASSETS])
+    before = [getattr(row, f"{name}_id") for name in changed if name in Profile.ASSETS]
+    for name in changed:
+        setattr(row, name, values[name])
+    row.clean_fields(exclude={field.name for field in row._meta.fields} - set(changed))
+    row.save(update_fields=changed)
+    audit.record("profile:changed", by=by, on=profile.user, profile=row.pk, changed=changed)
+    touch(row.pk)
+    uploads.release(*before)
+    row.refresh_from_db(fields=["updated_at"])
+    return row
+
+
+def _check_files(profile: Profile, files: list[Asset | None]) -> None:
+    if any(file is not None and file.owner_id != profile.user_id for file in files):
+        raise PermissionDenied("A profile shows files of its owner alone.")
+
+
+@transaction.atomic
+def mirror_chat(*, profile: Profile, is_mirrored: bool, by: User | None) -> Profile:
+    """Show the picture of the linked chat account, or one's own. Raises as `change`."""
+    locked(profile.pk)
+    stored = Profile.objects.values_list("settings", flat=True).get(pk=profile.pk)
+    chosen = settings_schema.filled(stored)
+    chosen["avatarSettings"]["mirrorChat"] = is_mirrored
+    return change(profile=profile, values={"settings": chosen}, by=by)
+
+
+@transaction.atomic
+def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
+    """Whether lookups, leaderboards and the public page show this user at all."""
+    users.check_may_act_for(owner=user, by=by)
+    if User.objects.filter(pk=user.pk).exclude(public_api_access=is_public).update(public_api_access=is_public):
+        user.public_api_access = is_public
+        audit.record("user:changed", by=by, on=user, changed=["public_api_access"], public_api_access=is_public)
 
 
 def touch(*profile_ids: str) -> None:

@@ -13,7 +13,11 @@ PATH_PATTERN = r"\A(?!.*(?:^|/)\.{1,2}(?:/|\Z))[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~
 
 
 class Asset(models.Model):
-    """A file on the upload CDN. `width` and `height` in pixels, `duration` in seconds; None where it has none."""
+    """A file on the upload CDN. `width` and `height` in pixels, `duration` in seconds; None where it has none.
+
+    `size` in bytes where the file is kept in our own store, at the key `lookup.uploads.key_of`; None: somebody else
+    keeps it. `unused_since`: when the job first found that nothing shows it.
+    """
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="assets")
@@ -26,10 +30,13 @@ class Asset(models.Model):
     width = models.PositiveIntegerField(null=True, blank=True)
     height = models.PositiveIntegerField(null=True, blank=True)
     duration = models.FloatField(null=True, blank=True, help_text="Seconds.")
+    size = models.PositiveBigIntegerField(null=True, blank=True, editable=False)
+    unused_since = models.DateTimeField(null=True, blank=True, editable=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
     class Meta:
         constraints = [
+            models.UniqueConstraint(fields=["path"], condition=Q(size__isnull=False), name="asset_kept_path_is_unique"),
             models.CheckConstraint(
                 condition=Q(duration__isnull=True) | Q(duration__gte=0), name="asset_duration_not_negative"
             ),

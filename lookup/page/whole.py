@@ -10,8 +10,9 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from lookup import finding, rows
+from lookup import documents, finding, queries, rows, settings_schema
 from lookup.errors import UserNotFound
+from lookup.models import Profile
 from lookup.page import colors, parts, places, sections
 from lookup.page.parts import Badge, Comment, Link, Picture
 from lookup.page.sections import Material, Section
@@ -118,6 +119,23 @@ def find(name: str, now: datetime) -> ProfilePage | Elsewhere:
         if alias["profileId"] is not None:
             shown_name = alias["name"]
     return _page(user, shown_name, dict(zip(INCLUDES, found, strict=True)))
+
+
+def preview(profile: Profile, now: datetime) -> ProfilePage:
+    """The page as it would be with what `profile` holds in memory, saved or not, private or not; nothing is written.
+
+    UserNotFound: it has been deleted meanwhile.
+    """
+    user = rows.read_user("id", profile.user_id, (), now)
+    held = queries.whole([profile.pk])
+    if user is None or not held:
+        raise UserNotFound
+    held[0].profile, held[0].settings = profile, settings_schema.filled(profile.settings)
+    columns = documents.rendered(held[0])
+    texts = tuple(columns[DOCUMENT_COLUMNS[include]] for include in INCLUDES)
+    user = user._replace(avatar_path=columns["avatar_path"], mirrors_chat=columns["mirrors_chat"], texts=texts)
+    name = user.username if profile.is_main else profile.alias.name.name
+    return _page(user, name, dict(zip(INCLUDES, map(json.loads, texts), strict=True)))
 
 
 def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:

@@ -4,7 +4,7 @@ line says of them."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -99,6 +99,19 @@ _CATALOGUES = {
         {"kind": "kind", "musicId": "music_id", **_PICTURED, "artist": "artist", "album": "album"},
     ),
 }
+
+
+def missing_entries(line: Line) -> Iterator[Problem]:
+    """What the line names of the catalogues and is not there, as paths and sentences."""
+    named: dict[str, dict[tuple[Any, ...], str]] = defaultdict(dict)  # Any: keys of any catalogue
+    for place, section in enumerate(line.rows("sections")):
+        for path, (type_, *key), _ in catalogue_entries(section):
+            named[type_].setdefault(tuple(key), f"sections.{place}.{path}")
+    for type_, paths in named.items():
+        catalogue = _CATALOGUES[SectionType(type_)]
+        rows = found(catalogue.model._default_manager.all(), catalogue.key[-1], {key[-1] for key in paths})
+        held = {tuple(getattr(row, name) for name in catalogue.key) for row in rows}
+        yield from ((path, "Is not in the catalogue here.") for key, path in paths.items() if key not in held)
 
 
 def write_entries(lines: Iterable[Line]) -> None:

@@ -49,17 +49,17 @@ class Uploads:
         pictures = [(author.user.pk, author.data["avatarUrl"]) for author in authors]
         wanted |= {(owner, facts): None for owner, facts in pictures if isinstance(facts, AssetFacts)}
         rows = found(Asset.objects.all(), "owner", {owner for owner, _ in wanted})
-        self._rows = {(row.owner_id, _facts(row)): row for row in sorted(rows, key=lambda row: row.pk, reverse=True)}
+        self._rows = {(row.owner_id, facts_of(row)): row for row in sorted(rows, key=lambda row: row.pk, reverse=True)}
         missing = [key for key in wanted if key not in self._rows]
         new = [Asset(owner_id=owner, **facts._asdict()) for owner, facts in missing]
         Asset.objects.bulk_create(new)
-        self._rows |= {(row.owner_id, _facts(row)): row for row in new}
+        self._rows |= {(row.owner_id, facts_of(row)): row for row in new}
 
     def of(self, owner_id: str, facts: AssetFacts) -> Asset:
         return self._rows[owner_id, facts]
 
 
-def _facts(row: Asset) -> AssetFacts:
+def facts_of(row: Asset) -> AssetFacts:
     return AssetFacts(row.path, row.mime, row.width, row.height, row.duration)
 
 

@@ -38,10 +38,14 @@ _COMMENT_COLUMNS = (
 )
 
 
-def lines(*, user_ids: Collection[str] | None = None) -> Iterator[bytes]:
-    """Of all users, or of these, by uid. Memory holds BATCH of them; the number of queries for these is constant."""
+def lines(*, user_ids: Collection[str] | None = None, hidden_too: bool = False) -> Iterator[bytes]:
+    """Of all users, or of these, by uid. Memory holds BATCH of them; the number of queries for these is constant.
+
+    `hidden_too`: also of those for whom no lookup answers; such a line is for themselves alone.
+    """
     last = -1
-    while batch := _batch(user_ids, last):
+    shown = Q() if hidden_too else _VISIBLE
+    while batch := _batch(user_ids, last, shown):
         comments = _comments([row.id for row, _ in batch])
         for row, aliases in batch:
             yield _line(row, aliases, comments[row.id])
@@ -64,9 +68,9 @@ def _account(kind: str, column: str) -> Subquery:
     return Subquery(LinkedAccount.objects.filter(user=OuterRef("pk"), kind=kind).values(column))
 
 
-def _batch(user_ids: Collection[str] | None, last: int) -> list[tuple[UserRow, str]]:
+def _batch(user_ids: Collection[str] | None, last: int, shown: Q) -> list[tuple[UserRow, str]]:
     """The next users with what their aliases include says. Documents that are stale are rendered first."""
-    users = _users(user_ids).filter(_VISIBLE, document__isnull=False, uid__gt=last).order_by("uid")
+    users = _users(user_ids).filter(shown, document__isnull=False, uid__gt=last).order_by("uid")
     users = users.annotate(
         chat_id=_account(LinkedAccount.Kind.CHAT, "external_id"),
         scrobbler_name=_account(LinkedAccount.Kind.SCROBBLER, "name"),

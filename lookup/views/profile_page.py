@@ -61,7 +61,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
     etag = quote_etag(blake2b(response.content, digest_size=16).hexdigest())
     response.headers["ETag"] = etag
     response = get_conditional_response(request, etag=etag, response=response) or response
-    response.headers[content_security.HEADER] = _policy(page)  # of a 304 too: it renews what the browser has kept
+    response.headers[content_security.HEADER] = policy(page)  # of a 304 too: it renews what the browser has kept
     return response
 
 
@@ -93,8 +93,11 @@ def _with_caching(response: HttpResponse) -> HttpResponse:
     return response
 
 
-def _policy(page: ProfilePage) -> str:
-    """Lets in uploads and assets; and, where the owner mirrors it, the picture on the chat platform."""
+def policy(page: ProfilePage, *, is_framed: bool = False) -> str:
+    """Lets in uploads and assets; and, where the owner mirrors it, the picture on the chat platform.
+
+    `is_framed`: a page of ours may show it in a frame, as a preview.
+    """
     media = places.media_sources()
     chat = (places.origin(settings.CHAT_CDN_URL),) if page.is_mirrored else ()
-    return content_security.header(images=(*media, *chat), media=media)
+    return content_security.header(images=(*media, *chat), media=media, is_framed=is_framed)

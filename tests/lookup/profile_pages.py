@@ -38,7 +38,7 @@ from tests.factories.lookup import (
 from tests.pages.markup import page_of
 
 ADDRESS = "http://127.0.0.1:8000"
-UPLOADS = "/static/uploads"
+UPLOADS = "/uploads"
 
 
 def filled(*, settings: dict[str, Any] | None = None, **values: Any) -> User:

@@ -1,0 +1,282 @@
+"""What a profile lists, as its owner changes it: rows are added, changed, deleted, put in order, switched on and off.
+
+Every operation locks the profile first and renders it last, in one transaction, so lookups show the change at once.
+`Profile.DoesNotExist` or the row's `ObjectDoesNotExist`: it has been deleted meanwhile.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
+from django.db import models, transaction
+from django.db.models import Model, QuerySet
+
+from accounts import audit, users
+from accounts.models import User
+from lookup import profiles, sections, uploads
+from lookup.models import (
+    Asset,
+    Audio,
+    Background,
+    CustomBadge,
+    GalleryItem,
+    Link,
+    Profile,
+    ProfileBadge,
+    Project,
+    Section,
+    Widget,
+)
+
+LAST_PLACE = 2**31 - 1
+Row = Any  # a row of one of the models below: each has a profile and an order
+Values = Mapping[str, Any]  # Any: what a column holds
+
+
+@dataclass(frozen=True, slots=True)
+class ContentList:
+    """One list of a profile.
+
+    `given`: a second model in the same order, whose rows staff give and nobody adds or deletes. `limit`: how many rows
+    of `model` a profile may have. `switch`: the column that turns a row off; "" where rows are always shown. `group`:
+    the column that parts the list into several, each with an order of its own.
+    """
+
+    name: str
+    model: type[Model]
+    limit: int
+    switch: str = ""
+    group: str = ""
+    given: type[Model] | None = None
+    related: tuple[str, ...] = ()
+    given_related: tuple[str, ...] = ()
+
+    def rows_of(self, profile_id: str) -> list[Row]:
+        """In the order in which lookups show them. 1 query for each model, and 1 for the tiers of badges."""
+        found: list[Row] = list(self._of(self.model, profile_id).select_related(*self.related))
+        if self.given is not None:
+            held = self._of(self.given, profile_id).select_related(*self.given_related)
+            found += held.prefetch_related("badge__tiers")
+        return sorted(found, key=lambda row: (row.order, row.pk))
+
+    def row_of(self, profile_id: str, pk: str, *, is_locked: bool = False) -> Row:
+        """ObjectDoesNotExist where the profile has no such row. At most 2 queries."""
+        for model in (self.model, self.given):
+            rows = self._of(model, profile_id).filter(pk=pk) if model else None
+            if rows is not None and (row := (rows.select_for_update(no_key=True) if is_locked else rows).first()):
+                return row
+        raise ObjectDoesNotExist
+
+    def _of(self, model: type[Model], profile_id: str) -> QuerySet[Any]:
+        """Any: rows of either model."""
+        return model._default_manager.filter(profile=profile_id).order_by("order", "pk")
+
+
+LINKS = ContentList("links", Link, 50, "is_active", related=("icon",))
+BADGES = ContentList(
+    "badges", CustomBadge, 20, "is_enabled", given=ProfileBadge, related=("image",), given_related=("badge",)
+)
+WIDGETS = ContentList("widgets", Widget, 30)
+AUDIOS = ContentList("audios", Audio, 20, "is_active", related=("audio", "cover"))
+BACKGROUNDS = ContentList("backgrounds", Background, 20, "is_active", related=("asset",))
+PROJECTS = ContentList("projects", Project, 50, related=("icon",))
+GALLERY = ContentList("gallery", GalleryItem, 100, group="section_id", related=("asset", "section"))
+SECTIONS = ContentList("sections", Section, 30, "is_enabled")
+LISTS = {one.name: one for one in (LINKS, BADGES, WIDGETS, AUDIOS, BACKGROUNDS, PROJECTS, GALLERY, SECTIONS)}
+
+# What may change without an open form growing stale: the place in the list, the switch, and what people do not edit.
+_UNSEEN = frozenset({"order", "is_active", "is_enabled", "clicks", "unlocked_tiers"})
+
+
+class Outdated(Exception):
+    """The row is no longer as it was when its form was made; nothing was saved."""
+
+
+def version_of(row: Row) -> str:
+    """Another one as soon as anything has changed that the row's form shows."""
+    columns = [field.attname for field in row._meta.concrete_fields if field.attname not in _UNSEEN]
+    said = repr([(name, getattr(row, name)) for name in columns])
+    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def check_limit(content: ContentList, profile_id: str) -> None:
+    """ValidationError where the profile has as many of them as it may. 1 query."""
+    if content.model._default_manager.filter(profile=profile_id).count() >= content.limit:
+        raise ValidationError(
+            f"A profile has at most {content.limit} {_plural(content.model)}: delete one to make room.", code="limit"
+        )
+
+
+@transaction.atomic
+def add(*, content: ContentList, profile: Profile, values: Values, by: User | None) -> Row:
+    """Put a new row at the end of the list. ValidationError: by column, or the list is full."""
+    _lock(profile, by)
+    check_limit(content, profile.pk)
+    row: Row = content.model(profile=profile, **values)
+    row.order = _last_place(content, content.rows_of(profile.pk)) + 1
+    _check(row, profile)
+    row.save(force_insert=True)
+    _finish(profile, row, "added", by=by, changed=sorted(values))
+    return row
+
+
+@transaction.atomic
+def change(
+    *, content: ContentList, profile: Profile, pk: str, values: Values, seen: str | None = None, by: User | None
+) -> Row:
+    """Write `values`. Outdated: `seen`, the version that was shown, is not the row's any more. ValidationError by
+    column."""
+    _lock(profile, by)
+    row = content.row_of(profile.pk, pk, is_locked=True)
+    if seen is not None and seen != version_of(row):
+        raise Outdated
+    changed = [name for name, value in values.items() if getattr(row, name) != value]
+    before = _assets_of(row)
+    for name in changed:
+        setattr(row, name, values[name])
+    _check(row, profile)
+    _save(profile, row, changed, by=by)
+    uploads.release(*before - _assets_of(row))
+    return row
+
+
+@transaction.atomic
+def delete(*, content: ContentList, profile: Profile, pk: str, by: User | None) -> None:
+    """ObjectDoesNotExist too where the row was given by staff: it can only be switched off."""
+    _lock(profile, by)
+    row = content.row_of(profile.pk, pk, is_locked=True)
+    if not isinstance(row, content.model):
+        raise ObjectDoesNotExist
+    row.delete()
+    row.pk = pk  # the audit trail names it
+    _finish(profile, row, "deleted", by=by)
+    uploads.release(*_assets_of(row))
+
+
+@transaction.atomic
+def switch(*, content: ContentList, profile: Profile, pk: str, is_on: bool, by: User | None) -> Row:
+    """Show the row, or keep it for later. ObjectDoesNotExist where rows of the list have no switch."""
+    if not content.switch:
+        raise ObjectDoesNotExist
+    _lock(profile, by)
+    row = content.row_of(profile.pk, pk, is_locked=True)
+    if getattr(row, content.switch) != is_on:
+        setattr(row, content.switch, is_on)
+        _save(profile, row, [content.switch], by=by)
+    return row
+
+
+@transaction.atomic
+def move(*, content: ContentList, profile: Profile, pk: str, places: int, by: User | None) -> None:
+    """Up by one place (-1) or down (1) in its list or group; at the end of it nothing happens."""
+    _lock(profile, by)
+    rows = content.rows_of(profile.pk)
+    moved = next((row for row in rows if row.pk == pk), None)
+    if moved is None:
+        raise ObjectDoesNotExist
+    peers = [row.pk for row in rows if not content.group or _same(row, moved, content.group)]
+    place = peers.index(pk)
+    target = min(max(place + places, 0), len(peers) - 1)
+    peers.insert(target, peers.pop(place))
+    _write_order(content, profile, rows, peers, by=by)
+
+
+@transaction.atomic
+def reorder(*, content: ContentList, profile: Profile, pks: Sequence[str], by: User | None) -> None:
+    """Have these rows follow each other like this, in the places that they take together. ValidationError: one is named
+    twice, or is not there."""
+    _lock(profile, by)
+    rows = content.rows_of(profile.pk)
+    if len(set(pks)) != len(pks) or set(pks) - {row.pk for row in rows}:
+        raise ValidationError("The list has changed meanwhile. Open the page again.", code="changed")
+    _write_order(content, profile, rows, pks, by=by)
+
+
+def _same(row: Row, other: Row, column: str) -> bool:
+    return bool(getattr(row, column) == getattr(other, column))
+
+
+def _write_order(
+    content: ContentList, profile: Profile, rows: Iterable[Row], named: Sequence[str], *, by: User | None
+) -> None:
+    """`rows`: the whole list as it is; those `named` change places among themselves. Every row gets a number of its
+    own, for imported ones may share one."""
+    by_id = {row.pk: row for row in rows}
+    wanted, among = iter(named), set(named)
+    order = [by_id[next(wanted)] if pk in among else by_id[pk] for pk in by_id]
+    if [row.pk for row in order] == list(by_id):
+        return
+    _number(content, order)
+    profiles.touch(profile.pk)
+    audit.record("profile:content_ordered", by=by, on=profile.user, list=content.name, profile=profile.pk)
+
+
+def _number(content: ContentList, rows: Iterable[Row]) -> None:
+    """0, 1, 2… in this order."""
+    changed = []
+    for place, row in enumerate(rows):
+        if row.order != place:
+            row.order = place
+            changed.append(row)
+    for model in filter(None, (content.model, content.given)):
+        model._default_manager.bulk_update([row for row in changed if isinstance(row, model)], ["order"])
+
+
+def _last_place(content: ContentList, rows: Sequence[Row]) -> int:
+    """The number of the last row; -1 where there is none. Numbers that an import brought may leave no room behind."""
+    if rows and rows[-1].order >= LAST_PLACE:
+        _number(content, rows)
+    return rows[-1].order if rows else -1
+
+
+def _lock(profile: Profile, by: User | None) -> None:
+    """PermissionDenied as `users.check_may_act_for`."""
+    users.check_may_act_for(owner=profile.user, by=by)
+    if not profiles.locked(profile.pk):
+        raise Profile.DoesNotExist
+
+
+def _check(row: Row, profile: Profile) -> None:
+    """ValidationError by column. Whatever the row names is the profile's or its user's own."""
+    if isinstance(row, Section):
+        row.config = sections.validated(row.type, row.config)
+    for field in row._meta.concrete_fields:
+        if not isinstance(field, models.ForeignKey) or field.name == "profile":
+            continue
+        named = getattr(row, field.name)
+        if isinstance(named, Asset) and named.owner_id != profile.user_id:
+            raise ValidationError({field.name: "This file belongs to another user."})
+        if isinstance(named, Section) and (
+            named.profile_id != profile.pk or named.type != sections.SectionType.GALLERY
+        ):
+            raise ValidationError({field.name: "Choose a gallery section of this profile."})
+    if isinstance(row, ProfileBadge) and row.selected_tier not in (None, *row.unlocked_tiers):
+        raise ValidationError({"selected_tier": "Choose one of the unlocked tiers."})
+    row.full_clean(exclude=["profile"])
+
+
+def _save(profile: Profile, row: Row, changed: Sequence[str], *, by: User | None) -> None:
+    if changed:
+        row.save(update_fields=changed)
+        _finish(profile, row, "changed", by=by, changed=sorted(changed))
+
+
+def _assets_of(row: Row) -> set[str]:
+    """The ids of the files that the row shows."""
+    fields = [field for field in row._meta.concrete_fields if field.related_model is Asset]
+    return {pk for field in fields if (pk := getattr(row, field.attname)) is not None}
+
+
+def _finish(profile: Profile, row: Row, act: str, *, by: User | None, **data: Any) -> None:
+    """Any: JSON."""
+    profiles.touch(profile.pk)
+    model = row._meta.label_lower
+    audit.record("profile:content_changed", by=by, on=profile.user, act=act, model=model, id=row.pk, **data)
+
+
+def _plural(model: type[Model]) -> str:
+    return str(model._meta.verbose_name_plural)

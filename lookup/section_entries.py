@@ -1,0 +1,191 @@
+"""The entries that a section lists in its configuration: rows of the catalogues, and skills of one's own.
+
+Each entry has a key: the id of a catalogue row, kind and id of music, or a digest of a skill.
+"""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
+from django.db import transaction
+from django.db.models import Model
+
+from accounts.models import User
+from lookup import content, profiles
+from lookup.models import Anime, Game, MediaTitle, MusicItem, Profile, Section
+from lookup.sections import MUSIC_KINDS, SectionType
+from lookup.values import problem_of_text
+
+Json = Any  # what a configuration holds: an id, or an object
+Row = Any  # a row of a catalogue
+
+FOUND = 20  # how many rows a search shows
+# Where each type keeps them.
+PATHS: dict[str, tuple[str, ...]] = {
+    SectionType.ABOUT_ME: ("skills", "custom"),
+    SectionType.GAMES: ("gameIds",),
+    SectionType.ANIME: ("animeIds",),
+    SectionType.MEDIA: ("mediaIds",),
+    SectionType.MUSIC: ("music",),
+}
+CATALOGUES: dict[str, type[Model]] = {
+    SectionType.GAMES: Game,
+    SectionType.ANIME: Anime,
+    SectionType.MEDIA: MediaTitle,
+    SectionType.MUSIC: MusicItem,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry in words. `facts`: what tells it from others of the same title; `svg`: the drawing of a skill."""
+
+    key: str
+    title: str
+    facts: str = ""
+    svg: str = ""
+
+
+def key_of(entry: Json) -> str:
+    if isinstance(entry, int):
+        return str(entry)
+    if "musicId" in entry:
+        return f"{entry['kind']}:{entry['musicId']}"
+    return hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def entries_of(section: Section) -> list[Entry]:
+    """In their order; a row that has left the catalogue says so. At most 1 query."""
+    stored = _stored(section)
+    if section.type not in CATALOGUES:
+        return [Entry(key_of(skill), skill["label"], skill["iconName"], skill["iconSvg"]) for skill in stored]
+    known = {entry.key: entry for entry in map(_entry, _rows_of(section.type, stored))}
+    return [known.get(key, Entry(key, f"Entry {key}", "no longer in the catalogue")) for key in map(key_of, stored)]
+
+
+def search(type: str, words: str) -> list[Entry]:
+    """Rows of the type's catalogue whose name holds `words`, at most FOUND. 1 query."""
+    model = CATALOGUES[type]
+    name = "name" if model is Game else "title"
+    rows = model._default_manager.filter(**{f"{name}__icontains": words}).order_by(name, "pk")
+    return [_entry(row) for row in rows[:FOUND]]
+
+
+@transaction.atomic
+def add_row(*, profile: Profile, pk: str, key: str, by: User | None) -> Section:
+    """Put a row of the catalogue at the end. ValidationError: there is no such row, it is there already, or the section
+    is full."""
+    section = _locked(profile, pk)
+    entry = _of_key(section.type, key)
+    if not _rows_of(section.type, [entry]):
+        raise ValidationError("The catalogue has no such entry.")
+    if key in map(key_of, _stored(section)):
+        raise ValidationError("It is in this section already.")
+    return _write(profile, section, [*_stored(section), entry], by=by)
+
+
+@transaction.atomic
+def add_skill(*, profile: Profile, pk: str, label: str, icon_name: str, icon_svg: str, by: User | None) -> Section:
+    """ValidationError: an unsafe drawing, a skill that is there already, too many of them."""
+    section = _locked(profile, pk)
+    skill = {"label": label, "iconName": icon_name, "iconSvg": icon_svg}
+    if section.type != SectionType.ABOUT_ME:
+        raise ObjectDoesNotExist
+    if skill in _stored(section):
+        raise ValidationError("It is in this section already.")
+    return _write(profile, section, [*_stored(section), skill], by=by)
+
+
+@transaction.atomic
+def remove(*, profile: Profile, pk: str, key: str, by: User | None) -> Section:
+    """ObjectDoesNotExist, here and below: the section or the entry is not there (any more)."""
+    section = _locked(profile, pk)
+    stored = _stored(section)
+    stored.pop(_place(stored, key))
+    return _write(profile, section, stored, by=by)
+
+
+@transaction.atomic
+def move(*, profile: Profile, pk: str, key: str, places: int, by: User | None) -> Section:
+    """Up by one place (-1) or down (1); at the end nothing happens."""
+    section = _locked(profile, pk)
+    stored = _stored(section)
+    place = _place(stored, key)
+    stored.insert(min(max(place + places, 0), len(stored) - 1), stored.pop(place))
+    return _write(profile, section, stored, by=by)
+
+
+def _locked(profile: Profile, pk: str) -> Section:
+    profiles.locked(profile.pk)
+    section: Section = content.SECTIONS.row_of(profile.pk, pk, is_locked=True)
+    if section.type not in PATHS:
+        raise ObjectDoesNotExist
+    return section
+
+
+def _stored(section: Section) -> list[Json]:
+    """A copy; empty where the configuration is of another shape."""
+    value: Json = section.config
+    for name in PATHS[section.type]:
+        value = value.get(name) if isinstance(value, dict) else None
+    return list(value) if isinstance(value, list) else []
+
+
+def _write(profile: Profile, section: Section, entries: list[Json], *, by: User | None) -> Section:
+    config = copy.deepcopy(section.config) if isinstance(section.config, dict) else {}
+    *above, name = PATHS[section.type]
+    holder = config
+    for part in above:
+        holder = holder.setdefault(part, {})
+    holder[name] = entries
+    changed: Section = content.change(
+        content=content.SECTIONS, profile=profile, pk=section.pk, values={"config": config}, by=by
+    )
+    return changed
+
+
+def _place(stored: Sequence[Json], key: str) -> int:
+    for place, entry in enumerate(stored):
+        if key_of(entry) == key:
+            return place
+    raise ObjectDoesNotExist
+
+
+def _of_key(type: str, key: str) -> Json:
+    """The entry that a configuration holds for this key. ObjectDoesNotExist: it is none."""
+    if type == SectionType.MUSIC:
+        kind, _, music_id = key.partition(":")
+        if kind not in MUSIC_KINDS or problem_of_text(music_id, 100, min_length=1):
+            raise ObjectDoesNotExist
+        return {"kind": kind, "musicId": music_id}
+    if type not in CATALOGUES or not (key.isascii() and key.isdigit() and len(key) <= 16):
+        raise ObjectDoesNotExist
+    return int(key)
+
+
+def _rows_of(type: str, entries: Iterable[Json]) -> list[Row]:
+    if type != SectionType.MUSIC:
+        return list(CATALOGUES[type]._default_manager.filter(pk__in=entries))
+    wanted = {(entry["kind"], entry["musicId"]) for entry in entries}
+    rows = MusicItem.objects.filter(music_id__in={music_id for _, music_id in wanted})
+    return [row for row in rows if (row.kind, row.music_id) in wanted]
+
+
+def _entry(row: Row) -> Entry:
+    match row:
+        case Game():
+            return Entry(str(row.pk), row.name, str(row.released.year) if row.released else "")
+        case Anime():
+            facts = [row.format, row.year]
+        case MediaTitle():
+            facts = [row.media_type.capitalize(), row.year]
+        case _:
+            facts = [row.get_kind_display(), row.artist, row.album]
+    key = f"{row.kind}:{row.music_id}" if isinstance(row, MusicItem) else str(row.pk)
+    return Entry(key, row.title, " · ".join(str(fact) for fact in facts if fact))

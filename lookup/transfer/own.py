@@ -1,0 +1,153 @@
+"""One's own line, back in by its owner: only what people may say of themselves is taken from it.
+
+Names, plan, rights, aliases, counters, comments, votes, unlocked badges and the catalogues stay as they are here,
+whatever the file says of them: the line that is written is today's own export, with the owner's content in its place.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from django.db import IntegrityError, transaction
+from django.db.models import Model
+
+from accounts import audit
+from accounts.models import User
+from lookup import content as lists
+from lookup import profiles
+from lookup.models import Asset
+from lookup.transfer import content, exporting, people, reading
+from lookup.transfer.catalogues import missing_entries
+from lookup.transfer.claims import Claims
+from lookup.transfer.reading import Json, Line, LineRefused
+from lookup.transfer.shapes import Problem
+from lookup.transfer.tables import TABLES
+from lookup.transfer.uploads import AssetFacts
+
+MAX_BYTES = 2 * 1024 * 1024
+_CONTENT = ("widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections")
+_NOT_TAKEN = ("profileId", "createdAt", "updatedAt")  # of the profile
+_BADGE_CHOICES = ("enabled", "order", "color", "recolor")
+_MEANWHILE = "Something that this file names has just been taken. Please try again."
+
+
+@dataclass
+class Restored:
+    """`notes`: what was left out, by path; `counts`: how many rows of each list the file has."""
+
+    counts: dict[str, int]
+    notes: list[Problem] = field(default_factory=list)
+
+
+def exported(user: User) -> bytes:
+    """The user's line, whether lookups answer for them or not. User.DoesNotExist: deleted meanwhile."""
+    for line in exporting.lines(user_ids=[user.pk], hidden_too=True):
+        return line
+    raise User.DoesNotExist
+
+
+def restore(*, user: User, text: bytes, by: User | None, is_check: bool = False) -> Restored:
+    """Put the content of a file that `exported` made in the place of today's; with `is_check`, only see.
+
+    Rows that lookups hide stay. LineRefused, with every reason: nothing is changed.
+    """
+    given = _own_line(text, user)
+    try:
+        with transaction.atomic():
+            people.lock([given])
+            profiles.locked_of(user.pk)
+            line, restored = _merged(given, reading.read(1, exported(user)))
+            claims = Claims([line], {})
+            problems = list(_problems(line, claims))
+            if problems:
+                raise LineRefused(problems)
+            if not is_check:
+                _write(line, claims, user, by)
+    except IntegrityError:
+        raise LineRefused([("", _MEANWHILE)]) from None
+    return restored
+
+
+def _own_line(text: bytes, user: User) -> Line:
+    if len(text) > MAX_BYTES:
+        raise LineRefused([("", f"Has more than {MAX_BYTES // 1024 // 1024} MiB.")])
+    lines = list(reading.lines(io.BytesIO(text)))
+    if len(lines) != 1:
+        raise LineRefused([("", f"Has {len(lines)} lines that say something; an export of one's own has one.")])
+    line = reading.read(*lines[0])
+    if line.user_id != user.pk:
+        raise LineRefused([("user.id", f"Is the id of another account; yours is {user.pk}.")])
+    return line
+
+
+def _merged(given: Line, today: Line) -> tuple[Line, Restored]:
+    """Today's line with the content of the given one."""
+    data: Json = {**today.data, **{name: given.data[name] for name in _CONTENT}}
+    data["profile"] = {**given.profile, **{name: today.profile[name] for name in _NOT_TAKEN}}
+    data["badges"], notes = _badges(given.rows("badges"), today.rows("badges"))
+    counts = {name: len(data[name]) for name in ("badges", *_CONTENT)}
+    return Line(given.number, data), Restored(counts, notes)
+
+
+def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Problem]]:
+    """Badges of the catalogue are those of today, shown as the file says; one's own are those of the file."""
+    notes: list[Problem] = []
+    said = {badge["badgeId"]: (place, badge) for place, badge in enumerate(given) if badge["type"] == "STANDARD"}
+    badges = [badge for badge in given if badge["type"] == "CUSTOM"]
+    for held in today:
+        if held["type"] != "STANDARD":
+            continue
+        place, chosen = said.pop(held["badgeId"], (0, held))
+        tier = chosen["selectedTier"]
+        if tier is not None and tier not in held["unlockedTiers"]:
+            notes.append(
+                (f"badges.{place}.selectedTier", "You have not unlocked this tier; your choice of today stays.")
+            )
+            tier = held["selectedTier"]
+        badges.append({**held, **{name: chosen[name] for name in _BADGE_CHOICES}, "selectedTier": tier})
+    notes += [(f"badges.{place}", "You do not have this badge; it is left out.") for place, _ in said.values()]
+    return badges, notes
+
+
+def _problems(line: Line, claims: Claims) -> Iterator[Problem]:
+    for path, _ in claims.problems(line):  # whose it is, is not for everybody to know
+        yield path, "Stands for something of somebody else, or of another profile of yours."
+    yield from _foreign_files(line)
+    yield from missing_entries(line)
+    yield from _too_many(line, claims)
+
+
+def _foreign_files(line: Line) -> Iterator[Problem]:
+    """Files are named by their address: that somebody knows it makes them nobody's own."""
+    own = {content.facts_of(asset) for asset in Asset.objects.filter(owner=line.user_id)}
+    for path, facts in _files(line.data):
+        if facts not in own:
+            yield path, "Is none of your files here: upload it again, and export anew."
+
+
+def _files(data: Json) -> Iterator[tuple[str, AssetFacts]]:
+    for path, entry in [("profile", data["profile"]), *(row for table in TABLES for row in table.entries(data))]:
+        yield from ((f"{path}.{name}", value) for name, value in entry.items() if isinstance(value, AssetFacts))
+
+
+def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
+    """The limits of the lists, hidden rows included; who has more today may keep as many."""
+    limits: dict[type[Model], int] = {one.model: one.limit for one in lists.LISTS.values()}
+    for table in TABLES:
+        if table.model not in limits:
+            continue
+        entries = list(table.entries(line.data))
+        named = {entry["id"] for _, entry in entries}
+        held = claims.rows[table.name, line.profile_id]
+        staying = sum(row.pk not in named and table.is_hidden(row, line.data) for row in held)
+        most = max(limits[table.model], len(held))
+        if len(entries) + staying > most:
+            yield entries[0][0].partition(".")[0], f"Has too many rows: with those that are hidden, {most} are allowed."
+
+
+def _write(line: Line, claims: Claims, user: User, by: User | None) -> None:
+    content.write([line], [], claims)
+    audit.record("profile:restored", by=by, on=user, profile=line.profile_id)
+    profiles.touch(line.profile_id)

@@ -1,0 +1,241 @@
+"""Files that profiles show, in our own store: kept, counted, and removed when nothing shows them any more.
+
+What a file is, somebody else has found out: `dashboard.media` looks at it first. Booked first and written then: a crash
+leaves a row without its object, or an object without its row, and the job `sweep_assets` clears away both.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import secrets
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol, cast
+
+from django.core.exceptions import ValidationError
+from django.core.files.storage import storages
+from django.db import transaction
+from django.db.models import Exists, ForeignObjectRel, OuterRef, Q, Sum
+
+from accounts import audit, users
+from accounts.models import User
+from lookup.models import Asset
+
+MIB = 1024 * 1024
+QUOTA = 200 * MIB  # bytes of one user
+PREFIX = "uploads/"  # of every key: one bucket may hold other things too
+REMOVED_AT_ONCE = 100  # objects of a deleted account, while somebody waits for the answer
+UNUSED_FOR = timedelta(days=1)  # then a file goes; as old is an object at least that has no row
+BATCH = 200
+
+logger = logging.getLogger(__name__)
+
+
+class Kind(StrEnum):
+    """What a file is wanted for."""
+
+    IMAGE = "image"
+    BADGE = "badge"  # a picture too, a small one
+    BACKGROUND = "background"  # a picture or a film
+    AUDIO = "audio"
+    FONT = "font"
+
+
+MAX_VIDEO = 50 * MIB
+MAX_SIZE = {
+    Kind.IMAGE: 10 * MIB,
+    Kind.BADGE: 2 * MIB,
+    Kind.BACKGROUND: 10 * MIB,
+    Kind.AUDIO: 20 * MIB,
+    Kind.FONT: 2 * MIB,
+}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a file is, by its content. `extension` without a dot; `duration` in seconds."""
+
+    mime: str
+    extension: str
+    width: int | None = None
+    height: int | None = None
+    duration: float | None = None
+
+
+class Entry(Protocol):
+    """An object of the store."""
+
+    @property
+    def key(self) -> str: ...
+
+    @property
+    def changed_at(self) -> datetime: ...
+
+
+class Store(Protocol):
+    """Of the settings, `STORAGES["uploads"]`: the same kind as the image host's."""
+
+    def keep(self, key: str, path: Path, *, mime: str, download_name: str) -> None: ...
+
+    def remove(self, key: str) -> None: ...
+
+    def entries(self, prefix: str) -> Iterator[Entry]: ...
+
+
+def bucket() -> Store:
+    return cast("Store", storages["uploads"])
+
+
+def key_of(path: str) -> str:
+    """Where the store has the file of an asset's path."""
+    return f"{PREFIX}{path}"
+
+
+def most(kind: Kind, mime: str = "") -> int:
+    """How many bytes a file may have; without its type, the most of any type of the kind."""
+    is_film = kind is Kind.BACKGROUND and (not mime or mime.startswith("video/"))
+    return MAX_VIDEO if is_film else MAX_SIZE[kind]
+
+
+def check_size(size: int, kind: Kind, mime: str = "") -> None:
+    """ValidationError, with a sentence."""
+    if size > most(kind, mime):
+        allowed = most(kind, mime) // MIB
+        raise ValidationError(f"This file has {size / MIB:.1f} MiB; at most {allowed} MiB are allowed.", code="large")
+
+
+def used_by(user: User) -> int:
+    """Bytes of the user's files. 1 query."""
+    return Asset.objects.filter(owner=user).aggregate(sum=Sum("size"))["sum"] or 0
+
+
+def store(*, user: User, kind: Kind, path: Path, facts: Facts, by: User | None) -> Asset:
+    """Keep the file at `path`, which is moved away or copied, as an upload of the user.
+
+    ValidationError, with a sentence: too large, over the quota, or the store does not answer. PermissionDenied as
+    `users.check_may_act_for`; User.DoesNotExist: the account has been deleted meanwhile. Call it outside of a
+    transaction: what the store has taken, no rollback takes back.
+    """
+    size = path.stat().st_size
+    check_size(size, kind, facts.mime)
+    asset = _book(user, kind, facts, size, by)
+    try:
+        name = asset.path.rpartition("/")[2]
+        bucket().keep(key_of(asset.path), path, mime=facts.mime, download_name=name)
+    except Exception:
+        logger.exception("The upload %s could not be written.", asset.path)
+        asset.delete()
+        raise ValidationError(
+            "The file could not be stored. Please try again in a few minutes.", code="store"
+        ) from None
+    return asset
+
+
+@transaction.atomic
+def _book(user: User, kind: Kind, facts: Facts, size: int, by: User | None) -> Asset:
+    users.check_may_act_for(owner=user, by=by)
+    if not users.lock(user.pk):
+        raise User.DoesNotExist
+    left = QUOTA - used_by(user)
+    if size > left:
+        raise ValidationError(
+            f"Your files may have {QUOTA // MIB} MiB together, and {max(left, 0) / MIB:.1f} MiB are left: this one has "
+            f"{size / MIB:.1f}. Remove some that you do not need.",
+            code="quota",
+        )
+    asset = Asset.objects.create(
+        owner=user,
+        path=f"{user.pk}/{secrets.token_hex(8)}.{facts.extension}",
+        mime=facts.mime,
+        width=facts.width,
+        height=facts.height,
+        duration=facts.duration,
+        size=size,
+    )
+    audit.record("asset:uploaded", by=by, on=user, asset=asset.pk, kind=str(kind), mime=facts.mime, size=size)
+    return asset
+
+
+def unused() -> Q:
+    """Of assets in our store: nothing shows them."""
+    shown = Q()
+    for relation in Asset._meta.get_fields(include_hidden=True):
+        if isinstance(relation, ForeignObjectRel):
+            rows = relation.field.model._base_manager.filter(**{relation.field.name: OuterRef("pk")})
+            shown |= Q(Exists(rows))
+    return Q(size__isnull=False) & ~shown
+
+
+@transaction.atomic
+def release(*asset_ids: str | None) -> int:
+    """Remove those of these files that nothing shows any more, object and row; how many there were.
+
+    Call it after the change that let go of them, in its transaction or behind it. None stands for no file.
+    """
+    wanted = sorted({pk for pk in asset_ids if pk is not None})
+    list(Asset.objects.select_for_update().filter(pk__in=wanted).order_by("pk").values_list("pk"))
+    gone = list(Asset.objects.filter(unused(), pk__in=wanted))  # nobody gets hold of them again: they are locked
+    Asset.objects.filter(pk__in=[asset.pk for asset in gone]).delete()
+    _remove_after_commit([asset.path for asset in gone])
+    return len(gone)
+
+
+def sweep(*, now: datetime, after_each: Callable[[], None] = lambda: None) -> tuple[int, int]:
+    """Remove files that nothing has shown for UNUSED_FOR, and objects that no row knows; how many of each.
+
+    `after_each` is called after each batch, for whoever holds a lease. Raises what the store raises.
+    """
+    marked = Asset.objects.filter(unused_since__isnull=False)
+    marked.exclude(unused()).update(unused_since=None)
+    Asset.objects.filter(unused(), unused_since__isnull=True).update(unused_since=now)
+    unwanted = list(marked.filter(unused_since__lte=now - UNUSED_FOR).order_by("pk").values_list("pk", flat=True))
+    files = 0
+    for start in range(0, len(unwanted), BATCH):
+        files += release(*unwanted[start : start + BATCH])
+        after_each()
+    return files, _sweep_objects(now, after_each)
+
+
+def _sweep_objects(now: datetime, after_each: Callable[[], None]) -> int:
+    removed = 0
+    old: list[str] = []
+    for entry in bucket().entries(PREFIX):
+        if entry.changed_at <= now - UNUSED_FOR and not entry.key.endswith("/"):  # S3's "folders"
+            old.append(entry.key)
+        if len(old) == BATCH:
+            removed += _remove_unknown(old)
+            old = []
+            after_each()
+    return removed + _remove_unknown(old)
+
+
+def _remove_unknown(keys: Collection[str]) -> int:
+    paths = {key.removeprefix(PREFIX) for key in keys}
+    known = Asset.objects.filter(path__in=paths, size__isnull=False).values_list("path", flat=True)
+    unknown = paths - set(known)
+    _remove(sorted(unknown))
+    return len(unknown)
+
+
+def delete_of_user(user: User) -> None:
+    """Hook before an account is deleted: the objects go after the commit, the rows with their owner.
+
+    What the store does not remove at once is left to the job.
+    """
+    kept = Asset.objects.filter(owner=user, size__isnull=False).order_by("pk")
+    _remove_after_commit(list(kept.values_list("path", flat=True)[:REMOVED_AT_ONCE]))
+
+
+def _remove_after_commit(paths: Collection[str]) -> None:
+    if paths:
+        transaction.on_commit(functools.partial(_remove, tuple(paths)), robust=True)
+
+
+def _remove(paths: Collection[str]) -> None:
+    """An object that stays has no row, and the job finds it."""
+    for path in paths:
+        bucket().remove(key_of(path))
