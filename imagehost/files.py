@@ -33,6 +33,22 @@ def delete(*, file: File, by: User | None, reason: str = "") -> bool:
 
 
 @transaction.atomic
+def delete_all(*, owner: User, files: Sequence[File]) -> int:
+    """Take those of the owner's stored files away, who asks for it; how many there still were. 4 queries.
+
+    Locks the owner's row first: two such acts, and an upload, come one after the other.
+    """
+    users.lock(owner.pk)
+    rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
+    gone = list(rows.select_for_update().order_by("pk"))
+    if gone:
+        File.objects.filter(pk__in=[file.pk for file in gone]).update(**_deleted(timezone.now()))
+        quotas.release(owner_id=owner.pk, size=sum(file.size for file in gone))
+        removals.after_commit(gone)
+    return len(gone)
+
+
+@transaction.atomic
 def undo(*, file: File) -> bool:
     """Take back an upload that did not end, row, booking and object; whether it was still PENDING."""
     return _end(file, State.PENDING)

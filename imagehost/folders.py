@@ -6,6 +6,7 @@ name of another one, two folders that swap names, uploads into a folder that goe
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -52,11 +53,18 @@ def create(*, owner_id: str, changes: Changes, now: datetime) -> Folder:
     return folder
 
 
-def change(*, owner_id: str, folder_id: str, changes: Changes, now: datetime) -> Folder:
+def change(
+    *,
+    owner_id: str,
+    folder_id: str,
+    changes: Changes,
+    now: datetime,
+    check: Callable[[Folder], None] | None = None,
+) -> Folder:
     """Change what is said of it, and nothing else. 3 queries.
 
     A folder that is private from now on loses its password. InvalidBody, FolderExists, Unauthorized as above.
-    FolderNotFound: there is none, or it is somebody else's.
+    FolderNotFound: there is none, or it is somebody else's. `check` sees the locked folder as it was, and may raise.
     """
     changes = _checked(changes)
     password_hash = _hashed(changes)  # takes long: no lock is held yet
@@ -64,6 +72,8 @@ def change(*, owner_id: str, folder_id: str, changes: Changes, now: datetime) ->
         with transaction.atomic():
             _lock_owner(owner_id)
             folder = _found(owner_id, folder_id)
+            if check is not None:
+                check(folder)
             if changes != Changes():
                 _apply(folder, changes, password_hash, now)
                 folder.save(force_update=True)

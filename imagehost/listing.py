@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db.models import Count, FilteredRelation, IntegerField, Q, QuerySet, Subquery, Sum, Value
@@ -14,7 +15,7 @@ from django.db.models.functions import Coalesce
 
 from imagehost.errors import FolderNotFound
 from imagehost.models import File, Folder, State
-from imagehost.models.files import FileQuerySet
+from imagehost.models.files import NAME, FileQuerySet
 
 MAX_LIMIT = 100
 MAX_OFFSET = 2**53 - 1  # what every JSON reader keeps exactly; the databases can count as far
@@ -55,6 +56,47 @@ def gallery(*, owner_id: str, page: Page) -> Files:
     return _page(rows, rows.select_related("folder"), page)
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """Which of the owner's files somebody looks for; what is empty or None excludes nothing.
+
+    `text`: in the name that the file came with, or a link to it. `folder_id`: None any, "" the root. `kind`: image,
+    video, or one of the types. `since`, `until`: the first moment, and the first one that is too late.
+    """
+
+    text: str = ""
+    folder_id: str | None = None
+    kind: str = ""
+    is_favorite: bool = False
+    since: datetime | None = None
+    until: datetime | None = None
+
+
+def search(*, owner_id: str, wanted: Wanted) -> FileQuerySet:
+    """The owner's stored files that are wanted, newest first, with their folders. Not yet asked for."""
+    rows = File.objects.ready().filter(owner_id=owner_id).select_related("folder")
+    if wanted.text:
+        rows = rows.filter(Q(original_name__icontains=wanted.text) | Q(name=_name_in(wanted.text)))
+    if wanted.folder_id is not None:
+        rows = rows.filter(folder_id=wanted.folder_id) if wanted.folder_id else rows.filter(folder=None)
+    if wanted.kind:
+        rows = rows.filter(mime=wanted.kind) if "/" in wanted.kind else rows.filter(mime__startswith=f"{wanted.kind}/")
+    if wanted.is_favorite:
+        rows = rows.filter(is_favorite=True)
+    if wanted.since:
+        rows = rows.filter(uploaded_at__gte=wanted.since)
+    if wanted.until:
+        rows = rows.filter(uploaded_at__lt=wanted.until)
+    return rows.newest_first()
+
+
+def named(*, owner_id: str, names: Sequence[str]) -> list[File]:
+    """Those of the owner's stored files that have these names, newest first, at most MAX_LIMIT. 1 query."""
+    names = [name for name in names if NAME.fullmatch(name)]
+    rows = File.objects.ready().filter(owner_id=owner_id, name__in=names).select_related("folder")
+    return list(rows.newest_first()[:MAX_LIMIT])
+
+
 def folder_with_files(*, owner_id: str, folder_id: str, page: Page) -> tuple[Folder, Files]:
     """A folder of the owner's and what is in it. 2 queries; 3 where the page lies behind the last file.
 
@@ -85,6 +127,11 @@ def folder(*, owner_id: str, folder_id: str) -> CountedFolder:
     if found is None:
         raise FolderNotFound
     return found
+
+
+def _name_in(text: str) -> str:
+    """The generated name in a link to a file, or in what stands at its end."""
+    return text.rstrip("/").rpartition("/")[2].partition(".")[0]
 
 
 def _page(rows: FileQuerySet, shown: FileQuerySet, page: Page) -> Files:

@@ -46,6 +46,15 @@ class Preview:
     height: int
 
 
+@dataclass(frozen=True)
+class Examined:
+    """A sound or a font, neither of which the image host takes. `duration_ms` None: a font, or it does not say."""
+
+    mime: str
+    extension: str
+    duration_ms: int | None = None
+
+
 def probe(path: Path) -> Probe:
     """The type and the facts of a file. Its private metadata is removed IN PLACE: it may become shorter.
 
@@ -69,6 +78,16 @@ def render(path: Path, media: MediaType, *, longest_side: int = LONGEST_SIDE) ->
     request = {"task": "render", "mime": media.mime, "longest_side": longest_side}
     answer = _ask(path, request, writable=False)
     return Preview(answer.content, answer.message["width"], answer.message["height"])
+
+
+def sound(path: Path) -> Examined:
+    """An MP3, Ogg, WAV or M4A that can be decoded. Raises InvalidMedia and ProberFailed."""
+    return Examined(**_ask(path, {"task": "sound"}, writable=False).message)
+
+
+def font(path: Path) -> Examined:
+    """A TrueType, OpenType, WOFF or WOFF2 font. Raises InvalidMedia and ProberFailed."""
+    return Examined(**_ask(path, {"task": "font"}, writable=False).message)
 
 
 def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:

@@ -7,7 +7,7 @@ Every change locks the list first, so two open pages change it one after the oth
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from django.core.exceptions import ValidationError
@@ -79,10 +79,22 @@ def add(*, owner: User, kind: str, pattern: str, folder_id: str) -> FolderRule:
 
 
 @transaction.atomic
-def change(*, rule: FolderRule, kind: str, pattern: str, folder_id: str) -> FolderRule:
-    """Let a rule that stays in its place look at something else. ValidationError as `add`; FolderRule.DoesNotExist."""
+def change(
+    *,
+    rule: FolderRule,
+    kind: str,
+    pattern: str,
+    folder_id: str,
+    check: Callable[[FolderRule], None] | None = None,
+) -> FolderRule:
+    """Let a rule that stays in its place look at something else. ValidationError as `add`; FolderRule.DoesNotExist.
+
+    `check` sees the rule as it stands in the locked list, and may raise.
+    """
     folders = lock(rule.owner, folder_id)
     held = FolderRule.objects.get(pk=rule.pk, owner=rule.owner)
+    if check is not None:
+        check(held)
     [made] = _made(rule.owner, folders, [Wanted(kind, pattern, folder_id)])
     made.pk, made.position = held.pk, held.position
     made.save(force_update=True)

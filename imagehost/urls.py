@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from imagehost.views import delivery, folder_pages, folders, gallery, pages, setup, upload
+from imagehost.views import delivery, folder_pages, folders, gallery, pages, upload
 
 urlpatterns = [
     path("api/imagehost/upload", upload.Upload.as_view()),
@@ -17,9 +17,4 @@ urlpatterns = [
     path("folders/<str:folder_id>", folder_pages.folder_page, name="folder_page"),
     path("folders/<str:folder_id>/previews/<str:name>.webp", folder_pages.folder_preview, name="folder_preview"),
     path("folders/<str:folder_id>/files.zip", folder_pages.folder_archive, name="folder_archive"),
-    path("dashboard/imagehost", setup.setup_page, name="imagehost_setup"),
-    path("dashboard/imagehost/uploaders/<str:kind>", setup.download, name="imagehost_uploader"),
-    path("dashboard/imagehost/folders", setup.add_folder, name="imagehost_add_folder"),
-    path("dashboard/imagehost/rules", setup.add_rule, name="imagehost_add_rule"),
-    path("dashboard/imagehost/rules/<int:rule_id>/<str:act>", setup.change_rule, name="imagehost_change_rule"),
 ]

@@ -142,7 +142,7 @@ class FolderRuleAdmin(OwnedAdmin):
             rules.lock(owner)
 
     def write(self, request: HttpRequest, obj: FolderRule, form: Any, *, change: bool) -> None:
-        what = {"kind": obj.kind, "pattern": obj.pattern, "folder_id": obj.folder_id}
+        what: dict[str, Any] = {"kind": obj.kind, "pattern": obj.pattern, "folder_id": obj.folder_id}
         made = rules.change(rule=obj, **what) if change else rules.add(owner=obj.owner, **what)
         vars(obj).update(vars(made))
 

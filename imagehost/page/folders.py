@@ -72,9 +72,9 @@ def page_of(folder: Folder, number: str) -> FolderPage | None:
     return FolderPage(
         folder=folder,
         owner=folder.owner.get_full_name(),
-        tiles=[_tile(file) for file in shown],
+        tiles=[tile(file, preview=_preview_path(file)) for file in shown],
         page=page,
-        in_archive=min(pages.count, settings.MAX_FILES_IN_ARCHIVE),
+        in_archive=in_archive(pages.count),
         card=_card(folder, pages.count, shown),
     )
 
@@ -82,6 +82,11 @@ def page_of(folder: Folder, number: str) -> FolderPage | None:
 def file_in(folder: Folder, name: str) -> File | None:
     """The file of this name, if it is in the folder. 1 query."""
     return _files_of(folder).by_name(name).first()
+
+
+def in_archive(count: int) -> int:
+    """How many of so many files the archive holds."""
+    return min(count, settings.MAX_FILES_IN_ARCHIVE)
 
 
 def archived(folder: Folder) -> Sequence[File]:
@@ -93,10 +98,11 @@ def _files_of(folder: Folder) -> FileQuerySet:
     return File.objects.delivered().filter(folder=folder).newest_first()
 
 
-def _tile(file: File) -> Tile:
+def tile(file: File, *, preview: str) -> Tile:
+    """`preview`: where the page loads its preview from, once there is one."""
     title = original_names.shown(file.original_name, otherwise=file.file_name)
     if file.preview_state == PreviewState.MADE:
-        src, size = _preview_path(file), (file.preview_width or 0, file.preview_height or 0)
+        src, size = preview, (file.preview_width or 0, file.preview_height or 0)
     elif not file.media_type.is_video and file.size <= MAX_OWN_PICTURE:
         src, size = places.on_page(addresses.file_url(file)), (file.width, file.height)
     else:

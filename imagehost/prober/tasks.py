@@ -14,8 +14,9 @@ from PIL import Image
 
 from imagehost import media, stripping
 from imagehost.media import MediaType
-from imagehost.prober import confinement, images, opinion, videos, wire
+from imagehost.prober import confinement, fonts, images, opinion, sounds, videos, wire
 from imagehost.prober.refusals import BROKEN, Refused
+from imagehost.stripping import zip_directory
 
 _PROFILE = 16 * 1024  # bytes of a colour profile that a preview carries at most
 _QUALITY = 80
@@ -26,7 +27,8 @@ def warm_up() -> None:
     warnings.simplefilter("ignore")  # what decoders remark about strangers' files would fill the log
     warnings.simplefilter("error", Image.DecompressionBombWarning)
     Image.init()
-    importlib.import_module("av.subtitles.stream")  # PyAV loads it with the first file
+    for name in ("av.subtitles.stream", "av.audio.stream", "av.audio.frame", "av.audio.codeccontext"):
+        importlib.import_module(name)  # PyAV loads them with the first file that has such a stream
     opinion.of_head(b"GIF89a")
     encoded = io.BytesIO()
     for format_ in ("PNG", "JPEG", "WEBP", "GIF"):
@@ -44,6 +46,9 @@ def serve(file: int, conversation: socket.socket) -> None:
             if request["task"] == "probe":
                 with os.fdopen(file, "r+b") as probed:
                     answer = _probe(probed)
+            elif request["task"] in _EXAMINED:
+                with os.fdopen(file, "rb") as examined:
+                    answer = _EXAMINED[request["task"]](examined)
             else:
                 with os.fdopen(file, "rb") as rendered:
                     answer, content = _render(rendered, media.BY_MIME[request["mime"]], request["longest_side"])
@@ -56,24 +61,42 @@ def _probe(file: BinaryIO) -> wire.Message:
     type_ = opinion.of_head(file.read(media.HEAD_LENGTH))
     if type_.is_video:
         confinement.keep_to_video_memory()
-    with _broken_is_refused(type_):
+    with _broken_is_refused(type_.mime):
         before = videos.size(file, type_) if type_.is_video else images.size(file, type_)
     try:
         stripping.strip(file, type_)
     except (stripping.ForeignBytes, stripping.Malformed) as error:
         raise Refused(f"{type_.mime}: {error}") from error
     file.flush()
-    with _broken_is_refused(type_):
+    with _broken_is_refused(type_.mime):
         found = videos.facts(file, type_) if type_.is_video else images.facts(file, type_)
     if {*before} != {found.width, found.height}:  # an orientation that nobody reads may have gone
         raise Refused(f"{type_.mime}: {before} became {found} without its metadata")
     return {"mime": type_.mime, **asdict(found)}
 
 
+def _examine_sound(file: BinaryIO) -> wire.Message:
+    confinement.keep_to_video_memory()
+    with _broken_is_refused("sound"):
+        zip_directory.refuse(file)
+        file.seek(0)
+        return asdict(sounds.facts(file, file.read(media.HEAD_LENGTH)))
+
+
+def _examine_font(file: BinaryIO) -> wire.Message:
+    with _broken_is_refused("font"):
+        zip_directory.refuse(file)
+        file.seek(0)
+        return asdict(fonts.facts(file.read()))
+
+
+_EXAMINED = {"sound": _examine_sound, "font": _examine_font}
+
+
 def _render(file: BinaryIO, type_: MediaType, longest_side: int) -> tuple[wire.Message, bytes]:
     if type_.is_video:
         confinement.keep_to_video_memory()
-    with _broken_is_refused(type_):
+    with _broken_is_refused(type_.mime):
         draw = videos.poster if type_.is_video else images.thumbnail
         picture = draw(file, type_, longest_side)
         profile = picture.info.get("icc_profile")
@@ -89,8 +112,8 @@ def _render(file: BinaryIO, type_: MediaType, longest_side: int) -> tuple[wire.M
 
 
 @contextmanager
-def _broken_is_refused(type_: MediaType) -> Iterator[None]:
+def _broken_is_refused(what: str) -> Iterator[None]:
     try:
         yield
     except BROKEN as error:
-        raise Refused(f"{type_.mime}: {type(error).__name__}: {error}"[:1000]) from error
+        raise Refused(f"{what}: {type(error).__name__}: {error}"[:1000]) from error

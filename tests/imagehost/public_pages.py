@@ -34,6 +34,12 @@ def told(response: Any) -> dict[str, str]:
     return {tag.get("property") or tag.get("name"): tag.get("content") for tag in tags}
 
 
+def foreign_scripts(response: Any) -> list[Any]:
+    """Script elements that are not ours: with text in them, or from elsewhere. `response`: as for `page_of`."""
+    found: list[Any] = page_of(response).xpath("//script[text() or not(starts-with(@src, '/static/js/'))]")
+    return found
+
+
 def unlocked(folder_id: str, password: str = PASSWORD) -> Client:
     """A browser that has given the folder's password."""
     client = Client()

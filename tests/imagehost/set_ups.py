@@ -1,4 +1,4 @@
-"""The page where people set the image host up, and the set-ups for programs, as a browser gets them."""
+"""The set-ups for programs, as a browser gets them."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from django.test import Client
 
 from tests.pages.markup import page_of
 
-PAGE = "/dashboard/imagehost"
+PAGE = "/dashboard/imagehost/uploaders/"
 KEY = r"ik_[A-Za-z0-9]{8}_[A-Za-z0-9]{40}"
 
 
 def get(browser: Client, kind: str) -> Any:
     """Any: the test client's answer."""
-    answer = browser.post(f"{PAGE}/uploaders/{kind}")
+    answer = browser.post(f"{PAGE}{kind}/")
     assert (answer.status_code, "no-store" in answer.headers["Cache-Control"]) == (200, True)
     return answer
 
@@ -30,9 +30,3 @@ def text_of(answer: Any) -> str:
 def key_in(text: str) -> str:
     [secret] = set(re.findall(KEY, text))
     return str(secret)
-
-
-def section_of(answer: Any, section: str) -> str:
-    """What a section says, spaces put together; any: the test client's answer."""
-    [found] = page_of(answer).xpath("//section[@aria-labelledby=$id]", id=section)
-    return " ".join(found.text_content().split())

@@ -138,7 +138,7 @@ def test_there_are_at_most_twenty_keys_a_day(browser: Client, user: User) -> Non
         for number in range(20):
             get(browser, KINDS[number % 4])
             clock.shift(timedelta(minutes=1))
-        refused = browser.post(f"{PAGE}/uploaders/sharex")
+        refused = browser.post(f"{PAGE}sharex/")
         assert (refused.status_code, refused["Location"]) == (302, PAGE)
         assert [str(message) for message in get_messages(refused.wsgi_request)] == [
             "You made 20 upload keys within a day. Use one of the files that you have, or come back tomorrow."
@@ -156,7 +156,7 @@ def test_keys_made_at_once_are_counted_one_by_one(user: User) -> None:
     def act(_: int) -> int:
         browser = Client()
         browser.force_login(user)
-        return browser.post(f"{PAGE}/uploaders/sharex").status_code
+        return browser.post(f"{PAGE}sharex/").status_code
 
     assert sorted(together(4, act)) == [200, 200, 302, 302]
     assert ApiKey.objects.filter(owner=user).count() == 20

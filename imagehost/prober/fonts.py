@@ -1,0 +1,137 @@
+"""Fonts: their signature, and whether the directory of their tables makes sense. Runs in the confined child.
+
+The image host takes none of them; profiles do. Browsers check the tables themselves before they use them.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from imagehost.prober.refusals import Refused
+
+MAX_TABLES = 100
+MAX_UNPACKED = 16 * 1024 * 1024  # bytes of all tables together
+_SHAPES = (b"\x00\x01\x00\x00", b"OTTO", b"true")
+_NEEDED = {b"head", b"maxp", b"cmap"}  # a character is found, and drawn at a size (OpenType, "Required tables")
+_HEAD_MAGIC = b"\x5f\x0f\x3c\xf5"  # at byte 12 of `head`
+_KNOWN_TAGS = (
+    "cmap head hhea hmtx maxp name OS/2 post cvt fpgm glyf loca prep CFF VORG EBDT EBLC gasp hdmx kern LTSH PCLT VDMX "
+    "vhea vmtx BASE GDEF GPOS GSUB EBSC JSTF MATH CBDT CBLC COLR CPAL SVG sbix acnt avar bdat bloc bsln cvar fdsc feat "
+    "fmtx fvar gvar hsty just lcar mort morx opbd prop trak Zapf Silf Glat Gloc Feat Sill"
+).split()  # in the order of WOFF 2.0 §4.1
+_TRANSFORMED = {b"glyf", b"loca"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    mime: str
+    extension: str
+
+
+@dataclass(frozen=True)
+class _Table:
+    tag: bytes
+    offset: int
+    length: int
+    unpacked: int
+
+
+def facts(content: bytes) -> Facts:
+    """Raises Refused, struct.error, zlib.error."""
+    signature = content[:4]
+    if signature == b"wOFF":
+        _check_woff(content)
+        return Facts("font/woff", "woff")
+    if signature == b"wOF2":
+        _check_woff2(content)
+        return Facts("font/woff2", "woff2")
+    if signature in _SHAPES:
+        _check_head(_sane(_plain_tables(content), 12, len(content)), content)
+        return Facts("font/otf", "otf") if signature == b"OTTO" else Facts("font/ttf", "ttf")
+    raise Refused("no signature of a font")
+
+
+def _plain_tables(content: bytes) -> Iterator[_Table]:
+    for at in _records(struct.unpack_from(">H", content, 4)[0], start=12, length=16):
+        tag, _, offset, length = struct.unpack_from(">4sIII", content, at)
+        yield _Table(tag, offset, length, length)
+
+
+def _check_woff(content: bytes) -> None:
+    """WOFF 1.0 §3 to §5."""
+    flavor, length, count, _, unpacked = struct.unpack_from(">4sIHHI", content, 4)
+    if flavor not in _SHAPES or length != len(content) or unpacked > MAX_UNPACKED:
+        raise Refused("a WOFF header that lies")
+    tables = []
+    for at in _records(count, start=44, length=20):
+        tag, offset, packed, original, _ = struct.unpack_from(">4sIIII", content, at)
+        if packed > original:
+            raise Refused("a WOFF table that grew when it was packed")
+        tables.append(_Table(tag, offset, packed, original))
+    _check_head(_sane(iter(tables), 44, len(content)), content)
+
+
+def _check_woff2(content: bytes) -> None:
+    """WOFF 2.0 §4 to §5. The tables are one Brotli stream, which nothing here unpacks."""
+    flavor, length, count, _, unpacked, packed = struct.unpack_from(">4sIHHII", content, 4)
+    if flavor not in _SHAPES or length != len(content) or not 0 < unpacked <= MAX_UNPACKED:
+        raise Refused("a WOFF2 header that lies")
+    if not 0 < count <= MAX_TABLES:
+        raise Refused(f"a font with {count} tables")
+    at, total, tags = 48, 0, set()
+    for _ in range(count):
+        flags, at = content[at], at + 1
+        tag = _KNOWN_TAGS[flags & 63].encode().ljust(4) if flags & 63 != 63 else content[at : at + 4]
+        at += 4 if flags & 63 == 63 else 0
+        original, at = _base128(content, at)
+        version = flags >> 6
+        if version != (3 if tag in _TRANSFORMED else 0):
+            original, at = _base128(content, at)
+        tags.add(tag)
+        total += original
+    if not tags >= _NEEDED or total > MAX_UNPACKED or packed == 0 or at + packed > len(content):
+        raise Refused("a WOFF2 directory that lies")
+
+
+def _records(count: int, *, start: int, length: int) -> range:
+    """Where the entries of a directory lie."""
+    if not 0 < count <= MAX_TABLES:
+        raise Refused(f"a font with {count} tables")
+    return range(start, start + count * length, length)
+
+
+def _sane(tables: Iterator[_Table], start: int, end: int) -> dict[bytes, _Table]:
+    found = {table.tag: table for table in tables}
+    for tag, table in found.items():
+        if not all(0x20 <= byte < 0x7F for byte in tag):
+            raise Refused("a table without a name")
+        if table.offset < start or table.offset + table.length > end:
+            raise Refused("a table that lies outside of the file")
+    if not found.keys() >= _NEEDED or sum(table.unpacked for table in found.values()) > MAX_UNPACKED:
+        raise Refused("tables that make no font")
+    return found
+
+
+def _check_head(tables: dict[bytes, _Table], content: bytes) -> None:
+    head = tables[b"head"]
+    data = content[head.offset : head.offset + head.length]
+    if head.length < head.unpacked:
+        data = zlib.decompressobj().decompress(data, 64)
+    if data[12:16] != _HEAD_MAGIC:
+        raise Refused("a head table that is none")
+
+
+def _base128(content: bytes, at: int) -> tuple[int, int]:
+    """UIntBase128 (WOFF 2.0 §4.1), and where the next byte is."""
+    value = 0
+    for place in range(5):
+        byte = content[at + place]
+        if place == 0 and byte == 0x80:
+            break
+        value = value << 7 | byte & 0x7F
+        if not byte & 0x80:
+            return value, at + place + 1
+    raise Refused("a length that is none")
