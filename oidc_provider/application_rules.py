@@ -11,13 +11,17 @@ from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
 from accounts.models import User
-from oidc_provider import redirects
+from oidc_provider import lookalikes, redirects
 from oidc_provider.models import Application
 from oidc_provider.scopes import SCOPES
 
 MAX_NAME_LENGTH = 64
 MAX_LINK_LENGTH = 200
+MAX_APPLICATIONS = 50
+TOO_MANY = f"An account can have at most {MAX_APPLICATIONS} apps; delete one that you no longer need."
 LINKS = ("homepage_url", "privacy_url", "terms_url", "support_url")
+# Letters and signs that are drawn as nothing: the Hangul fillers and the empty Braille pattern.
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 _valid_link = URLValidator(schemes=["https", "http"])
 
 
@@ -31,15 +35,29 @@ def name_problems(name: str, owner: User) -> list[str]:
 
 
 def _forbidden_name(name: str, owner: User) -> list[str]:
-    if any(unicodedata.category(character) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for character in name):
+    kinds = {unicodedata.category(character) for character in name}
+    if kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} or not _BLANK.isdisjoint(name):
         return ["The name contains control or invisible characters."]
+    if all(kind.startswith(("M", "Z")) for kind in kinds):
+        return ["The name has no letter that anybody could read."]
     folded = unicodedata.normalize("NFKC", name).casefold()
+    seen = lookalikes.skeleton(name)
     if folded == unicodedata.normalize("NFKC", settings.SITE_NAME).casefold():
         return ["This is the name of the service itself."]
-    if "official" in folded:
+    if seen and seen == lookalikes.skeleton(settings.SITE_NAME):
+        return [f"The name looks like that of the service itself, {settings.SITE_NAME}."]
+    if "official" in folded or lookalikes.skeleton("official") in seen:
         return ["The word “official” is not allowed in a name."]
-    if Application.objects.filter(name__iexact=name, is_verified=True).exclude(user=owner).exists():
-        return ["A verified app has this name."]
+    return _taken_by_verified(name, seen, owner)
+
+
+def _taken_by_verified(name: str, seen: str, owner: User) -> list[str]:
+    """Staff verify few apps, so their names are compared one by one: no database folds them as an eye does."""
+    for known in Application.objects.filter(is_verified=True).exclude(user=owner).values_list("name", flat=True):
+        if known.casefold() == name.casefold():
+            return ["A verified app has this name."]
+        if seen and lookalikes.skeleton(known) == seen:
+            return [f"The name looks like that of a verified app, {known}. Choose one that nobody takes for it."]
     return []
 
 

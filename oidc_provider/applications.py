@@ -17,6 +17,11 @@ from accounts import audit, users
 from accounts.models import User
 from oidc_provider import application_rules, scopes, tokens
 from oidc_provider.models import Application
+from oidc_provider.models.applications import new_client_id
+
+
+class AlreadyRegistered(Exception):
+    """The app with this client id was made before, and its secret shown. It may be deleted by now."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +44,12 @@ def register(  # noqa: PLR0913 - all keyword-only, four of them links with a def
     privacy_url: str = "",
     terms_url: str = "",
     support_url: str = "",
+    client_id: str = "",
 ) -> RegisteredApp:
-    """Make an app and its secret. ValidationError by argument (`application_rules`)."""
+    """Make an app and its secret. ValidationError by argument (`application_rules`).
+
+    `client_id`: made beforehand by `new_client_id`, so that a form that is sent twice makes one app: AlreadyRegistered.
+    """
     owner = _locked_owner(owner)
     links = {
         "homepage_url": homepage_url,
@@ -48,11 +57,11 @@ def register(  # noqa: PLR0913 - all keyword-only, four of them links with a def
         "terms_url": terms_url,
         "support_url": support_url,
     }
-    if not owner.is_active:
-        raise ValidationError({"owner": "This account is banned."})
+    _check_may_register(owner, client_id)
     users.check_may_act_for(owner=owner, by=by)
     _check(owner, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
     application = Application(
+        client_id=client_id or new_client_id(),
         user=owner,
         name=name,
         redirect_uris=" ".join(redirect_urls),
@@ -127,6 +136,16 @@ def reset_secret(*, application: Application, by: User | None, reason: str = "")
     application.save(update_fields=["client_secret", "secret_changed_at", "updated"])
     _record("secret_reset", application, by, reason)
     return secret
+
+
+@transaction.atomic
+def revoke_tokens(*, application: Application, by: User | None, reason: str = "") -> Application:
+    """Delete every code and token of the app: its users sign in anew. What they approved is kept."""
+    application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
+    tokens.delete_of_application(application)
+    _record("tokens_revoked", application, by, reason)
+    return application
 
 
 @transaction.atomic
@@ -218,6 +237,14 @@ def delete_of_user(user: User) -> None:
     tokens.delete_of_user(user)
 
 
+def hold(application: Application) -> Application:
+    """The app as it is now, with its owner; both rows are held until the end of the caller's transaction."""
+    owner = _locked_owner(application.user)
+    application = _locked(application)
+    application.user = owner
+    return application
+
+
 def _locked(application: Application) -> Application:
     """The app as it is now, held until the end of the transaction, with its owner.
 
@@ -239,6 +266,16 @@ def _check(owner: User, **values: Any) -> None:
     problems = application_rules.problems(owner=owner, **values)
     if problems:
         raise ValidationError(problems)
+
+
+def _check_may_register(owner: User, client_id: str) -> None:
+    made = owner.audit_events.filter(verb="application:registered", data__client_id=client_id)
+    if client_id and (Application.objects.filter(client_id=client_id).exists() or made.exists()):
+        raise AlreadyRegistered
+    if not owner.is_active:
+        raise ValidationError({"owner": "This account is banned."})
+    if owner.applications.count() >= application_rules.MAX_APPLICATIONS:
+        raise ValidationError({"owner": application_rules.TOO_MANY})
 
 
 def _check_locked_scope(scope: str) -> None:

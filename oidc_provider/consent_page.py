@@ -36,17 +36,38 @@ def response(request: HttpRequest, pending: PendingRequest, user: User) -> HttpR
 def _context(pending: PendingRequest, user: User) -> dict[str, Any]:
     application = pending.application
     approved = Approval.objects.filter(user=user, application=application).values_list("scopes", flat=True).first()
-    host, is_device = redirects.destination(pending.redirect_uri)
     return {
-        "application": application,
+        **_words(application, pending.scopes, pending.redirect_uri),
         "logo_url": logo_url(application),
         "user_count": Approval.objects.filter(application=application).count(),
         "permissions": permissions(pending.scopes, approved or [], user),
         "has_approved_before": bool(approved),
+        "pending_id": pending.pk,
+    }
+
+
+def preview(
+    application: Application, *, scopes: list[str], redirect_uri: str, user_count: int, user: User
+) -> dict[str, Any]:
+    """What the page would show to `user`, who never used the app, for the snippets that it is made of.
+
+    `application` may be one that is not saved; `redirect_uri` may be empty, `scopes` are known ones.
+    """
+    return {
+        **_words(application, scopes, redirect_uri),
+        "user_count": user_count,
+        "permissions": permissions(scopes, [], user),
+        "has_approved_before": False,
+    }
+
+
+def _words(application: Application, scopes: list[str], redirect_uri: str) -> dict[str, Any]:
+    host, is_device = redirects.destination(redirect_uri) if redirect_uri else ("", False)
+    return {
+        "application": application,
         "destination_host": host,
         "destination_is_device": is_device,
-        "warns_locked": not application.is_verified and any(name in LOCKED_SCOPES for name in pending.scopes),
-        "pending_id": pending.pk,
+        "warns_locked": not application.is_verified and any(name in LOCKED_SCOPES for name in scopes),
     }
 
 

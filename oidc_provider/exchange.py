@@ -16,9 +16,11 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from oidc_provider import claims, clients, signing, statements, tokens
+from accounts.models import User
+from oidc_provider import claims, clients, request_log, signing, statements, tokens
 from oidc_provider.clients import Credentials
-from oidc_provider.errors import InvalidGrant, InvalidScope
+from oidc_provider.errors import InvalidClient, InvalidGrant, InvalidScope
+from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters, required
 from oidc_provider.scopes import in_order
 from oidc_provider.secret_hasher import digest
@@ -32,6 +34,29 @@ def exchange_code(form: Parameters, credentials: Credentials, now: datetime) -> 
     """The token response (RFC 6749 §4.1.4) for an authorization code. 1 query and a transaction of 2 or 3."""
     client_id = clients.lookup_id(credentials.client_id)
     found = _authenticated(credentials, statements.read_code(client_id, digest(form.get("code"))))
+    return _redeemed(found, client_id, form, now)
+
+
+def exchange_own_code(*, application: Application, owner: User, form: Parameters, now: datetime) -> dict[str, Any]:
+    """The token response for a code that the owner of an app brought back from trying it on our own pages.
+
+    We hold no secret to send, so the owner's session stands for it. Only for a code whose person is the owner; all
+    other rules are those of `exchange_code`.
+    """
+    if application.user_id != owner.pk:
+        raise clients.refused()
+    found = statements.read_code(application.client_id, digest(form.get("code")))
+    if found is None or found.is_suspended:
+        raise InvalidClient("This app is suspended.")
+    if found.pk is not None:
+        request_log.about(user_id=found.subject.id)
+        if found.subject.id != owner.pk:
+            raise InvalidGrant("The code was made for another person.")
+    return _redeemed(found, application.client_id, form, now)
+
+
+def _redeemed(found: Presented, client_id: str, form: Parameters, now: datetime) -> dict[str, Any]:
+    """`found`: of an app that has proved itself."""
     required(form, "code", "redirect_uri", "code_verifier")
     if found.pk is None:
         raise InvalidGrant("The code is unknown, expired, or was made for another app.")
@@ -82,6 +107,8 @@ def _authenticated(credentials: Credentials, found: Presented | None) -> Present
     if found is None:
         raise clients.refused()
     clients.check(credentials, found.client_secret, is_suspended=found.is_suspended)
+    if found.pk is not None:
+        request_log.about(user_id=found.subject.id)
     return found
 
 

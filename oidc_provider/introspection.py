@@ -7,7 +7,7 @@ from typing import Any
 
 from django.conf import settings
 
-from oidc_provider import clients, statements
+from oidc_provider import clients, request_log, statements
 from oidc_provider.clients import Credentials
 from oidc_provider.secret_hasher import digest
 
@@ -24,6 +24,7 @@ def describe(credentials: Credentials, token: str, now: datetime) -> dict[str, A
     clients.check(credentials, found.client_secret, is_suspended=found.is_suspended)
     if not found.token_type:
         return {"active": False}
+    request_log.about(user_id=found.user_id)
     return {
         "active": True,
         "iss": settings.BASE_URL,

@@ -97,14 +97,25 @@ def is_registered(url: str, registered: Sequence[str]) -> bool:
     """Exact match; for http://127.0.0.1 alone the port is ignored (RFC 8252 §7.3)."""
     if url in registered:
         return True
-    loopback = _LOOPBACK.match(url)
-    if loopback is None or not 1 <= int(loopback["port"] or 80) <= 65535:
+    if _loopback_origin(url) is None:
         return False
     return _without_port(url) in {_without_port(known) for known in registered}
 
 
+def _loopback_origin(url: str) -> str | None:
+    """Scheme, host and port of a URL whose port is ignored; None for another URL, and for a port that cannot be."""
+    found = _LOOPBACK.match(url)
+    return found[0] if found and 1 <= int(found["port"] or 80) <= 65535 else None
+
+
 def _without_port(url: str) -> str:
     return _LOOPBACK.sub("http://127.0.0.1", url)
+
+
+def at_port_of(registered: str, url: str) -> str:
+    """`registered` with the port of `url` where the port is ignored, so that what is left to differ matters."""
+    wanted = _loopback_origin(url)
+    return _LOOPBACK.sub(wanted, registered) if wanted else registered
 
 
 def destination(url: str) -> tuple[str, bool]:

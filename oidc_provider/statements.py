@@ -51,7 +51,7 @@ _REFRESH_TOKEN = f"""
     WHERE a.client_id = %s
 """
 _ACCESS_TOKEN = f"""
-    SELECT a.registered_scopes, t.scope, {_SUBJECT_COLUMNS}
+    SELECT a.client_id, a.registered_scopes, t.scope, {_SUBJECT_COLUMNS}
     FROM oidc_provider_accesstoken t
     JOIN oidc_provider_application a ON a.id = t.application_id AND a.suspended_at IS NULL
     JOIN accounts_user u ON u.id = t.user_id AND u.is_active
@@ -123,13 +123,13 @@ def read_refresh_token(client_id: str, checksum: str) -> Presented | None:
     return _presented(_one(_REFRESH_TOKEN, checksum, client_id))
 
 
-def read_access_token(checksum: str, now: datetime) -> tuple[list[str], Subject] | None:
-    """The scopes (granted, and registered still) and the user of a live access token. 1 query."""
+def read_access_token(checksum: str, now: datetime) -> tuple[str, list[str], Subject] | None:
+    """The app's client_id, the scopes (granted, and registered still) and the user of a live access token. 1 query."""
     row = _one(_ACCESS_TOKEN, checksum, now)
     if row is None:
         return None
-    registered = json.loads(row[0])
-    return [name for name in row[1].split() if name in registered], _subject(row[2:])
+    registered = json.loads(row[1])
+    return row[0], [name for name in row[2].split() if name in registered], _subject(row[3:])
 
 
 def read_subject(user_id: str) -> Subject:

@@ -5,6 +5,7 @@ Five of these replace the toolkit's models; all five are swapped from the first 
 
 from oidc_provider.models.applications import Application, ApplicationLogo
 from oidc_provider.models.approvals import Approval, PendingRequest
+from oidc_provider.models.request_log import LastUse, RequestKind, RequestRecord, UsageCount
 from oidc_provider.models.signing_keys import SigningKey
 from oidc_provider.models.tokens import AccessToken, Grant, IDToken, RefreshToken
 
@@ -15,7 +16,11 @@ __all__ = [
     "Approval",
     "Grant",
     "IDToken",
+    "LastUse",
     "PendingRequest",
     "RefreshToken",
+    "RequestKind",
+    "RequestRecord",
     "SigningKey",
+    "UsageCount",
 ]

@@ -10,11 +10,12 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
-from oidc_provider import consent_page, flows, server, sessions
+from oidc_provider import consent_page, flows, parameters, request_log, server, sessions
 from oidc_provider.errors import ErrorPage, ErrorRedirect
-from oidc_provider.flows import Step
-from oidc_provider.models import PendingRequest
-from oidc_provider.views.protocol import LimitedView, prefers_json
+from oidc_provider.flows import Step, Visitor
+from oidc_provider.models import PendingRequest, RequestKind
+from oidc_provider.request_log import Note
+from oidc_provider.views.protocol import REQUEST_ID, LimitedView, claimed_client_id, prefers_json
 
 
 class Authorize(LimitedView):
@@ -25,14 +26,16 @@ class Authorize(LimitedView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         now = timezone.now()
+        request_log.about(client_id=claimed_client_id(request))
         try:
             asked = server.backend().validated(request)
             pending = flows.draft(asked, now)
-            visitor = sessions.visitor_of(request)
+            visitor = _noted(sessions.visitor_of(request))
             step = flows.next_step(pending, visitor)
             if "none" in asked.prompt:
                 flows.refuse_interaction(pending, step)
             if visitor and step is Step.FINISH:
+                request_log.about(kind=RequestKind.KEPT)
                 return to_app(flows.finish(pending, visitor, now))
             pending.save(force_insert=True)
         except ErrorPage as error:
@@ -40,7 +43,7 @@ class Authorize(LimitedView):
         except IntegrityError:
             return deleted_page(request)
         except ErrorRedirect as error:
-            return to_app(flows.error_url(error))
+            return to_app(_noted_error_url(error))
         sessions.remember_waiting(request, pending, asked.login_hint)
         return to_step(request, pending, step)
 
@@ -49,29 +52,42 @@ class Authorize(LimitedView):
 @require_http_methods(["GET", "POST"])
 def consent(request: HttpRequest, pending_id: str) -> HttpResponse:
     """Where a waiting request goes on after login, and where the person decides."""
-    now = timezone.now()
-    pending = PendingRequest.objects.with_app().filter(pk=pending_id).first()
-    if pending is None or pending.is_late(now):
-        return late_page(request, pending)
+    with request_log.noting(RequestKind.ASKED) as note:
+        pending = PendingRequest.objects.with_app().filter(pk=pending_id).first()
+        if pending is None or pending.is_late(timezone.now()):
+            response = late_page(request, pending)
+        else:
+            note.client_id = pending.application.client_id
+            response = _go_on(request, pending, note)
+        response.headers[REQUEST_ID] = note.request_id
+        return response
+
+
+def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpResponse:
+    now, decision = timezone.now(), request.POST.get("decision")
     try:
         flows.check_registration(pending)
-        visitor = sessions.visitor_of(request)
+        visitor = _noted(sessions.visitor_of(request))
         step = flows.next_step(pending, visitor)
-        decision = request.POST.get("decision")
         if visitor and decision == "cancel":
+            note.kind = RequestKind.DENIED
             raise flows.refusal(pending)
         if visitor and step is Step.FINISH:
+            note.kind = RequestKind.KEPT
             return leave(request, flows.finish(pending, visitor, now))
         if visitor is None or step is not Step.CONSENT:
+            note.leave_out()  # on the way to the login page, or back to it
             return to_step(request, pending, step)
         if decision == "allow":
+            note.kind = RequestKind.APPROVED
             return leave(request, flows.allow(pending, visitor, now))
     except ErrorPage as error:
         return error_page(request, error)
     except IntegrityError:
         return deleted_page(request)
     except ErrorRedirect as error:
-        return leave(request, flows.error_url(error))
+        return leave(request, _noted_error_url(error))
+    note.kind = RequestKind.SHOWN
     return consent_page.response(request, pending, visitor.user)
 
 
@@ -115,7 +131,11 @@ def late_page(request: HttpRequest, pending: PendingRequest | None) -> HttpRespo
         "code": "expired",
         "return_url": flows.error_url(flows.refusal(pending)) if pending else "",
         "application_name": pending.application.name if pending else "",
+        "request_id": request_log.request_id(),
     }
+    if pending:
+        request_log.about(client_id=pending.application.client_id)
+        request_log.failed("expired", "The sign-in did not end within 10 minutes.")
     return render(request, "oidc_provider/error.html", context, status=400)
 
 
@@ -125,6 +145,9 @@ def deleted_page(request: HttpRequest) -> HttpResponse:
 
 
 def error_page(request: HttpRequest, error: ErrorPage) -> HttpResponse:
+    asked = parameters.parse_query(request.META.get("QUERY_STRING", ""))
+    redirect_uri = asked.get("redirect_uri") if error.error == "invalid_redirect" else ""
+    request_log.failed(error.error, error.message, redirect_uri=redirect_uri)
     if prefers_json(request):
         body = {"error": error.error, "error_description": error.message}
         response: HttpResponse = JsonResponse(body, status=error.status)
@@ -135,7 +158,20 @@ def error_page(request: HttpRequest, error: ErrorPage) -> HttpResponse:
             "code": error.error,
             "return_url": "",
             "application_name": "",
+            "request_id": request_log.request_id(),
         }
         response = render(request, "oidc_provider/error.html", context, status=error.status)
     response.headers["Cache-Control"] = "no-store"
     return response
+
+
+def _noted(visitor: Visitor | None) -> Visitor | None:
+    """The visitor; the log learns who it is."""
+    if visitor is not None:
+        request_log.about(user_id=visitor.user.pk)
+    return visitor
+
+
+def _noted_error_url(error: ErrorRedirect) -> str:
+    request_log.failed(error.error, error.description)
+    return flows.error_url(error)

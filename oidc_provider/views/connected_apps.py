@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.cache import never_cache
@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import SignedInRequest
 from oidc_provider import approvals, consent_page
-from oidc_provider.models import Application, ApplicationLogo, Approval
+from oidc_provider.models import Application, ApplicationLogo, Approval, LastUse
 from oidc_provider.scopes import SCOPES
 
 
@@ -24,12 +24,15 @@ class ConnectedApp:
     labels: list[str]
     created_at: datetime
     updated_at: datetime
+    used_at: datetime | None
 
     @classmethod
     def of(cls, approval: Approval) -> "ConnectedApp":
+        """`approval`: as `_approvals_of` reads it; one without `used_at` counts as never used."""
         labels = [SCOPES[name].label for name in approval.scopes if name in SCOPES]
         logo_url = consent_page.logo_url(approval.application)
-        return cls(approval.application, logo_url, labels, approval.created_at, approval.updated_at)
+        used_at = getattr(approval, "used_at", None)
+        return cls(approval.application, logo_url, labels, approval.created_at, approval.updated_at, used_at)
 
 
 @never_cache
@@ -69,6 +72,6 @@ def logo(request: HttpRequest, client_id: str) -> HttpResponse:
 
 
 def _approvals_of(request: SignedInRequest) -> QuerySet[Approval]:
-    return request.user.approvals.select_related("user", "application__user", "application__logo").defer(
-        "application__logo__png"
-    )
+    used = LastUse.objects.filter(user=OuterRef("user"), application=OuterRef("application")).values("used_at")
+    rows = request.user.approvals.select_related("user", "application__user", "application__logo")
+    return rows.defer("application__logo__png").annotate(used_at=Subquery(used))

@@ -3,20 +3,22 @@
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from oidc_provider import clients, introspection
+from oidc_provider import introspection
+from oidc_provider.models import RequestKind
 from oidc_provider.parameters import required
-from oidc_provider.views.protocol import ProtocolView, form_of, json_response
+from oidc_provider.views.protocol import ProtocolView, credentials_of, form_of, json_response
 
 
 class Introspect(ProtocolView):
     """1 query."""
 
     endpoint = "introspect"
+    kind = RequestKind.INTROSPECT
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = form_of(request)
-        credentials = clients.credentials_of(request, form)
+        credentials = credentials_of(request, form)
         description = introspection.describe(credentials, form.get("token"), timezone.now())
         required(form, "token")
         return json_response(description)

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
+import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.exceptions import RequestDataTooBig
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
 from django.http.response import HttpResponseBase
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
 from accounts import client_address, limits
 from accounts.limits import Limit, LimitsUnavailable
-from oidc_provider import parameters
+from oidc_provider import clients, parameters, request_log
+from oidc_provider.clients import Credentials
 from oidc_provider.errors import (
     InsufficientScope,
     InvalidClient,
@@ -29,12 +32,17 @@ from oidc_provider.errors import (
     ServerError,
     TemporarilyUnavailable,
 )
+from oidc_provider.models import RequestKind
 from oidc_provider.parameters import Parameters
+from oidc_provider.request_log import Note
 from oidc_provider.signing import SigningUnavailable
 
 logger = logging.getLogger(__name__)
 
 FORM = "application/x-www-form-urlencoded"
+REQUEST_ID = "X-Request-Id"
+_CLAIM = re.compile(r"client_id[\"'\s=:]+([0-9a-f]{32})\b")
+_NOTHING = Parameters({}, frozenset(), is_malformed=False)
 
 
 class JsonView(View):
@@ -55,11 +63,25 @@ class JsonView(View):
 
 
 class LimitedView(JsonView):
-    """One endpoint under /api/auth/, with its own limit for each address."""
+    """One endpoint under /api/auth/, with its own limit for each address and an id for each request.
+
+    `kind`: what is noted of a request, once it is known which app it is of.
+    """
 
     endpoint: ClassVar[str]
+    kind: ClassVar[RequestKind] = RequestKind.ASKED
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        with request_log.noting(self.kind) as note:
+            response = self.limited() or self.respond(request, note, *args, **kwargs)
+            response.headers[REQUEST_ID] = note.request_id
+            return response
+
+    def respond(self, request: HttpRequest, note: Note, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        return super().dispatch(request, *args, **kwargs)
+
+    def limited(self) -> HttpResponse | None:
+        """The answer to an address that asks too often; None for the others."""
         limit = Limit(f"{self.endpoint}:{client_address.current.get()}", settings.PROTOCOL_RATE_LIMIT)
         try:
             outcomes = limits.hit(limit)
@@ -69,23 +91,49 @@ class LimitedView(JsonView):
         for outcome in outcomes:
             if not outcome.is_allowed:
                 return too_many_requests(outcome.seconds_left)
-        return super().dispatch(request, *args, **kwargs)
+        return None
 
 
 class ProtocolView(LimitedView):
     """An endpoint that apps call: raised errors become `{"error", "error_description"}`; nothing is cached."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        try:
-            response = super().dispatch(request, *args, **kwargs)
-        except ProtocolError as error:
-            response = error_response(error)
-        except SigningUnavailable as unavailable:
-            logger.error("%s", unavailable)
-            response = error_response(ServerError("The service cannot sign id_tokens at the moment. Try again later."))
+        response = super().dispatch(request, *args, **kwargs)
         response.headers["Cache-Control"] = "no-store"
         response.headers["Pragma"] = "no-cache"
         return response
+
+    def respond(self, request: HttpRequest, note: Note, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return super().respond(request, note, *args, **kwargs)
+        except ProtocolError as raised:
+            error = raised
+        except SigningUnavailable as unavailable:
+            logger.error("%s", unavailable)
+            error = ServerError("The service cannot sign id_tokens at the moment. Try again later.")
+        note.client_id = note.client_id or claimed_client_id(request)
+        note.fails(error.error, error.description)
+        return error_response(error)
+
+
+def credentials_of(request: HttpRequest, form: Parameters) -> Credentials:
+    """`clients.credentials_of`, noted as what the request is about."""
+    credentials = clients.credentials_of(request, form)
+    request_log.about(client_id=clients.lookup_id(credentials.client_id))
+    return credentials
+
+
+def claimed_client_id(request: HttpRequest) -> str:
+    """The app that a request names, however broken it is; for the log alone. Empty: none can be found."""
+    with contextlib.suppress(ProtocolError):
+        in_header = clients.lookup_id(clients.credentials_of(request, _NOTHING).client_id)
+        if in_header:
+            return in_header
+    text = request.META.get("QUERY_STRING", "")
+    with contextlib.suppress(RequestDataTooBig, UnreadablePostError):
+        text += "\n" + request.body[:4096].decode("latin-1")
+    found = _CLAIM.search(text)
+    return found[1] if found else ""
 
 
 def form_of(request: HttpRequest) -> Parameters:

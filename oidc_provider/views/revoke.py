@@ -3,19 +3,21 @@
 from django.http import HttpRequest, HttpResponse
 
 from oidc_provider import clients, tokens
+from oidc_provider.models import RequestKind
 from oidc_provider.parameters import required
-from oidc_provider.views.protocol import ProtocolView, form_of
+from oidc_provider.views.protocol import ProtocolView, credentials_of, form_of
 
 
 class Revoke(ProtocolView):
     """200 with an empty body whether or not there was such a token: the app wanted it gone, and it is."""
 
     endpoint = "revoke"
+    kind = RequestKind.REVOKE
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = form_of(request)
-        application_id = clients.authenticated_id(clients.credentials_of(request, form))
+        application_id = clients.authenticated_id(credentials_of(request, form))
         required(form, "token")
         tokens.revoke(form.get("token"), application_id)
         return HttpResponse(content_type="application/json")

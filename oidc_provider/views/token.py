@@ -3,22 +3,26 @@
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from oidc_provider import clients, exchange
+from oidc_provider import clients, exchange, request_log
 from oidc_provider.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
-from oidc_provider.views.protocol import ProtocolView, form_of, json_response
+from oidc_provider.models import RequestKind
+from oidc_provider.views.protocol import ProtocolView, credentials_of, form_of, json_response
 
 GRANTS = {"authorization_code": exchange.exchange_code, "refresh_token": exchange.refresh}
+KINDS = {"authorization_code": RequestKind.CODE, "refresh_token": RequestKind.REFRESH}
 
 
 class Token(ProtocolView):
     """Client authentication always comes first, whatever the grant."""
 
     endpoint = "token"
+    kind = RequestKind.TOKEN
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = form_of(request)
-        credentials = clients.credentials_of(request, form)
+        request_log.about(kind=KINDS.get(form.get("grant_type")))
+        credentials = credentials_of(request, form)
         grant = GRANTS.get(form.get("grant_type"))
         if grant is not None:
             return json_response(grant(form, credentials, timezone.now()))

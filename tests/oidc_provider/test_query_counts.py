@@ -182,7 +182,8 @@ def test_the_connected_apps_cost_the_same_for_one_and_for_ten(app: App, browser:
     statements = _statements(lambda: browser.get(CONNECTED_APPS))
     assert [name for name in statements if name != "SELECT session"] == [
         "SELECT user",  # who sits at the browser
-        "SELECT approval",  # with app, owner and logo
+        "SELECT approval",  # with app, owner and logo, and when it was used last
+        "SELECT accountdeletion",  # which the frame would tell of
     ]
 
 

@@ -4,13 +4,14 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.management.job_command import JobCommand
-from oidc_provider import flows, tokens
+from oidc_provider import flows, request_records, tokens
 
 
 class Command(JobCommand):
-    help = "Delete codes, tokens, waiting requests and sessions that nothing can come of any more. Safe at any time."
+    help = "Delete codes, tokens, requests, sessions and records that are past their use. Safe at any time."
 
     def perform(self) -> str:
         now = timezone.now()
         call_command("clearsessions")
-        return f"Deleted {tokens.delete_past_use(now) + flows.delete_past_use(now)} rows."
+        rooms = (tokens, flows, request_records)
+        return f"Deleted {sum(room.delete_past_use(now) for room in rooms)} rows."
