@@ -23,8 +23,11 @@ SCHEDULE: dict[str, timedelta] = {
     "rank_leaderboards": timedelta(minutes=5),  # badges are counted there
     "mark_inactive": timedelta(days=1),
     "delete_expired": timedelta(hours=1),
+    "delete_accounts": timedelta(hours=1),
+    "remind_of_keys": timedelta(days=1),
     "sweep_uploads": timedelta(minutes=5),
     "sweep_presence": timedelta(minutes=15),
+    "sweep_assets": timedelta(days=1),
     "reconcile_files": timedelta(days=1),  # last: it takes longest
 }
 RETRY = timedelta(minutes=5)  # after a failure, where the interval is longer

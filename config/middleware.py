@@ -75,7 +75,8 @@ class ApiMiddleware:
 
 
 class ContentMiddleware:
-    """Takes requests for uploaded files straight to their view: no session, no cookie, no page's headers.
+    """Takes requests for uploaded files, the image host's and profiles', straight to their view: no session, no cookie,
+    no page's headers.
 
     Where IMAGE_CDN_URL names a host of its own, that host serves files and nothing else.
     """
@@ -88,7 +89,7 @@ class ContentMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
         if self.own_host and split_domain_port(request.get_host())[0] == self.own_host:
             urls = "imagehost.content_urls"
-        elif request.path_info.startswith("/media/"):
+        elif request.path_info.startswith(("/media/", "/uploads/")):
             urls = settings.ROOT_URLCONF
             request.get_host()  # DisallowedHost is answered 400, here as on every page
         else:

@@ -1,4 +1,4 @@
-"""Where the image host keeps its files: a folder, or a bucket of an S3-compatible store."""
+"""Where files are kept, the image host's and those of profiles: folders, or a bucket of an S3-compatible store."""
 
 from pathlib import Path
 from typing import Any
@@ -6,14 +6,15 @@ from typing import Any
 from config import env
 
 
-def options(var_dir: Path, *, is_read_by_group: bool) -> dict[str, Any]:
-    """The entry of Django's STORAGES. S3_BUCKET decides; with it come endpoint, region and credentials.
+def options(directory: Path, *, variable: str, is_read_by_group: bool = False) -> dict[str, Any]:
+    """An entry of Django's STORAGES. S3_BUCKET decides; with it come endpoint, region and credentials.
 
+    `directory`: the folder, where the environment's `variable` names no other one; in a bucket, keys tell them apart.
     `is_read_by_group`: another web server, whose user is in this one's group, sends what lies in the folder.
     """
     bucket = env.text("S3_BUCKET", "")
     if not bucket:
-        location = Path(env.text("FILES_DIR", str(var_dir / "files"))).resolve()
+        location = Path(env.text(variable, str(directory))).resolve()
         modes = {"file_permissions_mode": 0o640, "directory_permissions_mode": 0o750} if is_read_by_group else {}
         return {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": location, **modes}}
     # Some stores refuse the checksums that the client adds on its own.

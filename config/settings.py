@@ -164,6 +164,7 @@ ON_DELETE = [
     "lookup.profiles.lock_of_user",
     "lookup.figures.withdraw",
     "imagehost.files.delete_of_user",
+    "lookup.uploads.delete_of_user",
 ]
 
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"{SITE_NAME}: "
@@ -182,6 +183,7 @@ REFRESH_TOKEN_LIFETIME = timedelta(days=30)
 ID_TOKEN_LIFETIME = timedelta(hours=10)
 REFRESH_REUSE_TOLERANCE = timedelta(seconds=10)
 DISCOVERY_CACHE_TIME = timedelta(seconds=300)
+REQUEST_LOG_IN_BACKGROUND = True  # tests write it themselves
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "oidc_provider.Application"
 OAUTH2_PROVIDER_GRANT_MODEL = "oidc_provider.Grant"
@@ -202,7 +204,7 @@ SILENCED_SYSTEM_CHECKS = [
 ]
 
 # --- Lookup -----------------------------------------------------------------------------------------------------------
-UPLOAD_CDN_URL = env.base_url("UPLOAD_CDN_URL", f"{BASE_URL}/static/uploads")
+UPLOAD_CDN_URL = env.base_url("UPLOAD_CDN_URL", f"{BASE_URL}/uploads")
 ASSET_URL = env.base_url("ASSET_URL", f"{BASE_URL}/static")
 CHAT_CDN_URL = env.base_url("CHAT_CDN_URL", "https://cdn.discordapp.com")
 VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.DatabaseVisits"
@@ -234,7 +236,10 @@ STATICFILES_DIRS = [BASE_DIR / "static"]
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
-    "imagehost": object_storage.options(VAR_DIR, is_read_by_group=FILE_DELIVERY == "accel"),
+    "imagehost": object_storage.options(
+        VAR_DIR / "files", variable="FILES_DIR", is_read_by_group=FILE_DELIVERY == "accel"
+    ),
+    "uploads": object_storage.options(VAR_DIR / "uploads", variable="UPLOADS_DIR"),
 }
 
 # --- Mail -------------------------------------------------------------------------------------------------------------

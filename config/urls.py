@@ -6,12 +6,14 @@ from django.urls import include, path, re_path
 
 from accounts.signup import SignupView
 from config import health, views
+from dashboard.views import docs
 
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents it
 
 urlpatterns = [
     path("", views.home, name="home"),
     path("docs/openapi.json", views.openapi, name="openapi"),
+    path("llms.txt", docs.llms_txt, name="llms_txt"),
     path("", include("dashboard.urls")),
     path("healthz", health.healthz),
     path("readyz", health.readyz),

@@ -18,6 +18,7 @@ def pytest_configure() -> None:
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},  # nothing is collected
     }
+    settings.REQUEST_LOG_IN_BACKGROUND = False
     if settings.REDIS_URL:
         settings.REDIS_URL = environment.own_redis(settings.REDIS_URL)
         settings.CACHES = {name: {**cache, "LOCATION": settings.REDIS_URL} for name, cache in settings.CACHES.items()}
@@ -39,11 +40,12 @@ def _nothing_is_left_over() -> None:
     from django.core.cache import cache
 
     from accounts import key_uses, limits
-    from oidc_provider import signing
+    from oidc_provider import request_log, signing
 
     limits._store.cache_clear()
     key_uses.last_uses.clear()
     signing.forget_cached_signer()
+    request_log.forget()
     if settings.REDIS_URL:
         from django_redis import get_redis_connection
 

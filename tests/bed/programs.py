@@ -1,11 +1,17 @@
-"""Finds PostgreSQL and Redis on this machine, or installs them from the distribution."""
+"""Finds PostgreSQL, Redis and Chromium on this machine, or installs them from the distribution."""
 
 import os
 import shutil
 import subprocess
 from pathlib import Path
 
-PROGRAMS = {"initdb": "postgresql", "postgres": "postgresql", "redis-server": "redis-server"}  # program: package
+# By the package that brings it.
+PROGRAMS = {
+    "initdb": "postgresql",
+    "postgres": "postgresql",
+    "redis-server": "redis-server",
+    "chromium": "chromium",
+}
 
 
 class MissingProgramError(Exception):

@@ -152,7 +152,7 @@ def test_ben_is_as_new_and_cleo_shows_her_chat_picture(entry: Json, client: Clie
     assert cleo["user"]["premium"] is True
     assert cleo["user"]["avatarUrl"].endswith(f"/api/chat/avatar/{cleo['user']['id']}")
     answer = client.get(f"/api/chat/avatar/{cleo['user']['id']}")
-    assert answer.headers["Location"].endswith("/static/uploads/demo/avatar-9.svg")
+    assert answer.headers["Location"].endswith("/uploads/demo/avatar-9.svg")
 
 
 def test_everything_is_valid_and_every_file_is_there() -> None:
