@@ -1,0 +1,1 @@
+"""The pages that help to debug an app."""

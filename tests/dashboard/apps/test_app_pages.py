@@ -1,0 +1,230 @@
+"""The pages of an app: whose they are, what they show, what they cost."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts import audit
+from accounts.http import SignedInRequest
+from accounts.models import AuditEvent, User
+from dashboard import access, versions
+from oidc_provider import applications
+from oidc_provider.models import AccessToken, Application, RefreshToken
+from tests.bed.browser import Browser
+from tests.factories.accounts import StaffFactory, UserFactory
+from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
+from tests.pages.markup import problems_of
+
+pytestmark = pytest.mark.django_db
+
+PAGES = ["", "settings/", "redirects/", "activity/", "reset-secret/", "revoke-tokens/", "delete/"]
+POSTED = ["settings/", "preview/", "redirects/", "reset-secret/", "revoke-tokens/", "delete/"]
+PERSONAL = ["/dashboard/apps/", "/dashboard/apps/new/", "/dashboard/apps/scopes/email/"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_is_sound_and_changes_nothing_by_being_read(browser: Browser, app: Application, page: str) -> None:
+    before = Application.objects.values().get()
+    browser.open(f"/dashboard/apps/{app.client_id}/{page}")
+    assert browser.response.status_code == 200
+    assert problems_of(browser.response) == []
+    assert "no-store" in browser.response.headers["Cache-Control"]
+    assert Application.objects.values().get() == before
+    assert not AuditEvent.objects.filter(verb__startswith="application:").exists()
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_an_app_of_somebody_else_does_not_exist(browser: Browser, page: str) -> None:
+    foreign = ApplicationFactory.create()
+    assert browser.open(f"/dashboard/apps/{foreign.client_id}/{page}").response.status_code == 404
+
+
+@pytest.mark.parametrize("page", POSTED)
+def test_nothing_can_be_done_to_an_app_of_somebody_else(browser: Browser, app: Application, page: str) -> None:
+    foreign = ApplicationFactory.create(name="Theirs")
+    before = Application.objects.filter(pk=foreign.pk).values().get()
+    token = browser.open("/dashboard/apps/new/").form("ticket").fields["csrfmiddlewaretoken"]
+    data = {"csrfmiddlewaretoken": token, "typed_name": "Theirs", "name": "Mine", "url": "x"}
+    assert browser.client.post(f"/dashboard/apps/{foreign.client_id}/{page}", data).status_code == 404
+    assert Application.objects.filter(pk=foreign.pk).values().get() == before
+
+
+@pytest.mark.parametrize("path", [*PERSONAL, *(f"/dashboard/apps/{'0' * 32}/{page}" for page in PAGES)])
+def test_without_login_every_page_leads_to_it(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/accounts/login/?next={path}")
+
+
+@pytest.mark.parametrize("path", ["/dashboard/apps/preview/", "/dashboard/apps/check-redirects/"])
+def test_what_is_posted_alone_is_not_read(browser: Browser, path: str) -> None:
+    assert browser.open(path).response.status_code == 405
+
+
+def test_the_list_says_what_to_do_while_it_is_empty(browser: Browser) -> None:
+    browser.open("/dashboard/apps/")
+    assert problems_of(browser.response) == []
+    assert browser.page.xpath("//div[@class='empty']//a/@href") == ["/dashboard/apps/new/"]
+
+
+def test_the_list_shows_ones_own_apps_and_how_they_stand(browser: Browser, app: Application, user: User) -> None:
+    ApprovalFactory.create_batch(2, application=app)
+    applications.verify(application=app, by=None)
+    closed = ApplicationFactory.create(user=user, name="Closed")
+    applications.suspend(application=closed, by=None, reason="")
+    ApplicationFactory.create(name="Foreign")
+    browser.open("/dashboard/apps/")
+    assert problems_of(browser.response) == []
+    rows = [" ".join(row.text_content().split()) for row in browser.page.xpath("//li[@class='row']")]
+    assert len(rows) == 2
+    assert "Closed Suspended 0 people use it Not used so far" in rows[0]
+    assert "Ada's app Active Verified 2 people use it Not used so far" in rows[1]
+
+
+def test_the_list_costs_the_same_for_one_app_and_for_ten(browser: Browser, app: Application, user: User) -> None:
+    with CaptureQueriesContext(connection) as one:
+        browser.open("/dashboard/apps/")
+    for made in ApplicationFactory.create_batch(9, user=user):
+        ApprovalFactory.create(application=made)
+    with CaptureQueriesContext(connection) as ten:
+        browser.open("/dashboard/apps/")
+    assert len(browser.page.xpath("//li[@class='row']")) == 10
+    assert len(ten) == len(one)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_suspension_stands_on_every_page_with_its_reason(browser: Browser, app: Application, page: str) -> None:
+    applications.suspend(application=app, by=None, reason="It asked for <b>passwords</b>.")
+    browser.open(f"/dashboard/apps/{app.client_id}/{page}")
+    assert "Suspended since" in browser.text
+    assert "Reason: It asked for <b>passwords</b>." in browser.text
+    assert problems_of(browser.response) == []
+
+
+def test_the_contact_stands_in_the_banner(browser: Browser, app: Application, settings: object) -> None:
+    settings.SUPPORT_EMAIL = "help@hearth.example"  # type: ignore[attr-defined]  # pytest-django's, which has no type
+    applications.suspend(application=app, by=None, reason="")
+    browser.open(f"/dashboard/apps/{app.client_id}/")
+    assert browser.page.xpath("//div[contains(@class, 'notice')]//a/@href") == ["mailto:help@hearth.example"]
+
+
+def test_the_trail_tells_who_did_what_and_why(browser: Browser, app: Application, user: User) -> None:
+    staff = StaffFactory.create(username="Keeper")
+    applications.change_details(application=app, by=user, name="New name")
+    applications.change_scopes(application=app, by=user, scopes=["openid", "offline_access"])
+    applications.suspend(application=app, by=staff, reason="It broke the rules.")
+    applications.restore(application=app, by=None)
+    browser.open(f"/dashboard/apps/{app.client_id}/activity/")
+    rows = [" ".join(row.text_content().split()) for row in browser.page.xpath("//li[@class='row']")]
+    assert rows[0].startswith("Restored")
+    assert "by the service itself" in rows[0]
+    assert rows[1].startswith("Suspended")
+    assert "by the staff of Hearth" in rows[1]
+    assert "Reason: It broke the rules." in rows[1]
+    assert "Keeper" not in browser.text
+    assert rows[2].endswith("Scopes removed identify added offline_access")
+    assert rows[3].endswith("Name Ada's app became New name")
+    assert "by you" in rows[3]
+
+
+def test_addresses_are_told_for_ones_own_acts_alone(browser: Browser, app: Application, user: User) -> None:
+    from accounts import client_address
+
+    for actor, address in ((user, "192.0.2.1"), (StaffFactory.create(), "192.0.2.2")):
+        token = client_address.current.set(address)
+        applications.verify(application=app, by=actor)
+        applications.unverify(application=app, by=actor)
+        client_address.current.reset(token)
+    browser.open(f"/dashboard/apps/{app.client_id}/activity/")
+    assert "192.0.2.1" in browser.text
+    assert "192.0.2.2" not in browser.text
+
+
+def test_what_users_did_with_their_own_account_is_not_in_the_trail(browser: Browser, app: Application) -> None:
+    somebody = UserFactory.create(username="Somebody")
+    audit.record("approval:withdrawn", by=somebody, on=app, user_id=somebody.pk)
+    browser.open(f"/dashboard/apps/{app.client_id}/activity/")
+    assert "Somebody" not in browser.text
+    assert not browser.page.xpath("//li[@class='row']")
+
+
+def test_the_trail_has_pages_of_25_and_costs_the_same(browser: Browser, app: Application, user: User) -> None:
+    path = f"/dashboard/apps/{app.client_id}/activity/"
+    applications.verify(application=app, by=user)
+    with CaptureQueriesContext(connection) as one:
+        browser.open(path)
+    for _ in range(15):
+        applications.unverify(application=app, by=user)
+        applications.verify(application=app, by=user)
+    with CaptureQueriesContext(connection) as many:
+        browser.open(path)
+    assert len(browser.page.xpath("//li[@class='row']")) == 25
+    assert len(many) == len(one)
+    assert len(browser.open(f"{path}?page=2").page.xpath("//li[@class='row']")) == 6
+
+
+def test_the_helper_marks_the_first_character_and_changes_nothing(browser: Browser, app: Application) -> None:
+    browser.open(f"/dashboard/apps/{app.client_id}/redirects/").submit(url="https://app.example.org/Callback")
+    assert "They differ in upper and lower case." in browser.text
+    assert browser.page.xpath("//mark/text()") == ["C", "c"]
+    assert "it is character 25." in browser.text
+    assert problems_of(browser.response) == []
+    browser.submit(url="https://app.example.org/callback")
+    assert "It matches" in browser.text
+
+
+def tokens_of(app: Application) -> int:
+    return AccessToken.objects.filter(application=app).count() + RefreshToken.objects.filter(application=app).count()
+
+
+def test_all_tokens_are_revoked_and_approvals_kept(browser: Browser, app: Application, user: User) -> None:
+    from tests.dashboard.apps.test_secret import refreshed
+
+    refreshed(app, user, 1)
+    approval = ApprovalFactory.create(application=app)
+    other = ApplicationFactory.create(user=user)
+    refreshed(other, user, 1)
+    page = browser.open(f"/dashboard/apps/{app.client_id}/revoke-tokens/").page
+    form = next(form for form in page.forms if not form.get("action") and form.method == "POST")
+    browser.response = browser.client.post(browser.response.request["PATH_INFO"], dict(form.form_values()), follow=True)
+    assert "All tokens of the app are revoked." in browser.text
+    assert (tokens_of(app), tokens_of(other)) == (0, 1)
+    approval.refresh_from_db()
+    assert AuditEvent.objects.get(verb="application:tokens_revoked").actor == user
+
+
+def test_an_app_is_deleted_by_its_name(browser: Browser, app: Application, user: User) -> None:
+    browser.open(f"/dashboard/apps/{app.client_id}/delete/").submit(typed_name="Another app")
+    assert browser.errors() == ["This is not the app's name. Type Ada's app."]
+    assert Application.objects.filter(pk=app.pk).exists()
+    browser.submit(typed_name="Ada's app")
+    assert browser.response.request["PATH_INFO"] == "/dashboard/apps/"
+    assert "Ada's app is deleted." in browser.text
+    assert not Application.objects.exists()
+    assert AuditEvent.objects.get(verb="application:deleted").actor == user
+
+
+def test_a_name_is_typed_as_a_page_shows_it(browser: Browser, app: Application) -> None:
+    applications.change_details(application=app, by=app.user, name="Two  gaps\u00a0here")
+    browser.open(f"/dashboard/apps/{app.client_id}/delete/").submit(typed_name="Two gaps here")
+    assert not Application.objects.exists()
+
+
+@pytest.mark.parametrize("page", ["revoke-tokens/", "delete/", "reset-secret/"])
+def test_an_app_that_goes_while_the_page_is_served_is_404(
+    browser: Browser, app: Application, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    """Another tab deletes it after it was found, and before it is locked."""
+    find = access.application_of
+
+    def find_and_lose(request: SignedInRequest, client_id: str) -> Application:
+        found = find(request, client_id)
+        applications.delete(application=found, by=None)
+        return found
+
+    token = browser.open("/dashboard/apps/new/").form("ticket").fields["csrfmiddlewaretoken"]
+    data = {"csrfmiddlewaretoken": token, "typed_name": "Ada's app", "version": versions.of(app.secret_changed_at)}
+    monkeypatch.setattr(access, "application_of", find_and_lose)
+    assert browser.client.post(f"/dashboard/apps/{app.client_id}/{page}", data).status_code == 404

@@ -1,0 +1,72 @@
+"""The rows of redirect URLs: what is said to each, on the page and while it is typed."""
+
+import pytest
+
+from dashboard import redirect_rows
+from tests.bed.browser import Browser
+from tests.dashboard.apps.test_registration import fill, send
+
+URL = "https://app.example/callback"
+CHECK = "/dashboard/apps/check-redirects/"
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("https://*.app.example/", "Wildcards (*) are not allowed"),
+        (f"{URL}#top", "Remove the fragment"),
+        ("http://app.example/", "Use https; plain http is allowed for the hosts 127.0.0.1 and localhost only."),
+        ("myapp:/callback", "must be a domain name in reverse with a dot in it"),
+        ("com.example.app://callback", "After a private-use scheme comes one slash"),
+        ("https://me:pw@app.example/", "Remove the user name or password before the host."),
+        ("https://app.example/a b", "contains white space"),
+        ("https://app.example:0/", "The port must be between 1 and 65535."),
+        ("app.example/callback", "Write the whole URL, beginning with https://."),
+        (f"https://app.example/{'x' * 240}", "The URL has 260 characters; at most 250 are allowed."),
+        (URL, "This URL stands in row 1 already; remove one of the two."),
+    ],
+)
+def test_a_row_says_which_rule_and_how_to_mend_it(url: str, problem: str) -> None:
+    first, second = redirect_rows.rows_of([URL, url])
+    assert first.problem == ""
+    assert problem in second.problem
+
+
+@pytest.mark.parametrize(
+    ("urls", "advice"),
+    [
+        ([URL, f"{URL}/"], [f"{URL}/ is in the list too.", f"{URL} is in the list too."]),
+        (["http://localhost:3000/cb"], ["register http://127.0.0.1 instead"]),
+        (["http://127.0.0.1/cb"], [""]),
+        ([URL, "https://app.example/other"], ["", ""]),
+        (["", URL], ["", ""]),
+    ],
+)
+def test_advice_refuses_nothing(urls: list[str], advice: list[str]) -> None:
+    rows = redirect_rows.rows_of(urls)
+    assert [row.problem for row in rows] == [""] * len(urls)
+    for row, expected in zip(rows, advice, strict=True):
+        assert expected in row.advice
+        assert bool(row.advice) == bool(expected)
+
+
+@pytest.mark.django_db
+def test_the_page_puts_the_message_at_its_row(browser: Browser) -> None:
+    send(browser, fill(browser, redirect_urls=[URL, "", "http://app.example/"]))
+    row = browser.page.get_element_by_id("redirect-2")
+    assert (row.get("value"), row.get("aria-invalid")) == ("http://app.example/", "true")
+    described = [browser.page.get_element_by_id(name).text_content() for name in row.get("aria-describedby").split()]
+    assert described[0] == "19 of 250 characters"
+    assert described[1].startswith("Use https")
+    assert browser.page.get_element_by_id("redirect-1").get("aria-invalid") is None
+    assert "2 of 10 in use" in browser.text
+
+
+@pytest.mark.django_db
+def test_the_check_answers_row_by_row_as_the_page_would(browser: Browser) -> None:
+    token = browser.open("/dashboard/apps/new/").form("ticket").fields["csrfmiddlewaretoken"]
+    urls = [URL, "", "http://app.example/", f"{URL}/", " "]
+    answer = browser.client.post(CHECK, {"csrfmiddlewaretoken": token, "redirect_urls": urls})
+    rows = redirect_rows.rows_of([url.strip() for url in urls])
+    assert answer.json() == {"rows": [{"problem": row.problem, "advice": row.advice} for row in rows]}
+    assert answer.json()["rows"][2]["problem"].startswith("Use https")

@@ -1,0 +1,237 @@
+"""A new app: one screen, the secret once, a message for each mistake."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+
+from accounts.models import AuditEvent, User
+from dashboard import app_edits
+from dashboard.app_edits import AppValues
+from oidc_provider import application_rules, applications
+from oidc_provider.applications import AlreadyRegistered
+from oidc_provider.models import Application
+from oidc_provider.scopes import SCOPES
+from tests.bed.browser import Browser
+from tests.bed.threads import together
+from tests.dashboard.apps.pictures import png
+from tests.factories.accounts import UserFactory
+from tests.factories.oidc_provider import ApplicationFactory
+from tests.pages.markup import problems_of
+
+pytestmark = pytest.mark.django_db
+
+NEW = "/dashboard/apps/new/"
+URL = "https://app.example/callback"
+
+
+def fill(browser: Browser, **values: Any) -> dict[str, Any]:
+    """What the page's own form sends, with `values` typed into it."""
+    form = browser.open(NEW).form("ticket")
+    return {
+        "csrfmiddlewaretoken": form.fields["csrfmiddlewaretoken"],
+        "ticket": form.fields["ticket"],
+        "name": "My app",
+        "redirect_urls": [URL],
+        "scopes": ["openid", "identify"],
+        **values,
+    }
+
+
+def send(browser: Browser, data: dict[str, Any]) -> Browser:
+    browser.response = browser.client.post(NEW, data, follow=True)
+    return browser
+
+
+def secret_on(browser: Browser) -> str:
+    return str(browser.page.get_element_by_id("copy-client-secret").text_content())
+
+
+def test_the_page_begins_with_two_scopes_and_ten_rows(browser: Browser) -> None:
+    browser.open(NEW)
+    assert problems_of(browser.response) == []
+    assert browser.page.xpath("//input[@name='scopes' and @checked]/@value") == ["openid", "identify"]
+    assert len(browser.page.xpath("//input[@name='redirect_urls']")) == 10
+    assert "0 of 10 in use" in browser.text
+
+
+def test_the_secret_stands_in_the_answer_itself_and_nowhere_else(browser: Browser, user: User) -> None:
+    send(browser, fill(browser, homepage_url="https://app.example/"))
+    app = Application.objects.get()
+    secret = secret_on(browser)
+    assert app.check_secret(secret)
+    assert (app.user, app.name, app.redirect_urls) == (user, "My app", [URL])
+    assert (app.registered_scopes, app.homepage_url) == (["openid", "identify"], "https://app.example/")
+    assert browser.response.redirect_chain == []
+    assert "no-store" in browser.response.headers["Cache-Control"]
+    assert browser.page.xpath("//*[@role='alert']")
+    lines = browser.page.get_element_by_id("env-text").text_content().split()
+    assert f"OIDC_CLIENT_ID={app.client_id}" in lines
+    assert f"OIDC_CLIENT_SECRET={secret}" in lines
+    assert f"OIDC_REDIRECT_URI={URL}" in lines
+    assert problems_of(browser.response) == []
+    assert secret not in str(dict(browser.client.session))
+    assert secret not in str(list(AuditEvent.objects.values()))
+    for page in ("", "settings/", "activity/"):
+        assert secret not in browser.open(f"/dashboard/apps/{app.client_id}/{page}").response.content.decode()
+
+
+def test_no_link_of_the_page_holds_the_secret(browser: Browser) -> None:
+    send(browser, fill(browser))
+    assert not [url for url in browser.page.xpath("//@href | //@src | //@action") if secret_on(browser) in url]
+
+
+def test_a_form_that_is_sent_twice_makes_one_app_and_keeps_its_secret(browser: Browser) -> None:
+    data = fill(browser)
+    secret = secret_on(send(browser, data))
+    send(browser, data)
+    app = Application.objects.get()
+    assert app.check_secret(secret)
+    assert browser.response.request["PATH_INFO"] == f"/dashboard/apps/{app.client_id}/"
+    assert "This form has made its app already" in browser.text
+
+
+def test_a_form_whose_app_is_deleted_does_not_bring_it_back(browser: Browser, user: User) -> None:
+    data = fill(browser)
+    send(browser, data)
+    deleted = Application.objects.get()
+    applications.delete(application=deleted, by=user)
+    send(browser, data)
+    assert not Application.objects.exists()
+    assert browser.errors() == [app_edits.DELETED_MEANWHILE]
+    assert app_edits.DELETED_MEANWHILE in browser.text
+    assert browser.page.get_element_by_id("id_name").get("value") == "My app"
+    assert problems_of(browser.response) == []
+    send(browser, {**data, "ticket": browser.form("ticket").fields["ticket"]})
+    assert Application.objects.get().client_id != deleted.client_id
+
+
+def test_each_scope_shows_its_claims_as_an_example(browser: Browser) -> None:
+    browser.open(NEW)
+    examples = {
+        summary.text_content().removeprefix("Example of "): json.loads(summary.getparent().xpath("string(.//code)"))
+        for summary in browser.page.xpath("//details[contains(@class, 'scope-example')]/summary")
+    }
+    assert {name: tuple(example) for name, example in examples.items()} == {
+        scope.name: scope.claims for scope in SCOPES.values() if scope.claims
+    }
+    assert examples["email"] == {"email": "ada@mail.example", "email_verified": True}
+
+
+def test_two_forms_make_two_apps(browser: Browser) -> None:
+    send(browser, fill(browser))
+    send(browser, fill(browser))
+    assert Application.objects.count() == 2
+
+
+def test_the_client_id_is_not_for_the_sender_to_choose(browser: Browser) -> None:
+    foreign = app_edits.new_ticket(UserFactory.create())
+    for ticket in ("0" * 32, foreign):
+        send(browser, fill(browser, ticket=ticket))
+        assert app_edits.STALE_TICKET in browser.text
+        assert browser.form("ticket").fields["ticket"] != ticket
+    assert not Application.objects.exists()
+
+
+def test_a_form_that_was_refused_for_its_age_can_be_sent_once_more(browser: Browser) -> None:
+    data = fill(browser, ticket="old")
+    send(browser, data)
+    send(browser, {**data, "ticket": browser.form("ticket").fields["ticket"]})
+    assert Application.objects.count() == 1
+
+
+def test_a_logo_is_encoded_anew(browser: Browser) -> None:
+    send(browser, fill(browser, logo=SimpleUploadedFile("logo.png", png(600, 300))))
+    assert bytes(Application.objects.get().logo.png).startswith(b"\x89PNG")
+
+
+def test_a_form_that_comes_back_says_that_the_logo_must_be_chosen_again(browser: Browser) -> None:
+    assert "Choose the logo once more" not in browser.open(NEW).text
+    send(browser, fill(browser, name="", logo=SimpleUploadedFile("logo.png", png(300, 300))))
+    assert "Choose the logo once more" in browser.text
+
+
+def test_a_file_that_is_no_picture_makes_no_app(browser: Browser) -> None:
+    send(browser, fill(browser, logo=SimpleUploadedFile("logo.png", b"<svg/>")))
+    assert browser.errors() == ["This is not a picture in PNG, JPEG, WebP or GIF format."]
+    assert not Application.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"name": ""}, "This field is required."),
+        ({"name": "x" * 65}, "Ensure this value has at most 64 characters (it has 65)."),
+        ({"name": "Hearth"}, "This is the name of the service itself."),
+        ({"name": "H\u0435arth"}, "The name looks like that of the service itself, Hearth."),
+        ({"name": "My Official app"}, "The word “official” is not allowed in a name."),
+        ({"name": "Trusted app"}, "A verified app has this name."),
+        (
+            {"name": "Tru5ted App"},
+            "The name looks like that of a verified app, Trusted app. Choose one that nobody takes for it.",
+        ),
+        ({"privacy_url": "javascript:alert(1)"}, "Enter a valid URL."),
+        ({"terms_url": "nonsense"}, "Enter a valid URL."),
+        ({"redirect_urls": []}, "Register at least one redirect URL."),
+        ({"redirect_urls": ["", " "]}, "Register at least one redirect URL."),
+        (
+            {"redirect_urls": [f"{URL}/{number}" for number in range(11)]},
+            "There are 11 redirect URLs; an app can have at most 10.",
+        ),
+        ({"redirect_urls": ["http://app.example/"]}, "Mend the rows that say what is wrong with them."),
+        ({"scopes": []}, "Register at least one scope."),
+        ({"scopes": ["profile"]}, "Select a valid choice. profile is not one of the available choices."),
+        ({"scopes": ["email"]}, "email is locked: staff must unlock it for Ada first."),
+    ],
+)
+def test_each_mistake_has_its_message_and_makes_no_app(browser: Browser, values: dict[str, Any], message: str) -> None:
+    ApplicationFactory.create(name="Trusted app", is_verified=True)
+    send(browser, fill(browser, **values))
+    assert browser.errors() == [message]
+    assert message in browser.text
+    assert problems_of(browser.response) == []
+    assert Application.objects.count() == 1
+
+
+def test_what_was_typed_is_kept_and_every_message_comes_at_once(browser: Browser) -> None:
+    send(browser, fill(browser, name="Hearth", redirect_urls=["ftp://x"], terms_url="nonsense", scopes=["email"]))
+    assert len(browser.errors()) == 4
+    assert browser.page.xpath("//input[@name='redirect_urls']/@value")[0] == "ftp://x"
+    assert browser.page.xpath("//input[@name='terms_url']/@value") == ["nonsense"]
+
+
+def test_the_51st_app_is_refused(browser: Browser, user: User) -> None:
+    ApplicationFactory.create_batch(49, user=user)
+    send(browser, fill(browser))
+    assert Application.objects.count() == 50
+    send(browser, fill(browser))
+    assert browser.errors() == [application_rules.TOO_MANY]
+    assert Application.objects.count() == 50
+
+
+def test_a_name_with_markup_is_text_everywhere(browser: Browser) -> None:
+    send(browser, fill(browser, name="<script>alert(1)</script>"))
+    app = Application.objects.get()
+    for page in ("", "settings/", "activity/", "reset-secret/", "delete/"):
+        browser.open(f"/dashboard/apps/{app.client_id}/{page}")
+        assert b"<script>alert" not in browser.response.content
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_form_that_is_sent_four_times_at_once_makes_one_app() -> None:
+    owner: User = UserFactory.create()
+    client_id = app_edits.client_id_of(app_edits.new_ticket(owner), owner)
+    made: list[str] = []
+
+    def act(number: int) -> None:
+        values = AppValues(name="My app", redirect_urls=[URL], scopes=["openid"])
+        with contextlib.suppress(AlreadyRegistered):
+            made.append(app_edits.register(owner=owner, client_id=client_id, values=values).client_secret)
+
+    together(4, act)
+    assert len(made) == 1
+    assert Application.objects.get().check_secret(made[0])

@@ -1,0 +1,183 @@
+"""An app's settings: all or nothing, never over a newer state, with a word before sign-ins break."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import AuditEvent, User
+from dashboard import versions
+from oidc_provider import applications, logos
+from oidc_provider.models import Application, Grant
+from tests.bed.browser import Browser
+from tests.dashboard.apps.pictures import png
+from tests.factories.oidc_provider import REDIRECT_URL, ApplicationFactory, PendingRequestFactory
+from tests.pages.markup import problems_of
+
+pytestmark = pytest.mark.django_db
+
+OTHER = "https://app.example.org/other"
+
+
+def fill(browser: Browser, app: Application, **values: Any) -> dict[str, Any]:
+    form = browser.open(f"/dashboard/apps/{app.client_id}/settings/").form("version")
+    return {
+        **{name: form.fields[name] for name in ("csrfmiddlewaretoken", "version", "name")},
+        "redirect_urls": app.redirect_urls,
+        "scopes": app.registered_scopes,
+        **values,
+    }
+
+
+def send(browser: Browser, app: Application, data: dict[str, Any]) -> Application:
+    browser.response = browser.client.post(f"/dashboard/apps/{app.client_id}/settings/", data, follow=True)
+    stored: Application = Application.objects.get(pk=app.pk)
+    return stored
+
+
+def test_the_form_shows_what_is_stored(browser: Browser, app: Application) -> None:
+    browser.open(f"/dashboard/apps/{app.client_id}/settings/")
+    assert problems_of(browser.response) == []
+    assert browser.page.xpath("//input[@name='redirect_urls']/@value")[0] == REDIRECT_URL
+    assert browser.page.xpath("//input[@name='scopes' and @checked]/@value") == ["openid", "identify"]
+    assert browser.page.get_element_by_id("id_name").get("value") == "Ada's app"
+
+
+def test_everything_is_saved_at_once_and_told_in_the_trail(browser: Browser, app: Application, user: User) -> None:
+    changed = send(
+        browser,
+        app,
+        fill(
+            browser,
+            app,
+            name="Another name",
+            support_url="https://app.example/help",
+            redirect_urls=[REDIRECT_URL, "", OTHER],
+            scopes=["openid", "offline_access"],
+        ),
+    )
+    assert (changed.name, changed.support_url) == ("Another name", "https://app.example/help")
+    assert changed.redirect_urls == [REDIRECT_URL, OTHER]
+    assert changed.registered_scopes == ["openid", "offline_access"]
+    assert "Another name is saved." in browser.text
+    events = AuditEvent.objects.filter(object_id=str(app.pk), actor=user).order_by("pk")
+    assert [event.verb for event in events] == [
+        "application:details_changed",
+        "application:redirect_urls_changed",
+        "application:scopes_changed",
+    ]
+
+
+def test_one_mistake_saves_nothing(browser: Browser, app: Application) -> None:
+    before = Application.objects.values().get()
+    send(browser, app, fill(browser, app, name="Another name", scopes=["email"]))
+    assert browser.errors() == ["email is locked: staff must unlock it for Ada first."]
+    assert Application.objects.values().get() == before
+    assert 'value="Another name"' in browser.response.content.decode()
+
+
+def test_a_form_of_an_older_state_is_refused_and_keeps_what_was_typed(browser: Browser, app: Application) -> None:
+    data = fill(browser, app, name="Mine")
+    applications.change_scopes(application=app, scopes=["openid"], by=app.user)
+    stored = send(browser, app, data)
+    assert (stored.name, stored.registered_scopes) == ("Ada's app", ["openid"])
+    assert browser.errors() == [versions.CHANGED]
+    assert versions.CHANGED in browser.text
+    assert browser.page.get_element_by_id("id_name").get("value") == "Mine"
+
+
+def test_a_new_name_drops_verified_and_says_so(browser: Browser, app: Application) -> None:
+    applications.verify(application=app, by=None)
+    changed = send(browser, app, fill(browser, app, name="Another name"))
+    assert not changed.is_verified
+    assert "no longer verified" in browser.text
+
+
+def test_a_trailing_slash_twin_is_saved_with_a_warning(browser: Browser, app: Application) -> None:
+    changed = send(browser, app, fill(browser, app, redirect_urls=[REDIRECT_URL, f"{REDIRECT_URL}/"]))
+    assert changed.redirect_urls == [REDIRECT_URL, f"{REDIRECT_URL}/"]
+    assert f"{REDIRECT_URL} and {REDIRECT_URL}/ are two different URLs." in browser.text
+
+
+def signed_in_by_code(app: Application, days_ago: int) -> None:
+    grant = Grant.objects.create(
+        application=app,
+        user=app.user,
+        code="0" * 64,
+        redirect_uri=REDIRECT_URL,
+        expires=timezone.now(),
+        auth_time=0,
+        scope="openid",
+    )
+    Grant.objects.filter(pk=grant.pk).update(created=timezone.now() - timedelta(days=days_ago))
+
+
+def started(app: Application, days_ago: int) -> None:
+    PendingRequestFactory.create(application=app, created_at=timezone.now() - timedelta(days=days_ago))
+
+
+@pytest.mark.parametrize("used", [signed_in_by_code, started])
+def test_removing_a_url_that_was_used_asks_whether_one_is_sure(browser: Browser, app: Application, used: Any) -> None:
+    used(app, 6)
+    data = fill(browser, app, redirect_urls=[OTHER])
+    assert send(browser, app, data).redirect_urls == [REDIRECT_URL]
+    assert browser.errors() == [f"Sign-ins of the last 7 days went to {REDIRECT_URL}. Without it they fail."]
+    assert browser.page.xpath("//input[@type='checkbox' and @name='is_sure']")
+    assert problems_of(browser.response) == []
+    assert send(browser, app, {**data, "is_sure": "on"}).redirect_urls == [OTHER]
+
+
+@pytest.mark.parametrize("used", [signed_in_by_code, started])
+def test_removing_a_url_that_nobody_used_of_late_asks_nothing(browser: Browser, app: Application, used: Any) -> None:
+    used(app, 8)
+    assert send(browser, app, fill(browser, app, redirect_urls=[OTHER])).redirect_urls == [OTHER]
+
+
+LOOPBACK = "http://127.0.0.1/callback"
+
+
+def test_a_loopback_url_was_used_at_whatever_port(browser: Browser, app: Application) -> None:
+    app.redirect_uris = f"{LOOPBACK} {OTHER}"
+    app.save()
+    PendingRequestFactory.create(application=app, redirect_uri="http://127.0.0.1:53211/callback")
+    assert send(browser, app, fill(browser, app, redirect_urls=[OTHER])).redirect_urls == [LOOPBACK, OTHER]
+    assert browser.errors() == [f"Sign-ins of the last 7 days went to {LOOPBACK}. Without it they fail."]
+
+
+def test_a_loopback_url_that_another_one_stands_for_goes_unasked(browser: Browser, app: Application) -> None:
+    app.redirect_uris = f"{LOOPBACK} http://127.0.0.1:8080/callback"
+    app.save()
+    PendingRequestFactory.create(application=app, redirect_uri="http://127.0.0.1:8080/callback")
+    assert send(browser, app, fill(browser, app, redirect_urls=[LOOPBACK])).redirect_urls == [LOOPBACK]
+
+
+def test_an_old_name_that_is_a_verified_apps_by_now_stops_no_other_edit(browser: Browser, app: Application) -> None:
+    ApplicationFactory.create(name="ADA's app", is_verified=True)
+    assert send(browser, app, fill(browser, app, redirect_urls=[REDIRECT_URL, OTHER])).redirect_urls[1] == OTHER
+    send(browser, app, fill(browser, app, name="Ada's App"))
+    assert browser.errors() == ["A verified app has this name."]
+
+
+def test_a_logo_is_put_and_taken_away(browser: Browser, app: Application) -> None:
+    send(browser, app, fill(browser, app, logo=SimpleUploadedFile("logo.png", png(300, 300))))
+    assert logos.of(app) is not None
+    assert browser.page.xpath("//img[@width='72']/@src") == [reverse("application_logo", args=[app.client_id])]
+    send(browser, app, fill(browser, app, removes_logo="on"))
+    assert logos.of(app) is None
+
+
+def test_a_broken_picture_saves_nothing_else(browser: Browser, app: Application) -> None:
+    logo = SimpleUploadedFile("logo.png", b"no picture")
+    assert send(browser, app, fill(browser, app, name="Another name", logo=logo)).name == "Ada's app"
+    assert browser.errors() == ["This is not a picture in PNG, JPEG, WebP or GIF format."]
+
+
+def test_a_suspended_app_can_be_edited(browser: Browser, app: Application) -> None:
+    applications.suspend(application=app, by=None, reason="It broke the rules.")
+    app.refresh_from_db()
+    assert send(browser, app, fill(browser, app, name="Another name")).name == "Another name"

@@ -1,0 +1,50 @@
+"""Ada, who is signed in through the pages, and an app of hers.
+
+Models are imported inside the fixtures: pytest reads this file before Django is set up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from oidc_provider.models import Application
+    from tests.bed.browser import Browser
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    from tests.factories.accounts import UserFactory
+
+    return UserFactory.create(username="Ada", email="ada@example.org")
+
+
+@pytest.fixture
+def app(user: User) -> Application:
+    from oidc_provider import signing
+    from tests.factories.oidc_provider import ApplicationFactory
+
+    signing.ensure_signing_key()
+    return ApplicationFactory.create(user=user, name="Notebook")
+
+
+@pytest.fixture
+def browser(user: User) -> Browser:
+    """Signed in as `user` just now."""
+    from tests.bed.browser import Browser
+    from tests.factories.accounts import PASSWORD
+
+    signed_in = Browser()
+    signed_in.open("/accounts/login/").submit(login=user.username, password=PASSWORD)
+    return signed_in
+
+
+@pytest.fixture
+def ready(browser: Browser, app: Application) -> Browser:
+    """`browser`; the callback is registered."""
+    from tests.dashboard.debugging.tries import open_try, press
+
+    return press(open_try(browser, app), "act", "add")

@@ -1,0 +1,144 @@
+"""Ready code holds the app's real values, quoted as its language wants it. tests/journeys runs it."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+
+import pytest
+from django.urls import reverse
+
+from dashboard import code_samples
+from dashboard.code_samples.stacks import STACKS
+from oidc_provider.models import Application
+from tests.bed.browser import Browser
+from tests.factories.oidc_provider import CLIENT_SECRET, REDIRECT_URL
+from tests.pages.markup import problems_of
+
+HOSTILE = "https://app.example.org/cb?a='\"$(id)`id`${x}<<issuer>>%27;--"
+EVERY_STACK = pytest.mark.parametrize("stack", [stack.name for stack in STACKS])
+
+
+def code_of(app: Application, stack: str, redirect_url: str = REDIRECT_URL) -> str:
+    (sample,) = [sample for sample in code_samples.samples_of(app, redirect_url) if sample.stack.name == stack]
+    return sample.code
+
+
+def open_code(browser: Browser, app: Application, **query: str) -> Browser:
+    browser.response = browser.client.get(reverse("application_code", args=[app.client_id]), query)
+    return browser
+
+
+@EVERY_STACK
+def test_each_stack_has_a_page_with_the_values_of_the_app(app: Application, browser: Browser, stack: str) -> None:
+    open_code(browser, app, stack=stack)
+    (code,) = browser.page.xpath("//code[@id='sample-code']")
+    assert code.text_content() == code_of(app, stack)
+    assert app.client_id in code.text_content()
+    assert "http://127.0.0.1:8000" in code.text_content()
+    assert "CLIENT_SECRET" in code.text_content()
+    assert problems_of(browser.response) == []
+
+
+@EVERY_STACK
+def test_no_place_is_left_open_and_no_secret_is_filled_in(app: Application, stack: str) -> None:
+    code = code_of(app, stack)
+    assert "<<" not in code.replace("<<<", "")  # which is bash
+    assert CLIENT_SECRET not in code
+    assert app.client_secret not in code
+
+
+@EVERY_STACK
+def test_the_scopes_are_those_of_the_app_and_never_profile(app: Application, stack: str) -> None:
+    app.registered_scopes = ["openid", "email"]
+    code = code_of(app, stack)
+    assert "openid" in code
+    assert "email" in code
+    assert "offline_access" not in code
+    said = [line for line in code.splitlines() if not line.lstrip().startswith(("//", "#", "*"))]
+    assert not [line for line in said if '"profile' in line.partition("//")[0].partition("#")[0]]
+
+
+def test_shells_read_a_hostile_redirect_url_as_it_is(app: Application) -> None:
+    lines = code_of(app, "curl", HOSTILE).splitlines()
+    (line,) = [line for line in lines if line.startswith("redirect_url=")]
+    command = ["bash", "-c", f'{line}\nprintf %s "$redirect_url"']
+    assert subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout == HOSTILE
+
+
+@pytest.mark.parametrize("stack", ["authlib", "requests-oauthlib"])
+def test_python_reads_a_hostile_redirect_url_as_it_is(app: Application, stack: str) -> None:
+    assigned = [node for node in ast.walk(ast.parse(code_of(app, stack, HOSTILE))) if isinstance(node, ast.Assign)]
+    (value,) = [node.value for node in assigned if ast.unparse(node.targets[0]) == "REDIRECT_URL"]
+    assert ast.literal_eval(value) == HOSTILE
+
+
+def test_php_reads_a_hostile_redirect_url_as_it_is(app: Application) -> None:
+    assert f"'redirectUri' => '{HOSTILE.replace(chr(39), chr(92) + chr(39))}'," in code_of(app, "php", HOSTILE)
+
+
+@pytest.mark.parametrize("stack", ["openid-client", "go-oidc", "spring"])
+def test_other_languages_get_double_quotes_and_no_bare_one_inside(app: Application, stack: str) -> None:
+    assert HOSTILE.replace('"', '\\"') in code_of(app, stack, HOSTILE)
+
+
+def test_django_allauth_gets_settings_that_python_reads(app: Application) -> None:
+    """With a site of another provider's name and its own scopes; tests/journeys signs in with it."""
+    ast.parse(code_of(app, "django-allauth"))
+    assert '["openid", "identify", "email", "connections", "offline_access"]' in code_of(app, "django-allauth")
+
+
+@pytest.mark.parametrize(
+    ("redirect_url", "port"),
+    [
+        ("http://127.0.0.1:4567/cb", 4567),
+        ("http://localhost:8080/cb", 8080),
+        ("http://127.0.0.1/cb", 3000),
+        ("https://app.example.org:8443/cb", 3000),
+        ("org.example.app:/cb", 3000),
+    ],
+)
+def test_programs_listen_where_a_redirect_url_of_the_own_machine_leads(
+    app: Application, redirect_url: str, port: int
+) -> None:
+    assert f"app.run(port={port})" in code_of(app, "authlib", redirect_url)
+    assert '@app.get("/cb")' in code_of(app, "authlib", redirect_url)
+
+
+def test_the_reader_chooses_among_the_redirect_urls(app: Application, browser: Browser) -> None:
+    second = "https://second.example.org/callback"
+    app.redirect_uris = f"{REDIRECT_URL} {second}"
+    app.save()
+    assert REDIRECT_URL in browser_code(open_code(browser, app))
+    assert second in browser_code(open_code(browser, app, redirect_url=second))
+    assert "https://evil.example" not in browser_code(open_code(browser, app, redirect_url="https://evil.example"))
+
+
+def browser_code(browser: Browser) -> str:
+    return str(browser.page.xpath("//code[@id='sample-code']")[0].text_content())
+
+
+@pytest.mark.parametrize(
+    ("stack", "path"),
+    [("authjs", "/api/auth/callback/hearth"), ("django-allauth", "/accounts/oidc/hearth/login/callback/")],
+)
+def test_a_library_with_a_callback_of_its_own_says_whether_it_is_registered(
+    app: Application, browser: Browser, stack: str, path: str
+) -> None:
+    assert "It is not registered yet" in open_code(browser, app, stack=stack).text
+    app.redirect_uris = f"{REDIRECT_URL} https://app.example.org{path}"
+    app.save()
+    open_code(browser, app, stack=stack)
+    assert f"https://app.example.org{path}" in browser.text
+    assert "It is registered." in browser.text
+
+
+def test_an_app_without_openid_is_told_to_register_it(app: Application, browser: Browser) -> None:
+    assert "has not registered openid" not in open_code(browser, app).text
+    app.registered_scopes = ["identify"]
+    app.save()
+    assert "has not registered openid" in open_code(browser, app).text
+
+
+def test_a_stack_that_there_is_not_is_the_first_one(app: Application, browser: Browser) -> None:
+    assert browser_code(open_code(browser, app, stack="cobol")) == code_of(app, "curl")

@@ -1,0 +1,145 @@
+"""The page of an app's requests: newest first, narrowed down, each error explained, nobody given away."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts.models import User
+from dashboard import usage
+from oidc_provider import request_log
+from oidc_provider.models import Application, RequestKind, RequestRecord
+from tests.bed.browser import Browser
+from tests.pages.markup import problems_of
+
+A_KIND = RequestKind.CODE
+
+
+def add(app: Application, kind: RequestKind = A_KIND, outcome: str = "ok", *, ago: float = 0, **more: object) -> None:
+    """`ago` in seconds."""
+    moment = timezone.now() - timedelta(seconds=ago)
+    fields = {"moment": moment, "request_id": "0123456789abcdef", **more}
+    RequestRecord.objects.create(application=app, kind=kind, outcome=outcome, **fields)
+
+
+def open_log(browser: Browser, app: Application, query: str = "") -> list[tuple[str, str]]:
+    """Kind and outcome of each row."""
+    browser.open(f"{reverse('application_log', args=[app.client_id])}?{query}")
+    rows = browser.page.xpath("//summary[@class='request__head']")
+    return [(row[1].text_content(), row[2].text_content()) for row in rows]
+
+
+def test_requests_stand_there_the_newest_first(app: Application, browser: Browser) -> None:
+    add(app, RequestKind.ASKED, ago=3)
+    add(app, RequestKind.DENIED, "access_denied", ago=2)
+    add(app, RequestKind.REFRESH, "invalid_grant", ago=1)
+    assert open_log(browser, app) == [
+        ("Tokens refreshed", "invalid_grant"),
+        ("Consent refused", "access_denied"),
+        ("Sign-in asked for", "ok"),
+    ]
+    assert problems_of(browser.response) == []
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("endpoint=token", [("Code exchanged", "invalid_grant"), ("Code exchanged", "ok")]),
+        ("outcome=ok", [("Code exchanged", "ok")]),
+        ("outcome=failed", [("Code exchanged", "invalid_grant"), ("Sign-in asked for", "invalid_scope")]),
+        ("outcome=invalid_scope", [("Sign-in asked for", "invalid_scope")]),
+        ("endpoint=token&outcome=invalid_grant", [("Code exchanged", "invalid_grant")]),
+        ("endpoint=revoke", []),
+        ("endpoint=authorize&outcome=ok", []),
+    ],
+)
+def test_the_filters_narrow_the_list_down(
+    app: Application, browser: Browser, query: str, shown: list[tuple[str, str]]
+) -> None:
+    add(app, RequestKind.ASKED, "invalid_scope", ago=3)
+    add(app, A_KIND, "ok", ago=2)
+    add(app, A_KIND, "invalid_grant", ago=1)
+    assert open_log(browser, app, query) == shown
+    assert ("No such request" in browser.text) == (not shown)
+
+
+@pytest.mark.parametrize("query", ["endpoint=nonsense&outcome=nonsense", "page=99", "page=-1", "page=a"])
+def test_a_query_that_says_nonsense_shows_what_there_is(app: Application, browser: Browser, query: str) -> None:
+    add(app)
+    assert len(open_log(browser, app, query)) == 1
+
+
+def test_the_outcomes_to_choose_from_are_those_that_occur(app: Application, browser: Browser) -> None:
+    for _ in range(2):
+        add(app, A_KIND, "invalid_grant")
+    add(app, A_KIND, "long_ago", ago=timedelta(days=8).total_seconds())
+    open_log(browser, app)
+    options = browser.page.xpath("//select[@name='outcome']/option/@value")
+    assert options == ["", "ok", "failed", "invalid_grant"]
+
+
+def test_an_error_is_explained_by_its_description(app: Application, browser: Browser) -> None:
+    add(app, A_KIND, "invalid_grant", description="The code was used before; every token is revoked.")
+    open_log(browser, app)
+    assert "The code was exchanged before." in browser.text
+    assert "look for a callback page that is loaded twice" in browser.text
+
+
+def test_a_redirect_url_that_did_not_match_leads_to_the_page_that_compares(app: Application, browser: Browser) -> None:
+    add(app, RequestKind.ASKED, "invalid_redirect", redirect_uri="https://app.example.org/othër")
+    open_log(browser, app)
+    assert "https://app.example.org/othër (its query is not kept)" in browser.text
+
+
+@pytest.mark.parametrize("kind", list(RequestKind))
+def test_a_person_is_named_where_the_app_was_told_who_it_is_and_by_their_sub_alone(
+    app: Application, browser: Browser, user: User, kind: RequestKind
+) -> None:
+    add(app, kind, user=user)
+    open_log(browser, app)
+    was_told = kind not in {RequestKind.ASKED, RequestKind.SHOWN, RequestKind.DENIED}
+    (body,) = browser.page.xpath("//div[contains(@class, 'request__body')]")
+    assert (user.pk in body.text_content()) == was_told
+    assert user.username not in body.text_content()
+
+
+def test_what_apps_send_is_escaped(app: Application, browser: Browser) -> None:
+    add(app, A_KIND, "invalid_request", description="<script>alert(1)</script>", redirect_uri="<b>")
+    open_log(browser, app)
+    assert browser.page.xpath("//div[contains(@class, 'request__body')]//script | //dd//b") == []
+    assert "<script>alert(1)</script>" in browser.text
+
+
+def test_at_most_500_of_the_last_seven_days_are_shown_in_pages(app: Application, browser: Browser) -> None:
+    moment = timezone.now()
+    RequestRecord.objects.bulk_create(
+        RequestRecord(application=app, moment=moment - timedelta(seconds=number), kind=A_KIND, request_id=str(number))
+        for number in range(usage.MOST_REQUESTS + 20)
+    )
+    assert len(open_log(browser, app)) == 50
+    assert "Page 1 of 10" in browser.text
+    assert len(open_log(browser, app, "page=10&outcome=ok")) == 50
+    assert "outcome=ok" in str(browser.page.xpath("//a[@rel='prev']/@href")[0])
+
+
+def test_what_is_older_than_seven_days_is_not_shown(app: Application, browser: Browser) -> None:
+    add(app, ago=timedelta(days=7, seconds=1).total_seconds())
+    add(app, RequestKind.REVOKE, ago=timedelta(days=6, hours=23).total_seconds())
+    assert open_log(browser, app) == [("Token revoked", "ok")]
+
+
+def test_the_page_shows_what_has_just_happened(app: Application, browser: Browser) -> None:
+    browser.client.get(reverse("authorize"), {"client_id": app.client_id, "redirect_uri": "https://elsewhere.example/"})
+    assert open_log(browser, app) == [("Sign-in asked for", "invalid_redirect")]
+    assert "redirect_uri is missing or repeated" in browser.text
+
+
+def test_notes_are_not_lost_between_two_readings(app: Application, browser: Browser) -> None:
+    for _ in range(2):
+        with request_log.noting(A_KIND):
+            request_log.about(client_id=app.client_id)
+        open_log(browser, app)
+    assert len(open_log(browser, app)) == 2

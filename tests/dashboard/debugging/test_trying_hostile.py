@@ -1,0 +1,165 @@
+"""What must not come of a try: nobody else's code, no second use, no stale or foreign answer."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import pytest
+import time_machine
+from django.test import Client
+from django.urls import reverse
+
+from accounts.http import SignedInRequest
+from accounts.models import User
+from dashboard import access
+from dashboard.trying import callbacks
+from oidc_provider import applications
+from oidc_provider.models import AccessToken, Application, Grant
+from tests.bed.browser import Browser
+from tests.dashboard.debugging.tries import open_try, started
+from tests.factories.accounts import UserFactory
+from tests.factories.oidc_provider import CODE_CHALLENGE
+from tests.oidc_provider.moments import NOON
+
+
+def test_the_click_keeps_what_another_page_has_changed_meanwhile(app: Application, user: User) -> None:
+    stale = Application.objects.get()
+    other = "https://app.example.org/other"
+    applications.change_redirect_urls(application=app, redirect_urls=[*app.redirect_urls, other], by=user)
+    callbacks.add(application=stale, by=user)
+    app.refresh_from_db()
+    assert app.redirect_urls[1:] == [other, callbacks.url_of(app)]
+    applications.change_redirect_urls(application=app, redirect_urls=[callbacks.url_of(app), other], by=user)
+    callbacks.remove(application=Application(pk=app.pk, user=user, redirect_uris=stale.redirect_uris), by=user)
+    app.refresh_from_db()
+    assert app.redirect_urls == [other]
+
+
+def test_an_app_that_is_deleted_meanwhile_is_not_found(
+    browser: Browser, app: Application, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = reverse("application_try_callback_url", args=[app.client_id])
+    token = str(open_try(browser, app).client.cookies["csrftoken"].value)
+    found = access.application_of
+
+    def find_and_lose(request: SignedInRequest, client_id: str) -> Application:
+        application = found(request, client_id)
+        applications.delete(application=application, by=None)
+        return application
+
+    monkeypatch.setattr(access, "application_of", find_and_lose)
+    assert browser.client.post(place, {"act": "add", "csrfmiddlewaretoken": token}).status_code == 404
+
+
+@pytest.mark.parametrize("parameter", ["state", "iss"])
+def test_a_callback_with_another_state_or_issuer_exchanges_nothing(
+    ready: Browser, app: Application, parameter: str
+) -> None:
+    back = started(ready, app)
+    answer = {name: value for name, (value,) in parse_qs(urlsplit(back).query).items()}
+    ready.open(f"{urlsplit(back).path}?{urlencode({**answer, parameter: 'forged'})}")
+    assert [step["is_good"] for step in ready.response.context["steps"]] == [True, False]
+    assert Grant.objects.get().used_at is None
+
+
+def test_a_callback_that_comes_twice_or_unasked_uses_nothing(ready: Browser, app: Application) -> None:
+    back = started(ready, app)
+    ready.open(back)
+    assert "No try is under way" in ready.open(back).text
+    assert Grant.objects.count() == 1
+
+
+def test_a_prefetch_by_head_uses_nothing_up(ready: Browser, app: Application) -> None:
+    back = started(ready, app)
+    assert ready.client.head(back).status_code == 405
+    assert "Every step went well" in ready.open(back).text
+
+
+def test_a_callback_of_another_session_of_the_owner_exchanges_nothing(
+    ready: Browser, app: Application, user: User
+) -> None:
+    """A link with a code of the owner's own, sent to a browser of theirs that began no sign-in."""
+    back = started(ready, app)
+    other = Client()
+    other.force_login(user)
+    assert other.get(back)["Location"] == reverse("application_try", args=[app.client_id])
+    assert Grant.objects.get().used_at is None
+
+
+def test_a_code_that_a_strangers_request_made_is_worth_nothing_here(ready: Browser, app: Application) -> None:
+    """The built-in callback is registered, so anybody can ask for a code that leads there, with their own verifier."""
+    back = started(ready, app)
+    (state,) = parse_qs(urlsplit(back).query)["state"]
+    asked = {
+        "client_id": app.client_id,
+        "redirect_uri": callbacks.url_of(app),
+        "response_type": "code",
+        "scope": "openid",
+        "state": state,
+        "code_challenge": CODE_CHALLENGE,
+        "code_challenge_method": "S256",
+    }
+    planted = ready.client.get(reverse("authorize"), asked)["Location"]
+    ready.open(planted)
+    failed = ready.response.context["steps"][-1]
+    assert (failed["title"], failed["error"]["code"]) == ("Token request", "invalid_grant")
+    assert not AccessToken.objects.exists()
+
+
+def test_a_late_callback_is_refused(ready: Browser, app: Application) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        back = started(ready, app)
+        clock.shift(1201)
+        ready.open(back)
+    assert "The answer came within 20 minutes" in ready.text
+    assert Grant.objects.get().used_at is None
+
+
+def test_the_code_of_another_person_is_worth_nothing_here(
+    ready: Browser, app: Application, other_browser: Client
+) -> None:
+    """Somebody signs in with a link that the owner made: the code in their address bar is theirs alone."""
+    open_try(ready, app)
+    form = ready.form("prompt")
+    data = {"csrfmiddlewaretoken": form.fields["csrfmiddlewaretoken"], "scopes": ["openid"]}
+    link = ready.client.post(form.get("action"), data)["Location"]
+    consent = other_browser.get(link)["Location"]
+    back = other_browser.post(consent, {"decision": "allow"})["Location"]
+    assert other_browser.get(back).status_code == 404
+    ready.open(back)
+    failed = ready.response.context["steps"][-1]
+    assert failed["error"] == {
+        **failed["error"],
+        "code": "invalid_grant",
+        "description": "The code was made for another person.",
+    }
+    assert Grant.objects.get().used_at is None
+    assert not AccessToken.objects.exists()
+
+
+def test_a_suspended_app_cannot_be_tried(ready: Browser, app: Application) -> None:
+    open_try(ready, app)
+    form = ready.form("prompt")
+    data = {"csrfmiddlewaretoken": form.fields["csrfmiddlewaretoken"], "scopes": ["openid"]}
+    back = started(ready, app)
+    applications.suspend(application=app, by=None, reason="Spam.")
+    assert "nobody can sign in to it" in open_try(ready, app).text
+    answer = ready.client.post(form.get("action"), data)
+    assert answer["Location"] == reverse("application_try", args=[app.client_id])
+    ready.open(back)  # a sign-in that had begun before
+    assert ready.response.context["steps"][-1]["error"]["code"] == "invalid_client"
+
+
+def test_without_the_callback_nothing_is_started(browser: Browser, app: Application) -> None:
+    place = reverse("application_try_start", args=[app.client_id])
+    token = str(open_try(browser, app).client.cookies["csrftoken"].value)
+    answer = browser.client.post(place, {"scopes": ["openid"], "csrfmiddlewaretoken": token})
+    assert answer["Location"] == reverse("application_try", args=[app.client_id])
+    assert "tries" not in browser.client.session
+
+
+@pytest.fixture
+def other_browser(db: None) -> Client:
+    browser = Client()
+    browser.force_login(UserFactory(username="Ben"))
+    return browser
