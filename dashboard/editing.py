@@ -1,0 +1,113 @@
+"""Which profile the editor works on: the main one, or an alias's own, whose id then stands in the path."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Concatenate, ParamSpec
+
+from django.contrib import messages
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import Http404
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+
+from accounts.http import SignedInRequest
+from accounts.models import User
+from dashboard import versions
+from lookup import profiles
+from lookup.models import Profile
+from lookup.uploads import MAX_VIDEO, MIB
+
+MAX_BODY = MAX_VIDEO + 2 * MIB  # of a form: the largest file, and what is typed beside it
+
+P = ParamSpec("P")
+Page = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
+ProfilePage = Callable[Concatenate[SignedInRequest, Profile, P], HttpResponseBase]
+
+
+def of_profile(view: ProfilePage[P]) -> Page[P]:
+    """The view gets the profile that the path means, as its second argument; 404 for what is not one's own. 1 query.
+
+    A form that is announced as larger than MAX_BODY is refused unread.
+    """
+
+    @functools.wraps(view)
+    def edited(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        profile_id = str(kwargs.pop("profile_id", ""))
+        try:
+            return view(request, _profile_of(request.user, profile_id), *args, **kwargs)
+        except (Profile.DoesNotExist, User.DoesNotExist):  # deleted meanwhile
+            raise Http404 from None
+
+    return _of_bounded_size(edited)
+
+
+def of_main_profile(view: ProfilePage[P]) -> Page[P]:
+    """As `of_profile`, for pages about the user: they exist beside the main profile alone."""
+
+    of_any = of_profile(view)
+
+    @functools.wraps(of_any)  # the CSRF check stands inside of it
+    def edited(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if "profile_id" in kwargs:
+            raise Http404
+        return of_any(request, *args, **kwargs)
+
+    return edited
+
+
+def profiles_of(user: User) -> list[Profile]:
+    """All of the user's profiles that can be edited: the main one first, then those of aliases by name. 1 query."""
+    return list(_profiles_of(user).order_by("-is_main", "alias__name", "pk"))
+
+
+def url_of(profile: Profile, name: str, /, **kwargs: Any) -> str:
+    """The page `name` of the editor for this profile; `kwargs`: what else stands in its path."""
+    where = {} if profile.is_main else {"profile_id": profile.pk}
+    return reverse(name, kwargs={**where, **kwargs})
+
+
+@contextmanager
+def unchanged(profile: Profile, given: str) -> Iterator[None]:
+    """A transaction that holds the profile. ValidationError where it has changed since the form `given` was made."""
+    with transaction.atomic():
+        profiles.locked(profile.pk)
+        profile.refresh_from_db(fields=["updated_at"])
+        versions.check(given, profile.updated_at)
+        yield
+
+
+def _of_bounded_size(view: Page[P]) -> Page[P]:
+    """The check of the form's token reads the form, files and all: it stands behind that of the size."""
+    checked: Page[P] = csrf_protect(view)
+
+    @csrf_exempt
+    @functools.wraps(view)
+    def bounded(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
+        if request.method == "POST" and _announced(request) > MAX_BODY:
+            messages.error(request, f"A form may have at most {MAX_BODY // MIB} MiB with its files. Nothing was saved.")
+            return redirect(request.path)
+        return checked(request, *args, **kwargs)
+
+    return bounded
+
+
+def _announced(request: SignedInRequest) -> int:
+    """The length of the body; Django reads none that is not announced."""
+    length = request.META.get("CONTENT_LENGTH", "")
+    return int(length[:20]) if length.isascii() and length.isdigit() else 0
+
+
+def _profile_of(user: User, profile_id: str) -> Profile:
+    wanted = {"pk": profile_id, "is_main": False} if profile_id else {"is_main": True}
+    return get_object_or_404(_profiles_of(user), **wanted)
+
+
+def _profiles_of(user: User) -> QuerySet[Profile]:
+    """With the user and the alias at hand. A profile of an alias goes with it; one without any cannot be seen."""
+    return Profile.objects.filter(user=user).select_related("user", "alias__name").exclude(is_main=False, alias=None)

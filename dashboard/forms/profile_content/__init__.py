@@ -1,0 +1,1 @@
+"""Forms of what a profile lists: one for each kind of row."""

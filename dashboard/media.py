@@ -1,0 +1,113 @@
+"""Uploads of profiles: what a file is, found out in the confined child, and then kept by `lookup.uploads`."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.core.files import File
+
+from accounts import limits
+from accounts.limits import Limit, LimitsUnavailable
+from accounts.models import User
+from imagehost import media, probing
+from imagehost.probing import InvalidMedia, ProberFailed
+from imagehost.storage import incoming_directory
+from lookup import uploads
+from lookup.models import Asset
+from lookup.uploads import Facts, Kind
+
+MAX_SIDE = 8192  # pixels: what every browser can show
+MAX_PIXELS = 40_000_000
+A_MINUTE = 60  # files of one user: each costs a look at its content
+
+_IMAGES = frozenset({media.PNG, media.JPEG, media.WEBP, media.GIF, media.AVIF})
+_FILMS = frozenset({media.MP4, media.WEBM})
+TYPES = {
+    Kind.IMAGE: "PNG, JPEG, WebP, GIF or AVIF",
+    Kind.BADGE: "PNG, JPEG, WebP, GIF or AVIF",
+    Kind.BACKGROUND: "PNG, JPEG, WebP, GIF, AVIF, MP4 or WebM",
+    Kind.AUDIO: "MP3, Ogg, WAV or M4A",
+    Kind.FONT: "WOFF2, WOFF, TTF or OTF",
+}
+
+_TROUBLE = "Files cannot be looked at now. Please try again in a few minutes."
+
+logger = logging.getLogger(__name__)
+
+
+def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asset:
+    """Keep what somebody sent as an upload of `user`. Any: bytes of an upload, which Django does not type.
+
+    Its type is found in the content; its name is not asked. Private metadata of pictures and films is removed.
+    ValidationError, with a sentence for the person: wrong type, broken, too large, over the quota, more than A_MINUTE,
+    or our own trouble.
+    """
+    uploads.check_size(upload.size, kind)
+    _count(user)
+    with _on_disk(upload) as path:
+        try:
+            facts = _facts(path, kind)
+        except InvalidMedia as reason:
+            logger.info("An upload for a profile was refused: %s", reason)
+            raise ValidationError(
+                f"This file is broken, or of another type than {TYPES[kind]}. Its name makes no difference.",
+                code="type",
+            ) from None
+        except ProberFailed:
+            logger.exception("Uploads for profiles cannot be looked at.")
+            raise ValidationError(_TROUBLE) from None
+        return uploads.store(user=user, kind=kind, path=path, facts=facts, by=by)
+
+
+def _count(user: User) -> None:
+    """ValidationError, with a sentence."""
+    try:
+        outcomes = limits.hit(Limit(f"profile-uploads:{user.pk}", A_MINUTE))
+    except LimitsUnavailable:
+        logger.exception("The limit store does not answer.")
+        raise ValidationError(_TROUBLE) from None
+    for outcome in outcomes:
+        if not outcome.is_allowed:
+            raise ValidationError(f"At most {A_MINUTE} files a minute. Try again in {outcome.seconds_left} s.")
+
+
+@contextlib.contextmanager
+def _on_disk(upload: File[Any]) -> Iterator[Path]:
+    """A copy for us alone, on the file system where the store can move it from."""
+    with tempfile.NamedTemporaryFile(prefix="profile-", dir=incoming_directory(), delete=False) as file:
+        try:
+            for chunk in upload.chunks():
+                file.write(chunk)
+            file.flush()
+            yield Path(file.name)
+        finally:
+            Path(file.name).unlink(missing_ok=True)
+
+
+def _facts(path: Path, kind: Kind) -> Facts:
+    """ValidationError for a picture that is too large to be shown; InvalidMedia, ProberFailed."""
+    if kind in (Kind.AUDIO, Kind.FONT):
+        found = probing.sound(path) if kind is Kind.AUDIO else probing.font(path)
+        return Facts(found.mime, found.extension, duration=_seconds(found.duration_ms))
+    probe = probing.probe(path)
+    if probe.media not in (_IMAGES | _FILMS if kind is Kind.BACKGROUND else _IMAGES):
+        raise InvalidMedia(f"{probe.media.mime} is none for {kind}")
+    uploads.check_size(path.stat().st_size, kind, probe.media.mime)
+    if max(probe.width, probe.height) > MAX_SIDE or probe.width * probe.height > MAX_PIXELS:
+        raise ValidationError(
+            f"This picture has {probe.width} by {probe.height} pixels; at most {MAX_SIDE} on a side and "
+            f"{MAX_PIXELS // 1_000_000} million together can be shown.",
+            code="pixels",
+        )
+    probing.render(path, probe.media)  # only decoding shows that the picture behind the header is whole
+    return Facts(probe.media.mime, probe.media.extension, probe.width, probe.height, _seconds(probe.duration_ms))
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000

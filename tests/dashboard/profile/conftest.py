@@ -1,0 +1,89 @@
+"""Somebody who is signed in, and a store of uploads for each test.
+
+Models are imported inside the fixtures: pytest reads this file before Django is set up.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from django.test import Client
+from pytest_django import Settings
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from lookup.models import Profile
+
+
+@pytest.fixture(autouse=True)
+def store_directory(settings: Settings, tmp_path: Path) -> Path:
+    """Where the objects lie; a key is a path in it."""
+    directory = tmp_path / "store"
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "uploads": {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": directory}},
+    }
+    settings.IMAGEHOST_INCOMING = tmp_path / "incoming"
+    return directory
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    from tests.factories.accounts import UserFactory
+
+    return UserFactory.create(username="Ada")
+
+
+@pytest.fixture
+def profile(user: User) -> Profile:
+    from tests.factories.lookup import main_profile
+
+    return main_profile(user)
+
+
+@pytest.fixture
+def signed_in(client: Client, user: User) -> Client:
+    """Signed in as `user`, through the page."""
+    from tests.factories.accounts import PASSWORD
+
+    client.post("/accounts/login/", {"login": user.username, "password": PASSWORD})
+    return client
+
+
+@pytest.fixture
+def looked_up(user: User) -> Callable[..., dict[str, Any]]:
+    """Call it with names of includes: what the lookup answers of `user` to a program with a key. Any: JSON."""
+    from accounts.models import Permission
+    from tests.factories.accounts import ApiKeyFactory
+    from tests.lookup import answers
+
+    ApiKeyFactory(secret=answers.LOOKUP_SECRET, permissions=[Permission.LOOKUP_USER.value])
+
+    def ask(*includes: str) -> dict[str, Any]:
+        answer = answers.user(user.username, *includes)
+        assert answer.status == 200
+        found: dict[str, Any] = answer.body
+        return found
+
+    return ask
+
+
+@pytest.fixture
+def filled_profile(profile: Profile) -> Profile:
+    from tests.dashboard.profile.transfers import fill
+
+    fill(profile)
+    return profile
+
+
+@pytest.fixture
+def line(filled_profile: Profile) -> dict[str, Any]:
+    """The export of the profile. Any: JSON."""
+    from lookup.transfer import own
+
+    exported: dict[str, Any] = json.loads(own.exported(filled_profile.user))
+    return exported

@@ -1,0 +1,98 @@
+"""What a form of the editor passes before anybody reads it: its size, its token, and a profile that is still there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern
+
+from accounts.models import User
+from dashboard import editing
+from dashboard.editing import MAX_BODY
+from dashboard.urls import profile as own_pages
+from dashboard.urls import profile_content as lists
+from lookup.models import Link, Profile
+from tests.bed.browser import Browser
+from tests.dashboard.profile.pages import said
+
+ARGUMENTS = {
+    "key": "cardSettings",
+    "place": "avatar",
+    "pk": "0" * 32,
+    "type": "GALLERY",
+    "act": "add",
+    "name": "Ally",
+}
+PAGES: list[URLPattern] = [*own_pages.urlpatterns, *lists.urlpatterns]
+LINKS = "/dashboard/profile/links/add/"
+
+
+class Unread:
+    """A body that nobody may read."""
+
+    def read(self, *args: Any) -> bytes:
+        raise AssertionError("The body was read.")
+
+    readline = read
+
+
+def announced(client: Client, path: str, length: object) -> Any:
+    """The answer to a form of that length; Django's, untyped."""
+    kind = "multipart/form-data; boundary=x"
+    body: dict[str, Any] = {"wsgi.input": Unread(), "CONTENT_LENGTH": str(length), "CONTENT_TYPE": kind}
+    return client.generic("POST", path, **body)
+
+
+def url_of(pattern: URLPattern, profile: Profile) -> str:
+    arguments = {name: ARGUMENTS[name] for name in pattern.pattern.regex.groupindex}
+    return editing.url_of(profile, str(pattern.name), **arguments)
+
+
+@pytest.mark.parametrize("length", [MAX_BODY + 1, "9" * 30])
+def test_a_form_that_is_too_large_is_refused_unread(length: object, signed_in: Client, profile: Profile) -> None:
+    for page in PAGES:
+        path = url_of(page, profile)
+        answer = announced(signed_in, path, length)
+        assert (answer.status_code, answer.headers["Location"]) == (302, path), page.name
+    assert "A form may have at most 52 MiB with its files. Nothing was saved." in said(signed_in.get(LINKS))
+
+
+def test_a_form_as_large_as_the_largest_film_is_read(signed_in: Client) -> None:
+    with pytest.raises(AssertionError, match="was read"):
+        announced(signed_in, LINKS, MAX_BODY)
+
+
+def test_nobody_makes_us_read_a_form_without_login(client: Client, profile: Profile) -> None:
+    for page in PAGES:
+        answer = announced(client, url_of(page, profile), MAX_BODY)
+        assert answer.headers["Location"].startswith("/accounts/login/"), page.name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_form_without_its_token_changes_nothing(page: URLPattern, user: User, filled_profile: Profile) -> None:
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(user)
+    for sent in ({}, {"csrfmiddlewaretoken": "a" * 64}):
+        assert client.post(url_of(page, filled_profile), sent).status_code == 403
+
+
+def test_a_form_with_its_token_is_saved(user: User, profile: Profile) -> None:
+    browser = Browser()
+    browser.client = Client(enforce_csrf_checks=True)
+    browser.client.force_login(user)
+    browser.open(LINKS).submit(title="Mine", url="https://ada.example/")
+    assert Link.objects.get().profile == profile
+
+
+@pytest.mark.parametrize("path", ["", "media/mirror/", "appearance/cardSettings/reset/", "links/add/"])
+def test_a_profile_that_is_deleted_meanwhile_is_not_found(
+    path: str, signed_in: Client, profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = Profile.objects.select_related("user").get(pk=profile.pk)
+    Profile.objects.filter(pk=profile.pk).delete()
+    monkeypatch.setattr(editing, "_profile_of", lambda user, profile_id: gone)
+    typed = {"mirror": "on", "title": "Mine", "url": "https://ada.example/"}
+    answer = signed_in.post(f"/dashboard/profile/{path}", typed)
+    assert answer.status_code == (200 if path == "" else 404)  # a form of its own says so

@@ -1,0 +1,116 @@
+"""Every page of this part of the editor: its markup, who may open it, privacy, and the tabs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from accounts.models import AuditEvent, User
+from lookup import profiles
+from lookup.models import Profile
+from tests.dashboard.profile.pages import filled, said
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import AliasRowFactory, AssetFactory, ProfileFactory
+from tests.lookup import answers
+from tests.pages.markup import page_of, problems_of
+
+HOME = "/dashboard/profile/"
+PAGES = ("", "appearance/", "appearance/cardSettings/reset/", "media/", "media/avatar/remove/", "privacy/", "transfer/")
+OF_THE_USER = ("privacy/", "transfer/", "transfer/export/", "transfer/check/", "transfer/import/")
+ALL = (*PAGES, *OF_THE_USER[2:], "preview/", "appearance/preview/", "media/mirror/", "media/avatar/")
+
+
+@pytest.fixture
+def with_picture(user: User, profile: Profile) -> None:
+    profiles.change(profile=profile, values={"avatar": AssetFactory(owner=user)}, by=user)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_is_well_made(page: str, signed_in: Client, with_picture: None) -> None:
+    response = signed_in.get(f"{HOME}{page}")
+    assert response.status_code == 200
+    assert problems_of(response) == []
+    headings = [
+        int(heading.tag[1]) for heading in page_of(response).xpath("//main//*[self::h1 or self::h2 or self::h3]")
+    ]
+    assert all(after <= before + 1 for before, after in pairwise(headings))
+
+
+@pytest.mark.parametrize("page", ALL)
+def test_nobody_sees_a_page_without_login(page: str, client: Client, with_picture: None) -> None:
+    for response in (client.get(f"{HOME}{page}"), client.post(f"{HOME}{page}")):
+        assert (response.status_code, response.headers["Location"]) == (302, f"/accounts/login/?next={HOME}{page}")
+
+
+@pytest.mark.parametrize("page", ALL)
+def test_a_get_changes_nothing(page: str, signed_in: Client, with_picture: None) -> None:
+    before = list(Profile.objects.values()), list(User.objects.values("public_api_access"))
+    audits = AuditEvent.objects.count()
+    signed_in.get(f"{HOME}{page}")
+    assert (list(Profile.objects.values()), list(User.objects.values("public_api_access"))) == before
+    assert AuditEvent.objects.count() == audits
+
+
+@pytest.mark.parametrize("page", OF_THE_USER)
+def test_what_is_about_the_user_stands_beside_the_main_profile_alone(page: str, signed_in: Client, user: User) -> None:
+    other = ProfileFactory.create(user=user)
+    AliasRowFactory.create(name__user=user, profile=other)
+    assert signed_in.get(f"{HOME}{other.pk}/{page}").status_code == 404
+    tabs = page_of(signed_in.get(f"{HOME}{other.pk}/")).xpath("//nav[@aria-label='Profile']//a/@href")
+    assert tabs
+    assert all(url.startswith(f"{HOME}{other.pk}/") for url in tabs)
+
+
+def test_the_tabs_say_where_one_is(signed_in: Client, profile: Profile) -> None:
+    for page in ("", "appearance/", "media/", "privacy/", "transfer/"):
+        here = page_of(signed_in.get(f"{HOME}{page}")).xpath(
+            "//nav[@aria-label='Profile']//a[@aria-current='page']/@href"
+        )
+        assert here == [f"{HOME}{page}"]
+
+
+def test_more_profiles_take_no_more_queries(signed_in: Client, user: User) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as found:
+            signed_in.get(HOME)
+        return len(found)
+
+    def add(number: int) -> None:
+        AliasRowFactory.create(name__user=user, name__name=f"Ally{number}", profile=ProfileFactory.create(user=user))
+
+    add(0)
+    with_one = queries()
+    for number in range(1, 10):
+        add(number)
+    assert queries() == with_one
+    assert said(signed_in.get(HOME)).count("Profile of Ally") == 10
+
+
+def test_a_profile_is_hidden_and_shown_again(
+    signed_in: Client, user: User, looked_up: Callable[..., Any], client: Client
+) -> None:
+    looked_up()
+    path = f"{HOME}privacy/"
+    form = filled(signed_in, path, "public_api_access")
+    assert form == {"public_api_access": "on"}
+    response = signed_in.post(path, {}, follow=True)
+    assert "Your profile is private." in said(response)
+    assert answers.user(user.username).whole == answers.PRIVATE
+    assert "This profile is private." in said(signed_in.get(f"/{user.username}"))
+    assert filled(signed_in, path, "public_api_access") == {}
+    signed_in.post(path, {"public_api_access": "on"})
+    assert answers.user(user.username).status == 200
+    events = AuditEvent.objects.filter(verb="user:changed").order_by("pk")
+    assert [event.data["public_api_access"] for event in events] == [False, True]
+
+
+def test_hiding_ones_profile_hides_nobody_elses(signed_in: Client) -> None:
+    stranger = UserFactory.create()
+    signed_in.post(f"{HOME}privacy/", {})
+    assert User.objects.get(pk=stranger.pk).public_api_access is True

@@ -1,0 +1,105 @@
+"""The preview: the real page with what was typed, saved nowhere, in a frame of ours or in a tab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import User
+from lookup import documents, profiles
+from lookup.models import Profile, ProfileDocument
+from tests.dashboard.profile.pages import filled, said
+from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory
+from tests.pages.markup import page_of, problems_of
+
+PAGE = "/dashboard/profile/"
+LOOKS = "/dashboard/profile/appearance/"
+
+
+def kept(profile: Profile) -> Any:
+    """What is stored of the profile and its document. Any: columns."""
+    return Profile.objects.values().get(pk=profile.pk), ProfileDocument.objects.values().get(pk=profile.pk)
+
+
+def test_the_page_shows_what_was_typed_and_nothing_is_saved(signed_in: Client, profile: Profile) -> None:
+    LinkFactory.create(profile=profile, title="My shop")
+    documents.rebuild(profile.pk)
+    before = kept(profile)
+    form = filled(signed_in, PAGE, "display_name")
+    response = signed_in.post(f"{PAGE}preview/", form | {"display_name": "Countess", "location": "Paris"})
+    assert response.templates[0].name == "dashboard/profile/preview.html"
+    for text in ("Countess", "Paris", "My shop", "This is a preview: nothing has been saved."):
+        assert text in said(response)
+    assert kept(profile) == before
+    assert problems_of(response) == []
+
+
+def test_the_page_shows_the_settings_that_were_typed(signed_in: Client, profile: Profile) -> None:
+    before = kept(profile)
+    form = filled(signed_in, LOOKS, "version")
+    form |= {"colorsSettings.accentColor": "#ff0000", "metadataSettings.title": "A title"}
+    del form["usernameSettings.enabled"]
+    response = signed_in.post(f"{LOOKS}preview/", form)
+    page = page_of(response)
+    assert page.findtext(".//title").startswith("A title")
+    assert any("accent=ff0000" in link for link in page.xpath("//link/@href"))
+    assert "@Ada" not in " ".join(page.xpath("//article")[0].text_content().split())
+    assert kept(profile) == before
+
+
+def test_a_profile_that_nobody_else_may_see_is_shown_to_its_owner(signed_in: Client, user: User) -> None:
+    profiles.set_public_access(user=user, is_public=False, by=user)
+    response = signed_in.post(f"{PAGE}preview/", filled(signed_in, PAGE, "name") | {"display_name": "Hidden one"})
+    assert "Hidden one" in said(response)
+
+
+def test_the_profile_of_an_alias_is_shown_under_its_name(signed_in: Client, user: User) -> None:
+    other = ProfileFactory.create(user=user)
+    AliasRowFactory.create(name__user=user, name__name="Ally", profile=other, redirects=False)
+    path = f"{PAGE}{other.pk}/"
+    response = signed_in.post(f"{path}preview/", filled(signed_in, path, "name") | {"location": "Rome"})
+    assert "@Ally" in said(response)
+    assert "Rome" in said(response)
+
+
+@pytest.mark.parametrize(
+    ("page", "field", "value", "message"),
+    [
+        (PAGE, "name", "", "Name of the profile: This field is required."),
+        (LOOKS, "cardSettings.blur", "101", "Blur (pixels): Ensure this value is less than or equal to 100."),
+    ],
+)
+def test_what_is_refused_has_no_preview(page: str, field: str, value: str, message: str, signed_in: Client) -> None:
+    response = signed_in.post(f"{page}preview/", filled(signed_in, page, "version") | {field: value})
+    assert message in said(response)
+    assert "Nothing has been saved." in said(response)
+    assert problems_of(response) == []
+
+
+@pytest.mark.parametrize("page", [PAGE, LOOKS])
+def test_the_preview_alone_may_stand_in_a_frame_of_ours(page: str, signed_in: Client) -> None:
+    form = filled(signed_in, page, "version")
+    for values in (form, form | {"name": "", "cardSettings.blur": "x"}):
+        response = signed_in.post(f"{page}preview/", values)
+        assert "frame-ancestors 'self'" in response.headers["Content-Security-Policy"]
+        assert response.headers["X-Frame-Options"] == "SAMEORIGIN"
+    editor = signed_in.get(page)
+    assert "frame-ancestors 'none'" in editor.headers["Content-Security-Policy"]
+    assert "frame-src 'self'" in editor.headers["Content-Security-Policy"]
+    assert editor.headers["X-Frame-Options"] == "DENY"
+    public = signed_in.get("/Ada")
+    assert "frame-ancestors 'none'" in public.headers["Content-Security-Policy"]
+    assert public.headers["X-Frame-Options"] == "DENY"
+
+
+@pytest.mark.parametrize("page", [PAGE, LOOKS])
+def test_a_preview_is_posted_alone(page: str, signed_in: Client) -> None:
+    assert signed_in.get(f"{page}preview/").status_code == 405
+
+
+def test_what_was_typed_is_escaped_in_the_preview(signed_in: Client) -> None:
+    form = filled(signed_in, PAGE, "name")
+    response = signed_in.post(f"{PAGE}preview/", form | {"description": "<script>alert(1)</script>"})
+    assert b"<script>alert" not in response.content

@@ -1,0 +1,201 @@
+"""What no file can do, whatever it says: rights, names, badges, catalogues, files and rows of others."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from accounts.models import AuditEvent, Name, User
+from lookup.models import (
+    Alias,
+    Asset,
+    Badge,
+    Comment,
+    Game,
+    Link,
+    MusicItem,
+    Profile,
+    ProfileBadge,
+)
+from tests.dashboard.profile.pages import said
+from tests.dashboard.profile.transfers import PAGE, Json, load, problems
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import AssetFactory, LinkFactory, main_profile
+from tests.lookup.answers import INCLUDES
+
+
+def test_rights_names_and_what_others_did_are_never_taken_from_a_file(
+    signed_in: Client, user: User, line: Json, looked_up: Callable[..., Json]
+) -> None:
+    before, hostile = looked_up(*INCLUDES), copy.deepcopy(line)
+    hostile["user"] |= {"premium": True, "imagehost": True, "verified": True, "uid": 999, "username": "Queen"}
+    hostile["user"] |= {"createdAt": "2001-01-01T00:00:00Z", "chatId": "1234", "scrobblerUsername": "queen"}
+    hostile["views"] = 10**9
+    hostile["feedback"] = {"likes": 5000, "dislikes": 0}
+    hostile["aliases"] = [{"name": "Taken", "redirect": True, "profileId": None}]
+    hostile["comments"]["items"][0]["content"] = "I never said that."
+    hostile["comments"]["items"] = hostile["comments"]["items"] * 1
+    hostile["comments"]["count"] = 4000
+    hostile["profile"] |= {"createdAt": "2001-01-01T00:00:00Z", "updatedAt": "2001-01-01T00:00:00Z"}
+    hostile["profile"]["profileId"] = "f" * 32
+    people, audits = User.objects.count(), AuditEvent.objects.count()
+    assert "Your profile is what the file says." in said(load(signed_in, hostile))
+    after = looked_up(*INCLUDES)
+    assert before["profile"].pop("updatedAt") < after["profile"].pop("updatedAt")
+    assert after == before
+    assert (User.objects.count(), AuditEvent.objects.count()) == (people, audits + 1)
+    assert set(Name.objects.filter(user=user).values_list("name", flat=True)) == {"Ada", "Ally"}
+    assert Comment.objects.get().content != "I never said that."
+    assert Alias.objects.get().name.name == "Ally"
+
+
+def test_badges_that_are_not_unlocked_are_left_out(signed_in: Client, user: User, line: Json) -> None:
+    badges = line["badges"]
+    explorer = next(badge for badge in badges if badge["badgeId"] == "explorer")
+    explorer |= {"unlockedTiers": [1, 2], "selectedTier": 2, "enabled": False, "color": "#ff0000"}
+    for tier in explorer["tiers"]:
+        tier |= {"unlocked": True, "selected": tier["tier"] == 2}
+    stolen = {**copy.deepcopy(explorer), "id": "e" * 32, "badgeId": "staff", "name": "Staff"}
+    invented = {**copy.deepcopy(explorer), "id": "d" * 32, "badgeId": "invented", "name": "Invented"}
+    line["badges"] = [*(badge for badge in badges if badge["badgeId"] != "founder"), stolen, invented]
+    Badge.objects.create(pk="staff", name="Staff", image="staff.svg")
+    response = signed_in.post(f"{PAGE}check/", {"file": SimpleUploadedFile("x", json.dumps(line).encode())})
+    assert said(response).count("You do not have this badge; it is left out.") == 2
+    assert "You have not unlocked this tier; your choice of today stays." in said(response)
+    load(signed_in, line)
+    held = {badge.badge_id: badge for badge in ProfileBadge.objects.all()}
+    assert set(held) == {"explorer", "founder"}
+    kept = held["explorer"]
+    assert (kept.unlocked_tiers, kept.selected_tier, kept.is_enabled, kept.color) == ([1], 1, False, "#ff0000")
+    assert not Badge.objects.filter(pk="invented").exists()
+    assert Badge.objects.get(pk="explorer").tiers.count() == 2
+
+
+def test_the_catalogues_are_not_written_by_a_file(signed_in: Client, line: Json) -> None:
+    games = next(section for section in line["sections"] if section["type"] == "GAMES")
+    games["games"][0]["name"] = "Owned"
+    load(signed_in, line)
+    assert Game.objects.get().name == "A game"
+    games["games"].append({**games["games"][0], "gameCatalogId": 8})
+    music = {
+        **games,
+        "id": "9" * 32,
+        "type": "MUSIC",
+        "music": [{"kind": "artist", "musicId": "x", "title": "", "image": ""}],
+    }
+    del music["games"]
+    line["sections"].append(music)
+    refused = problems(load(signed_in, line))
+    places = {section["id"]: place for place, section in enumerate(line["sections"])}
+    assert refused == {
+        f"sections.{places[games['id']]}.games.1": "Is not in the catalogue here.",
+        f"sections.{places['9' * 32]}.music.0": "Is not in the catalogue here.",
+    }
+    assert (Game.objects.count(), MusicItem.objects.count()) == (1, 0)
+
+
+def test_files_of_others_cannot_be_named(signed_in: Client, line: Json) -> None:
+    other = AssetFactory.create(path="other/secret.png", size=1)
+    assets = Asset.objects.count()
+    url = line["profile"]["avatar"]["url"].replace(line["user"]["id"], "other").replace("me.png", "secret.png")
+    line["profile"]["avatar"]["url"] = line["user"]["avatarUrl"] = url
+    line["links"][0]["icon"] = {**line["profile"]["avatar"], "mime": "text/html"}
+    sentence = "Is none of your files here: upload it again, and export anew."
+    assert problems(load(signed_in, line)) == {"profile.avatar": sentence, "links.0.icon": sentence}
+    assert Asset.objects.count() == assets
+    assert other.owner_id != line["user"]["id"]
+
+
+def test_a_file_of_ones_own_cannot_be_told_otherwise(signed_in: Client, line: Json) -> None:
+    line["profile"]["avatar"]["mime"] = "text/html"
+    assert "profile.avatar" in problems(load(signed_in, line))
+
+
+def test_rows_of_others_cannot_be_taken(signed_in: Client, user: User, line: Json) -> None:
+    stranger = main_profile(UserFactory.create(username="Bea"))
+    theirs = LinkFactory.create(profile=stranger, title="Theirs")
+    mine = LinkFactory.create(profile=Profile.objects.get(user=user, is_main=False))
+    for place, row in enumerate((theirs, mine)):
+        line["links"][place]["id"] = row.pk
+    response = load(signed_in, line)
+    sentence = "Stands for something of somebody else, or of another profile of yours."
+    assert problems(response) == {"links.0.id": sentence, "links.1.id": sentence}
+    assert "Bea" not in said(response)
+    assert Link.objects.get(pk=theirs.pk).profile == stranger
+
+
+def test_a_list_may_not_grow_beyond_its_limit(signed_in: Client, line: Json) -> None:
+    line["links"] = [{**line["links"][0], "id": f"{number:032x}", "order": number} for number in range(50)]
+    assert problems(load(signed_in, line)) == {
+        "links": "Has too many rows: with those that are hidden, 50 are allowed."
+    }
+    line["links"].pop()
+    assert "Your profile is what the file says." in said(load(signed_in, line))
+    assert Link.objects.filter(is_active=True).count() == 49
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        (("user", "id"), "a" * 32, ("user.id", "Is the id of another account; yours is {}.")),
+        (("links", 0, "url"), "javascript:alert(1)", ("links.0.url", "Enter a valid URL.")),
+        (
+            ("profile", "settings", "cardSettings", "blur"),
+            1000,
+            ("profile.settings.cardSettings.blur", "Must be between"),
+        ),
+        (("profile", "displayName"), "x" * 65, ("profile.displayName", "Has 65 characters; at most 64 are allowed.")),
+        (("badges", 2, "iconSvg"), "<svg onload='x'/>", ("badges.2.iconSvg", "")),
+        (("gallery", 0, "asset", "url"), "https://evil.example/x.png", ("gallery.0.asset.url", "Must lie under")),
+    ],
+)
+def test_what_breaks_a_rule_is_told_by_its_path(
+    path: tuple[Any, ...], value: Any, problem: tuple[str, str], signed_in: Client, user: User, line: Json
+) -> None:
+    at: Any = line
+    for step in path[:-1]:
+        at = at[step]
+    at[path[-1]] = value
+    response = load(signed_in, line)
+    told = problems(response)
+    assert problem[0] in told
+    assert problem[1].format(user.pk) in told[problem[0]]
+    assert problem[0] in said(response)
+    assert "nothing has been changed" in said(response)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"{}", "user: Is missing."),
+        (b"[]", "Must be an object."),
+        (b"\n\n", "Has 0 lines that say something; an export of one's own has one."),
+        (b"{}\n{}", "Has 2 lines that say something; an export of one's own has one."),
+        (b"{", "Is not JSON"),
+        (b"[" * 100_000, "Is not JSON that can be read: it is nested too deep."),
+        (b'{"a":1,"a":2}', "Stands there twice."),
+        (b"\xff", "This file is no text in UTF-8."),
+        (b"", "This file is empty."),
+        (b"x" * (2 * 1024 * 1024 + 1), "This file is too large: an export of one profile has at most 2 MiB."),
+        (b'{"error":"<script>alert(1)</script>"}', "error: Must be null."),
+    ],
+    ids=range(11),
+)
+def test_a_file_that_is_no_export_is_refused(text: bytes, sentence: str, signed_in: Client) -> None:
+    response = signed_in.post(f"{PAGE}check/", {"file": SimpleUploadedFile("me.json", text)})
+    assert response.status_code == 200
+    assert sentence in said(response)
+    assert b"<script>alert" not in response.content
+
+
+def test_the_second_step_is_checked_like_the_first(signed_in: Client, line: Json) -> None:
+    line["user"]["id"] = "a" * 32
+    response = signed_in.post(f"{PAGE}import/", {"text": json.dumps(line)})
+    assert "Is the id of another account" in problems(response)["user.id"]
+    assert signed_in.post(f"{PAGE}import/").headers["Location"] == PAGE

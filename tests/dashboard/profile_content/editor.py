@@ -1,0 +1,78 @@
+"""A person who edits what their profile lists: sends the forms of the pages, files too, and reads the lookup."""
+
+from __future__ import annotations
+
+import functools
+import io
+from typing import Any
+
+from django.core.files.uploadedfile import SimpleUploadedFile
+from PIL import Image
+
+from accounts.models import User
+from tests.bed.browser import Browser
+from tests.dashboard.profile.sounds_and_fonts import sound
+from tests.factories.accounts import PASSWORD
+from tests.lookup import answers
+
+ROOT = "/dashboard/profile"
+
+
+class Editor(Browser):
+    """Signed in as `user`, whose lists it reads as anybody with a key reads them."""
+
+    def __init__(self, user: User) -> None:
+        super().__init__()
+        self.username = user.username
+        self.open("/accounts/login/").submit(login=user.username, password=PASSWORD)
+
+    def open(self, path: str) -> Editor:
+        super().open(path)
+        return self
+
+    def fill(self, path: str, **values: Any) -> Editor:
+        """Open the page and send its form with these values: texts, booleans for boxes, lists for several boxes, and
+        files."""
+        self.open(path)
+        assert self.response.status_code == 200, self.response.status_code
+        return self.send(path, **values)
+
+    def send(self, path: str, **values: Any) -> Editor:
+        """The same with the page that is open."""
+        field = next(name for name in values if not name.endswith("-clear"))
+        form = next(form for form in self.page.forms if form.method == "POST" and field in form.fields)
+        texts = {name: value for name, value in values.items() if isinstance(value, str | bool)}
+        for name, value in texts.items():
+            form.fields[name] = value
+        data: dict[str, Any] = {}
+        for name, value in form.form_values():
+            data.setdefault(name, []).append(value)
+        self.response = self.client.post(path, data | {k: v for k, v in values.items() if k not in texts}, follow=True)
+        return self
+
+    def press(self, url: str, **values: str | list[str]) -> Editor:
+        """The button whose form is sent to `url`, with the token of the page that is open."""
+        token = self.page.xpath("//input[@name='csrfmiddlewaretoken']/@value")[0]
+        self.response = self.client.post(url, {"csrfmiddlewaretoken": token, **values}, follow=True)
+        return self
+
+    def shown(self, include: str) -> Any:
+        """That part of the lookup. Any: JSON."""
+        answer = answers.user(self.username, include)
+        assert answer.status == 200, answer.body
+        return answer.body[include]
+
+
+@functools.cache
+def _png(width: int, height: int) -> bytes:
+    content = io.BytesIO()
+    Image.new("RGB", (width, height), "#1b5e4b").save(content, "PNG")
+    return content.getvalue()
+
+
+def picture(width: int = 64, height: int = 48) -> SimpleUploadedFile:
+    return SimpleUploadedFile("view.png", _png(width, height), "image/png")
+
+
+def song() -> SimpleUploadedFile:
+    return SimpleUploadedFile("song.mp3", sound("mp3"), "audio/mpeg")

@@ -1,0 +1,274 @@
+"""Sections: each of the nine types through its own form, and the entries that some of them list."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from lookup.models import Profile, Section
+from lookup.sections import MAX_ITEMS, SectionType
+from tests.dashboard.profile_content.editor import ROOT, Editor, picture
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import (
+    SVG,
+    AnimeFactory,
+    GameFactory,
+    MediaTitleFactory,
+    MusicItemFactory,
+    ProjectFactory,
+    SectionFactory,
+    WidgetFactory,
+    main_profile,
+    shown,
+)
+from tests.pages.markup import problems_of
+
+ALONE = {  # what the form of each type holds beside the three fields of all
+    SectionType.ABOUT_ME: {"body", "has_skills", "skills_alignment", "frontend", "music"},
+    SectionType.PROJECTS: set(),
+    SectionType.CUSTOM_TEXT: {"body"},
+    SectionType.GALLERY: set(),
+    SectionType.AUDIO_PLAYER: set(),
+    SectionType.GAMES: set(),
+    SectionType.ANIME: set(),
+    SectionType.MEDIA: set(),
+    SectionType.MUSIC: set(),
+}
+CATALOGUES: dict[SectionType, tuple[Any, str]] = {  # factory, and the key of the answer
+    SectionType.GAMES: (GameFactory, "games"),
+    SectionType.ANIME: (AnimeFactory, "anime"),
+    SectionType.MEDIA: (MediaTitleFactory, "media"),
+    SectionType.MUSIC: (MusicItemFactory, "music"),
+}
+every_catalogue = pytest.mark.parametrize("type_", CATALOGUES)
+
+
+def entries_url(pk: str, act: str = "") -> str:
+    return f"{ROOT}/sections/{pk}/entries/{act}"
+
+
+def row_of(type_: SectionType, name: str) -> tuple[Any, str]:
+    """A row of the catalogue with that name, and its key."""
+    factory, _ = CATALOGUES[type_]
+    row = factory(**{"name" if type_ == SectionType.GAMES else "title": name})
+    return row, f"{row.kind}:{row.music_id}" if type_ == SectionType.MUSIC else str(row.pk)
+
+
+def names(editor: Editor, type_: SectionType) -> list[str]:
+    [section] = editor.shown("sections")
+    title = "name" if type_ == SectionType.GAMES else "title"
+    return [entry[title] for entry in section[CATALOGUES[type_][1]]]
+
+
+def test_one_chooses_the_type_first(editor: Editor) -> None:
+    editor.open(f"{ROOT}/sections/add/")
+    assert problems_of(editor.response) == []
+    offered = [str(url).split("/")[-2] for url in editor.page.xpath("//ul[@class='tiles']//a/@href")]
+    assert offered == SectionType.values
+    assert editor.open(f"{ROOT}/sections/add/NOTHING/").response.status_code == 404
+
+
+@pytest.mark.parametrize("type_", SectionType)
+def test_a_section_of_each_type_is_added(type_: SectionType, editor: Editor) -> None:
+    page = f"{ROOT}/sections/add/{type_.value}/"
+    editor.open(page)
+    assert problems_of(editor.response) == []
+    assert ALONE[type_] <= set(editor.response.context["form"].fields)
+    editor.send(page, title="Mine", description="Of all sorts", alignment="right")
+    [section] = editor.shown("sections")
+    assert (section["type"], section["title"], section["alignment"]) == (type_, "Mine", "right")
+    assert problems_of(editor.open(f"{ROOT}/sections/{section['id']}/").response) == []
+
+
+def test_about_me_holds_text_widgets_and_skills(editor: Editor, profile: Profile) -> None:
+    one, two, three = (WidgetFactory(profile=profile, identifier=name).pk for name in ("one", "two", "three"))
+    WidgetFactory(profile=main_profile(UserFactory()))
+    page = f"{ROOT}/sections/add/ABOUT_ME/"
+    editor.open(page)
+    assert [value for value, _ in editor.response.context["form"].fields["widgets"].choices] == [one, two, three]
+    editor.send(page, body="I compute.", has_skills=True, frontend="HTML, CSS", cloud="Steam", widgets=[three, one])
+    [section] = editor.shown("sections")
+    assert (section["content"], section["widgetIds"]) == ("I compute.", [three, one])
+    assert (section["skills"]["frontend"], section["skills"]["cloud"]) == (["HTML", "CSS"], ["Steam"])
+    assert section["skillsEnabled"] is True
+    editor.fill(f"{ROOT}/sections/{section['id']}/", has_skills=False, widgets=[one, two, three])
+    [section] = editor.shown("sections")
+    assert section["widgetIds"] == [three, one, two], "those that were there keep their order"
+    assert section["skillsEnabled"] is False
+
+
+def test_a_widget_of_somebody_else_is_no_choice(editor: Editor, profile: Profile) -> None:
+    WidgetFactory(profile=profile)
+    other = WidgetFactory(profile=main_profile(UserFactory()))
+    page = f"{ROOT}/sections/add/ABOUT_ME/"
+    editor.open(page).send(page, body="A", widgets=[other.pk])
+    assert "is not one of the available choices" in editor.text
+    assert editor.shown("sections") == []
+
+
+def test_a_projects_section_shows_those_that_were_chosen(editor: Editor, profile: Profile) -> None:
+    first, second = (ProjectFactory(profile=profile, title=title).pk for title in ("One", "Two"))
+    page = f"{ROOT}/sections/add/PROJECTS/"
+    editor.open(page).send(page, title="Work", projects=[second])
+    [section] = editor.shown("sections")
+    assert section["projectIds"] == [second]
+    editor.fill(f"{ROOT}/sections/{section['id']}/", projects=[first, second])
+    assert editor.shown("sections")[0]["projectIds"] == [second, first]
+
+
+def test_pictures_stand_in_the_gallery_that_was_chosen(editor: Editor, profile: Profile) -> None:
+    section = SectionFactory(profile=profile, type="GALLERY", title="Journeys", config={})
+    shown(profile.user)
+    for caption in ("A", "B"):
+        editor.open(f"{ROOT}/gallery/add/")
+        editor.send(f"{ROOT}/gallery/add/", caption=caption, asset=picture(), section=section.pk)
+    editor.fill(f"{ROOT}/gallery/add/", caption="C", asset=picture())
+    assert [item["caption"] for item in editor.shown("sections")[0]["items"]] == ["A", "B"]
+    assert [item["caption"] for item in editor.shown("gallery")] == ["A", "B", "C"]
+    titles = [title.text for title in editor.open(f"{ROOT}/gallery/").page.xpath("//h2[not(@class)]")]
+    assert "In the section “Journeys”" in titles
+    assert "In no section" in titles
+    b = next(item["id"] for item in editor.shown("gallery") if item["caption"] == "B")
+    editor.press(f"{ROOT}/gallery/{b}/move/", places="up")
+    assert [item["caption"] for item in editor.shown("sections")[0]["items"]] == ["B", "A"]
+    editor.open(f"{ROOT}/sections/{section.pk}/delete/")
+    assert "Its pictures stay in your gallery, in no section." in editor.text
+    editor.press(f"{ROOT}/sections/{section.pk}/delete/")
+    assert sorted(item["caption"] for item in editor.shown("gallery")) == ["A", "B", "C"]
+
+
+@every_catalogue
+def test_entries_are_found_added_ordered_and_removed(type_: SectionType, editor: Editor) -> None:
+    _, first = row_of(type_, "The first engine")
+    _, second = row_of(type_, "A second Engine")
+    row_of(type_, "Something else")
+    page = f"{ROOT}/sections/add/{type_.value}/"
+    editor.open(page).send(page, title="Best")
+    [section] = editor.shown("sections")
+    assert editor.response.request["PATH_INFO"] == entries_url(section["id"]), "the entries come next"
+    assert "Nothing yet." in editor.text
+    editor.open(entries_url(section["id"]) + "?q=ENGINE")
+    assert problems_of(editor.response) == []
+    assert [entry.key for entry in editor.response.context["found"]] == [second, first]
+    editor.press(entries_url(section["id"], "add/"), key=first, q="engine")
+    assert "In this section" in editor.text
+    editor.press(entries_url(section["id"], "add/"), key=second)
+    assert names(editor, type_) == ["The first engine", "A second Engine"]
+    assert problems_of(editor.response) == []
+    editor.press(entries_url(section["id"], "up/"), key=second)
+    assert names(editor, type_) == ["A second Engine", "The first engine"]
+    editor.press(entries_url(section["id"], "down/"), key=second)
+    editor.press(entries_url(section["id"], "remove/"), key=first)
+    assert names(editor, type_) == ["A second Engine"]
+
+
+@every_catalogue
+def test_an_entry_stands_in_a_section_once_and_must_exist(type_: SectionType, editor: Editor, profile: Profile) -> None:
+    _, key = row_of(type_, "Engine")
+    section = SectionFactory(profile=profile, type=type_, config=_empty(type_))
+    editor.open(entries_url(section.pk)).press(entries_url(section.pk, "add/"), key=key)
+    editor.press(entries_url(section.pk, "add/"), key=key)
+    assert "It is in this section already." in editor.text
+    editor.press(entries_url(section.pk, "add/"), key="track:none" if type_ == SectionType.MUSIC else "999999")
+    assert "The catalogue has no such entry." in editor.text
+    assert names(editor, type_) == ["Engine"]
+    assert editor.press(entries_url(section.pk, "remove/"), key="nothing").response.status_code == 404
+
+
+@pytest.mark.parametrize("key", ["-1", "1.5", "x", "", "9" * 40, "٣"])
+def test_a_key_that_is_none_is_404(key: str, editor: Editor, profile: Profile) -> None:
+    section = SectionFactory(profile=profile, type="GAMES", config={"gameIds": []})
+    music = SectionFactory(profile=profile, type="MUSIC", config={"music": []})
+    editor.open(entries_url(section.pk))
+    assert editor.press(entries_url(section.pk, "add/"), key=key).response.status_code == 404
+    editor.open(entries_url(music.pk))
+    assert editor.press(entries_url(music.pk, "add/"), key=f"track:\0{key}").response.status_code == 404
+    editor.open(entries_url(music.pk))
+    assert editor.press(entries_url(music.pk, "add/"), key=f"film:{key}").response.status_code == 404
+
+
+def test_a_section_lists_no_more_than_it_may(editor: Editor, profile: Profile) -> None:
+    ids = [GameFactory().pk for _ in range(MAX_ITEMS + 1)]
+    section = SectionFactory(profile=profile, type="GAMES", config={"gameIds": ids[:-1]})
+    editor.open(entries_url(section.pk)).press(entries_url(section.pk, "add/"), key=str(ids[-1]))
+    assert f"Has {MAX_ITEMS + 1} entries; at most {MAX_ITEMS} are allowed." in editor.text
+    section.refresh_from_db()
+    assert section.config == {"gameIds": ids[:-1]}
+
+
+def test_a_search_that_is_too_short_or_finds_nothing_says_so(editor: Editor, profile: Profile) -> None:
+    section = SectionFactory(profile=profile, type="ANIME", config={"animeIds": []})
+    assert "at least 2 characters" in editor.open(entries_url(section.pk) + "?q=a").text
+    assert "Nothing in the catalogue is called “abc”" in editor.open(entries_url(section.pk) + "?q=abc").text
+
+
+def test_skills_of_ones_own(editor: Editor, profile: Profile) -> None:
+    section = SectionFactory(profile=profile, type="ABOUT_ME", config={})
+    page = entries_url(section.pk)
+    editor.fill(page, label="Computing", icon_svg=SVG)
+    editor.fill(page, label="Poetry", icon_name="pen")
+    [shown_section] = editor.shown("sections")
+    assert shown_section["skills"]["custom"] == [
+        {"label": "Computing", "iconName": "", "iconSvg": SVG},
+        {"label": "Poetry", "iconName": "pen", "iconSvg": ""},
+    ]
+    assert problems_of(editor.response) == []
+    keys = editor.page.xpath("//input[@name='key']/@value")
+    editor.press(entries_url(section.pk, "up/"), key=keys[1]).press(entries_url(section.pk, "remove/"), key=keys[0])
+    assert [skill["label"] for skill in editor.shown("sections")[0]["skills"]["custom"]] == ["Poetry"]
+    editor.fill(f"{ROOT}/sections/{section.pk}/", body="Hello")
+    assert [skill["label"] for skill in editor.shown("sections")[0]["skills"]["custom"]] == ["Poetry"], "it stays"
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ({"label": ""}, "This field is required."),
+        ({"label": "a" * 65}, "Ensure this value has at most 64 characters"),
+        ({"label": "A", "icon_svg": "<svg onload='x'/>"}, "The attribute onload is not allowed."),
+        ({"label": "There"}, "It is in this section already."),
+    ],
+)
+def test_a_skill_that_is_refused(typed: dict[str, str], sentence: str, editor: Editor, profile: Profile) -> None:
+    section = SectionFactory(profile=profile, type="ABOUT_ME", config={})
+    editor.fill(entries_url(section.pk), label="There")
+    editor.fill(entries_url(section.pk), **typed)
+    assert sentence in editor.text
+    assert len(Section.objects.get().config["skills"]["custom"]) == 1
+
+
+def test_entries_of_somebody_else_and_of_what_lists_none_are_404(editor: Editor, profile: Profile) -> None:
+    other = SectionFactory(profile=main_profile(UserFactory()), type="GAMES", config={"gameIds": []})
+    text = SectionFactory(profile=profile)
+    editor.open(entries_url(SectionFactory(profile=profile, type="GAMES", config={"gameIds": []}).pk))
+    key = str(GameFactory().pk)
+    for pk in (other.pk, text.pk):
+        assert editor.press(entries_url(pk, "add/"), key=key).response.status_code == 404
+        editor.open(entries_url(text.pk if pk == text.pk else other.pk))
+        assert editor.response.status_code == 404
+        editor.open(f"{ROOT}/sections/")
+    other.refresh_from_db()
+    assert other.config == {"gameIds": []}
+
+
+def test_entries_cost_the_same_for_one_and_for_ten(
+    editor: Editor, profile: Profile, django_assert_num_queries: Any
+) -> None:
+    """Session, user, profile; the section; the frame's profiles; the rows that it lists; those that were found."""
+    ids = [GameFactory(name="Engine").pk for _ in range(10)]
+    one = SectionFactory(profile=profile, type="GAMES", config={"gameIds": ids[:1]})
+    ten = SectionFactory(profile=profile, type="GAMES", config={"gameIds": ids})
+    editor.open(entries_url(one.pk) + "?q=engine")
+    with CaptureQueriesContext(connection) as for_one:
+        editor.open(entries_url(one.pk) + "?q=engine")
+    with django_assert_num_queries(len(for_one)):
+        editor.open(entries_url(ten.pk) + "?q=engine")
+    assert len(editor.response.context["found"]) == 10
+
+
+def _empty(type_: SectionType) -> dict[str, Any]:
+    keys = {SectionType.GAMES: "gameIds", SectionType.ANIME: "animeIds", SectionType.MEDIA: "mediaIds"}
+    return {keys.get(type_, "music"): []}
