@@ -1,7 +1,12 @@
-"""Requests to staff: asked, withdrawn, granted, denied. Granting does what was asked for, in the same transaction."""
+"""Requests to staff: asked, withdrawn, granted, denied. Granting does what was asked for, in the same transaction.
+
+Every operation locks the row of who asks first, then the request, then the key: so they come one after the other for
+each person, beside a ban, a relock and the deletion of the account, which begin with the same row.
+"""
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -21,10 +26,13 @@ SELF_SERVED = (Permission.IMAGEHOST_UPLOAD,)
 BY_REQUEST = tuple(permission for permission in Permission if permission not in SELF_SERVED)
 MAX_REASON = 2000
 _DECIDED = "This request has been decided or withdrawn in the meantime."
+_GONE = "This request is gone: the account that asked was deleted."
 
 
+@transaction.atomic
 def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
     """Ask staff to unlock a locked scope for the user's apps. ValidationError, by argument."""
+    user = _locked_user(user)
     if scope not in LOCKED_SCOPES:
         raise ValidationError({"scope": f"{scope} is not a locked scope."})
     if scope in user.unlocked_scopes:
@@ -32,21 +40,25 @@ def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
     return _ask(user=user, kind=AccessRequest.Kind.SCOPE, subject=scope, reason=reason)
 
 
+@transaction.atomic
 def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRequest:
     """Ask staff to let the key call one more surface. ValidationError, by argument."""
+    user = _locked_user(key.owner)
+    key = _locked_key(key)
     if permission not in BY_REQUEST:
         raise ValidationError({"permission": f"{permission} is no permission that staff give."})
     if key.allows(permission):
         raise ValidationError({"permission": "The key has this permission already."})
-    if key.revoked_at is not None:
-        raise ValidationError({"permission": "A revoked key cannot be used again; make a new one."})
-    return _ask(user=key.owner, kind=AccessRequest.Kind.PERMISSION, subject=permission, key=key, reason=reason)
+    if _is_over(key, timezone.now()):
+        raise ValidationError({"permission": "This key cannot be used again; make a new one."})
+    return _ask(user=user, kind=AccessRequest.Kind.PERMISSION, subject=permission, key=key, reason=reason)
 
 
 @transaction.atomic
 def withdraw(*, request: AccessRequest, by: User) -> AccessRequest:
     """The user no longer asks. ValidationError: it is decided."""
     request = _locked(request)
+    users.check_may_act_for(owner=request.user, by=by)
     request.state = AccessRequest.State.WITHDRAWN
     request.decided_at = timezone.now()
     request.save(update_fields=["state", "decided_at"])
@@ -58,21 +70,26 @@ def withdraw(*, request: AccessRequest, by: User) -> AccessRequest:
 def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
     """Do what was asked for. ValidationError: it is decided, or cannot be done any more. PermissionDenied: staff, for
     staff."""
-    if request.key is not None:
-        api_keys.grant_permission(key=request.key, permission=request.subject, by=by, reason=reason)
-    else:
+    request = _locked(request)
+    if request.user.is_banned:
+        raise ValidationError("This account is banned. Lift the ban first, or deny the request.")
+    if request.key is None:
         applications.unlock_scope(owner=request.user, scope=request.subject, by=by, reason=reason)
+    elif _is_over(_locked_key(request.key), timezone.now()):
+        raise ValidationError("The key was revoked or has expired in the meantime. Deny the request.")
+    else:
+        api_keys.grant_permission(key=request.key, permission=request.subject, by=by, reason=reason)
     return _decide(request, AccessRequest.State.GRANTED, by, reason)
 
 
 @transaction.atomic
 def deny(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
     """`reason` is told to who asked. ValidationError: it is decided. PermissionDenied: staff, for staff."""
+    request = _locked(request)
     users.check_authority(user=request.user, by=by)
     return _decide(request, AccessRequest.State.DENIED, by, reason)
 
 
-@transaction.atomic
 def _ask(
     *, user: User, kind: AccessRequest.Kind, subject: str, reason: str, key: ApiKey | None = None
 ) -> AccessRequest:
@@ -89,7 +106,6 @@ def _ask(
 
 
 def _decide(request: AccessRequest, state: AccessRequest.State, by: User, answer: str) -> AccessRequest:
-    request = _locked(request)
     request.state, request.answer = state, answer
     request.decided_by, request.decided_at = by, timezone.now()
     request.save(update_fields=["state", "answer", "decided_by", "decided_at"])
@@ -104,11 +120,33 @@ def _decide(request: AccessRequest, state: AccessRequest.State, by: User, answer
 
 
 def _locked(request: AccessRequest) -> AccessRequest:
-    locked = AccessRequest.objects.select_for_update(of=("self",), no_key=True).select_related("user", "key")
-    request = locked.get(pk=request.pk)
-    if not request.is_pending:
+    """The request as it is now, which waits for an answer; who asked is locked before it."""
+    if not users.lock(request.user_id):
+        raise ValidationError(_GONE)
+    locked = AccessRequest.objects.select_for_update(of=("self",), no_key=True).select_related("user", "key__owner")
+    found = locked.filter(pk=request.pk).first()
+    if found is None:
+        raise ValidationError(_GONE)
+    if not found.is_pending:
         raise ValidationError(_DECIDED)
-    return request
+    return found
+
+
+def _locked_user(user: User) -> User:
+    found = User.objects.select_for_update(no_key=True).filter(pk=user.pk, is_active=True).first()
+    if found is None:
+        raise ValidationError("This account is banned or deleted.")
+    return found
+
+
+def _locked_key(key: ApiKey) -> ApiKey:
+    """As strongly as `api_keys` locks it, which may be next."""
+    return ApiKey.objects.select_for_update(of=("self",)).select_related("owner").get(pk=key.pk)
+
+
+def _is_over(key: ApiKey, now: datetime) -> bool:
+    """For ever; a disabled key can be enabled again."""
+    return key.revoked_at is not None or key.is_expired(now)
 
 
 def _record(verb: str, request: AccessRequest, by: User, reason: str) -> None:

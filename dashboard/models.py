@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Q
+from django.db.models import Case, F, Q, When
 from django.utils import timezone
 
 from accounts.models import ApiKey
@@ -14,11 +14,21 @@ class AccessRequestQuerySet(models.QuerySet["AccessRequest"]):
     def pending(self) -> AccessRequestQuerySet:
         return self.filter(state=AccessRequest.State.PENDING)
 
+    def in_turn(self) -> AccessRequestQuerySet:
+        """What waits comes first, the longest wait at the top; then what is decided, the latest first."""
+        return self.order_by(
+            Case(When(state=AccessRequest.State.PENDING, then=0), default=1),
+            Case(When(state=AccessRequest.State.PENDING, then=F("created_at"))),
+            F("decided_at").desc(),
+            "-pk",
+        )
+
 
 class AccessRequest(models.Model):
     """Somebody asks staff to unlock a scope for their apps, or to let one of their keys call one more surface.
 
-    `subject` is the scope or the `Permission`; `key` is set for a permission alone.
+    `subject` is the scope or the `Permission`; `key` is set for a permission alone. `decided_at` is also when the
+    request was withdrawn; `decided_by` is empty then, and after the account of who decided is deleted.
     """
 
     class Kind(models.TextChoices):
@@ -64,6 +74,11 @@ class AccessRequest(models.Model):
             models.CheckConstraint(
                 condition=Q(state__in=["PENDING", "GRANTED", "DENIED", "WITHDRAWN"]),
                 name="access_request_state_is_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(state="PENDING", decided_at__isnull=True)
+                | (~Q(state="PENDING") & Q(decided_at__isnull=False)),
+                name="access_request_decided_at_a_moment",
             ),
         ]
         indexes = [models.Index(fields=["state", "created_at"], name="access_request_queue")]

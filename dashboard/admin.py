@@ -1,0 +1,49 @@
+"""What people ask of staff, in the admin: read, granted and denied there too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+
+from accounts.staff_actions import StaffAction, StaffActionsAdmin, columns, through
+from dashboard import access_requests
+from dashboard.models import AccessRequest
+from dashboard.staff import rights
+
+
+@admin.register(AccessRequest)
+class AccessRequestAdmin(StaffActionsAdmin):
+    list_display = ("subject", "kind", "user", "key", "state", "created_at", "decided_by", "decided_at")
+    list_filter = ("state", "kind")
+    list_select_related = ("user", "key", "decided_by")
+    search_fields = ("^user__username", "=user__id", "=key__prefix", "=subject")
+    ordering = ("-created_at", "-pk")
+    show_full_result_count = False
+    fields = readonly_fields = columns(AccessRequest)
+    staff_actions = [
+        StaffAction(
+            "grant",
+            "Grant",
+            "Unlocks the scope for the person's apps, or gives the key its permission. Who asked reads the reason.",
+            rights.DECIDE,
+            through(access_requests.grant, "request"),
+            is_offered=lambda request: request.is_pending,
+        ),
+        StaffAction(
+            "deny",
+            "Deny",
+            "Who asked reads the reason, and may ask again.",
+            rights.DECIDE,
+            through(access_requests.deny, "request"),
+            is_offered=lambda request: request.is_pending,
+        ),
+    ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """People ask, and staff answer, by operations."""
+        return False

@@ -1,0 +1,1 @@
+"""What staff find, look at and do on their pages."""

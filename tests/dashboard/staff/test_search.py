@@ -1,0 +1,184 @@
+"""Finding apps and people, by everything that staff may have at hand, and by what nobody should send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from urllib.parse import quote
+
+import pytest
+from django.utils import timezone
+
+from oidc_provider.models import Application
+from tests.bed.browser import Browser
+from tests.dashboard.staff.pages import APPS, PEOPLE, cost_of
+from tests.factories.accounts import AliasFactory, LinkedAccountFactory, UserFactory
+from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory, SuspendedApplicationFactory
+from tests.pages.markup import problems_of
+
+pytestmark = pytest.mark.django_db
+SignIn = Callable[..., Browser]
+HOSTILE = [
+    "%",
+    "_",
+    "'",
+    '"',
+    "\\",
+    "é",
+    "ß",
+    "\U0001f600",
+    "9" * 30,
+    "-1",
+    "٣",
+    "1e5",
+    "x" * 255,
+    "<b>",
+    "@",
+    " ",
+    "a%",
+]
+
+
+def found(browser: Browser, page: str, term: str, **filters: str) -> list[str]:
+    """The names of the rows that a search shows."""
+    query = "&".join(f"{name}={value}" for name, value in filters.items())
+    browser.open(f"{page}?q={quote(term)}&{query}")
+    assert browser.response.status_code == 200
+    return [link.text for link in browser.page.xpath("//span[@class='row__title']/a")]
+
+
+def test_people_are_found_by_name_alias_number_id_address_and_chat_id(staff: Browser) -> None:
+    ada = UserFactory(username="AdaLovelace", email="ada@example.org")
+    AliasFactory(user=ada, name="Countess")
+    LinkedAccountFactory(user=ada, external_id="80351110224678912")
+    LinkedAccountFactory(user=UserFactory(), kind="SCROBBLER", external_id="scrobbling")
+    terms = ["AdaLovelace", "adal", " adaLOVE ", "countess", "COUNT", str(ada.uid), ada.pk, ada.pk.upper()]
+    for term in [*terms, "ada@example.org", "Ada@Example.org", "80351110224678912"]:
+        assert found(staff, PEOPLE, term) == ["AdaLovelace"], term
+    for term in ["lovelace", "ada@example", "8035111022467891", ada.pk[:31], "scrobbling", str(ada.uid) + "0"]:
+        assert found(staff, PEOPLE, term) == [], term
+    assert "Nobody fits" in staff.text
+
+
+def test_somebody_with_several_names_that_fit_is_one_row(staff: Browser) -> None:
+    ada = UserFactory(username="Ada")
+    for name in ("Ada1", "Ada2"):
+        AliasFactory(user=ada, name=name)
+    assert found(staff, PEOPLE, "ada") == ["Ada"]
+
+
+def test_the_first_person_has_the_number_0(sign_in: SignIn) -> None:
+    first = UserFactory(username="First")
+    assert first.uid == 0
+    browser = sign_in(superuser=True)
+    assert found(browser, PEOPLE, "0") == ["First"]
+    assert "uid 0" in browser.text
+    assert "uid 0" in browser.open(f"{PEOPLE}{first.pk}/").text
+
+
+def test_people_are_told_apart_by_their_standing(staff: Browser) -> None:
+    UserFactory(username="Banned", is_active=False, banned_at=timezone.now())
+    UserFactory(username="Helper", is_staff=True)
+    UserFactory(username="Known", unlocked_scopes=["email"])
+    assert found(staff, PEOPLE, "", standing="BANNED") == ["Banned"]
+    assert "Helper" in found(staff, PEOPLE, "", standing="STAFF")
+    assert "Known" not in found(staff, PEOPLE, "", standing="STAFF")
+    assert found(staff, PEOPLE, "", standing="UNLOCKED") == ["Known"]
+    assert found(staff, PEOPLE, "known", standing="BANNED") == []
+    assert len(found(staff, PEOPLE, "")) == 4
+
+
+def test_apps_are_found_by_client_id_name_and_owner(staff: Browser) -> None:
+    owner = UserFactory(username="Ada", email="ada@example.org")
+    app = ApplicationFactory(user=owner, name="Notes 50%")
+    ApplicationFactory(name="Other")
+    terms = [app.client_id, "notes", "50%", "Ada", "ad", str(owner.uid), owner.pk, "ada@example.org"]
+    for term in terms:
+        assert found(staff, APPS, term) == ["Notes 50%"], term
+    for term in [app.client_id[:31], "n_tes", "nothing", "org"]:
+        assert found(staff, APPS, term) == [], term
+    assert "No app fits" in staff.text
+
+
+def test_apps_are_told_apart_by_their_state(staff: Browser) -> None:
+    ApplicationFactory(name="Young", is_verified=True)
+    SuspendedApplicationFactory(name="Stopped")
+    Application.objects.filter(name="Stopped").update(created=timezone.now() - timedelta(days=8))
+    assert found(staff, APPS, "", state="SUSPENDED") == ["Stopped"]
+    assert found(staff, APPS, "", state="VERIFIED") == ["Young"]
+    assert found(staff, APPS, "", state="NEW") == ["Young"]
+    assert found(staff, APPS, "") == ["Young", "Stopped"]
+    assert found(staff, APPS, "", state="nonsense") == ["Young", "Stopped"]
+    assert "Select a valid choice" in staff.text
+
+
+@pytest.mark.parametrize("page", [APPS, PEOPLE])
+def test_an_address_is_found_and_shown_with_the_right_to_see_people_alone(sign_in: SignIn, page: str) -> None:
+    app = ApplicationFactory(user=UserFactory(username="Ada", email="secret@example.org"))
+    may_search = ("oidc_provider.suspend_application", "accounts.ban_user")
+    expected = [app.name if page == APPS else "Ada"]
+    without, allowed = sign_in(*may_search), sign_in(*may_search, "accounts.view_user")
+    assert found(without, page, "secret@example.org") == []
+    assert "chat id." in without.text
+    assert found(without, page, "Ada") == expected
+    for path in (page, f"{PEOPLE}{app.user.pk}/", f"{APPS}{app.client_id}/"):
+        assert "secret@example.org" not in without.open(path).response.content.decode()
+    assert found(allowed, page, "secret@example.org") == expected
+    assert "chat id, email." in allowed.text
+    assert "secret@example.org" in allowed.open(f"{PEOPLE}{app.user.pk}/").text
+
+
+@pytest.mark.parametrize("term", HOSTILE)
+@pytest.mark.parametrize("page", [APPS, PEOPLE])
+def test_a_hostile_search_finds_nothing(staff: Browser, page: str, term: str) -> None:
+    ApplicationFactory(user=UserFactory(username="Ada"), name="Notes")
+    everything = found(staff, page, "")
+    assert found(staff, page, term) == ([] if term.strip() else everything)
+    assert problems_of(staff.response) == []
+
+
+@pytest.mark.parametrize("page", [APPS, PEOPLE])
+def test_a_search_that_is_too_long_is_told_so(staff: Browser, page: str) -> None:
+    found(staff, page, "x" * 256)
+    assert "Ensure this value has at most 255 characters (it has 256)." in staff.text
+    assert problems_of(staff.response) == []
+
+
+@pytest.mark.parametrize("query", ["page=0", "page=-1", f"page={'9' * 30}", "page=x", "page=%00"])
+@pytest.mark.parametrize("page", [APPS, PEOPLE])
+def test_a_page_that_does_not_exist_is_the_nearest(staff: Browser, page: str, query: str) -> None:
+    ApplicationFactory()
+    assert staff.open(f"{page}?{query}").response.status_code in {200, 400}
+
+
+def test_lists_cost_the_same_for_one_row_and_for_ten_and_have_pages(staff: Browser) -> None:
+    ApprovalFactory()
+    before = {page: (cost_of(staff, page), cost_of(staff, page))[1] for page in (APPS, f"{APPS}?q=App", PEOPLE)}
+    for _ in range(9):
+        ApprovalFactory()
+    assert {page: cost_of(staff, page) for page in before} == before
+    for _ in range(20):
+        ApplicationFactory()
+    assert len(found(staff, APPS, "App")) == 25
+    (older,) = staff.page.xpath("//a[@rel='next']/@href")
+    assert "q=App" in older
+    staff.open(APPS + older)
+    assert len(staff.page.xpath("//span[@class='row__title']/a")) == 5
+
+
+def test_an_app_shows_how_many_use_it(staff: Browser) -> None:
+    app = ApplicationFactory(name="Notes")
+    for _ in range(2):
+        ApprovalFactory(application=app)
+    ApplicationFactory(name="Lonely")
+    text = staff.open(APPS).text
+    assert "2 users, registered" in text
+    assert "0 users, registered" in text
+    assert "2 apps" in text
+
+
+def test_empty_lists_say_what_to_do(staff: Browser) -> None:
+    assert "No app is registered yet" in staff.open(APPS).text
+    assert problems_of(staff.response) == []
+    assert "Nobody fits" in staff.open(f"{PEOPLE}?q=nobody").text
+    assert problems_of(staff.response) == []

@@ -1,0 +1,267 @@
+"""Requests to staff, by their operations: what is refused, what is recorded, what the database holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core import mail
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.utils import timezone
+from pytest_django import Settings
+
+from accounts import api_keys, bans, users
+from accounts.models import AuditEvent, Permission, User
+from dashboard import access_requests
+from dashboard.models import AccessRequest
+from oidc_provider import applications
+from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
+from tests.factories.dashboard import AccessRequestFactory, DeniedRequestFactory, PermissionRequestFactory
+
+pytestmark = pytest.mark.django_db
+DECIDED = "This request has been decided or withdrawn in the meantime."
+
+
+def refused(act: Callable[[], Any]) -> list[str]:
+    with pytest.raises(ValidationError) as caught:
+        act()
+    return caught.value.messages
+
+
+def state_of(request: AccessRequest) -> str:
+    request.refresh_from_db()
+    return request.state
+
+
+def test_somebody_asks_for_a_scope() -> None:
+    user = UserFactory()
+    asked = access_requests.ask_for_scope(user=user, scope="email", reason="  Receipts  ")
+    assert (asked.kind, asked.subject, asked.reason, asked.state) == ("SCOPE", "email", "Receipts", "PENDING")
+    event = AuditEvent.objects.get()
+    assert (event.verb, event.actor, event.reason) == ("access_request:asked", user, "Receipts")
+    assert event.data == {"subject": "email", "request": asked.pk}
+
+
+def test_somebody_asks_for_a_permission_of_a_key() -> None:
+    key = ApiKeyFactory()
+    asked = access_requests.ask_for_permission(key=key, permission="lookup:user", reason="A bot")
+    assert (asked.user, asked.key, asked.kind, asked.subject) == (key.owner, key, "PERMISSION", "lookup:user")
+    assert AuditEvent.objects.get().data == {"subject": "lookup:user", "request": asked.pk, "prefix": key.prefix}
+
+
+@pytest.mark.parametrize(
+    ("scope", "fields", "sentence"),
+    [
+        ("openid", {}, "openid is not a locked scope."),
+        ("nonsense", {}, "nonsense is not a locked scope."),
+        ("email", {"unlocked_scopes": ["email"]}, "email is unlocked for you already."),
+        ("email", {"is_active": False}, "This account is banned or deleted."),
+    ],
+)
+def test_a_scope_that_cannot_be_asked_for(scope: str, fields: dict[str, Any], sentence: str) -> None:
+    user = UserFactory(**fields)
+    assert refused(lambda: access_requests.ask_for_scope(user=user, scope=scope, reason="Why")) == [sentence]
+    assert not AccessRequest.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("permission", "fields", "sentence"),
+    [
+        ("imagehost:upload", {}, "imagehost:upload is no permission that staff give."),
+        ("nonsense", {}, "nonsense is no permission that staff give."),
+        ("account", {}, "The key has this permission already."),
+        ("lookup:user", {"revoked_at": timezone.now()}, "This key cannot be used again; make a new one."),
+        ("lookup:user", {"expires_at": timezone.now()}, "This key cannot be used again; make a new one."),
+    ],
+)
+def test_a_permission_that_cannot_be_asked_for(permission: str, fields: dict[str, Any], sentence: str) -> None:
+    key = ApiKeyFactory(**fields)
+    ask = access_requests.ask_for_permission
+    assert refused(lambda: ask(key=key, permission=permission, reason="Why")) == [sentence]
+    assert not AccessRequest.objects.exists()
+
+
+@pytest.mark.parametrize("reason", ["", "   ", "x" * 2001])
+def test_a_reason_has_1_to_2000_characters(reason: str) -> None:
+    user = UserFactory()
+    sentence = "Say what you need it for, in 1 to 2000 characters."
+    assert refused(lambda: access_requests.ask_for_scope(user=user, scope="email", reason=reason)) == [sentence]
+    access_requests.ask_for_scope(user=user, scope="email", reason="x" * 2000)
+
+
+def test_what_waits_is_not_asked_for_again_and_what_was_denied_may_be() -> None:
+    waiting, denied = AccessRequestFactory(), DeniedRequestFactory()
+    again = "You have asked for this already; staff will answer."
+    ask = access_requests.ask_for_scope
+    assert refused(lambda: ask(user=waiting.user, scope="email", reason="Please")) == [again]
+    ask(user=waiting.user, scope="connections", reason="Please")
+    ask(user=denied.user, scope="email", reason="Now you know me")
+    asked = PermissionRequestFactory()
+    ask_for_permission = access_requests.ask_for_permission
+    key = asked.key
+    assert key is not None
+    assert refused(lambda: ask_for_permission(key=key, permission="lookup:user", reason="Please")) == [again]
+    ask_for_permission(key=ApiKeyFactory(owner=asked.user), permission="lookup:user", reason="For another key")
+
+
+def test_a_granted_scope_can_be_registered_and_who_asked_is_told(
+    django_capture_on_commit_callbacks: Any,  # pytest-django gives it no public type
+) -> None:
+    asked, staff = AccessRequestFactory(), StaffFactory()
+    with django_capture_on_commit_callbacks(execute=True):
+        access_requests.grant(request=asked, by=staff, reason="Known to us")
+    asked.refresh_from_db()
+    assert (asked.state, asked.answer, asked.decided_by) == ("GRANTED", "Known to us", staff)
+    asked.user.refresh_from_db()
+    assert asked.user.unlocked_scopes == ["email"]
+    told = [(event.verb, event.reason) for event in AuditEvent.objects.order_by("pk")]
+    assert told == [("user:scope_unlocked", "Known to us"), ("access_request:granted", "Known to us")]
+    (letter,) = mail.outbox
+    assert letter.to == [asked.user.email]
+    assert letter.subject.endswith("Your request for email: granted")
+    assert "Known to us" in letter.body
+    assert "/dashboard/apps/" in letter.body
+
+
+def test_a_granted_permission_is_the_keys() -> None:
+    asked = PermissionRequestFactory()
+    access_requests.grant(request=asked, by=StaffFactory(), reason="Known to us")
+    assert asked.key is not None
+    asked.key.refresh_from_db()
+    assert asked.key.permissions == [Permission.ACCOUNT, Permission.LOOKUP_USER]
+
+
+def test_a_denied_request_gives_nothing_and_says_why(django_capture_on_commit_callbacks: Any) -> None:
+    asked = AccessRequestFactory()
+    with django_capture_on_commit_callbacks(execute=True):
+        access_requests.deny(request=asked, by=StaffFactory(), reason="We do not know you & yours")
+    asked.refresh_from_db()
+    assert (asked.state, asked.answer) == ("DENIED", "We do not know you & yours")
+    asked.user.refresh_from_db()
+    assert asked.user.unlocked_scopes == []
+    assert "We do not know you & yours" in mail.outbox[0].body
+    assert "You may ask again." in mail.outbox[0].body
+
+
+def test_nobody_without_an_address_gets_a_letter(django_capture_on_commit_callbacks: Any) -> None:
+    asked = AccessRequestFactory(user=UserFactory(email=""))
+    with django_capture_on_commit_callbacks(execute=True):
+        access_requests.deny(request=asked, by=StaffFactory(), reason="No")
+    assert mail.outbox == []
+    assert state_of(asked) == "DENIED"
+
+
+def test_a_request_is_withdrawn_by_who_asked_and_by_nobody_else() -> None:
+    asked = AccessRequestFactory()
+    access_requests.withdraw(request=asked, by=asked.user)
+    assert state_of(asked) == "WITHDRAWN"
+    of_staff = AccessRequestFactory(user=StaffFactory())
+    with pytest.raises(PermissionDenied):
+        access_requests.withdraw(request=of_staff, by=UserFactory(is_staff=True))
+    assert state_of(of_staff) == "PENDING"
+
+
+DECISIONS: list[tuple[str, Callable[[AccessRequest, User], Any]]] = [
+    ("grant", lambda request, by: access_requests.grant(request=request, by=by, reason="Because")),
+    ("deny", lambda request, by: access_requests.deny(request=request, by=by, reason="Because")),
+    ("withdraw", lambda request, by: access_requests.withdraw(request=request, by=request.user)),
+]
+every_decision = pytest.mark.parametrize("decide", [act for _, act in DECISIONS], ids=[name for name, _ in DECISIONS])
+second_decision = pytest.mark.parametrize("then", [act for _, act in DECISIONS], ids=[name for name, _ in DECISIONS])
+
+
+def test_a_letter_that_cannot_go_undoes_nothing(
+    django_capture_on_commit_callbacks: Any, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # nobody listens there
+    asked = AccessRequestFactory()
+    with django_capture_on_commit_callbacks(execute=True):
+        access_requests.deny(request=asked, by=StaffFactory(), reason="No")
+    assert state_of(asked) == "DENIED"
+    assert "A letter could not be sent." in caplog.text
+
+
+@every_decision
+@second_decision
+def test_of_two_decisions_the_first_counts(
+    decide: Callable[[AccessRequest, User], Any], then: Callable[[AccessRequest, User], Any]
+) -> None:
+    asked, staff = AccessRequestFactory(), StaffFactory()
+    stale = AccessRequest.objects.get(pk=asked.pk)
+    decide(asked, staff)
+    decided, events = state_of(asked), AuditEvent.objects.count()
+    scopes = User.objects.get(pk=asked.user_id).unlocked_scopes
+    assert refused(lambda: then(stale, staff)) == [DECIDED]
+    assert (state_of(asked), AuditEvent.objects.count()) == (decided, events)
+    assert User.objects.get(pk=asked.user_id).unlocked_scopes == scopes
+
+
+@pytest.mark.parametrize("decide", [act for name, act in DECISIONS if name != "withdraw"], ids=["grant", "deny"])
+@pytest.mark.parametrize("make", [AccessRequestFactory, PermissionRequestFactory], ids=["scope", "permission"])
+def test_what_staff_ask_is_for_superusers(make: Any, decide: Callable[[AccessRequest, User], Any]) -> None:
+    asked = make(user=UserFactory(is_staff=True))
+    with pytest.raises(PermissionDenied):
+        decide(asked, UserFactory(is_staff=True))
+    assert state_of(asked) == "PENDING"
+    decide(asked, StaffFactory())
+    assert state_of(asked) in {"GRANTED", "DENIED"}
+
+
+def test_nothing_is_granted_to_a_banned_account_and_it_can_be_denied() -> None:
+    asked, staff = AccessRequestFactory(), StaffFactory()
+    bans.ban(user=asked.user, by=staff, reason="Spam")
+    assert refused(lambda: access_requests.grant(request=asked, by=staff, reason="Because")) == [
+        "This account is banned. Lift the ban first, or deny the request."
+    ]
+    assert state_of(asked) == "PENDING"
+    access_requests.deny(request=asked, by=staff, reason="Banned")
+    assert state_of(asked) == "DENIED"
+
+
+@pytest.mark.parametrize("over", [{"revoked_at": timezone.now()}, {"expires_at": timezone.now() - timedelta(hours=1)}])
+def test_nothing_is_granted_to_a_key_that_is_over(over: dict[str, Any]) -> None:
+    asked, staff = PermissionRequestFactory(), StaffFactory()
+    assert asked.key is not None
+    type(asked.key).objects.filter(pk=asked.key.pk).update(**over)  # while the page of staff stands open
+    assert refused(lambda: access_requests.grant(request=asked, by=staff, reason="Because")) == [
+        "The key was revoked or has expired in the meantime. Deny the request."
+    ]
+    assert state_of(asked) == "PENDING"
+    asked.key.refresh_from_db()
+    assert asked.key.permissions == ["account"]
+
+
+def test_a_grant_of_what_was_given_meanwhile_closes_the_request() -> None:
+    scope, permission, staff = AccessRequestFactory(), PermissionRequestFactory(), StaffFactory()
+    assert permission.key is not None
+    applications.unlock_scope(owner=scope.user, scope="email", by=staff, reason="By the admin")
+    api_keys.grant_permission(key=permission.key, permission="lookup:user", by=staff)
+    for asked in (scope, permission):
+        access_requests.grant(request=asked, by=staff, reason="Because")
+        assert state_of(asked) == "GRANTED"
+    assert AuditEvent.objects.filter(verb="user:scope_unlocked").count() == 1
+
+
+def test_requests_go_with_the_account_that_asked_and_stay_without_the_one_that_answered() -> None:
+    answered, waiting = DeniedRequestFactory(), AccessRequestFactory()
+    staff = answered.decided_by
+    assert staff is not None
+    users.delete(user=staff, by=None)
+    answered.refresh_from_db()
+    assert (answered.decided_by, answered.state) == (None, "DENIED")
+    users.delete(user=waiting.user, by=None)
+    gone = ["This request is gone: the account that asked was deleted."]
+    assert refused(lambda: access_requests.grant(request=waiting, by=StaffFactory(), reason="Because")) == gone
+    assert refused(lambda: access_requests.deny(request=waiting, by=StaffFactory(), reason="Because")) == gone
+
+
+def test_requests_take_turns() -> None:
+    now = timezone.now()
+    late = AccessRequestFactory(created_at=now)
+    early = AccessRequestFactory(created_at=now - timedelta(days=2))
+    old = DeniedRequestFactory(decided_at=now - timedelta(days=3))
+    newer = DeniedRequestFactory(decided_at=now - timedelta(days=1))
+    assert list(AccessRequest.objects.all().in_turn()) == [early, late, newer, old]
