@@ -1,0 +1,20 @@
+"""manage.py remind_of_keys: the daily job around API keys."""
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from accounts import key_uses
+from accounts.management.job_command import JobCommand
+from dashboard import own_keys
+
+WITHIN = timedelta(days=7)
+
+
+class Command(JobCommand):
+    help = "Write to the owners of API keys that end within a week, and forget how often keys were used long ago."
+
+    def perform(self) -> str:
+        now = timezone.now()
+        reminded = own_keys.remind(now, WITHIN)
+        return f"Told of {reminded} keys, forgot {key_uses.delete_old_days(now)} days."

@@ -1,0 +1,32 @@
+"""A person who is signed in, by test client and by a browser that has no JavaScript.
+
+Models are imported inside the fixtures: pytest reads this file before Django is set up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from tests.bed.browser import Browser
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    from tests.factories.accounts import UserFactory
+
+    return UserFactory.create(username="Ada")
+
+
+@pytest.fixture
+def browser(user: User) -> Browser:
+    """Signed in as `user`."""
+    from tests.bed.browser import Browser
+    from tests.factories.accounts import PASSWORD
+
+    browser = Browser()
+    browser.open("/accounts/login/").submit(login=user.username, password=PASSWORD)
+    return browser

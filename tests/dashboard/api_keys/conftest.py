@@ -1,0 +1,52 @@
+"""A person who is signed in, by test client and by a browser that has no JavaScript.
+
+Models are imported inside the fixtures: pytest reads this file before Django is set up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+    from accounts.models import ApiKey, User
+    from tests.bed.browser import Browser
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    from tests.factories.accounts import UserFactory
+
+    return UserFactory.create(username="Ada")
+
+
+@pytest.fixture
+def browser(user: User) -> Browser:
+    """Signed in as `user`."""
+    from tests.bed.browser import Browser
+    from tests.factories.accounts import PASSWORD
+
+    browser = Browser()
+    browser.open("/accounts/login/").submit(login=user.username, password=PASSWORD)
+    return browser
+
+
+@pytest.fixture
+def client(browser: Browser) -> Client:
+    """The same person, without CSRF checks, for forms that a page would not send."""
+    from django.test import Client
+
+    client = Client()
+    client.cookies = browser.client.cookies
+    return client
+
+
+@pytest.fixture
+def key(user: User) -> ApiKey:
+    from tests.dashboard.api_keys.pages import SECRET
+    from tests.factories.accounts import ApiKeyFactory
+
+    return ApiKeyFactory.create(owner=user, secret=SECRET, permissions=["imagehost:upload"], name="Server")

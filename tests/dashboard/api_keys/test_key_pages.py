@@ -1,0 +1,218 @@
+"""The list of keys and the page of one: what they say, to whom, and at what cost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from accounts import api_keys, key_changes
+from accounts.models import ApiKey, KeyDay, User
+from accounts.plans import Plan
+from dashboard import access_requests, api_key_pages
+from tests.bed.browser import Browser
+from tests.factories.accounts import ApiKeyFactory, StaffFactory
+from tests.pages.markup import problems_of
+
+LIST = "/dashboard/api-keys/"
+DAY = timedelta(days=1)
+
+
+def page_of(key: ApiKey) -> str:
+    return f"{LIST}{key.prefix}/"
+
+
+def test_the_empty_list_says_what_to_do(browser: Browser) -> None:
+    assert "You have no key yet" in browser.open(LIST).text
+    assert problems_of(browser.response) == []
+    assert "/dashboard/api-keys/new/" in browser.response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("columns", "word"),
+    [
+        ({}, "Live"),
+        ({"expires_at": 8 * DAY}, "Live"),
+        ({"expires_at": 6 * DAY}, "Ends soon"),
+        ({"expires_at": -DAY}, "Expired"),
+        ({"is_enabled": False}, "Disabled"),
+        ({"revoked_at": -DAY, "is_enabled": False, "expires_at": -DAY}, "Revoked"),
+        ({"is_enabled": False, "expires_at": -DAY}, "Disabled"),
+        ({"permissions": []}, "No permission"),
+        ({"remaining_uses": 0}, "Used up"),
+        ({"remaining_uses": 0, "refill_amount": 5, "refill_interval": DAY, "refilled_at": -2 * DAY}, "Live"),
+        ({"remaining_uses": 0, "refill_amount": 5, "refill_interval": DAY, "refilled_at": timedelta()}, "Used up"),
+    ],
+)
+def test_each_state_has_its_word(browser: Browser, user: User, columns: dict[str, Any], word: str) -> None:
+    now = timezone.now()
+    moments = {name: now + value for name, value in columns.items() if name.endswith("_at")}
+    key = ApiKeyFactory(owner=user, **{**columns, **moments})
+    for path in (LIST, page_of(key)):
+        browser.open(path)
+        assert browser.page.xpath("//main//span[contains(@class, 'badge')]")[0].text_content() == word
+        assert problems_of(browser.response) == []
+
+
+def test_a_replaced_key_says_by_which(browser: Browser, user: User) -> None:
+    old = ApiKeyFactory(owner=user)
+    new = key_changes.rotate(key=old, overlap=DAY, by=user).key
+    assert "Replaced by" in browser.open(page_of(old)).text
+    assert browser.page.xpath(f"//a[@href='{page_of(new)}']")
+
+
+def test_the_list_costs_the_same_for_one_and_for_ten_keys(browser: Browser, user: User) -> None:
+    def add() -> None:
+        key = ApiKeyFactory(owner=user, permissions=["imagehost:upload"])
+        KeyDay.objects.create(key=key, day=timezone.now().date(), count=3)
+        access_requests.ask_for_permission(key=key, permission="lookup:user", reason="Why not")
+
+    counts = []
+    for amount in (1, 9):
+        for _ in range(amount):
+            add()
+        browser.open(LIST)
+        with CaptureQueriesContext(connection) as captured:
+            browser.open(LIST)
+        counts.append(len([query for query in captured if "django_session" not in query["sql"]]))
+    assert counts == [6, 6]  # user, how many keys, keys, days, requests to staff, deletion of the account
+
+
+def test_the_page_of_a_key_costs_the_same_however_much_there_is(browser: Browser, user: User) -> None:
+    key = ApiKeyFactory(owner=user, permissions=[])
+    counts = []
+    for age in range(2):
+        KeyDay.objects.create(key=key, day=(timezone.now() - age * DAY).date(), count=3)
+        key_changes.rename(key=key, name=f"Name {age}", by=user)
+        access_requests.ask_for_permission(key=key, permission=("lookup:user", "account")[age], reason="Why not")
+        browser.open(page_of(key))
+        with CaptureQueriesContext(connection) as captured:
+            browser.open(page_of(key))
+        counts.append(len(captured))
+    assert counts[0] == counts[1]
+
+
+def test_requests_of_30_days_are_told_in_numbers_and_as_a_picture(browser: Browser, user: User) -> None:
+    key, today = ApiKeyFactory(owner=user), timezone.now().date()
+    for age, count in ((0, 4), (29, 8), (30, 100)):
+        KeyDay.objects.create(key=key, day=today - age * DAY, count=count)
+    assert "4 today, 12 in 30 days" in browser.open(LIST).text
+    assert "4 today, 12 in 30 days" in browser.open(page_of(key)).text
+    page = browser.page
+    bars = page.xpath("//rect[@class='bars__bar']")
+    assert [(bar.get("x"), bar.get("height")) for bar in bars] == [("1", "60.0"), ("291", "30.0")]
+    assert [row.text_content() for row in page.xpath("//table")[0].xpath(".//td")][:1] == ["4"]
+    assert len(page.xpath("//table")[0].xpath(".//tbody/tr")) == 30
+
+
+def test_limits_follow_the_plan(browser: Browser, user: User) -> None:
+    key = ApiKeyFactory(owner=user)
+    assert "30 requests a minute with this key (60 with Premium)" in browser.open(page_of(key)).text
+    User.objects.filter(pk=user.pk).update(plan=Plan.PREMIUM)
+    assert "60 requests a minute with this key, with your plan" in browser.open(page_of(key)).text
+    assert "60 a minute from one address" in browser.text
+
+
+def test_a_quota_shows_what_is_left_and_when_it_is_filled_up(browser: Browser, user: User) -> None:
+    at = timezone.now()
+    key = ApiKeyFactory(owner=user, remaining_uses=7, refill_amount=10, refill_interval=DAY, refilled_at=at)
+    browser.open(page_of(key))
+    (bar,) = browser.page.xpath("//progress")
+    assert (bar.get("value"), bar.get("max"), bar.text_content()) == ("7", "10", "7 of 10")
+    assert f"{at + DAY:%H:%M} UTC, the next request finds 10 uses again" in browser.text
+    once = ApiKeyFactory(owner=user, remaining_uses=7)
+    assert "Uses left: 7. They are not filled up again." in browser.open(page_of(once)).text
+
+
+def test_the_trail_tells_who_did_what(browser: Browser, user: User) -> None:
+    staff = StaffFactory()
+    key = api_keys.issue(owner=user, permissions=["imagehost:upload"], name="Old", by=user).key
+    key_changes.rename(key=key, name="New", by=user)
+    key_changes.change_end(key=key, expires_at=timezone.now() + DAY, by=user)
+    key_changes.change_end(key=key, expires_at=None, by=user)
+    api_keys.grant_permission(key=key, permission="lookup:user", by=staff, reason="A fine bot")
+    api_keys.disable(key=key, by=staff)
+    api_keys.enable(key=key, by=staff)
+    key_changes.rotate(key=key, overlap=timedelta(hours=1), by=user)
+    rows = [
+        " ".join(row.text_content().split())
+        for row in browser.open(page_of(key)).page.xpath("//section[@aria-labelledby='activity']//tbody/tr/td[2]")
+    ]
+    assert [row.split(" By ik_")[0] for row in rows[:1]] == ["Replaced by a new key"]
+    assert rows[0].endswith("with 1 h to change over.")
+    assert rows[1:3] == ["Enabled", "Disabled"]
+    assert rows[3] == "Permission granted Look up users and their profiles A fine bot"
+    assert rows[4] == "End changed It does not end."
+    assert rows[5].startswith("End changed It ends on ")
+    assert rows[6:] == ["Renamed It was called “Old”.", "Made"]
+    assert staff.username not in browser.text
+
+
+def test_the_earlier_forms_are_shown_with_the_readers_own_names(browser: Browser, user: User) -> None:
+    text = browser.open(LIST).text
+    assert f"/api/lookup/username/{user.username}" in text
+    assert f"/api/lookup/uid/{user.uid}" in text
+    for path in (
+        "leaderboard/views",
+        "leaderboard/badges",
+        "leaderboard/uid",
+        "imagehost/gallery",
+        "imagehost/folders",
+    ):
+        assert f"/api/{path}" in text
+
+
+ACTS = ("edit", "replace", "ask", "enable", "disable", "revoke", "delete", "take/account", "give/imagehost:upload")
+
+
+@pytest.mark.parametrize("act", ["", *ACTS, "requests/1/withdraw"])
+def test_a_key_of_somebody_else_is_not_found(browser: Browser, act: str) -> None:
+    key = ApiKeyFactory()
+    path = f"{page_of(key)}{act}/" if act else page_of(key)
+    answers = {browser.client.get(path).status_code, _post(browser, path)}
+    assert answers <= {404, 405}
+    assert 404 in answers
+    assert ApiKey.objects.get().is_live(timezone.now())
+
+
+def _post(browser: Browser, path: str) -> int:
+    client = Client()
+    client.cookies = browser.client.cookies
+    return client.post(path, {}).status_code
+
+
+@pytest.mark.parametrize("act", ["", *(f"{act}/" for act in ACTS)])
+def test_nobody_sees_or_does_anything_without_login(act: str, db: None) -> None:
+    key = ApiKeyFactory()
+    for answer in (Client().get(page_of(key) + act), Client().post(page_of(key) + act)):
+        assert answer.status_code == 302
+        assert answer.headers["Location"].startswith("/accounts/login/?next=")
+    assert ApiKey.objects.get().is_live(timezone.now())
+
+
+@pytest.mark.parametrize("act", ACTS)
+def test_opening_a_page_changes_nothing(browser: Browser, user: User, act: str) -> None:
+    key = ApiKeyFactory(owner=user)
+    before = ApiKey.objects.values().get()
+    answer = browser.client.get(f"{page_of(key)}{act}/")
+    assert answer.status_code in {200, 405}
+    assert answer.status_code == 405 or problems_of(answer) == []
+    assert ApiKey.objects.values().get() == before
+
+
+def test_every_permission_has_words() -> None:
+    assert all(api_key_pages.WORDS.values())
+
+
+def test_more_keys_than_a_page_holds_stand_on_the_next_and_dead_ones_come_last(browser: Browser, user: User) -> None:
+    dead = ApiKeyFactory(owner=user, revoked_at=timezone.now(), name="Dead")
+    for number in range(25):
+        ApiKeyFactory(owner=user, name=f"Key {number}", created_at=timezone.now() - DAY)
+    assert "Dead" not in browser.open(LIST).text
+    assert "Dead" in browser.open(f"{LIST}?page=2").text
+    assert browser.page.xpath(f"//a[@href='{page_of(dead)}']")

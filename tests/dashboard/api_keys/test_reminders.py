@@ -1,0 +1,82 @@
+"""The daily job: owners are told of keys that end, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from datetime import timedelta
+
+import pytest
+from django.core.mail import EmailMessage
+from django.core.management import call_command
+from django.utils import timezone
+
+from accounts import key_changes
+from accounts.models import ApiKey, JobRun, KeyDay, User
+from tests.factories.accounts import ApiKeyFactory
+
+Commits = Callable[..., AbstractContextManager[object]]
+DAY = timedelta(days=1)
+
+
+@pytest.fixture
+def remind(django_capture_on_commit_callbacks: Commits) -> Callable[[], str]:
+    def run() -> str:
+        with django_capture_on_commit_callbacks(execute=True):
+            told: str = call_command("remind_of_keys")
+        return told
+
+    return run
+
+
+def test_an_owner_is_told_once_a_week_before_the_end(
+    user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]
+) -> None:
+    key = ApiKeyFactory(owner=user, expires_at=timezone.now() + 6 * DAY)
+    assert [remind(), remind()] == [f"Told of {count} keys, forgot 0 days." for count in (1, 0)]
+    (letter,) = mailoutbox
+    assert letter.to == [user.email]
+    assert f"{key.prefix}) ends on" in letter.body
+    assert f"/dashboard/api-keys/{key.prefix}/" in letter.body
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"expires_at": 8 * DAY},
+        {"expires_at": -DAY},
+        {"expires_at": DAY, "is_enabled": False},
+        {"expires_at": DAY, "revoked_at": -DAY},
+        {},
+    ],
+)
+def test_nobody_is_told_of_other_keys(
+    user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str], columns: dict[str, timedelta | bool]
+) -> None:
+    now = timezone.now()
+    ApiKeyFactory(
+        owner=user,
+        **{name: now + value if isinstance(value, timedelta) else value for name, value in columns.items()},
+    )
+    remind()
+    assert mailoutbox == []
+
+
+def test_a_key_with_a_new_end_is_told_of_again_and_a_replaced_one_is_not(
+    user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]
+) -> None:
+    key = ApiKeyFactory(owner=user, expires_at=timezone.now() + DAY)
+    remind()
+    key_changes.change_end(key=key, expires_at=timezone.now() + 2 * DAY, by=user)
+    remind()
+    assert len(mailoutbox) == 2
+    key_changes.change_end(key=key, expires_at=timezone.now() + 3 * DAY, by=user)
+    ApiKey.objects.filter(pk=key.pk).update(replaced_by=ApiKeyFactory(owner=user))
+    remind()
+    assert len(mailoutbox) == 2
+
+
+def test_the_job_forgets_how_often_keys_were_used_long_ago(user: User, remind: Callable[[], str]) -> None:
+    KeyDay.objects.create(key=ApiKeyFactory(owner=user), day=timezone.now().date() - 91 * DAY, count=1)
+    assert remind() == "Told of 0 keys, forgot 1 days."
+    assert JobRun.objects.get(pk="remind_of_keys").has_succeeded()
