@@ -1,0 +1,1 @@
+"""The pages of the image host: files, folders, rules, programs that upload."""

@@ -1,0 +1,28 @@
+"""Ada, signed in, with a bucket of the test's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.test import Client
+
+from tests.imagehost.conftest import bucket_directory
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+__all__ = ["bucket_directory"]
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    from tests.factories.accounts import UserFactory  # Django is ready by now
+
+    return UserFactory.create(username="Ada")
+
+
+@pytest.fixture
+def browser(client: Client, user: User) -> Client:
+    client.force_login(user)
+    return client

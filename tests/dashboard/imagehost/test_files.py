@@ -1,0 +1,186 @@
+"""What is done with files on the pages: favourites, moves, deletion; of one's own alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoCaptureOnCommitCallbacks
+
+from accounts.models import User
+from imagehost import files, quotas
+from imagehost.models import File, State
+from tests.bed.threads import together
+from tests.dashboard.imagehost.reading import HOME, HOSTILE, text_of, told
+from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.imagehost import objects
+from tests.lookup import statements
+from tests.pages.markup import page_of, problems_of
+
+pytestmark = pytest.mark.django_db
+
+MOVE, CHOOSE, DELETE = f"{HOME}files/move/", f"{HOME}files/choose/", f"{HOME}files/delete/"
+
+
+def ready(user: User | None) -> set[str]:
+    return set(File.objects.ready().filter(owner=user).values_list("name", flat=True))
+
+
+def test_a_file_becomes_a_favourite_and_is_none_again(browser: Client, user: User) -> None:
+    file = FileFactory(owner=user)
+    path = f"{HOME}files/{file.name}/favorite/"
+    back = f"{HOME}?q=x&page=2"
+    for _ in range(2):  # twice is no toggle
+        answer = browser.post(path, {"is_favorite": "1", "back": back})
+        assert (answer.status_code, answer["Location"]) == (302, back)
+        file.refresh_from_db()
+        assert file.is_favorite is True
+    browser.post(path, {"is_favorite": "0"})
+    file.refresh_from_db()
+    assert file.is_favorite is False
+
+
+def test_the_button_of_the_page_says_what_it_will_do(browser: Client, user: User) -> None:
+    file = FileFactory(owner=user, is_favorite=True)
+    [button] = page_of(browser.get(HOME)).xpath("//button[@name='is_favorite']")
+    assert (button.get("value"), button.get("aria-pressed")) == ("0", "true")
+    assert button.get("formaction") == f"{HOME}files/{file.name}/favorite/"
+
+
+@pytest.mark.parametrize(
+    "back", ["https://elsewhere.example/", "//elsewhere.example", "/dashboard/", "javascript:1", ""]
+)
+def test_nobody_is_sent_elsewhere(browser: Client, user: User, back: str) -> None:
+    file = FileFactory(owner=user)
+    assert browser.post(f"{HOME}files/{file.name}/favorite/", {"back": back})["Location"] == HOME
+    answer = browser.get(DELETE, {"file": file.name, "back": back})
+    assert page_of(answer).xpath("//a[text()='Cancel']/@href") == [HOME]
+
+
+def test_selected_files_move_to_a_folder_and_out_of_it(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user, name="Shots")
+    chosen = [FileFactory(owner=user) for _ in range(2)]
+    other = FileFactory(owner=user)
+    names = [file.name for file in chosen]
+    answer = browser.post(MOVE, {"file": names, "folder": folder.pk, "back": f"{HOME}?page=2"})
+    assert (answer["Location"], told(answer)) == (f"{HOME}?page=2", ["2 files moved to the folder Shots."])
+    assert {file.folder_id for file in File.objects.filter(name__in=names)} == {folder.pk}
+    other.refresh_from_db()
+    assert other.folder is None
+    answer = browser.post(MOVE, {"file": names[:1], "folder": "root"})
+    assert told(answer)[-1] == "1 file moved to no folder."
+    assert File.objects.filter(folder=folder).count() == 1
+
+
+@pytest.mark.parametrize(
+    ("folder", "names", "sentence"),
+    [
+        ("root", [], "Choose at least one file first."),
+        ("root", ["x"] * 101, "Choose at most 100 files at a time."),
+        ("foreign", ["mine"], "Choose a folder of yours to move the files to."),
+        ("none", ["mine"], "Choose a folder of yours to move the files to."),
+        ("", ["mine"], "Choose a folder of yours to move the files to."),
+        ("root", ["theirs", "nothing!"], "0 files moved to no folder."),
+    ],
+)
+def test_a_move_that_cannot_be_is_told(
+    browser: Client, user: User, folder: str, names: list[str], sentence: str
+) -> None:
+    foreign = FolderFactory()
+    theirs = FileFactory(folder=foreign)
+    mine = FileFactory(folder=FolderFactory(owner=user))
+    by_word = {"mine": mine.name, "theirs": theirs.name, "foreign": foreign.pk}
+    values = {"file": [by_word.get(name, name) for name in names], "folder": by_word.get(folder, folder)}
+    answer = browser.post(MOVE, values)
+    assert (answer.status_code, told(answer)) == (302, [sentence])
+    mine.refresh_from_db()
+    theirs.refresh_from_db()
+    assert (mine.folder is not None, theirs.folder) == (True, foreign)
+
+
+def test_deletion_asks_first_and_lists_what_goes(
+    browser: Client,
+    user: User,
+    bucket_directory: Path,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    chosen = [FileFactory(owner=user, original_name=name) for name in ("a.png", HOSTILE)]
+    kept = FileFactory(owner=user)
+    objects.put(*chosen, kept)
+    names = [file.name for file in chosen]
+    question = browser.post(CHOOSE, {"file": names, "back": f"{HOME}?page=2"}, follow=True)
+    assert problems_of(question) == []
+    assert "Delete 2 files?" in text_of(question)
+    assert "They go for good, and their links, pages and previews stop working." in text_of(question)
+    assert all(title in text_of(question) for title in ("a.png", HOSTILE))
+    assert ready(user) == {*names, kept.name}
+    [form] = [form for form in page_of(question).forms if "file" in form.fields]
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = browser.post(DELETE, _values(form))
+    assert (answer["Location"], told(answer)) == (f"{HOME}?page=2", ["2 files deleted."])
+    assert ready(user) == {kept.name}
+    assert quotas.used(user.pk) == kept.size
+    assert objects.all_keys() == [kept.key]
+
+
+def _values(form: object) -> dict[str, list[str]]:
+    """As a browser sends it; lxml gives forms no type."""
+    values: dict[str, list[str]] = {}
+    for name, value in form.form_values():  # type: ignore[attr-defined]
+        values.setdefault(name, []).append(value)
+    return values
+
+
+def test_one_file_is_asked_for_in_the_singular(browser: Client, user: User) -> None:
+    answer = browser.get(DELETE, {"file": FileFactory(owner=user).name})
+    assert "Delete 1 file? It goes for good, and its link, page and preview stop working." in text_of(answer)
+
+
+def test_a_selection_of_nothing_is_told(browser: Client) -> None:
+    answer = browser.post(CHOOSE, {})
+    assert (answer["Location"], told(answer)) == (HOME, ["Choose at least one file first."])
+
+
+def test_what_is_somebody_elses_is_out_of_reach(browser: Client, user: User) -> None:
+    foreign, mine = FileFactory(), FileFactory(owner=user)
+    gone = FileFactory(owner=user, state=State.DELETED)
+    for name in (foreign.name, gone.name, "nothing!", ""):
+        assert browser.get(DELETE, {"file": name}).status_code == 404
+        assert browser.post(DELETE, {"file": name}).status_code == 404
+        if name:
+            assert browser.post(f"{HOME}files/{name}/favorite/", {"is_favorite": "1"}).status_code == 404
+    browser.post(DELETE, {"file": [foreign.name, mine.name]})
+    assert (ready(foreign.owner), ready(user)) == ({foreign.name}, set())
+    foreign.refresh_from_db()
+    assert foreign.is_favorite is False
+
+
+def test_deletion_costs_the_same_for_one_file_and_for_ten(browser: Client, user: User) -> None:
+    def ask(count: int) -> list[str]:
+        names = [FileFactory(folder=FolderFactory(owner=user)).name for _ in range(count)]
+        return statements.names(lambda: browser.get(DELETE, {"file": names}))
+
+    assert ask(10) == ask(1)
+    one, ten = ([FileFactory(owner=user) for _ in range(count)] for count in (1, 10))
+    assert len(statements.names(lambda: files.delete_all(owner=user, files=one))) == len(
+        statements.names(lambda: files.delete_all(owner=user, files=ten))
+    )
+
+
+@pytest.mark.django_db(transaction=True)
+def test_two_deletions_of_the_same_files_give_their_bytes_back_once(user: User) -> None:
+    kept = FileFactory(owner=user)
+    gone = [FileFactory(owner=user) for _ in range(5)]
+    counts = together(2, lambda number: files.delete_all(owner=user, files=gone))
+    assert sorted(counts) == [0, 5]
+    assert quotas.used(user.pk) == kept.size
+
+
+@pytest.mark.parametrize("path", [MOVE, CHOOSE, f"{HOME}files/AAAAAAAA/favorite/"])
+def test_get_leads_back_and_does_nothing(browser: Client, user: User, path: str) -> None:
+    file = FileFactory(owner=user, name="AAAAAAAA")
+    answer = browser.get(path, {"file": file.name, "is_favorite": "1", "folder": "root"})
+    assert (answer.status_code, answer["Location"]) == (302, HOME)
+    file.refresh_from_db()
+    assert (file.state, file.is_favorite) == (State.READY, False)

@@ -1,0 +1,211 @@
+"""Folders on the pages: made, changed, taken away; with the sentences of each mistake."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.hashers import check_password
+from django.test import Client
+
+from accounts.models import User
+from dashboard import versions
+from imagehost import folders
+from imagehost.models import Folder
+from tests.dashboard.imagehost.reading import HOME, HOSTILE, text_of, told
+from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
+from tests.imagehost.public_pages import stored
+from tests.lookup import statements
+from tests.pages.markup import page_of, problems_of
+
+pytestmark = pytest.mark.django_db
+
+FOLDERS = f"{HOME}folders/"
+VALUES = {"name": "Shots", "visibility": "private", "password": ""}
+NAME_TAKEN = "There is a folder of this name already."
+
+
+def edited(browser: Client, folder: Folder, **changes: str) -> dict[str, str]:
+    """The values of the edit form as the page shows it, and these."""
+    [form] = [form for form in page_of(browser.get(f"{FOLDERS}{folder.pk}/edit/")).forms if "version" in form.fields]
+    return {**dict(form.form_values()), **changes}
+
+
+def test_the_list_of_somebody_new_says_what_to_do(browser: Client) -> None:
+    answer = browser.get(FOLDERS)
+    assert (answer.status_code, problems_of(answer)) == (200, [])
+    assert "No folders yet" in text_of(answer)
+
+
+def test_the_list_says_what_is_in_each_folder(browser: Client, user: User) -> None:
+    public = FolderFactory(owner=user, name="Public one", is_public=True)
+    FolderFactory(owner=user, name="Locked", password="secret")
+    FileFactory(folder=FolderFactory(owner=user, name=HOSTILE[:32]), size=1024)
+    FolderFactory(name="Foreign")
+    answer = browser.get(FOLDERS)
+    assert problems_of(answer) == []
+    text = text_of(answer)
+    assert "Public one Public 0 files, 0 bytes" in text
+    assert "Locked Public, with a password 0 files" in text
+    assert f"{HOSTILE[:32]} Private 1 file, 1.0 KB" in text
+    assert "Foreign" not in text
+    links = page_of(answer).xpath("//a[@aria-label='Page of Public one']/@href")
+    assert links == [f"http://127.0.0.1:8000/folders/{public.pk}"]
+
+
+@pytest.mark.parametrize("path", [FOLDERS, f"{HOME}rules/"])
+def test_a_list_costs_the_same_for_one_row_and_for_ten(browser: Client, user: User, path: str) -> None:
+    FileFactory(folder=FolderRuleFactory(folder__owner=user, position=0).folder)
+    asked = statements.names(lambda: browser.get(path))
+    for number in range(1, 10):
+        FileFactory(folder=FolderRuleFactory(folder__owner=user, position=number).folder)
+    assert statements.names(lambda: browser.get(path)) == asked
+
+
+@pytest.mark.parametrize(
+    ("values", "is_public", "password"),
+    [
+        (VALUES, False, ""),
+        ({**VALUES, "visibility": "public"}, True, ""),
+        ({**VALUES, "visibility": "password", "password": " open sesame "}, True, " open sesame "),
+    ],
+)
+def test_a_folder_is_made(browser: Client, user: User, values: dict[str, str], is_public: bool, password: str) -> None:
+    answer = browser.post(FOLDERS, {**values, "name": "  Shots "})
+    assert (answer.status_code, answer["Location"], told(answer)) == (302, FOLDERS, ["The folder Shots is there."])
+    folder = Folder.objects.get()
+    assert (folder.owner, folder.name, folder.is_public) == (user, "Shots", is_public)
+    assert check_password(password, folder.password_hash) if password else folder.password_hash == ""
+
+
+MISTAKES = [
+    ({"name": ""}, {"name": ["This field is required."]}),
+    ({"name": "   "}, {"name": ["This field is required."]}),
+    ({"name": "Taken"}, {"name": [NAME_TAKEN]}),
+    ({"name": "x" * 33}, {"name": ["Ensure this value has at most 32 characters (it has 33)."]}),
+    ({"name": "a\x00b"}, {"name": ["Null characters are not allowed."]}),
+    ({"name": "a\u202eb"}, {"name": ["Contains control or invisible characters."]}),
+    ({"visibility": "all"}, {"visibility": ["Select a valid choice. all is not one of the available choices."]}),
+    ({"visibility": ""}, {"visibility": ["This field is required."]}),
+    ({"visibility": "password"}, {"password": ["Type a password of 1 to 32 characters."]}),
+    ({"password": "secret"}, {"password": ["Choose above that the page asks for it, or leave this empty."]}),
+    (
+        {"visibility": "password", "password": "x" * 33},
+        {"password": ["Ensure this value has at most 32 characters (it has 33)."]},
+    ),
+    (
+        {"visibility": "password", "password": "a\u202eb"},
+        {"password": ["Contains control or invisible characters."]},
+    ),
+]
+
+
+@pytest.mark.parametrize(("changes", "errors"), MISTAKES)
+def test_a_folder_that_cannot_be_is_a_form_error(
+    browser: Client, user: User, changes: dict[str, str], errors: dict[str, list[str]]
+) -> None:
+    FolderFactory(owner=user, name="Taken")
+    answer = browser.post(FOLDERS, {**VALUES, **changes})
+    assert (answer.status_code, answer.context["form"].errors, problems_of(answer)) == (200, errors, [])
+    assert Folder.objects.count() == 1
+
+
+@pytest.mark.parametrize(("changes", "errors"), MISTAKES)
+def test_a_change_that_cannot_be_is_a_form_error(
+    browser: Client, user: User, changes: dict[str, str], errors: dict[str, list[str]]
+) -> None:
+    FolderFactory(owner=user, name="Taken")
+    folder = FolderFactory(owner=user, name="Shots")
+    answer = browser.post(f"{FOLDERS}{folder.pk}/edit/", edited(browser, folder, **changes))
+    assert (answer.status_code, answer.context["form"].errors, problems_of(answer)) == (200, errors, [])
+    folder.refresh_from_db()
+    assert (folder.name, folder.is_public) == ("Shots", False)
+
+
+def test_one_folder_too_many_is_told(browser: Client, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folders, "MAX_FOLDERS", 1)
+    FolderFactory(owner=user)
+    answer = browser.post(FOLDERS, VALUES)
+    assert answer.context["form"].errors == {"name": ["A user has at most 1 folders."]}
+
+
+def test_a_folder_is_renamed_and_its_password_set_changed_and_removed(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user, name="Shots")
+    path = f"{FOLDERS}{folder.pk}/edit/"
+    for changes, is_public, password in (
+        ({"name": "Pictures"}, False, None),
+        ({"visibility": "password", "password": "first"}, True, "first"),
+        ({"name": "Photos"}, True, "first"),
+        ({"password": "second"}, True, "second"),
+        ({"visibility": "public"}, True, None),
+        ({"visibility": "password", "password": "third"}, True, "third"),
+        ({"visibility": "private"}, False, None),
+    ):
+        answer = browser.post(path, edited(browser, folder, **changes))
+        assert (answer.status_code, answer["Location"]) == (302, f"{FOLDERS}{folder.pk}/"), changes
+        folder.refresh_from_db()
+        assert (folder.is_public, folder.is_password_enabled) == (is_public, password is not None), changes
+        assert password is None or check_password(password, folder.password_hash), changes
+    assert folder.name == "Photos"
+
+
+def test_a_form_that_is_older_than_the_folder_saves_nothing_and_keeps_what_was_typed(
+    browser: Client, user: User
+) -> None:
+    folder = FolderFactory(owner=user, name="Shots")
+    stale = edited(browser, folder, name="Typed here")
+    Folder.objects.filter(pk=folder.pk).update(name="Elsewhere", updated_at=folder.updated_at + timedelta(seconds=1))
+    answer = browser.post(f"{FOLDERS}{folder.pk}/edit/", stale)
+    assert (answer.status_code, problems_of(answer)) == (200, [])
+    assert versions.CHANGED in text_of(answer)
+    assert page_of(answer).xpath("//input[@name='name']/@value") == ["Typed here"]
+    assert Folder.objects.get(pk=folder.pk).name == "Elsewhere"
+    again = browser.post(f"{FOLDERS}{folder.pk}/edit/", {**stale, "version": "x"})
+    assert again.status_code == 200
+    assert browser.post(f"{FOLDERS}{folder.pk}/edit/", edited(browser, folder, name="New")).status_code == 302
+
+
+def test_deletion_asks_first_and_leaves_the_files(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user, name="Shots", is_public=True)
+    file = FileFactory(folder=folder)
+    FolderRuleFactory(folder=folder)
+    path = f"{FOLDERS}{folder.pk}/delete/"
+    question = browser.get(path)
+    assert problems_of(question) == []
+    assert "Delete the folder Shots?" in text_of(question)
+    assert "Its page and its link no longer work." in text_of(question)
+    assert "Its 1 file stays stored, in no folder." in text_of(question)
+    assert "1 rule that leads here will be deleted with it." in text_of(question)
+    assert Folder.objects.exists()
+    answer = browser.post(path)
+    assert (answer["Location"], told(answer)) == (FOLDERS, ["The folder Shots is deleted."])
+    file.refresh_from_db()
+    assert (file.folder, Folder.objects.exists()) == (None, False)
+
+
+def test_a_private_folder_is_downloaded_by_its_owner_alone(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user, name="Mine")
+    stored(folder=folder)
+    [link] = page_of(browser.get(FOLDERS)).xpath("//a[@aria-label='ZIP of Mine']/@href")
+    answer: Any = browser.get(link)  # the test client's types know no streams
+    assert (answer.status_code, b"".join(answer.streaming_content)[:4]) == (200, b"PK\x03\x04")
+    assert Client().get(link).status_code == 404
+
+
+@pytest.mark.parametrize("page", ["edit/", "delete/"])
+def test_the_folder_of_somebody_else_is_out_of_reach(browser: Client, page: str) -> None:
+    foreign = FolderFactory(name="Foreign", is_public=True)
+    for folder_id in (foreign.pk, "none"):
+        path = f"{FOLDERS}{folder_id}/{page}"
+        assert (browser.get(path).status_code, browser.post(path, VALUES).status_code) == (404, 404)
+    foreign.refresh_from_db()
+    assert foreign.name == "Foreign"
+
+
+def test_every_page_of_a_folder_keeps_the_rules(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user, name=HOSTILE[:32], password="secret")
+    for page in ("", "edit/", "delete/"):
+        answer = browser.get(f"{FOLDERS}{folder.pk}/{page}")
+        assert (answer.status_code, problems_of(answer)) == (200, []), page
+        assert HOSTILE[:32] not in answer.content.decode()

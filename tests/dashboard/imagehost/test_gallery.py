@@ -1,0 +1,204 @@
+"""The gallery: one's own files, found by name, folder, type and time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import User
+from accounts.plans import Plan
+from imagehost import media
+from imagehost.models import PreviewState, State, Usage
+from tests.dashboard.imagehost.reading import HOME, HOSTILE, text_of, titles_of
+from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.lookup import statements
+from tests.pages.markup import page_of, problems_of
+
+pytestmark = pytest.mark.django_db
+
+
+def test_the_page_of_somebody_new_says_what_to_do(browser: Client) -> None:
+    answer = browser.get(HOME)
+    assert (answer.status_code, problems_of(answer)) == (200, [])
+    assert "no-store" in answer.headers["Cache-Control"]
+    assert "Nothing here yet Choose your first picture above" in text_of(answer)
+    assert "0 bytes of 1.0 GB used" in text_of(answer)
+    assert page_of(answer).xpath("//form[@data-upload]/@enctype") == ["multipart/form-data"]
+    assert page_of(answer).xpath("//form[@role='search']") == []
+
+
+def test_files_are_shown_with_their_previews_and_links(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user, name="Shots")
+    made = FileFactory(folder=folder, name="Picture1", original_name="shot 1.png", preview_state=PreviewState.MADE)
+    FileFactory(owner=user, name="FilmFilm", media=media.MP4, original_name="film.mp4", size=2 * 1024 * 1024)
+    FileFactory(owner=user, name="TakenOut", original_name="bad.png", quarantined_at=timezone.now())
+    answer = browser.get(HOME)
+    assert problems_of(answer) == []
+    page = page_of(answer)
+    assert page.xpath("//ul[@class='shots']//img/@src") == [f"/files/{made.name}/preview.webp"]
+    assert sorted(page.xpath("//a[@class='shot__link']/@href")) == [
+        "http://127.0.0.1:8000/files/FilmFilm",
+        "http://127.0.0.1:8000/files/Picture1",
+    ]
+    assert set(page.xpath("//button/@data-copy-link")) == {
+        f"http://127.0.0.1:8000/{path}"
+        for path in ("files/FilmFilm", "media/FilmFilm.mp4", "files/Picture1", "media/Picture1.png")
+    }
+    assert "Taken down" in text_of(answer)
+    assert "in Shots" in text_of(answer)
+
+
+def test_it_costs_the_same_for_one_file_and_for_ten(browser: Client, user: User) -> None:
+    """Usage, folders, the count of files, the files; beside what every page of the dashboard asks."""
+    FileFactory(folder=FolderFactory(owner=user))
+    asked = statements.names(lambda: browser.get(HOME))
+    assert [name for name in asked if "imagehost" in name] == [
+        *("SELECT imagehost_usage", "SELECT imagehost_folder", "SELECT imagehost_file", "SELECT imagehost_file"),
+    ]
+    for _ in range(9):
+        FileFactory(folder=FolderFactory(owner=user))
+    assert statements.names(lambda: browser.get(HOME)) == asked
+
+
+def test_only_stored_files_of_ones_own_are_shown_newest_first_in_pages(browser: Client, user: User) -> None:
+    FileFactory()
+    FileFactory(owner=user, state=State.PENDING)
+    FileFactory(owner=user, state=State.DELETED)
+    for number in range(50):
+        FileFactory(owner=user, original_name=f"{number}.png", uploaded_at=datetime(2026, 1, 1, 0, number, tzinfo=UTC))
+    first, second = browser.get(HOME), browser.get(HOME, {"page": "2"})
+    assert titles_of(first) == [f"{number}.png" for number in range(49, 1, -1)]
+    assert titles_of(second) == ["1.png", "0.png"]
+    assert titles_of(browser.get(HOME, {"page": "x"})) == titles_of(first)
+    assert "Page 2 of 2" in text_of(second)
+
+
+@pytest.fixture
+def files(user: User) -> None:
+    """a.png in the folder Shots, b.gif favourite in no folder, c.mp4 of 2025."""
+    folder = FolderFactory(pk="f" * 32, owner=user, name="Shots")
+    FileFactory(folder=folder, name="AAAAAAAA", original_name="a.png", uploaded_at=_day(2026, 5, 1))
+    FileFactory(owner=user, media=media.GIF, original_name="b.gif", is_favorite=True, uploaded_at=_day(2026, 5, 2))
+    FileFactory(owner=user, media=media.MP4, original_name="c 100%.mp4", uploaded_at=_day(2025, 12, 31))
+    FileFactory(folder=FolderFactory(), original_name="a foreign.png")
+
+
+def _day(year: int, month: int, day: int) -> datetime:
+    return datetime(year, month, day, 23, 59, 59, tzinfo=UTC)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("query", "titles"),
+    [
+        ({"q": "A.PN"}, ["a.png"]),
+        ({"q": "100%"}, ["c 100%.mp4"]),
+        ({"q": "_"}, []),
+        ({"q": "http://127.0.0.1:8000/media/AAAAAAAA.png"}, ["a.png"]),
+        ({"q": "http://127.0.0.1:8000/files/AAAAAAAA"}, ["a.png"]),
+        ({"folder": "f" * 32}, ["a.png"]),
+        ({"folder": "root"}, ["b.gif", "c 100%.mp4"]),
+        ({"kind": "image"}, ["b.gif", "a.png"]),
+        ({"kind": "video"}, ["c 100%.mp4"]),
+        ({"kind": "image/gif"}, ["b.gif"]),
+        ({"favorites": "on"}, ["b.gif"]),
+        ({"since": "2026-05-02"}, ["b.gif"]),
+        ({"until": "2026-05-01"}, ["a.png", "c 100%.mp4"]),
+        ({"since": "2026-05-01", "until": "2026-05-01"}, ["a.png"]),
+        ({"until": "9999-12-31"}, ["b.gif", "a.png", "c 100%.mp4"]),
+        ({"kind": "image", "folder": "root", "q": "b"}, ["b.gif"]),
+    ],
+)
+def test_filters_find_what_they_say(browser: Client, query: dict[str, str], titles: list[str]) -> None:
+    answer = browser.get(HOME, query)
+    assert (titles_of(answer), problems_of(answer)) == (titles, [])
+    assert ("Nothing matches" in text_of(answer)) is (not titles)
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ({"since": "yesterday"}, "Enter a valid date."),
+        ({"since": "2026-05-02", "until": "2026-05-01"}, "This day is before the first one."),
+        ({"folder": "x"}, "Select a valid choice. x is not one of the available choices."),
+        ({"kind": "text/html"}, "Select a valid choice. text/html is not one of the available choices."),
+    ],
+)
+def test_a_filter_that_says_nothing_is_told_and_shows_all(browser: Client, query: dict[str, str], error: str) -> None:
+    answer = browser.get(HOME, query)
+    assert (answer.status_code, problems_of(answer)) == (200, [])
+    assert error in text_of(answer)
+    assert len(titles_of(answer)) == 3
+
+
+def test_names_that_are_markup_are_shown_as_they_are(browser: Client, user: User) -> None:
+    FileFactory(folder=FolderFactory(owner=user, name=HOSTILE[:32]), original_name=HOSTILE)
+    answer = browser.get(HOME, {"q": HOSTILE})
+    assert (titles_of(answer), problems_of(answer)) == ([HOSTILE], [])
+    assert HOSTILE not in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("used", "plan", "sentence"),
+    [
+        (1, Plan.FREE, "1 byte of 1.0 GB used Less than 1 % of what your plan, Free, allows."),
+        (10_737_419, Plan.FREE, "10.2 MB of 1.0 GB used 1 % of what"),
+        (536_870_912, Plan.FREE, "512.0 MB of 1.0 GB used 50 % of what"),
+        (1_073_741_823, Plan.FREE, "used 99 % of what"),
+        (1_073_741_824, Plan.FREE, "used 100 % of what your plan, Free, allows. Nothing more fits"),
+        (5_368_709_120, Plan.PREMIUM, "5.0 GB of 10.0 GB used 50 % of what your plan, Premium, allows."),
+        (5_368_709_120, Plan.IMAGEHOST, "5.0 GB of 100.0 GB used 5 % of what your plan, ImageHost, allows."),
+    ],
+)
+def test_the_bar_says_how_much_is_used(browser: Client, user: User, used: int, plan: Plan, sentence: str) -> None:
+    Usage.objects.create(owner=user, used_bytes=used)
+    User.objects.filter(pk=user.pk).update(plan=plan)
+    answer = browser.get(HOME)
+    assert sentence in text_of(answer)
+    [bar] = page_of(answer).xpath("//progress")
+    assert int(bar.get("value")) == min(used, int(bar.get("max")))
+
+
+def test_the_page_of_a_folder_shows_what_is_in_it(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user, name="Shots", password="secret")
+    FileFactory(folder=folder, original_name="a.png", size=2048)
+    FileFactory(owner=user, original_name="elsewhere.png")
+    answer = browser.get(f"{HOME}folders/{folder.pk}/")
+    assert (titles_of(answer), problems_of(answer)) == (["a.png"], [])
+    assert "Public, with a password 1 file, 2.0 KB" in text_of(answer)
+    assert f"http://127.0.0.1:8000/folders/{folder.pk}" in text_of(answer)
+    assert page_of(answer).xpath("//a[text()='Download as ZIP']/@href") == [f"/folders/{folder.pk}/files.zip"]
+
+
+def test_an_empty_private_folder_says_what_to_do(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user)
+    answer = browser.get(f"{HOME}folders/{folder.pk}/")
+    assert (answer.status_code, problems_of(answer)) == (200, [])
+    assert "Private 0 files, 0 bytes" in text_of(answer)
+    assert "This folder is empty" in text_of(answer)
+    assert page_of(answer).xpath("//a[text()='Download as ZIP' or text()='Open the page']") == []
+
+
+def test_the_page_of_a_folder_costs_the_same_for_one_file_and_for_ten(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user)
+    FileFactory(folder=folder)
+    expected = statements.names(lambda: browser.get(f"{HOME}folders/{folder.pk}/"))
+    for _ in range(9):
+        FileFactory(folder=folder)
+        FolderFactory(owner=user)
+    assert statements.names(lambda: browser.get(f"{HOME}folders/{folder.pk}/")) == expected
+
+
+def test_the_folder_of_somebody_else_is_not_found(browser: Client) -> None:
+    foreign = FolderFactory(is_public=True)
+    assert browser.get(f"{HOME}folders/{foreign.pk}/").status_code == 404
+    assert browser.get(f"{HOME}folders/none/").status_code == 404
+
+
+def test_the_old_address_leads_to_the_page(browser: Client) -> None:
+    answer = browser.get("/dashboard/imagehost")
+    assert (answer.status_code, answer["Location"]) == (301, HOME)

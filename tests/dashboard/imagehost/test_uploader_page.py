@@ -1,0 +1,101 @@
+"""The page of uploaders: the keys that were made there. What a set-up holds is tested in tests/imagehost."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from accounts.models import ApiKey, Permission, User
+from tests.dashboard.imagehost.reading import HOME, text_of
+from tests.factories.accounts import ApiKeyFactory
+from tests.lookup import statements
+from tests.pages.markup import page_of, problems_of
+
+pytestmark = pytest.mark.django_db
+
+UPLOADERS = f"{HOME}uploaders/"
+ONLY_UPLOAD = [Permission.IMAGEHOST_UPLOAD.value]
+
+
+def test_the_page_of_somebody_new_says_what_to_do(browser: Client) -> None:
+    answer = browser.get(UPLOADERS)
+    assert (answer.status_code, problems_of(answer)) == (200, [])
+    assert "None yet." in text_of(answer)
+    actions = page_of(answer).xpath("//main//form/@action")
+    assert actions == [f"{UPLOADERS}{kind}/" for kind in ("sharex", "sharex-earlier", "flameshot", "curl")]
+
+
+def test_keys_that_were_made_here_are_listed_with_their_last_use(browser: Client, user: User) -> None:
+    for kind in ("sharex", "sharex-earlier", "flameshot", "curl"):
+        browser.post(f"{UPLOADERS}{kind}/")
+    used = ApiKeyFactory(owner=user, name="curl 2026-01-02", permissions=ONLY_UPLOAD, last_used_at=timezone.now())
+    ApiKeyFactory(owner=user, name="curl 2026-01-03", permissions=ONLY_UPLOAD, revoked_at=timezone.now())
+    ApiKeyFactory(owner=user, name="My own", permissions=ONLY_UPLOAD)
+    ApiKeyFactory(owner=user, name="curl 2026-01-04", permissions=[Permission.ACCOUNT.value])
+    ApiKeyFactory(name="curl 2026-01-05", permissions=ONLY_UPLOAD)
+    answer = browser.get(UPLOADERS)
+    rows = [" ".join(row.text_content().split()) for row in page_of(answer).xpath("//tbody/tr")]
+    made = ApiKey.objects.filter(owner=user, name__endswith=f"{timezone.now():%Y-%m-%d}")
+    assert (len(rows), made.count(), problems_of(answer)) == (5, 4, [])
+    assert all(any(key.prefix in row and row.endswith("Never") for row in rows) for key in made)
+    [last] = [row for row in rows if used.prefix in row]
+    assert not last.endswith("Never")
+
+
+def test_each_key_leads_to_its_page_where_it_can_be_revoked(browser: Client, user: User) -> None:
+    browser.post(f"{UPLOADERS}curl/")
+    key = ApiKey.objects.get(owner=user)
+    [link] = page_of(browser.get(UPLOADERS)).xpath("//tbody//th/a")
+    assert (link.text_content(), link.get("href")) == (key.name, f"/dashboard/api-keys/{key.prefix}/")
+    assert f"/dashboard/api-keys/{key.prefix}/revoke/" in page_of(browser.get(link.get("href"))).xpath("//@href")
+
+
+def test_the_list_costs_the_same_for_one_key_and_for_ten(browser: Client, user: User) -> None:
+    ApiKeyFactory(owner=user, name="curl 2026-01-02", permissions=ONLY_UPLOAD)
+    asked = statements.names(lambda: browser.get(UPLOADERS))
+    for _ in range(9):
+        ApiKeyFactory(owner=user, name="curl 2026-01-02", permissions=ONLY_UPLOAD)
+    assert statements.names(lambda: browser.get(UPLOADERS)) == asked
+
+
+PAGES = [HOME, *(f"{HOME}{page}/" for page in ("folders", "folders/x", "folders/x/edit", "folders/x/delete"))]
+PAGES += [f"{HOME}{page}/" for page in ("rules", "rules/1/edit", "rules/1/delete", "uploaders", "files/delete")]
+ACTS = [f"{HOME}{act}/" for act in ("files/move", "files/choose", "files/x/favorite", "rules/1/move", "upload")]
+ACTS += [f"{UPLOADERS}{kind}/" for kind in ("sharex", "sharex-earlier", "flameshot", "curl")]
+
+
+@pytest.mark.parametrize("path", [*PAGES, *ACTS])
+def test_a_visitor_is_sent_to_the_login_page(client: Client, path: str) -> None:
+    for answer in (client.get(path), client.post(path)):
+        assert (answer.status_code, answer["Location"]) == (302, f"/accounts/login/?next={path}")
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("path", ACTS)
+def test_a_login_in_between_leads_back_to_a_page(browser: Client, path: str) -> None:
+    answer = browser.get(path)
+    assert (answer.status_code, answer["Location"]) in [(302, page) for page in (HOME, f"{HOME}rules/", UPLOADERS)]
+    assert not ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("path", [*PAGES[1:9], *ACTS])
+def test_a_form_without_its_token_does_nothing(user: User, path: str) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(user)
+    if path != UPLOADERS:
+        assert browser.post(path, {"name": "x"}).status_code == 403
+    assert not ApiKey.objects.exists()
+
+
+def test_what_there_is_not_is_not_found(browser: Client) -> None:
+    assert browser.post(f"{UPLOADERS}nothing/").status_code == 404
+    assert browser.get(f"{HOME}rules/x/edit/").status_code == 404
+
+
+@pytest.mark.parametrize("page", ["", "folders/", "rules/", "uploaders/"])
+def test_the_navigation_knows_where_one_is(browser: Client, page: str) -> None:
+    found = page_of(browser.get(f"{HOME}{page}"))
+    assert {link.text_content() for link in found.xpath("//nav//a[@href='/dashboard/imagehost/' and @aria-current]")}
+    [tab] = found.xpath("//ul[@class='tabs']//a[@aria-current='page']")
+    assert tab.get("href") == f"{HOME}{page}"
