@@ -1,0 +1,157 @@
+"""Writes the programs of a sample. What is written is what the tests run."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+
+from dashboard.documentation.samples import Request, is_variable, pieces, url_of
+
+_WIDE = 70  # characters; longer dictionaries take a line for each item
+_BARE = re.compile(r"[A-Za-z_]\w*\Z")
+
+
+def shell(request: Request, base_url: str) -> str:
+    """A call of curl, 7.76 or newer."""
+    url = _shell_text(url_of(request, base_url, with_query=True))
+    options = [_SHELL_MODES.get(request.shows, "--fail-with-body")]
+    if request.method not in ("GET", "POST") or (request.method == "POST" and not _has_body(request)):
+        options.append(f"--request {request.method}")
+    if request.basic:
+        options.append(f"--user {_shell_text(':'.join(request.basic))}")
+    options += [f"--header {_shell_text(f'{name}: {value}')}" for name, value in request.headers]
+    options += [f"--data-urlencode {_shell_text(f'{name}={value}')}" for name, value in request.form]
+    options += [f"--form-string {_shell_text(f'{name}={value}')}" for name, value in request.parts]
+    options += [f"--form {_shell_text(f'{name}=@{value}')}" for name, value in request.files]
+    if request.json:
+        options += ['--header "Content-Type: application/json"', f"--data '{request.json}'"]
+    return " \\\n  ".join([f"curl {url}", *options])
+
+
+def python(request: Request, base_url: str) -> str:
+    """For the library requests."""
+    arguments = [_python_text(url_of(request, base_url, with_query=False))]
+    arguments += _python_pairs("params", request.query) + _python_pairs("headers", request.headers)
+    arguments += _python_pairs("data", request.form or request.parts)
+    if request.basic:
+        arguments.append(f"auth=({', '.join(_python_text(part) for part in request.basic)})")
+    if request.json:
+        arguments.append(f"json={_python_json(request.json)}")
+    opened = [f'"{name}": open("{path}", "rb")' for name, path in request.files]
+    arguments += [f"files={{{', '.join(opened)}}}"] if opened else []
+    arguments += [_PYTHON_MODES[request.shows]] if request.shows in _PYTHON_MODES else []
+    arguments.append("timeout=30")
+    call = "\n".join(f"    {argument}," for argument in arguments)
+    text = f"response = requests.{request.method.lower()}(\n{call}\n)\nresponse.raise_for_status()\n"
+    text += _PYTHON_ENDS[request.shows]
+    imports = "import os\n\nimport requests\n\n" if "os.environ" in text else "import requests\n\n"
+    return imports + text
+
+
+def javascript(request: Request, base_url: str) -> str:
+    """A module for Node 20 or newer."""
+    lines, body = _javascript_body(request)
+    options = [f'method: "{request.method}",'] if request.method != "GET" else []
+    headers = [f"{_javascript_name(name)}: {_javascript_text(value)}," for name, value in request.headers]
+    if request.basic:
+        joined = f'{_javascript_text(request.basic[0])} + ":" + {_javascript_text(request.basic[1])}'
+        headers.append(f'Authorization: "Basic " + btoa({joined}),')
+    headers += ['"Content-Type": "application/json",'] if request.json else []
+    options += ["headers: {", *(f"  {line}" for line in headers), "},"] if headers else []
+    options += [body] if body else []
+    options += ['redirect: "manual",'] if request.shows == "location" else []
+    url = _javascript_text(url_of(request, base_url, with_query=True))
+    call = f"{url}, {{\n{_indented(options)}\n}}" if options else url
+    lines.append(f"const response = await fetch({call});")
+    if request.shows != "location":
+        lines.append("if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);")
+    return "\n".join(lines) + f"\n{_JAVASCRIPT_ENDS[request.shows]}"
+
+
+LANGUAGES: Mapping[str, Callable[[Request, str], str]] = MappingProxyType(
+    {"sh": shell, "python": python, "js": javascript}
+)
+
+_SHELL_MODES = {
+    "lines": "--no-buffer --fail-with-body",
+    "location": "--silent --output /dev/null --write-out '%{redirect_url}\\n'",
+    "status": "--fail-with-body --write-out '%{http_code}\\n'",
+}
+_PYTHON_MODES = {"location": "allow_redirects=False", "lines": "stream=True"}
+_PYTHON_ENDS = {
+    "json": "print(response.json())",
+    "status": "print(response.status_code)",
+    "location": 'print(response.headers["Location"])',
+    "lines": "for line in response.iter_lines(decode_unicode=True):\n    print(line, flush=True)",
+}
+_JAVASCRIPT_ENDS = {
+    "json": "console.log(JSON.stringify(await response.json(), null, 2));",
+    "status": "console.log(response.status);",
+    "location": 'console.log(response.headers.get("Location"));',
+    "lines": "for await (const part of response.body.pipeThrough(new TextDecoderStream())) {\n"
+    "  process.stdout.write(part);\n}",
+}
+
+
+def _has_body(request: Request) -> bool:
+    return bool(request.form or request.json or request.is_multipart)
+
+
+def _shell_text(text: str) -> str:
+    """In double quotes, so that variables are read."""
+    return '"' + "".join(p if is_variable(p) else re.sub(r'([\\"`$])', r"\\\1", p) for p in pieces(text)) + '"'
+
+
+def _python_text(text: str) -> str:
+    parts = pieces(text)
+    if not any(map(is_variable, parts)):
+        return json.dumps(text)
+    if len(parts) == 1:
+        return f'os.environ["{text[1:]}"]'
+    return 'f"' + "".join(f"{{os.environ['{p[1:]}']}}" if is_variable(p) else p for p in parts) + '"'
+
+
+def _python_pairs(name: str, pairs: Iterable[tuple[str, str]]) -> list[str]:
+    items = [f"{json.dumps(key)}: {_python_text(value)}" for key, value in pairs]
+    if sum(map(len, items)) > _WIDE:
+        inner = "".join(f"        {item},\n" for item in items)
+        return [f"{name}={{\n{inner}    }}"]
+    return [f"{name}={{{', '.join(items)}}}"] if items else []
+
+
+def _python_json(text: str) -> str:
+    return repr(json.loads(text)).replace("'", '"')
+
+
+def _javascript_name(name: str) -> str:
+    return name if _BARE.match(name) else json.dumps(name)
+
+
+def _javascript_text(text: str) -> str:
+    parts = pieces(text)
+    if not any(map(is_variable, parts)):
+        return json.dumps(text)
+    if len(parts) == 1:
+        return f"process.env.{text[1:]}"
+    return "`" + "".join(f"${{process.env.{p[1:]}}}" if is_variable(p) else p for p in parts) + "`"
+
+
+def _javascript_body(request: Request) -> tuple[list[str], str]:
+    """What stands before the call, and the option."""
+    if request.json:
+        return [], f"body: JSON.stringify({request.json}),"
+    if request.form:
+        inner = [f"{_javascript_name(name)}: {_javascript_text(value)}," for name, value in request.form]
+        return [], "body: new URLSearchParams({\n" + _indented(inner) + "\n}),"
+    if not request.is_multipart:
+        return [], ""
+    lines = ['import { openAsBlob } from "node:fs";', "", "const form = new FormData();"]
+    lines += [f'form.append("{name}", {_javascript_text(value)});' for name, value in request.parts]
+    lines += [f'form.append("{name}", await openAsBlob("{path}"), "{path}");' for name, path in request.files]
+    return [*lines, ""], "body: form,"
+
+
+def _indented(lines: Iterable[str]) -> str:
+    return "\n".join(f"  {part}" for line in lines for part in line.split("\n"))

@@ -1,0 +1,97 @@
+"""Puts the reader's own ids into a page: their newest app, their names, the public part of their keys."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+from django.contrib.auth.models import AnonymousUser
+from django.utils import timezone
+from django.utils.html import escape
+from django.utils.safestring import SafeString
+
+from accounts.models import ApiKey, LinkedAccount, Permission, User
+
+_PLACE = re.compile(r"\{\{ reader\.(\w+) \}\}")
+_PLAIN_URL = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]*:/[A-Za-z0-9._~:/?&=%\[\]-]+\Z"
+)  # safe in every language of the samples
+
+EXAMPLES = {
+    "client_id": "YOUR_CLIENT_ID",
+    "redirect_url": "https://app.example/callback",
+    "username": "ada",
+    "uid": "1",
+    "user_id": "USER_ID",
+    "chat_id": "268473310986240001",
+}
+_KEYS = {
+    Permission.ACCOUNT: "account_key",
+    Permission.IMAGEHOST_UPLOAD: "upload_key",
+    Permission.LOOKUP_USER: "user_key",
+    Permission.LOOKUP_PRESENCE: "presence_key",
+}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """`values`: of every place that a page may have. `own`: what of it is the reader's, as (label, value)."""
+
+    values: dict[str, str]
+    own: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def _places(self) -> dict[str, str]:
+        return {**self.values, "redirect_url_encoded": quote(self.values["redirect_url"], safe="")}
+
+    def fill(self, text: str) -> str:
+        """Plain text or Markdown. KeyError: the page asks for what there is not."""
+        places = self._places
+        return _PLACE.sub(lambda found: places[found[1]], text)
+
+    def fill_html(self, html: SafeString) -> SafeString:
+        places = self._places
+        return SafeString(_PLACE.sub(lambda found: escape(places[found[1]]), html))
+
+
+def anybody() -> Reader:
+    keys = {name: f"a key with the permission {permission.value}" for permission, name in _KEYS.items()}
+    return Reader({**EXAMPLES, **keys})
+
+
+def of(user: User | AnonymousUser) -> Reader:
+    """3 queries for somebody who is signed in."""
+    if not isinstance(user, User):
+        return anybody()
+    own = {"username": user.username, "uid": str(user.uid), "user_id": user.pk, **_app(user), **_chat(user)}
+    keys = _keys(user)
+    labels = {"client_id": "client_id of your newest app", "username": "Username", "uid": "uid", "user_id": "id"}
+    labels |= {"redirect_url": "Redirect URL", "chat_id": "Chat id"}
+    shown = [(labels[name], value) for name, value in own.items()]
+    shown += [
+        (f"Key with {permission.value}", f"{keys[permission].prefix}…") for permission in _KEYS if permission in keys
+    ]
+    named = {_KEYS[permission]: f"your key {key.prefix}…" for permission, key in keys.items()}
+    return Reader({**anybody().values, **own, **named}, tuple(shown))
+
+
+def _app(user: User) -> dict[str, str]:
+    """Its first redirect URL too, unless a sample could not hold it."""
+    app = user.applications.order_by("-created", "-pk").first()
+    if app is None:
+        return {}
+    urls: list[Any] = [url for url in app.redirect_urls if _PLAIN_URL.match(url)]
+    return {"client_id": app.client_id, **({"redirect_url": urls[0]} if urls else {})}
+
+
+def _chat(user: User) -> dict[str, str]:
+    chat = user.linked_accounts.filter(kind=LinkedAccount.Kind.CHAT).first()
+    return {"chat_id": chat.external_id} if chat else {}
+
+
+def _keys(user: User) -> dict[Permission, ApiKey]:
+    """The newest live key for each permission."""
+    live = user.api_keys.live(timezone.now()).order_by("created_at", "pk")
+    return {Permission(permission): key for key in live for permission in key.permissions}

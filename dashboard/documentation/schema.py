@@ -1,0 +1,100 @@
+"""The service's own OpenAPI document, as the pages read it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from drf_spectacular.generators import SchemaGenerator
+from drf_spectacular.renderers import OpenApiYamlRenderer
+
+JSON = dict[str, Any]  # a part of the document, whatever it is
+_REFERENCE = "#/components/schemas/"
+
+
+@functools.cache
+def document() -> JSON:
+    return dict(SchemaGenerator().get_schema(request=None, public=True))
+
+
+@functools.cache
+def as_yaml() -> bytes:
+    return bytes(OpenApiYamlRenderer().render(document(), renderer_context={}))
+
+
+@dataclass(frozen=True)
+class Operation:
+    method: str
+    path: str
+    details: JSON
+
+    @property
+    def id(self) -> str:
+        return str(self.details["operationId"])
+
+    @property
+    def tag(self) -> str:
+        return str(self.details["tags"][0])
+
+    @property
+    def parameters(self) -> list[JSON]:
+        """Those of the path first, as it names them."""
+        order = {"path": 0, "query": 1, "header": 2}
+        return sorted(self.details.get("parameters", []), key=lambda each: order[each["in"]])
+
+
+def operations() -> Iterator[Operation]:
+    for path, methods in document()["paths"].items():
+        for method, details in methods.items():
+            yield Operation(method.upper(), path, details)
+
+
+def operation(name: str) -> Operation:
+    """By its operationId; KeyError."""
+    for each in operations():
+        if each.id == name:
+            return each
+    raise KeyError(name)
+
+
+def components() -> JSON:
+    return dict(document()["components"]["schemas"])
+
+
+def properties(name: str) -> JSON:
+    """The fields of a component, in its order; KeyError."""
+    return dict(components()[name]["properties"])
+
+
+def referred(rule: JSON) -> str:
+    """The component that a schema is, or holds; "" for none."""
+    reference = str(rule.get("$ref", ""))
+    for inner in (*rule.get("allOf", ()), rule.get("items", {})):
+        reference = reference or str(inner.get("$ref", ""))
+    return reference.removeprefix(_REFERENCE)
+
+
+def choices(rule: JSON) -> list[str]:
+    """The values that a schema names, itself or by the components that it refers to."""
+    if "enum" in rule:
+        return [str(value) for value in rule["enum"] if value not in ("", None)]
+    inner = [*rule.get("oneOf", ()), *rule.get("allOf", ()), *([rule] if "$ref" in rule else [])]
+    components_of = [components()[str(each["$ref"]).removeprefix(_REFERENCE)] for each in inner if "$ref" in each]
+    return [value for component in components_of for value in choices(component)]
+
+
+def type_of(rule: JSON) -> str:
+    """In words: `string`, `integer`, `array of Badge`, `Asset`."""
+    if rule.get("type") == "array":
+        return (
+            f"array of {type_of(rule['items'])}s" if _is_plain(rule["items"]) else f"array of {type_of(rule['items'])}"
+        )
+    if choices(rule):
+        return "string"
+    return referred(rule) or str(rule.get("type", "any"))
+
+
+def _is_plain(rule: JSON) -> bool:
+    return not referred(rule) and "type" in rule

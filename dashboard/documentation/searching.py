@@ -1,0 +1,118 @@
+"""Finds words in the pages: a plain ranked search over what readers see."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from dashboard.documentation import contents, expansion, reader, rendering
+from dashboard.documentation.contents import Page
+
+MAX_WORDS = 8
+MAX_RESULTS = 20
+_EXCERPT = 220  # characters
+_WORD = re.compile(r"[a-z0-9]+(?:[_.:][a-z0-9]+)*")
+_IN_TITLE, _IN_HEADING = 12, 6  # as many times as a word in the text counts
+_MOST_IN_TEXT = 5  # more of one word in one section do not make it a better answer
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading of a page and the text below it, up to the next one."""
+
+    page: Page
+    heading: str
+    anchor: str
+    text: str
+    words: Counter[str]
+
+    @property
+    def name(self) -> str:
+        return f"{self.page.title}: {self.heading}" if self.anchor else self.page.title
+
+    @property
+    def url(self) -> str:
+        return f"{self.page.path}#{self.anchor}" if self.anchor else self.page.path
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of an excerpt. `is_hit`: one of the words that were looked for."""
+
+    text: str
+    is_hit: bool
+
+
+@dataclass(frozen=True)
+class Result:
+    section: Section
+    excerpt: tuple[Piece, ...]
+
+
+def words_of(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
+
+
+def find(query: str) -> list[Result]:
+    """Pages that have every word of `query`, or words that begin so, the best first; of each its best section."""
+    wanted = list(dict.fromkeys(words_of(query)))[:MAX_WORDS]
+    if not wanted:
+        return []
+    ranked: list[tuple[int, Section]] = []
+    for sections in index():
+        scores = [[_score(section, word) for word in wanted] for section in sections]
+        if all(any(of_word) for of_word in zip(*scores, strict=True)):
+            best = max(range(len(sections)), key=lambda place: (sum(map(bool, scores[place])), sum(scores[place])))
+            ranked.append((sum(scores[best]) + _IN_TITLE * _title_hits(sections[best], wanted), sections[best]))
+    ranked.sort(key=lambda found: -found[0])  # stable: pages of one score keep their order
+    return [Result(section, _excerpt(section.text, wanted)) for _, section in ranked[:MAX_RESULTS]]
+
+
+@functools.cache
+def index() -> tuple[list[Section], ...]:
+    """The sections of every page."""
+    return tuple(_sections(page) for page in contents.pages().values())
+
+
+def _sections(page: Page) -> list[Section]:
+    tokens = rendering.parse(reader.anybody().fill(expansion.expanded(page)))
+    found: list[tuple[str, list[str]]] = []
+    for before, token in zip([None, *tokens], tokens, strict=False):
+        if before is not None and before.type == "heading_open" and before.tag in ("h1", "h2", "h3"):
+            found.append((rendering.plain(token), []))
+        elif token.type == "inline":
+            found[-1][1].append(rendering.plain(token))
+        elif token.type == "fence":
+            found[-1][1].append(token.content)
+    return [_section(page, heading, " ".join(" ".join(texts).split())) for heading, texts in found]
+
+
+def _section(page: Page, heading: str, text: str) -> Section:
+    anchor = "" if heading == page.title else rendering.anchor_of(heading)
+    return Section(page, heading, anchor, text, Counter(words_of(text)))
+
+
+def _score(section: Section, word: str) -> int:
+    """0 where the section does not have it."""
+    in_text = sum(count for known, count in section.words.items() if known.startswith(word))
+    in_heading = any(known.startswith(word) for known in words_of(section.heading))
+    return min(in_text, _MOST_IN_TEXT) + _IN_HEADING * in_heading
+
+
+def _title_hits(section: Section, wanted: list[str]) -> int:
+    title = words_of(section.page.title)
+    return sum(any(known.startswith(word) for known in title) for word in wanted)
+
+
+def _excerpt(text: str, wanted: list[str]) -> tuple[Piece, ...]:
+    """Around the first word that was looked for."""
+    pattern = re.compile(rf"(?<![a-z0-9])({'|'.join(re.escape(word) for word in wanted)})", re.IGNORECASE)
+    first = pattern.search(text)
+    start = max(0, first.start() - _EXCERPT // 3) if first else 0
+    start = text.find(" ", start) + 1 if start else 0
+    end = text.find(" ", start + _EXCERPT)
+    end = len(text) if end < 0 else end
+    cut = ("… " if start else "") + text[start:end] + (" …" if end < len(text) else "")
+    return tuple(Piece(part, number % 2 == 1) for number, part in enumerate(pattern.split(cut)) if part)

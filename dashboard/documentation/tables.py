@@ -1,0 +1,162 @@
+"""Markdown tables of what the code knows: fields, parameters, errors, settings, scopes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from dashboard import error_guide
+from dashboard.documentation import api_errors, schema
+from lookup.settings_fields import FIELDS
+from oidc_provider.scopes import SCOPES
+
+_OAUTH_PLACES = {
+    "authorize": ("Authorize, on a page", "Authorize, by redirect to the app", "Every endpoint"),
+    "token": ("Token", "Token, introspect, revoke", "Every endpoint"),
+    "client": ("Token, introspect, revoke", "Every endpoint"),
+    "userinfo": ("User info", "Every endpoint"),
+}
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """One of GitHub's tables. A cell is Markdown; its line breaks and bars are taken care of."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(_cell(cell) for cell in line) + " |" for line in lines)
+
+
+def fields(name: str, block: str, *, form: str = "") -> str:
+    """The fields of a component, in its order, with type and null as the code has them.
+
+    `block` has a line for each, `name | example | meaning`. `form`, "earlier" or "leaderboard": a field without a line
+    is a setting, and the table of all settings says which. KeyError: no line, no such field.
+    """
+    lines = {line[0]: line[1:] for line in _lines(block)}
+    rules = schema.properties(name)
+    if unknown := set(lines) - set(rules):
+        raise KeyError(f"{name} has no {', '.join(sorted(unknown))}")
+    rows = []
+    for field, rule in rules.items():
+        example, meaning = lines[field] if field in lines else _as_setting(field, form)
+        null = "may be null" if rule.get("nullable") else "never"
+        rows.append([f"`{field}`", schema.type_of(rule), null, _code(example), _with_choices(meaning, rule)])
+    return table(("Field", "Type", "Null", "Example", "Meaning"), rows)
+
+
+def parameters(operation: str, block: str) -> str:
+    """The parameters of an operation. `block`: lines `name | meaning` for those that the schema leaves unexplained."""
+    lines = {line[0]: line[1] for line in _lines(block)}
+    rows = []
+    for each in schema.operation(operation).parameters:
+        rule = each["schema"]
+        required = "yes" if each.get("required") else "no"
+        if "default" in rule:
+            required += f", default `{json.dumps(rule['default'])}`"
+        meaning = _with_choices(lines.get(each["name"]) or each["description"], rule)
+        rows.append([f"`{each['name']}`", each["in"], schema.type_of(rule), required, meaning])
+    return table(("Parameter", "In", "Type", "Required", "Rule"), rows)
+
+
+def errors(*places: str) -> str:
+    """Rows of `api_errors`; KeyError for a place that is none."""
+    wanted = [place for place in places if api_errors.TITLES[place]]
+    rows = [row for place in wanted for row in api_errors.ERRORS if row.where == place]
+    cells = [(str(row.answered), _code(row.body), row.cause, row.cure) for row in rows]
+    return table(("Status", "Body", "Cause", "Cure"), cells)
+
+
+def all_errors() -> str:
+    return "\n\n".join(f"### {title}\n\n{errors(place)}" for place, title in api_errors.TITLES.items())
+
+
+def oauth_errors(endpoint: str) -> str:
+    """What one endpoint of the protocol answers. KeyError."""
+    places = _OAUTH_PLACES[endpoint]
+    rows = [row for place in places for row in error_guide.ERRORS if row.where == place]
+    cells = [(str(row.status), f"`{row.code}`", row.cause, row.cure) for row in rows]
+    return table(("Status", "Error", "Cause", "Cure"), cells)
+
+
+def all_oauth_errors() -> str:
+    """A heading for each, so that a link can lead to it: its anchor is the guide's."""
+    parts = []
+    for row in error_guide.ERRORS:
+        heading = ": ".join(part for part in (f"`{row.code}`", row.where, row.said.strip()) if part)
+        parts.append(f"### {heading}\n\n- Status: {row.status}\n- Cause: {row.cause}\n- Cure: {row.cure}")
+    return "\n\n".join(parts)
+
+
+def settings() -> str:
+    """The `settings` of a profile, key by key."""
+    parts = []
+    for key in dict.fromkeys(field.key for field in FIELDS):
+        rules = schema.properties("Profile")["settings"]["properties"][key]["properties"]
+        rows = [
+            (
+                f"`{field.name}`",
+                schema.type_of(rules[field.name]),
+                _code(json.dumps(field.default)),
+                _bounds(rules[field.name]),
+                _code(field.earlier) or "none",
+                _code(field.leaderboard) or "none",
+            )
+            for field in FIELDS
+            if field.key == key
+        ]
+        head = ("Field", "Type", "Default", "Values", "Earlier form", "Leaderboard")
+        parts.append(f"## `{key}`\n\n{table(head, rows)}")
+    return "\n\n".join(parts)
+
+
+def scopes() -> str:
+    rows = [
+        (
+            f"`{scope.name}`",
+            scope.label,
+            ", ".join(f"`{claim}`" for claim in scope.claims) or "none; it gives a refresh token",
+            "staff unlock it for you" if scope.is_locked else "yourself",
+        )
+        for scope in SCOPES.values()
+    ]
+    return table(("Scope", "People read", "Claims", "Registered by"), rows)
+
+
+def _lines(block: str) -> list[list[str]]:
+    return [[cell.strip() for cell in line.split("|", 2)] for line in block.splitlines() if line.strip()]
+
+
+def _as_setting(name: str, form: str) -> tuple[str, str]:
+    for field in FIELDS:
+        if form and name == (field.earlier if form == "earlier" else field.leaderboard):
+            return json.dumps(field.default), f"Current form: `profile.settings.{field.key}.{field.name}`"
+    raise KeyError(f"Nobody says what {name} means")
+
+
+def _with_choices(meaning: str, rule: Any) -> str:
+    """Any: a schema. `meaning` may end in what the schema generator says of the values; that is cut."""
+    meaning = meaning.split("\n\n* `", maxsplit=1)[0]
+    found = [value for value in schema.choices(rule) if f"`{value}`" not in meaning]
+    return f"{meaning} One of {', '.join(f'`{value}`' for value in found)}." if found else meaning
+
+
+def _bounds(rule: Any) -> str:
+    """Any: a schema."""
+    if found := schema.choices(rule):
+        return "empty, " + ", ".join(f"`{value}`" for value in found)
+    if "minimum" in rule:
+        return f"{rule['minimum']} to {rule['maximum']}"
+    if "pattern" in rule:
+        return "empty or a colour such as `#ff8800`"
+    if "maxLength" in rule:
+        return f"at most {rule['maxLength']} characters"
+    if rule.get("type") == "array":
+        return f"at most {rule['maxItems']} items"
+    return "`true`, `false`" if rule.get("type") == "boolean" else "an object of plain values"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", r"\|")

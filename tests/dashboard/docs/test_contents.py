@@ -1,0 +1,270 @@
+"""What the documents' tables name stands on the page where a reader looks for it; examples hold against the schema."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from typing import Any
+
+import jsonschema
+import pytest
+from django.conf import settings
+from django.test import Client
+
+from accounts import throttling
+from accounts.errors import ApiError
+from accounts.plans import ALLOWANCES
+from dashboard import error_guide
+from dashboard.documentation import api_errors, contents, expansion, reader, rendering, schema, tables
+from imagehost import errors as imagehost_errors
+from imagehost import uploaders
+from lookup import errors as lookup_errors
+from lookup.settings_fields import FIELDS
+from oidc_provider.scopes import SCOPES
+from oidc_provider.views.discovery import document
+from presence import errors as presence_errors
+
+pytestmark = pytest.mark.once
+
+
+@functools.cache
+def text_of(slug: str) -> str:
+    return reader.anybody().fill(expansion.as_text(contents.pages()[slug]))
+
+
+ENDPOINTS = [
+    ("sign-in/discovery", "GET", "/.well-known/openid-configuration"),
+    ("sign-in/authorize", "GET", "/api/auth/oauth2/authorize"),
+    ("sign-in/token", "POST", "/api/auth/oauth2/token"),
+    ("sign-in/userinfo", "GET", "/api/auth/oauth2/userinfo"),
+    ("sign-in/revoke", "POST", "/api/auth/oauth2/revoke"),
+    ("sign-in/introspect", "POST", "/api/auth/oauth2/introspect"),
+    ("sign-in/jwks", "GET", "/api/auth/jwks"),
+    ("sign-in/end-session", "GET", "/api/auth/oauth2/end-session"),
+    ("lookup/user", "GET", "/api/lookup/user"),
+    ("lookup/presence", "GET", "/api/lookup/presence/{chatId}"),
+    ("lookup/presence-events", "GET", "/api/lookup/presence/{chatId}/events"),
+    ("lookup/username", "GET", "/api/lookup/username/{username}"),
+    ("lookup/uid", "GET", "/api/lookup/uid/{uid}"),
+    ("lookup/chat-avatar", "GET", "/api/chat/avatar/{userId}"),
+    ("leaderboards/views", "GET", "/api/leaderboard/views"),
+    ("leaderboards/badges", "GET", "/api/leaderboard/badges"),
+    ("leaderboards/uid", "GET", "/api/leaderboard/uid"),
+    ("imagehost/upload", "POST", "/api/imagehost/upload"),
+    ("imagehost/earlier-upload", "POST", "/api/imagehost/upload"),
+    ("imagehost/gallery", "GET", "/api/imagehost/gallery"),
+    ("imagehost/folders", "GET", "/api/imagehost/folders"),
+    ("imagehost/create-folder", "POST", "/api/imagehost/folders"),
+    ("imagehost/folder", "GET", "/api/imagehost/folders/{id}"),
+    ("imagehost/change-folder", "PATCH", "/api/imagehost/folders/{id}"),
+    ("imagehost/delete-folder", "DELETE", "/api/imagehost/folders/{id}"),
+]
+
+
+@pytest.mark.parametrize(("slug", "method", "path"), ENDPOINTS)
+def test_an_endpoint_has_its_page(slug: str, method: str, path: str) -> None:
+    summary = contents.pages()[slug].summary
+    assert summary.startswith(f"`{method} {path}`")
+    assert "## Errors" in text_of(slug)
+    assert "## Limits" in text_of(slug) or slug == "sign-in/discovery"
+
+
+def test_every_operation_of_the_schema_has_a_page() -> None:
+    documented = {(method, re.sub(r"\{\w+\}", "{}", path)) for _, method, path in ENDPOINTS}
+    operations = {(each.method, re.sub(r"\{\w+\}", "{}", each.path)) for each in schema.operations()}
+    assert operations <= documented
+
+
+def test_every_operation_and_every_component_is_in_the_reference() -> None:
+    text = text_of("reference")
+    for operation in schema.operations():
+        assert f"### `{operation.method} {operation.path}`" in text
+    for name in schema.components():
+        assert f"\n### {name}\n" in text
+
+
+COMPONENTS = [
+    ("lookup/user", name)
+    for name in (
+        *("CurrentLookup", "User", "Asset", "Profile", "Badge", "Tier", "Widget", "Audio", "Background", "Link"),
+        *("Project", "Alias", "GalleryItem", "AboutMeSection", "Skills", "Feedback", "Comments", "Comment", "Author"),
+        *("ProjectsSection", "CustomTextSection", "GallerySection", "AudioPlayerSection", "GamesSection", "Game"),
+        *("AnimeSection", "AnimeItem", "MediaSection", "MediaTitle", "MusicSection", "MusicItem", "CustomSkill"),
+    )
+]
+COMPONENTS += [("lookup/presence", name) for name in ("Presence", "Activity", "PresenceStatus", "Clan", "ChatBadge")]
+COMPONENTS += [("lookup/presence", "ChatBadges")]
+COMPONENTS += [
+    ("lookup/username", name)
+    for name in (
+        *("EarlierUser", "EarlierProfile", "EarlierBadge", "EarlierCustomBadge", "EarlierLink", "EarlierAudio"),
+        *("EarlierBackground", "EarlierAlias"),
+    )
+]
+COMPONENTS += [
+    ("leaderboards/entry", name)
+    for name in ("BoardEntry", "BoardUser", "BoardProfile", "BoardCustomBadge", "BoardLink", "BoardAudio")
+]
+COMPONENTS += [
+    ("imagehost/upload", "Upload"),
+    ("imagehost/earlier-upload", "EarlierUpload"),
+    ("imagehost/earlier-upload", "EarlierUploadData"),
+    ("imagehost/gallery", "Gallery"),
+    ("imagehost/gallery", "File"),
+    ("imagehost/folders", "CountedFolder"),
+    ("imagehost/folder", "FolderPage"),
+    ("imagehost/folder", "Folder"),
+    ("imagehost/create-folder", "NewFolderRequest"),
+    ("imagehost/change-folder", "PatchedFolderChangesRequest"),
+    ("imagehost/delete-folder", "Done"),
+]
+
+
+@pytest.mark.parametrize(("slug", "component"), COMPONENTS)
+def test_every_field_of_an_answer_stands_on_its_page(slug: str, component: str) -> None:
+    named = set(re.findall(r"`(\w+)`", text_of(slug)))
+    assert set(schema.properties(component)) <= named
+
+
+def test_every_component_with_fields_has_a_page() -> None:
+    shown = {component for _, component in COMPONENTS}
+    elsewhere = {"Error", "Miss", "UploadError", "FolderAnswer", "FolderList"}  # the error tables, and lists of these
+    assert {name for name, rule in schema.components().items() if rule.get("properties")} <= shown | elsewhere
+
+
+@pytest.mark.parametrize("field", FIELDS, ids=lambda field: f"{field.key}.{field.name}")
+def test_every_setting_stands_on_its_page_with_its_earlier_names(field: Any) -> None:
+    rows = text_of("lookup/settings").split(f"## `{field.key}`\n")[1].split("\n## ")[0]
+    (row,) = [line for line in rows.splitlines() if line.startswith(f"| `{field.name}` |")]
+    for name in (field.earlier, field.leaderboard):
+        assert not name or f"`{name}`" in row
+
+
+def descendants(kind: type[ApiError]) -> set[type[ApiError]]:
+    return {kind, *(each for child in kind.__subclasses__() for each in descendants(child))}
+
+
+RAISED = sorted(
+    (
+        kind
+        for kind in descendants(ApiError)
+        if kind.__module__
+        in ("accounts.errors", lookup_errors.__name__, presence_errors.__name__, imagehost_errors.__name__)
+        and kind.__name__ not in ("ApiError", "KeyRefused")
+    ),
+    key=lambda kind: kind.__name__,
+)
+
+
+@pytest.mark.parametrize("kind", RAISED, ids=lambda kind: kind.__name__)
+def test_every_error_has_a_cause_and_a_cure(kind: type[ApiError]) -> None:
+    rows = [row for row in api_errors.ERRORS if type(row.error) is kind]
+    assert rows
+    text = text_of("errors")
+    for row in rows:
+        assert row.cause
+        assert row.cure
+        assert f"| {row.answered} | `{row.body}` | {row.cause} |" in text
+
+
+@pytest.mark.parametrize("row", error_guide.ERRORS, ids=lambda row: row.anchor)
+def test_every_oauth_error_has_its_place_under_its_anchor(row: Any) -> None:
+    made = rendering.rendered(expansion.expanded(contents.pages()["errors"])).rest
+    assert made.count(f' id="{row.anchor}"') == 1
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        *("invalid_scope", "invalid_grant", "invalid_client", "unauthorized_client", "client_disabled"),
+        *("invalid_request", "unsupported_grant_type", "invalid_redirect", "unsupported_response_type"),
+        *("request_not_supported", "request_uri_not_supported", "access_denied", "login_required", "consent_required"),
+        *("invalid_token", "insufficient_scope"),
+    ],
+)
+def test_every_code_of_the_protocol_is_explained(code: str) -> None:
+    assert f"### `{code}`" in text_of("errors")
+
+
+@pytest.mark.parametrize("name", document())
+def test_every_field_of_discovery_is_explained(name: str) -> None:
+    assert f"| `{name}` |" in text_of("sign-in/discovery")
+
+
+@pytest.mark.parametrize("scope", SCOPES.values(), ids=lambda scope: scope.name)
+def test_every_scope_and_claim_is_explained(scope: Any) -> None:
+    text = text_of("sign-in/scopes")
+    assert f"| `{scope.name}` | {scope.label} |" in text
+    for claim in scope.claims:
+        assert f"| `{claim}` | `{scope.name}` |" in text
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    text = text_of("limits")
+    assert f"| {throttling.ADDRESS_AMOUNT} a minute | an IP address |" in text
+    assert f"| {throttling.KEY_AMOUNT} a minute; {throttling.PREMIUM_KEY_AMOUNT} where its owner has premium |" in text
+    assert f"| {settings.PROTOCOL_RATE_LIMIT} a minute | an IP address and an endpoint |" in text
+    for allowance in ALLOWANCES.values():
+        assert f"| {allowance.max_file_size // 1024**2} MB | {allowance.max_storage // 1024**3} GB |" in text
+
+
+# --- Examples ---
+
+EXAMPLES = [
+    (page.slug, *found)
+    for page in contents.pages().values()
+    for found in re.findall(r"^```json (\w+)(\*?)\n(.*?)^```$", page.source, re.MULTILINE | re.DOTALL)
+]
+
+
+@pytest.mark.parametrize(("slug", "component", "is_list", "body"), EXAMPLES, ids=lambda value: str(value)[:24])
+def test_an_example_is_an_answer_of_the_schema(slug: str, component: str, is_list: str, body: str) -> None:
+    found = re.findall(r"^```json\n(.*?)^```$", text_of(slug), re.MULTILINE | re.DOTALL)
+    values = [json.loads(text) for text in found]
+    rule: Any = {"$ref": f"#/components/schemas/{component}"}
+    checked = {"type": "array", "items": rule} if is_list else rule
+    root = {**json_schema(), **checked}
+    assert [value for value in values if not list(jsonschema.Draft7Validator(root).iter_errors(value))]
+
+
+@functools.cache
+def json_schema() -> Any:
+    return without_null(schema.document())
+
+
+def without_null(value: Any) -> Any:
+    """OpenAPI 3.0's `nullable` in the words of JSON Schema. Any: JSON."""
+    if isinstance(value, list):
+        return [without_null(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    plain = {key: without_null(inner) for key, inner in value.items() if key != "nullable"}
+    return {"anyOf": [plain, {"type": "null"}]} if value.get("nullable") is True else plain
+
+
+def test_there_is_an_example_for_each_kind_of_answer() -> None:
+    assert len(EXAMPLES) >= 11
+
+
+def test_the_uploader_is_the_one_that_the_dashboard_makes() -> None:
+    shown = re.findall(r"^```json\n(.*?)^```$", text_of("imagehost/uploaders"), re.MULTILINE | re.DOTALL)
+    assert json.loads(shown[0]) == json.loads(uploaders.ALL["sharex"].write("YOUR_KEY"))
+
+
+def test_a_field_without_a_meaning_is_refused() -> None:
+    with pytest.raises(KeyError, match="Nobody says what"):
+        tables.fields("Upload", "ok | true | True.")
+
+
+def test_a_field_that_is_none_is_refused() -> None:
+    with pytest.raises(KeyError, match="has no size"):
+        tables.fields("Done", "ok | true | True.\nsize | 1 | Size.")
+
+
+@pytest.mark.django_db
+def test_the_document_can_be_downloaded_in_both_forms(client: Client) -> None:
+    import yaml
+
+    as_json, as_yaml = client.get("/docs/openapi.json"), client.get("/docs/openapi.yaml")
+    assert yaml.safe_load(as_yaml.content) == json.loads(as_json.content)

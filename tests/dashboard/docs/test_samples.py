@@ -1,0 +1,173 @@
+"""Every program on every page does what the page says, called by a reader of the running service."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from PIL import Image
+
+from tests.dashboard.docs import programs_of_pages
+from tests.dashboard.docs.programs_of_pages import LANGUAGES, Place
+from tests.dashboard.docs.sample_service import SampleService
+from tests.journeys import services
+
+NOT_DATA = {  # pages whose programs print something else than one JSON document
+    "sign-in/authorize",
+    "sign-in/revoke",
+    "sign-in/end-session",
+    "lookup/presence-events",
+    "lookup/chat-avatar",
+    "imagehost/uploaders",
+}
+# What a page's own fields are called, where the answer is a list, and where it shares the fields of another page.
+FIELDS_STAND_ON = {
+    "": "lookup/user",
+    "lookup/uid": "lookup/username",
+    **{f"leaderboards/{board}": "leaderboards/entry" for board in ("views", "badges", "uid")},
+}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SampleService]:
+    directory = tmp_path_factory.mktemp("samples")
+    with services.embedded_server(directory, RATE_LIMITS_ENABLED="0") as server:
+        yield SampleService.enter(server.base_url, directory / "var")
+    services.forget(directory)
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    """With a picture, and a stand-in for the program that takes screenshots."""
+    Image.new("RGB", (8, 8), "teal").save(tmp_path / "picture.png")
+    flameshot = tmp_path / "flameshot"
+    flameshot.write_text('#!/bin/sh\ntest "$*" = "gui --raw" && cat picture.png\n')
+    flameshot.chmod(0o700)
+    return tmp_path
+
+
+def environment_for(service: SampleService, place: Place) -> dict[str, str]:
+    """What the page tells the reader to set, freshly made where a program uses it up."""
+    values = service.environment(place.slug)
+    if place.slug == "sign-in/token":
+        values |= service.code() if place.number == 0 else service.tokens()
+    elif place.slug.startswith("sign-in/"):
+        values |= service.tokens()
+    if place.slug.startswith("imagehost/"):
+        service.forget_folders("Screenshots of", "Sample", "Pictures")
+        values["FOLDER_ID"] = service.fresh_folder()
+    return values
+
+
+DATA = [place for place in programs_of_pages.places() if place.slug not in NOT_DATA]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("place", DATA, ids=str)
+def test_a_sample_prints_an_answer_with_the_documented_fields(
+    service: SampleService, directory: Path, place: Place
+) -> None:
+    text = programs_of_pages.program(service.twin(place.slug), place)
+    output = programs_of_pages.run(text, place.language, directory, environment_for(service, place))
+    answer: Any = programs_of_pages.read(output, place.language)
+    entry = answer[0] if isinstance(answer, list) else answer
+    documented = set(re.findall(r"`(\w+)`", service.twin(FIELDS_STAND_ON.get(place.slug, place.slug))))
+    assert entry
+    assert set(entry) <= documented
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "slug",
+    [
+        *("sign-in/token", "sign-in/userinfo", "sign-in/introspect", "sign-in/jwks"),
+        *("lookup/presence", "imagehost/upload", "imagehost/earlier-upload", "imagehost/gallery", "imagehost/folders"),
+        *("imagehost/create-folder", "imagehost/folder", "imagehost/change-folder", "imagehost/delete-folder"),
+    ],
+)
+def test_a_sample_answers_what_the_example_on_its_page_has(
+    service: SampleService, directory: Path, slug: str, language: str
+) -> None:
+    place = Place(slug, language, 0)
+    text = programs_of_pages.program(service.twin(slug), place)
+    output = programs_of_pages.run(text, language, directory, environment_for(service, place))
+    answer = programs_of_pages.read(output, language)
+    (example,) = programs_of_pages.examples(service.twin(slug))
+    assert shape(answer) == shape(example)
+
+
+def shape(value: Any) -> Any:
+    """The keys of an answer's objects; of what lies in lists nothing, as examples hold less. Any: JSON."""
+    if isinstance(value, dict):
+        return {key: shape(inner) for key, inner in value.items() if key not in ("activity", "badges", "clan")}
+    return "value"
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_authorize_samples_print_a_verifier_and_an_address_that_leads_back_with_a_code(
+    service: SampleService, directory: Path, language: str
+) -> None:
+    text = programs_of_pages.program(service.twin("sign-in/authorize"), Place("sign-in/authorize", language, 0))
+    kept, url = programs_of_pages.run(text, language, directory, {}).split()
+    asked = parse_qs(urlsplit(url).query)
+    digest = hashlib.sha256(kept.removeprefix("CODE_VERIFIER=").encode()).digest()
+    assert asked["code_challenge"] == [base64.urlsafe_b64encode(digest).rstrip(b"=").decode()]
+    answered = parse_qs(urlsplit(service.open_authorize(url)).query)
+    assert asked["client_id"] == [service.demo["app"]["client_id"]]
+    assert answered["state"] == asked["state"]
+    assert answered["iss"] == [service.base_url]
+    assert answered["code"]
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_revoke_samples_print_200_and_the_token_is_dead(
+    service: SampleService, directory: Path, language: str
+) -> None:
+    values = environment_for(service, Place("sign-in/revoke", language, 0))
+    text = programs_of_pages.program(service.twin("sign-in/revoke"), Place("sign-in/revoke", language, 0))
+    assert programs_of_pages.run(text, language, directory, values).strip() == "200"
+    asking = programs_of_pages.program(service.twin("sign-in/introspect"), Place("sign-in/introspect", language, 0))
+    output = programs_of_pages.run(asking, language, directory, values)
+    assert programs_of_pages.read(output, language) == {"active": False}
+
+
+@pytest.mark.once
+def test_the_end_session_sample_prints_400(service: SampleService, directory: Path) -> None:
+    text = programs_of_pages.program(service.twin("sign-in/end-session"), Place("sign-in/end-session", "sh", 0))
+    assert programs_of_pages.run(text, "sh", directory, {}).strip() == "400"
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_event_samples_print_the_first_presence(service: SampleService, directory: Path, language: str) -> None:
+    slug = "lookup/presence-events"
+    text = programs_of_pages.program(service.twin(slug), Place(slug, language, 0))
+    lines = programs_of_pages.follow(text, language, directory, service.environment(slug), until="data: ")
+    assert "event: presence" in lines
+    assert lines[-1].startswith('data: {"id":"268473310986240001"')
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_chat_picture_samples_print_where_it_is(service: SampleService, directory: Path, language: str) -> None:
+    slug = "lookup/chat-avatar"
+    text = programs_of_pages.program(service.twin(slug), Place(slug, language, 0))
+    output = programs_of_pages.run(text, language, directory, {})
+    assert re.fullmatch(r"https?://\S+\n", output)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_uploaders_upload(service: SampleService, directory: Path, number: int) -> None:
+    text = programs_of_pages.program(service.twin("imagehost/uploaders"), Place("imagehost/uploaders", "sh", number))
+    output = programs_of_pages.run(text, "sh", directory, {"API_KEY": service.key("imagehost:upload")})
+    assert programs_of_pages.read(output, "sh")["ok"] is True
