@@ -18,7 +18,7 @@ import requests
 from tests.bed import environment
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS = 60
+START_SECONDS = 120
 STOP_SECONDS = 15
 _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 

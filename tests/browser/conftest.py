@@ -1,0 +1,42 @@
+"""What `make run` starts, without limits, and a Chromium in front of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser import chromium
+from tests.browser.people import Site
+from tests.journeys import services
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    directory = tmp_path_factory.mktemp("site")
+    with services.embedded_server(directory, RATE_LIMITS_ENABLED="0") as server:
+        # Any: the file's JSON, as config/demo.py writes it
+        demo: dict[str, Any] = json.loads((directory / "var" / "demo.json").read_text())
+        yield Site(server, demo)
+    services.forget(directory)
+
+
+@pytest.fixture(scope="session")
+def chrome() -> Iterator[Browser]:
+    with chromium.running() as browser:
+        yield browser
+
+
+@pytest.fixture(autouse=True)
+def _nothing_breaks(site: Site) -> Iterator[None]:
+    """Fails a test that made the service log an error, and shows what it wrote meanwhile."""
+    before = site.server.log.stat().st_size
+    yield
+    written = site.server.log.read_bytes()[before:].decode(errors="replace")
+    sys.stdout.write(written)
+    assert "Traceback" not in written
+    assert '"level": "ERROR"' not in written

@@ -1,0 +1,99 @@
+"""Runs the code that the dashboard shows, as its reader would: saved under its name, the secret in the environment."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import requests
+
+from tests.journeys import node_app, processes
+from tests.journeys.browser import Browser
+from tests.journeys.people import App, Person
+
+TIMEOUT = 30
+NODE = str(node_app.BIN / "node")
+
+
+def shown(browser: Browser, app: App, stack: str) -> tuple[str, str]:
+    """The file's name and the code on the page; `browser`: of the app's owner, signed in."""
+    page = browser.open(f"/dashboard/apps/{app.client_id}/code/?stack={stack}").page
+    (code,) = page.xpath("//code[@id='sample-code']")
+    (name,) = page.xpath("//*[@class='snippet__head']/span")
+    return str(name.text_content()).partition(" · ")[0], str(code.text_content())
+
+
+class Program:
+    """A saved sample that runs. `with` ends it, however far it came."""
+
+    def __init__(self, command: Sequence[str], app: App, folder: Path) -> None:
+        """Plain http is for loopback alone, where both libraries want to be told."""
+        insecure = {"OAUTHLIB_INSECURE_TRANSPORT": "1", "AUTHLIB_INSECURE_TRANSPORT": "1"}
+        self._process = subprocess.Popen(
+            [*command],
+            cwd=folder,
+            env=processes.clean_environment(CLIENT_SECRET=app.client_secret, **insecure),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        with self._process as process:
+            process.kill()
+
+    def address(self) -> str:
+        """What a program at a terminal asks to be opened."""
+        assert self._process.stdout is not None
+        assert "Open this address" in self._process.stdout.readline()
+        return self._process.stdout.readline().strip()
+
+    def paste(self, callback: str) -> str:
+        """Give it the callback; the last line that it says after that."""
+        said, _ = self._process.communicate(f"{callback}\n", timeout=TIMEOUT)
+        assert self._process.returncode == 0, said
+        return said.strip().splitlines()[-1]
+
+    def wait_for(self, port: int) -> None:
+        """Until it listens."""
+        gives_up_at = time.monotonic() + TIMEOUT
+        while True:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                return
+            if self._process.poll() is not None or time.monotonic() > gives_up_at:
+                self._process.kill()
+                raise AssertionError(self._process.communicate()[0])
+            time.sleep(0.05)
+
+
+@contextlib.contextmanager
+def saved(folder: Path, name: str, code: str) -> Iterator[Path]:
+    (folder / name).write_text(code)
+    if name.endswith(".mjs"):
+        node_app.install()
+        (folder / "node_modules").symlink_to(node_app.FOLDER / "node_modules")
+    yield folder / name
+
+
+def command_for(name: str) -> list[str]:
+    interpreter = {"sh": "bash", "mjs": NODE, "py": sys.executable}[name.rpartition(".")[2]]
+    return [interpreter, name]
+
+
+def sign_in_through(origin: str, start: str, browser: Browser, person: Person) -> requests.Response:
+    """Go through a sign-in of an app that runs at `origin`: its first page, ours, its callback and where that leads."""
+    with requests.Session() as visitor:
+        visitor.trust_env = False
+        first = visitor.get(f"{origin}{start}", allow_redirects=False, timeout=TIMEOUT)
+        assert first.is_redirect, first.text
+        person.sign_in(browser.open(first.headers["Location"])).press("Allow")
+        return visitor.get(browser.left_for, timeout=TIMEOUT)

@@ -1,0 +1,94 @@
+"""The code that the dashboard shows, taken from its page and run: each sample signs somebody in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.journeys import allauth_site, people, processes, samples
+from tests.journeys.browser import Browser
+from tests.journeys.people import App, Person
+from tests.journeys.samples import Program
+from tests.journeys.services import Service
+
+SCOPES = people.PLAIN_SCOPES
+
+
+@pytest.fixture
+def owner(service: Service, person: Person) -> Browser:
+    """The browser of whoever registered the app: the same person who signs in to it."""
+    browser = Browser(service.base_url)
+    person.sign_in(browser.open("/dashboard/"))
+    return browser
+
+
+def app_of(service: Service, person: Person, redirect_url: str) -> App:
+    name = f"App of {person.username}"
+    made = service.operator.do(
+        "new_app", owner=person.username, name=name, redirect_urls=[redirect_url], scopes=list(SCOPES)
+    )
+    return App(name, made["client_id"], made["client_secret"], redirect_url, SCOPES)
+
+
+def profile_of(service: Service, person: Person) -> dict[str, Any]:
+    """What user info says. Any: JSON."""
+    names = {"name": person.username, "preferred_username": person.username}
+    return {"sub": person.id, "uid": person.uid, **names, "profile": f"{service.base_url}/{person.username}"}
+
+
+@pytest.mark.parametrize("stack", ["curl", "requests-oauthlib"])
+def test_a_sample_for_the_terminal_signs_somebody_in(
+    service: Service, browser: Browser, owner: Browser, person: Person, tmp_path: Path, stack: str
+) -> None:
+    app = app_of(service, person, people.REDIRECT_URL)
+    name, code = samples.shown(owner, app, stack)
+    with samples.saved(tmp_path, name, code), Program(samples.command_for(name), app, tmp_path) as program:
+        callback = person.sign_in(browser.open(program.address())).press("Allow").left_for
+        assert json.loads(program.paste(callback)) == profile_of(service, person)
+
+
+@pytest.mark.parametrize("stack", ["openid-client", "authlib"])
+def test_a_sample_of_a_web_app_signs_somebody_in(
+    service: Service, browser: Browser, owner: Browser, person: Person, tmp_path: Path, stack: str
+) -> None:
+    port = processes.free_port()
+    app = app_of(service, person, f"http://127.0.0.1:{port}/signed-in")
+    name, code = samples.shown(owner, app, stack)
+    with samples.saved(tmp_path, name, code), Program(samples.command_for(name), app, tmp_path) as program:
+        program.wait_for(port)
+        answer = samples.sign_in_through(f"http://127.0.0.1:{port}", "/", browser, person)
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == profile_of(service, person)
+
+
+def test_the_settings_for_django_allauth_sign_somebody_in(
+    service: Service, browser: Browser, owner: Browser, person: Person, tmp_path: Path
+) -> None:
+    port = processes.free_port()
+    app = app_of(service, person, f"http://127.0.0.1:{port}/accounts/oidc/hearth/login/callback/")
+    name, code = samples.shown(owner, app, "django-allauth")
+    command = [sys.executable, str(allauth_site.__file__), name, str(port)]
+    with samples.saved(tmp_path, name, code), Program(command, app, tmp_path) as program:
+        program.wait_for(port)
+        origin = f"http://127.0.0.1:{port}"
+        answer = samples.sign_in_through(origin, "/accounts/oidc/hearth/login/", browser, person)
+    assert answer.status_code == 200, answer.text
+    assert answer.json() == {"uid": person.id, "userinfo": profile_of(service, person)}
+
+
+def test_the_code_for_auth_js_is_a_module_that_node_can_read(
+    service: Service, owner: Browser, person: Person, tmp_path: Path
+) -> None:
+    """It holds no types, so that Node reads it; running it would take a whole Next.js."""
+    app = app_of(service, person, people.REDIRECT_URL)
+    _, code = samples.shown(owner, app, "authjs")
+    (tmp_path / "auth.mjs").write_text(code)
+    checked = subprocess.run(
+        [samples.NODE, "--check", "auth.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert checked.returncode == 0, checked.stderr
