@@ -22,14 +22,6 @@ P = ParamSpec("P")
 Page = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
 Guarded = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
-STAFF_PERMISSIONS = (
-    "oidc_provider.suspend_application",
-    "oidc_provider.verify_application",
-    "accounts.unlock_scopes_user",
-    "accounts.change_apikey",
-    "dashboard.decide_accessrequest",
-)
-
 
 def signed_in(view: Page[P]) -> Guarded[P]:
     """A page of one's own: login first, and no cache keeps it."""

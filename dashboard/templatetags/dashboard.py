@@ -9,9 +9,6 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dashboard import access
-from dashboard.models import AccessRequest
-
 register = template.Library()
 
 
@@ -25,17 +22,6 @@ def nav_link(context: dict[str, Any], name: str, text: str, *, exactly: bool = F
     is_here = path == url if exactly else path.startswith(url)
     current = format_html(' aria-current="{}"', "page" if path == url else "true") if is_here else ""
     return format_html('<a class="side-nav__link" href="{}"{}>{}</a>', url, current, text)
-
-
-@register.simple_tag(takes_context=True)
-def may_see_staff_pages(context: dict[str, Any]) -> bool:
-    return access.may(context["user"], *access.STAFF_PERMISSIONS)
-
-
-@register.simple_tag
-def waiting_requests() -> int:
-    """How many requests wait for staff. 1 query."""
-    return AccessRequest.objects.pending().count()
 
 
 @register.inclusion_tag("dashboard/_meter.html")

@@ -70,9 +70,9 @@ def test_the_secret_stands_in_the_answer_itself_and_nowhere_else(browser: Browse
     assert "no-store" in browser.response.headers["Cache-Control"]
     assert browser.page.xpath("//*[@role='alert']")
     lines = browser.page.get_element_by_id("env-text").text_content().split()
-    assert f"OIDC_CLIENT_ID={app.client_id}" in lines
-    assert f"OIDC_CLIENT_SECRET={secret}" in lines
-    assert f"OIDC_REDIRECT_URI={URL}" in lines
+    assert f"CLIENT_ID={app.client_id}" in lines
+    assert f"CLIENT_SECRET={secret}" in lines
+    assert f"REDIRECT_URI={URL}" in lines
     assert problems_of(browser.response) == []
     assert secret not in str(dict(browser.client.session))
     assert secret not in str(list(AuditEvent.objects.values()))
