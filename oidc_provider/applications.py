@@ -57,7 +57,7 @@ def register(  # noqa: PLR0913 - all keyword-only, four of them links with a def
         "terms_url": terms_url,
         "support_url": support_url,
     }
-    _check_may_register(owner, client_id)
+    _check_may_register(owner, client_id, by)
     users.check_may_act_for(owner=owner, by=by)
     _check(owner, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
     application = Application(
@@ -268,13 +268,14 @@ def _check(owner: User, **values: Any) -> None:
         raise ValidationError(problems)
 
 
-def _check_may_register(owner: User, client_id: str) -> None:
+def _check_may_register(owner: User, client_id: str, by: User | None) -> None:
+    """How many apps there may be binds owners alone, not staff and commands."""
     made = owner.audit_events.filter(verb="application:registered", data__client_id=client_id)
     if client_id and (Application.objects.filter(client_id=client_id).exists() or made.exists()):
         raise AlreadyRegistered
     if not owner.is_active:
         raise ValidationError({"owner": "This account is banned."})
-    if owner.applications.count() >= application_rules.MAX_APPLICATIONS:
+    if by == owner and owner.applications.count() >= application_rules.MAX_APPLICATIONS:
         raise ValidationError({"owner": application_rules.TOO_MANY})
 
 
