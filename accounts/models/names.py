@@ -21,8 +21,8 @@ NAME_PATTERN = r"\A[A-Za-z0-9._-]{1,32}\Z"
 # Names that would hide a path of the service, or pass for its staff. "." and ".." are no path segments.
 RESERVED_NAMES = (
     ". .. .well-known 2fa about abuse access account accounts admin administrator alias aliases anonymous api app "
-    "apps assets auth avatar badges blog chat connect consent contact dashboard discovery docs download email error "
-    "errors explore faq favicon.ico feedback files folder folders gallery guest healthz help home host image "
+    "apps assets auth avatar badges blog chat connect consent contact dashboard discovery docs docs.md download email "
+    "error errors explore faq favicon.ico feedback files folder folders gallery guest healthz help home host image "
     "imagehost images index invite jwks leaderboard legal llms.txt login logout lookup mail me media metrics "
     "moderator null oauth oauth2 official oidc openid operator owner page password pricing premium presence privacy "
     "profile readyz register root robots.txt rules schema search security settings setup signin signout signup "
