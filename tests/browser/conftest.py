@@ -25,8 +25,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     services.forget(directory)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
+    """Not longer than a module: Playwright's event loop runs all the while, and others want one of their own."""
     with chromium.running() as browser:
         yield browser
 

@@ -37,7 +37,7 @@ class Site:
 
 @contextlib.contextmanager
 def at_a_browser(chrome: Browser, site: Site, *, is_narrow: bool = False, scripts: bool = True) -> Iterator[Page]:
-    """A fresh profile that wants no animations; at the end, nothing may have broken the policy, thrown or asked another
+    """A fresh profile that wants no animations. At the end, nothing may have broken the policy, thrown or asked another
     host."""
     context = chrome.new_context(
         base_url=site.base_url,

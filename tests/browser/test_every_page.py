@@ -16,12 +16,6 @@ pytestmark = pytest.mark.once
 
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
-# Colours fade into the other theme. These visitors want no animations, so none of them lasts.
-_HAVE_FADED = """async () => {
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-    await Promise.allSettled(document.getAnimations().map((each) => each.finished));
-}"""
-
 
 # What each of them sees and the one before does not.
 @pytest.mark.parametrize(
@@ -44,7 +38,6 @@ def _problems_of(page: Page) -> list[str]:
     found = []
     for theme in THEMES:
         page.emulate_media(color_scheme=theme)
-        page.evaluate(_HAVE_FADED)
         found += [f"{theme}: {line}" for line in axe.violations(page)]
     page.set_viewport_size(NARROW)
     if scrolls_sideways(page):
