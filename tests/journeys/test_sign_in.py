@@ -194,4 +194,4 @@ def test_login_leads_to_no_foreign_site(browser: Browser, person: Person) -> Non
         browser.session.cookies.clear()
         person.sign_in(browser.open(f"/accounts/login/?{urlencode({'next': place})}"))
         assert browser.left_for == ""
-        assert browser.heading == "Connected apps"
+        assert browser.heading == f"Hello, {person.username}"
