@@ -97,3 +97,7 @@ def test_a_slash_at_the_end_of_docs_leads_to_it(client: Client) -> None:
 @pytest.mark.parametrize("path", ["/docs", "/docs.md", "/docs/search", "/llms.txt", "/docs/openapi.yaml"])
 def test_a_page_cannot_be_posted_to(client: Client, path: str) -> None:
     assert client.post(path).status_code == 405
+
+
+def test_the_index_leaves_no_name_open(client: Client) -> None:
+    assert "{{" not in client.get("/llms.txt").content.decode()
