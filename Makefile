@@ -23,16 +23,16 @@ run: .venv/.runtime  ## start the whole service on http://127.0.0.1:8000
 	@exec $(BIN)/python manage.py run_embedded
 
 test: .venv/.development  ## run every test, on SQLite and again on PostgreSQL with Redis: make test ARGS="-k name"
-	@exec $(BIN)/python -m tests.bed $(ARGS)
+	@exec $(BIN)/python -m tests.support $(ARGS)
 
 check: .venv/.development  ## format, lint, types, architecture, templates, migrations, deploy checks
 	@$(MAKE) --keep-going --no-print-directory $(addprefix check-,$(CHECKS))
 
-CHECKS := format lint rooms architecture types templates migrations settings openapi deployment
+CHECKS := format lint size-limits architecture types templates migrations settings openapi deployment
 .PHONY: $(addprefix check-,$(CHECKS))
 check-format: ; $(BIN)/ruff format --check --output-format concise .
 check-lint: ; $(BIN)/ruff check --quiet .
-check-rooms: ; $(BIN)/python -m tests.bed.rooms
+check-size-limits: ; $(BIN)/python -m tests.support.size_limits
 check-architecture: ; $(BIN)/lint-imports --no-logo
 check-types: ; $(EMBEDDED) $(BIN)/mypy
 check-templates: ; $(BIN)/djlint --lint --quiet templates

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.bed import servers
+from tests.support import servers
 
 ROOT = Path(__file__).resolve().parents[1]
 PROBE = 268473310986240001

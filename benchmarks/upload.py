@@ -25,7 +25,7 @@ import boto3
 from botocore.config import Config
 from PIL import Image
 
-from tests.bed import object_store
+from tests.support import object_store
 from tests.journeys import services
 
 SIZE, ROUNDS = 200 * 1024 * 1024, 5

@@ -1,11 +1,13 @@
-"""What every test stands on."""
+"""The environment of every test: settings, databases, empty caches, no skips."""
 
-from collections.abc import Generator
+import os
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
-from tests.bed import environment
+from tests.support import databases, environment
 
 environment.prepare()
 
@@ -23,7 +25,7 @@ def pytest_configure() -> None:
         settings.REDIS_URL = environment.own_redis(settings.REDIS_URL)
         settings.CACHES = {name: {**cache, "LOCATION": settings.REDIS_URL} for name, cache in settings.CACHES.items()}
     # Argon2 as in production, with little work; tests/accounts/test_passwords.py runs the real one.
-    settings.PASSWORD_HASHERS = ["tests.bed.hasher.QuickArgon2PasswordHasher", *settings.PASSWORD_HASHERS[1:]]
+    settings.PASSWORD_HASHERS = ["tests.support.hasher.QuickArgon2PasswordHasher", *settings.PASSWORD_HASHERS[1:]]
 
 
 def pytest_report_header() -> str:
@@ -31,6 +33,33 @@ def pytest_report_header() -> str:
 
     engine = settings.DATABASES["default"]["ENGINE"].rpartition(".")[2]
     return f"database: {engine}, limits: {settings.LIMIT_STORE.rpartition('.')[2]}"
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    django_test_environment: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Each worker has a copy of the migrated database. pytest-django would migrate one in each."""
+    from django.db import connection
+
+    template = os.environ.get(databases.VARIABLE)
+    if template is None:  # pytest was called by itself
+        directory = tmp_path_factory.mktemp("template")
+        template = databases.migrate_template(directory, os.environ.get("DATABASE_URL", ""))[databases.VARIABLE]
+    with django_db_blocker.unblock(), databases.copied(connection.settings_dict, template):
+        yield
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def module_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A transaction around a module: what its module-scoped fixtures write is there for each test, which must not
+    commit (`transaction=True`) and whose own writes are rolled back as ever."""
+    from django.db import transaction
+
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from pytest_django import Settings
 from accounts import limits
 from accounts.models import ApiKey, Permission
 from tests.accounts.calls import ADDRESS, ALWAYS, SECRET, call, whole
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 Wait = Callable[[float], None]

@@ -13,7 +13,7 @@ from accounts import jobs
 from accounts.jobs import Lease, LeaseLost
 from accounts.management.job_command import JobCommand
 from accounts.models import JobRun
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import StaffFactory
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

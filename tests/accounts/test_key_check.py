@@ -19,7 +19,7 @@ from django.conf import settings
 from accounts.key_records import FOREVER, KeyRecord, Verdict, microseconds
 from accounts.limits import InProcessLimits, KeyAnswer, KeyRequest, Limit, LimitStore, RedisLimits
 from tests.accounts.moments import NOON, let_redis_pass
-from tests.bed.threads import together
+from tests.support.threads import together
 
 STORES = ["InProcessLimits", *(["RedisLimits"] if settings.REDIS_URL else [])]
 SECOND = timedelta(seconds=1)

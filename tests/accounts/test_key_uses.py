@@ -14,7 +14,7 @@ from accounts import key_uses
 from accounts.key_uses import LastUses
 from accounts.models import ApiKey, Permission
 from tests.accounts.calls import SECRET, call
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 Wait = Callable[[float], None]

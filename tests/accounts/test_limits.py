@@ -17,7 +17,7 @@ from pytest_django import Settings
 
 from accounts import limits
 from accounts.limits import InProcessLimits, Limit, LimitStore, Outcome, RedisLimits
-from tests.bed.threads import together
+from tests.support.threads import together
 
 STORES = ["InProcessLimits", *(["RedisLimits"] if settings.REDIS_URL else [])]
 

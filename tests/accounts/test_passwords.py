@@ -8,7 +8,7 @@ from pytest_django import Settings
 
 from accounts.models import User
 from config import settings as written_settings
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import PASSWORD, UserFactory
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.signup import LOGIN_HINT
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import PASSWORD, UserFactory
 
 pytestmark = pytest.mark.django_db

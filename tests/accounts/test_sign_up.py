@@ -13,8 +13,8 @@ from django.db import connection
 from django.test import Client
 
 from accounts.models import Name, User
-from tests.bed.browser import Browser
-from tests.bed.threads import together
+from tests.support.browser import Browser
+from tests.support.threads import together
 from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 
 ADA = {"username": "Ada", "email": "ada@example.org", "password1": PASSWORD}

@@ -4,7 +4,7 @@ import pytest
 from django.db import transaction
 
 from accounts.models import User
-from tests.bed.threads import together
+from tests.support.threads import together
 
 
 @pytest.mark.django_db

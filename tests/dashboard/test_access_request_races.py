@@ -14,7 +14,7 @@ from dashboard import access_requests
 from dashboard.models import AccessRequest
 from dashboard.staff import acts, on_applications
 from oidc_provider import applications
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFactory
 from tests.factories.oidc_provider import ApplicationFactory

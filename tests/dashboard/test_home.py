@@ -17,7 +17,7 @@ from dashboard import access_requests
 from imagehost.models import Usage
 from lookup.models import Profile
 from oidc_provider.models import UsageCount
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import problems_of

@@ -12,7 +12,7 @@ from pathlib import Path
 import django
 from django.conf import settings
 
-from tests.bed import environment
+from tests.support import environment
 
 if __name__ == "__main__":
     environment.prepare()

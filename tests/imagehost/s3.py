@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from imagehost.storage import S3Storage
-from tests.bed import object_store
-from tests.bed.object_store import ObjectStore
+from tests.support import object_store
+from tests.support.object_store import ObjectStore
 
 
 @functools.cache

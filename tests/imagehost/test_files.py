@@ -9,7 +9,7 @@ from accounts import users
 from accounts.models import AuditEvent, User
 from imagehost import files, quotas
 from imagehost.models import File, Folder, State
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 

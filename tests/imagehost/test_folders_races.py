@@ -15,7 +15,7 @@ from accounts import users
 from accounts.models import Permission, User
 from imagehost import files
 from imagehost.models import File, Folder, FolderRule, State, Usage
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost import answers, callers, uploading

@@ -22,7 +22,7 @@ from imagehost.models import File, PreviewState
 from imagehost.previews import BATCH, Work
 from imagehost.probing import ProberFailed
 from imagehost.storage import StorageFailed
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import media_corpus, objects

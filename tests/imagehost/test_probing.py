@@ -12,7 +12,7 @@ import pytest
 from imagehost import media, probing
 from imagehost.prober import client
 from imagehost.probing import Probe
-from tests.bed import threads
+from tests.support import threads
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import Sample
 from tests.imagehost.media_corpus.sample import PLACE

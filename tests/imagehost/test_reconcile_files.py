@@ -16,7 +16,7 @@ from accounts.models import JobRun
 from imagehost import files, quotas, reconciliation
 from imagehost.models import File, PreviewState, Usage
 from imagehost.storage import StorageFailed
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects

@@ -9,7 +9,7 @@ from accounts.models import User
 from imagehost import folders, rules
 from imagehost.models import Folder, FolderRule
 from imagehost.rules import Wanted
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.imagehost import FolderFactory
 
 pytestmark = pytest.mark.django_db(transaction=True)

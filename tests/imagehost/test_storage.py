@@ -12,7 +12,7 @@ from pytest_django import Settings
 
 from imagehost import storage
 from imagehost.storage import Bucket, FolderStorage, ObjectMissing, StorageFailed
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.imagehost.s3 import fresh_s3_storage
 
 pytestmark = pytest.mark.once

@@ -11,9 +11,9 @@ from pytest_django import Settings
 
 from imagehost import storage
 from imagehost.storage import ObjectMissing, S3Storage, StorageFailed
-from tests.bed import object_store
-from tests.bed.object_store import ObjectStore, OwnObjectStore
-from tests.bed.threads import together
+from tests.support import object_store
+from tests.support.object_store import ObjectStore, OwnObjectStore
+from tests.support.threads import together
 from tests.imagehost import relay
 from tests.imagehost.s3 import fresh_s3_storage, own_s3_storage, server
 

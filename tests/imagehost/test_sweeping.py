@@ -20,7 +20,7 @@ from imagehost.errors import UploadFailed
 from imagehost.models import File, PreviewState, State
 from imagehost.storage import StorageFailed
 from imagehost.sweeping import BATCH, Swept
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects

@@ -13,7 +13,7 @@ from pytest_django import Settings
 from accounts import users
 from imagehost import quotas, sweeping
 from imagehost.models import File, State
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import uploading
 from tests.imagehost.uploading import FORMS, png

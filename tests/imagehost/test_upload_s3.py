@@ -14,9 +14,9 @@ from accounts.models import User
 from imagehost import files, quotas, storage
 from imagehost.models import File
 from imagehost.storage import S3Storage
-from tests.bed import object_store
-from tests.bed.object_store import OwnObjectStore
-from tests.bed.threads import together
+from tests.support import object_store
+from tests.support.object_store import OwnObjectStore
+from tests.support.threads import together
 from tests.imagehost import s3, uploading
 from tests.imagehost.uploading import png, upload
 

@@ -14,7 +14,7 @@ from pytest_django import Settings
 
 from accounts import api_keys
 from accounts.models import ApiKey, AuditEvent, User
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.imagehost import sharex
 from tests.imagehost.set_ups import PAGE, get, key_in, text_of

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import requests
 
-from tests.bed import environment
+from tests.support import environment
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 120

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 import requests
 
-from tests.bed import threads
+from tests.support import threads
 from tests.journeys.browser import TIMEOUT, Browser
 from tests.journeys.people import Person
 from tests.journeys.relying_party import RelyingParty, error_of

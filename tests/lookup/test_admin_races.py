@@ -13,7 +13,7 @@ from accounts import users
 from accounts.models import Name, User
 from lookup import aliases, document_checks, documents, feedback, profiles, unlocking, visit_records
 from lookup.models import Alias, Badge, Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.admin_forms import page, sent, superuser

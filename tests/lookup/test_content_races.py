@@ -10,7 +10,7 @@ from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
 from lookup import content, document_checks
 from lookup.models import Asset, Link, Profile, ProfileDocument
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, AudioFactory, LinkFactory, main_profile
 

@@ -11,7 +11,7 @@ from accounts import bans, users
 from accounts.models import User
 from lookup import boards, comments, document_checks, documents, feedback, figures, profiles, unlocking
 from lookup.models import Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory, LinkFactory, main_profile
 from tests.lookup import answers

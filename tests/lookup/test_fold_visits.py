@@ -15,7 +15,7 @@ from accounts.models import User
 from lookup import visit_records, visits
 from lookup.models import Link, UserDocument, Visit, VisitBatch, VisitSalt
 from lookup.visit_records import Folded
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile
 from tests.lookup.visiting import NOON, STORES, Visiting, visiting

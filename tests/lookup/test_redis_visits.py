@@ -15,7 +15,7 @@ from accounts.models import User
 from lookup import redis_visits, visit_records, visits
 from lookup.models import Link, UserDocument
 from lookup.visit_records import Folded
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile
 from tests.lookup.visiting import Visiting, redis, visit, visiting

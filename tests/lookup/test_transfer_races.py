@@ -15,7 +15,7 @@ from lookup.transfer import importing
 from lookup.transfer.claims import Claims
 from lookup.transfer.reading import Line
 from lookup.transfer.shapes import Problem
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import AliasFactory, UserFactory
 from tests.lookup.test_transfer_errors import refusal
 from tests.lookup.test_transfer_hostile import second

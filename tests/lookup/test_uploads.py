@@ -19,7 +19,7 @@ from accounts.models import AuditEvent, User
 from lookup import uploads
 from lookup.models import Asset, Profile
 from lookup.uploads import MIB, QUOTA, UNUSED_FOR, Facts, Kind
-from tests.bed import threads
+from tests.support import threads
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import (
     AssetFactory,

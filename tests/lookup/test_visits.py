@@ -19,7 +19,7 @@ from accounts.models import User
 from lookup import visits
 from lookup.models import Link, Profile, UserDocument, Visit, VisitSalt
 from lookup.redis_visits import StoreUnavailable
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, LinkFactory, main_profile, shown
 from tests.lookup.visiting import STORES, Visiting, redis, visit, visiting

@@ -15,7 +15,7 @@ from accounts.models import User
 from oidc_provider import applications, approvals, statements, tokens
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
 from oidc_provider.secret_hasher import digest
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -11,7 +11,7 @@ from accounts import bans, users
 from accounts.models import User
 from oidc_provider import applications, approvals, signing
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken, SigningKey
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
     INVALID_GRANT,

@@ -17,7 +17,7 @@ from django_redis.cache import RedisCache
 
 from config import caches as options
 from presence.store import PresenceStore
-from tests.bed import programs
+from tests.support import programs
 
 TABLE = "presence_storeentry"
 

@@ -15,7 +15,7 @@ from redis import Redis, exceptions
 
 from config import caches as options
 from presence.store import PresenceStore
-from tests.bed import programs
+from tests.support import programs
 
 
 @dataclass(frozen=True)

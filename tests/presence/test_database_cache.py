@@ -14,7 +14,7 @@ from django.db import DatabaseError
 
 from presence.database_cache import PresenceDatabaseCache
 from presence.models import StoreEntry
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.lookup import statements
 from tests.presence import databases
 

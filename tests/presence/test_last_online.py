@@ -9,7 +9,7 @@ from django.db import DatabaseError
 
 from presence import last_online
 from presence.models import LastOnline
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.lookup import statements
 from tests.presence import databases
 

@@ -11,7 +11,7 @@ import time_machine
 
 from accounts.models import JobRun
 from presence.lease import LENGTH, NAME, TRUSTED, Lease
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.presence import databases
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -11,7 +11,7 @@ from presence import members, rest, turns
 from presence.rest import Membership
 from presence.simulator.running import Simulator
 from presence.store import PresenceStore
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, NOT_MEMBER, UNAVAILABLE

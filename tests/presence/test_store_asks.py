@@ -11,7 +11,7 @@ from django.core.cache.backends.base import BaseCache
 
 from presence import store as store_module
 from presence.store import PresenceStore
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.presence.kept import CACHES, cache_of, damage, database_cache, round_trips, seconds_left
 
 ADA, BEA, CYD = 80351110224678912, 80351110224678913, 80351110224678914

@@ -11,7 +11,7 @@ import pytest
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from tests.bed.browser import Browser
+    from tests.support.browser import Browser
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def user(db: None) -> User:
 @pytest.fixture
 def browser(user: User) -> Browser:
     """Signed in as `user`."""
-    from tests.bed.browser import Browser
+    from tests.support.browser import Browser
     from tests.factories.accounts import PASSWORD
 
     browser = Browser()

@@ -18,7 +18,7 @@ from time_machine import travel
 from accounts import deletions
 from accounts.models import AccountDeletion, AuditEvent, JobRun, User
 from config.jobs import SCHEDULE
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, StaffFactory, UserFactory
 from tests.pages.markup import problems_of
 

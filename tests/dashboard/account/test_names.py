@@ -14,7 +14,7 @@ from accounts import users
 from accounts.models import AuditEvent, Name, User
 from dashboard import own_account
 from lookup import aliases
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 from tests.pages.markup import problems_of
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.models import User
 from accounts.plans import Plan
 from oidc_provider.models import LastUse
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import LinkedAccountFactory
 from tests.factories.oidc_provider import ApprovalFactory
 from tests.pages.markup import problems_of

@@ -14,7 +14,7 @@ from accounts import api_keys, audit
 from accounts.models import KeyDay, User
 from dashboard import access_requests, own_data
 from oidc_provider.models.request_log import LastUse, RequestRecord
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.factories.lookup import AssetFactory, CommentFactory, CommentLikeFactory, FeedbackVoteFactory

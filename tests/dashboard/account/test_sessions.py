@@ -6,7 +6,7 @@ import pytest
 from allauth.usersessions.models import UserSession
 
 from accounts.models import AuditEvent, User
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import PASSWORD, UserFactory
 
 LIST = "/accounts/sessions/"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from django.test import Client
 
     from accounts.models import ApiKey, User
-    from tests.bed.browser import Browser
+    from tests.support.browser import Browser
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def user(db: None) -> User:
 @pytest.fixture
 def browser(user: User) -> Browser:
     """Signed in as `user`."""
-    from tests.bed.browser import Browser
+    from tests.support.browser import Browser
     from tests.factories.accounts import PASSWORD
 
     browser = Browser()

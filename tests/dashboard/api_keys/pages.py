@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts import authentication
 from accounts.errors import ApiError
 from accounts.models import ApiKey
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 
 SECRET = "the-secret-of-the-first-key"
 FORM_ID = "0123456789abcdef0123456789abcdef"

@@ -14,7 +14,7 @@ from accounts.models import ApiKey, User
 from dashboard import access_requests, own_keys
 from dashboard.models import AccessRequest
 from dashboard.versions import CHANGED
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.api_keys.pages import SECRET, path_of, send, verdict
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.pages.markup import problems_of

@@ -15,7 +15,7 @@ from accounts import api_keys, key_changes
 from accounts.models import ApiKey, KeyDay, User
 from accounts.plans import Plan
 from dashboard import access_requests, api_key_pages
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.pages.markup import problems_of
 

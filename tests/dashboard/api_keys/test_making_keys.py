@@ -15,8 +15,8 @@ from time_machine import travel
 from accounts import api_keys
 from accounts.models import ApiKey, AuditEvent, User
 from dashboard.models import AccessRequest
-from tests.bed.browser import Browser
-from tests.bed.threads import together
+from tests.support.browser import Browser
+from tests.support.threads import together
 from tests.dashboard.api_keys.pages import FORM_ID, signed_in_long_ago
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory
 from tests.pages.markup import problems_of

@@ -13,7 +13,7 @@ from accounts.models import AuditEvent, User
 from dashboard import access, versions
 from oidc_provider import applications
 from oidc_provider.models import AccessToken, Application, RefreshToken
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 from tests.pages.markup import problems_of

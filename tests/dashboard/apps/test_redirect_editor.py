@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard import redirect_rows
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.apps.test_registration import fill, send
 
 URL = "https://app.example/callback"

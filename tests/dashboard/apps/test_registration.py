@@ -16,8 +16,8 @@ from oidc_provider import application_rules, applications
 from oidc_provider.applications import AlreadyRegistered
 from oidc_provider.models import Application
 from oidc_provider.scopes import SCOPES
-from tests.bed.browser import Browser
-from tests.bed.threads import together
+from tests.support.browser import Browser
+from tests.support.threads import together
 from tests.dashboard.apps.pictures import png
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory

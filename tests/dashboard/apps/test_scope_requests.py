@@ -10,7 +10,7 @@ from accounts.models import User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
 from oidc_provider.models import Application
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.apps.pictures import png
 from tests.dashboard.apps.test_registration import fill, send
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory

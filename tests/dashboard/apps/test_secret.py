@@ -13,7 +13,7 @@ from accounts.models import AuditEvent, User
 from dashboard import app_edits, app_facts
 from oidc_provider import applications
 from oidc_provider.models import Application, Grant, RefreshToken, RequestKind, UsageCount
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import CLIENT_SECRET
 from tests.pages.markup import problems_of

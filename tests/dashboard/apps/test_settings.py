@@ -14,7 +14,7 @@ from accounts.models import AuditEvent, User
 from dashboard import versions
 from oidc_provider import applications, logos
 from oidc_provider.models import Application, Grant
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.apps.pictures import png
 from tests.factories.oidc_provider import REDIRECT_URL, ApplicationFactory, PendingRequestFactory
 from tests.pages.markup import problems_of

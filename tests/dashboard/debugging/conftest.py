@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from accounts.models import User
     from oidc_provider.models import Application
-    from tests.bed.browser import Browser
+    from tests.support.browser import Browser
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def app(user: User) -> Application:
 @pytest.fixture
 def browser(user: User) -> Browser:
     """Signed in as `user` just now."""
-    from tests.bed.browser import Browser
+    from tests.support.browser import Browser
     from tests.factories.accounts import PASSWORD
 
     signed_in = Browser()

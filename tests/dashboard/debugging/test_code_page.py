@@ -11,7 +11,7 @@ from django.urls import reverse
 from dashboard import code_samples
 from dashboard.code_samples.stacks import STACKS
 from oidc_provider.models import Application
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.oidc_provider import CLIENT_SECRET, REDIRECT_URL
 from tests.pages.markup import problems_of
 

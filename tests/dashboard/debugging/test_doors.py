@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts.models import AuditEvent, User
 from oidc_provider import applications, request_log
 from oidc_provider.models import Application, Grant, PendingRequest, RequestKind, RequestRecord
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import problems_of

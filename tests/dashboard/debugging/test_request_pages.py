@@ -12,7 +12,7 @@ from accounts.models import User
 from dashboard import usage
 from oidc_provider import request_log
 from oidc_provider.models import Application, RequestKind, RequestRecord
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.pages.markup import problems_of
 
 A_KIND = RequestKind.CODE

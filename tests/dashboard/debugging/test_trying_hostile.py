@@ -15,7 +15,7 @@ from dashboard import access
 from dashboard.trying import callbacks
 from oidc_provider import applications
 from oidc_provider.models import AccessToken, Application, Grant
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.debugging.tries import open_try, started
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import CODE_CHALLENGE

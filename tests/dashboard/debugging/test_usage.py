@@ -14,7 +14,7 @@ from accounts.models import User
 from dashboard import charts
 from oidc_provider import request_log
 from oidc_provider.models import Application, LastUse, RequestKind, UsageCount
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import UserFactory
 from tests.oidc_provider.moments import NOON
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.urls import reverse
 
 from oidc_provider.models import Application
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 
 
 def open_try(browser: Browser, app: Application) -> Browser:

@@ -11,7 +11,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks
 from accounts.models import User
 from imagehost import files, quotas
 from imagehost.models import File, State
-from tests.bed.threads import together
+from tests.support.threads import together
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, text_of, told
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import objects

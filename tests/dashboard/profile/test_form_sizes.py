@@ -14,7 +14,7 @@ from dashboard.editing import MAX_BODY
 from dashboard.urls import profile as own_pages
 from dashboard.urls import profile_content as lists
 from lookup.models import Link, Profile
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.profile.pages import said
 
 ARGUMENTS = {

@@ -10,7 +10,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
 from accounts.models import User
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.profile.sounds_and_fonts import sound
 from tests.factories.accounts import PASSWORD
 from tests.lookup import answers

@@ -9,7 +9,7 @@ import pytest
 
 if TYPE_CHECKING:
     from accounts.models import User
-    from tests.bed.browser import Browser
+    from tests.support.browser import Browser
 
 SignIn = Callable[..., "Browser"]
 
@@ -20,7 +20,7 @@ def sign_in(db: None) -> SignIn:
     `is_staff=False`: of somebody who is not staff."""
     from django.contrib.auth.models import Permission
 
-    from tests.bed.browser import Browser
+    from tests.support.browser import Browser
     from tests.factories.accounts import UserFactory
 
     def sign_in(*permissions: str, superuser: bool = False, is_staff: bool = True) -> Browser:

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from oidc_provider.models import Application
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFactory
 from tests.factories.oidc_provider import ApplicationFactory, SuspendedApplicationFactory

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEvent, User
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.staff.pages import ACTS, FOR_SUPERUSERS, Act, named
 from tests.factories.accounts import UserFactory
 from tests.pages.markup import problems_of

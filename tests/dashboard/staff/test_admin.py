@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from accounts.models import AuditEvent
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.staff.pages import cost_of
 from tests.factories.dashboard import AccessRequestFactory, DeniedRequestFactory, PermissionRequestFactory
 

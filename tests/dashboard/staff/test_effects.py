@@ -7,7 +7,7 @@ import pytest
 from accounts.models import User
 from oidc_provider.models import Application
 from tests.admin.test_pages import access_token
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.staff.pages import app_page, person_page
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory

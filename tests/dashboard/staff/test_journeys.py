@@ -11,7 +11,7 @@ from django.test import Client
 
 from dashboard import access_requests
 from oidc_provider import applications
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.staff.pages import APPS, PEOPLE, QUEUE
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory

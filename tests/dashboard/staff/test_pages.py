@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import User
 from tests.admin.test_pages import access_token, refresh_token
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.staff.pages import APPS, PEOPLE, QUEUE, app_page, cost_of, person_page
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, DeniedRequestFactory, PermissionRequestFactory

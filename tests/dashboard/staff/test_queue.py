@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.staff.pages import QUEUE, cost_of
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, DeniedRequestFactory, PermissionRequestFactory

@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from oidc_provider.models import Application
-from tests.bed.browser import Browser
+from tests.support.browser import Browser
 from tests.dashboard.staff.pages import APPS, PEOPLE, cost_of
 from tests.factories.accounts import AliasFactory, LinkedAccountFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory, SuspendedApplicationFactory

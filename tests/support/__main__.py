@@ -2,7 +2,7 @@
 
 What is marked `once` asks neither and runs the first time alone.
 
-Arguments go to pytest: `python -m tests.bed -k name`.
+Arguments go to pytest: `python -m tests.support -k name`.
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NoReturn
 from xml.etree import ElementTree
 
-from tests.bed import object_store, programs, servers
+from tests.support import object_store, programs, servers
 
 WIDTH = 100
 NO_TESTS = 5  # pytest's exit code: everything that was asked for is marked `once`

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from tests.bed import swift_configuration
-from tests.bed.servers import ServerError
-from tests.bed.swift_configuration import SERVERS
+from tests.support import swift_configuration
+from tests.support.servers import ServerError
+from tests.support.swift_configuration import SERVERS
 
 ACCESS_KEY = "bed:tester"
 SECRET_KEY = "a-secret-key-of-the-tests-alone"
@@ -107,7 +107,7 @@ class _Servers:
             [
                 sys.executable,
                 "-m",
-                "tests.bed.swift_servers",
+                "tests.support.swift_servers",
                 directory,
                 *(f"{name}={port}" for name, port in ports.items()),
             ],

@@ -1,4 +1,4 @@
-"""The processes of OpenStack Swift: `python -m tests.bed.swift_servers DIRECTORY NAME=PORT…`.
+"""The processes of OpenStack Swift: `python -m tests.support.swift_servers DIRECTORY NAME=PORT…`.
 
 It imports Swift once, forks the servers, and reads lines: "kill NAME" and "start NAME", each answered by "done". When
 its input ends, however that came about, it ends, and the servers and the directory with it.
@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
-from tests.bed.swift_configuration import KINDS, SERVERS
+from tests.support.swift_configuration import KINDS, SERVERS
 
 # Loaded before the fork; what the configuration names is found there.
 MODULES = (

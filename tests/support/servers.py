@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from tests.bed import programs
+from tests.support import programs
 
 START_SECONDS = 60
 STOP_SECONDS = 30

@@ -1,0 +1,1 @@
+"""Hand-made faults, listed for each app, and the tests that must notice them."""

@@ -1,0 +1,67 @@
+"""The test databases: migrated once for a run, then copied for each worker."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import psycopg
+from psycopg import sql
+
+VARIABLE = "TESTS_TEMPLATE"  # a database on the server of DATABASE_URL, or an SQLite file
+ROOT = Path(__file__).parents[2]
+
+
+def with_name(server_url: str, name: str) -> str:
+    """`server_url` with another database."""
+    return urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
+
+
+def create(server_url: str, *, template: str = "template1") -> str:
+    """Create a database on the server of `server_url`; its name."""
+    name = f"test_{secrets.token_hex(6)}"
+    statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
+    return name
+
+
+def drop(server_url: str, name: str) -> None:
+    with psycopg.connect(server_url, autocommit=True) as connection:
+        connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+
+def migrate_template(directory: Path, server_url: str = "") -> dict[str, str]:
+    """Migrate a new database, on PostgreSQL or (without `server_url`) in a file; the environment that names it."""
+    values = {"VAR_DIR": str(directory), "SECRET_KEY": "tests", "SIGNING_KEY_ENCRYPTION_KEYS": "tests"}
+    template = str(directory / "db.sqlite3")
+    if server_url:
+        template = create(server_url)
+        values |= {"DATABASE_URL": with_name(server_url, template), "REDIS_URL": "redis://127.0.0.1:1/0"}
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", "--skip-checks"]
+    environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
+    subprocess.run(command, cwd=ROOT, env={**environment, **values}, timeout=120, check=True)
+    return {VARIABLE: template}
+
+
+@contextlib.contextmanager
+def copied(settings: dict[str, Any], template: str) -> Iterator[None]:
+    """Point `settings`, those of Django's connection, at a copy of `template` (Any: as Django has them)."""
+    if settings["ENGINE"].endswith("sqlite3"):
+        settings["NAME"] = shutil.copy(template, settings["TEST"]["NAME"])
+        yield
+        return
+    server_url = os.environ["DATABASE_URL"]
+    settings["NAME"] = create(server_url, template=template)
+    try:
+        yield
+    finally:
+        drop(server_url, settings["NAME"])

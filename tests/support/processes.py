@@ -1,0 +1,55 @@
+"""Programs that a test run starts: each leads a process group, which ends as a whole."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+STOP_SECONDS = 15
+_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
+_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
+
+
+def end_with_parent() -> None:
+    """For `preexec_fn`, on Linux: a test run that is killed takes its programs along. It holds across exec."""
+    if _LIBC is not None:
+        _LIBC.prctl(_PARENT_DEATH_SIGNAL, signal.SIGTERM)
+
+
+def kill_group(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+    """End `process`, the leader of a group, and whatever it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run(
+    command: Sequence[str], *, seconds: float, cwd: Path | None = None, env: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `command` to its end; its two outputs are one. subprocess.TimeoutExpired after `seconds`, its group killed.
+
+    `subprocess.run` kills the one process alone and then waits for pipes that its children hold.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=cwd,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+        preexec_fn=end_with_parent,  # noqa: PLW1509 - it takes no lock
+    )
+    with process:
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        finally:
+            kill_group(process)
+    return subprocess.CompletedProcess(command, process.returncode, output, "")
