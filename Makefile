@@ -4,7 +4,9 @@
 PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement
+# A registry that is slow once is asked again.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --timeout 60 --retries 5 \
+	--require-hashes --requirement
 
 # What a production start is told, for the deploy checks alone; none of it is a secret of anybody.
 PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.1/0 \
@@ -14,21 +16,28 @@ PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.
 EMBEDDED := VAR_DIR=.venv/var SECRET_KEY=checks-only SIGNING_KEY_ENCRYPTION_KEYS=checks-only
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check lock format openapi clean
+.PHONY: help run test test-live mutants check lock format openapi clean
 
 help:  ## list what there is
-	@sed -n 's/^\([a-z]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
 
 run: .venv/.runtime  ## start the whole service on http://127.0.0.1:8000
 	@exec $(BIN)/python manage.py run_embedded
 
-test: .venv/.development  ## run every test, on SQLite and again on PostgreSQL with Redis: make test ARGS="-k name"
+test: .venv/.development  ## run the tests of the code; one app: make test ARGS=lookup
 	@exec $(BIN)/python -m tests.support $(ARGS)
+
+test-live: .venv/.development  ## run the tests that start servers, browsers and other programs
+	@$(BIN)/python -m tests.support.node
+	@exec $(BIN)/python -m tests.support --live $(ARGS)
+
+mutants: .venv/.development  ## put listed faults into the code and see that tests notice: make mutants ARGS=lookup
+	@exec $(BIN)/python -m tests.mutants $(ARGS)
 
 check: .venv/.development  ## format, lint, types, architecture, templates, migrations, deploy checks
 	@$(MAKE) --keep-going --no-print-directory $(addprefix check-,$(CHECKS))
 
-CHECKS := format lint size-limits architecture types templates migrations settings openapi deployment
+CHECKS := format lint size-limits architecture types templates migrations settings openapi deployment mutants
 .PHONY: $(addprefix check-,$(CHECKS))
 check-format: ; $(BIN)/ruff format --check --output-format concise .
 check-lint: ; $(BIN)/ruff check --quiet .
@@ -40,6 +49,7 @@ check-migrations: ; $(EMBEDDED) $(BIN)/python manage.py makemigrations --check -
 check-settings: ; $(EMBEDDED) $(BIN)/python manage.py check --fail-level WARNING
 check-openapi: ; @$(EMBEDDED) $(BIN)/python manage.py spectacular --validate --fail-on-warn --file .venv/openapi.yaml
 	@cmp docs/openapi.yaml .venv/openapi.yaml || { echo "docs/openapi.yaml is out of date: make openapi" >&2; exit 1; }
+check-mutants: ; @$(BIN)/python -m tests.mutants --check
 check-deployment: ; @$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 lock: .venv/.development  ## pin the dependencies of pyproject.toml, with their hashes

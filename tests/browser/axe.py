@@ -6,15 +6,14 @@ import functools
 
 from playwright.sync_api import Page
 
-from tests.journeys import node_app
+from tests.support import node
 
 _OPTIONS = {"resultTypes": ["violations"]}
 
 
 @functools.cache
 def _source() -> str:
-    node_app.install()
-    return (node_app.FOLDER / "node_modules" / "axe-core" / "axe.min.js").read_text()
+    return (node.MODULES / "axe-core" / "axe.min.js").read_text()
 
 
 def violations(page: Page) -> list[str]:

@@ -7,6 +7,8 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.people import Site, at_a_browser
 
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("browser")]
+
 pytestmark = pytest.mark.once
 
 

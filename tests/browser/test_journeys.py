@@ -16,6 +16,8 @@ from tests.browser import people
 from tests.browser.people import OPERATOR, USER, Site, at_a_browser
 from tests.journeys.browser import TIMEOUT
 
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("browser")]
+
 pytestmark = pytest.mark.once
 
 scripts_or_not = pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])

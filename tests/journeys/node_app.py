@@ -2,39 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 from tests.journeys.people import App
-
-FOLDER = Path(__file__).parent / "node"
-BIN = Path(sys.executable).parent
-TIMEOUT = 120
-
-
-class NodeError(Exception):
-    """Node or the library refused; the message holds what it said."""
-
-
-def install() -> None:
-    """Install what node/package-lock.json pins, once; a second run at the same moment waits for the first."""
-    lock, stamp = FOLDER / "package-lock.json", FOLDER / "node_modules" / ".package-lock.json"
-    with lock.open() as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
-            return
-        command = [str(BIN / "npm"), "ci", "--no-progress"]
-        done = subprocess.run(
-            command, cwd=FOLDER, env=_environment(), capture_output=True, text=True, timeout=TIMEOUT, check=False
-        )
-        if done.returncode:
-            raise NodeError(f"npm cannot install openid-client into {FOLDER.name}/:\n{done.stdout}{done.stderr}")
-        stamp.touch()
+from tests.support import node, processes
+from tests.support.node import NodeError
 
 
 class NodeApp:
@@ -42,13 +16,15 @@ class NodeApp:
 
     def __init__(self, issuer: str, app: App, *, auth_method: str) -> None:
         self._process = subprocess.Popen(
-            [str(BIN / "node"), "sign-in.js"],
-            cwd=FOLDER,
-            env=_environment(),
+            [str(node.PROGRAM), "sign-in.js"],
+            cwd=node.FOLDER,
+            env=node.environment(),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
+            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
         self._app = {
             "issuer": issuer,
@@ -69,7 +45,7 @@ class NodeApp:
     def leave(self) -> None:
         """End the program, however far it came."""
         with self._process as process:
-            process.kill()
+            processes.kill_group(process)
 
     def _ask(self, line: dict[str, str]) -> dict[str, Any]:
         assert self._process.stdin is not None
@@ -82,7 +58,3 @@ class NodeApp:
             raise NodeError(self._process.stderr.read())
         read: dict[str, Any] = json.loads(answer)
         return read
-
-
-def _environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ.get('PATH', '')}"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.journeys import processes
+from tests.support import processes as groups
 
 
 class Operator:
@@ -27,6 +29,7 @@ class Operator:
                 stderr=file,
                 text=True,
                 start_new_session=True,
+                preexec_fn=groups.end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
     def do(self, deed: str, **arguments: Any) -> dict[str, Any]:
@@ -45,7 +48,6 @@ class Operator:
         with self._process as process:
             if process.stdin:
                 process.stdin.close()
-            try:
+            with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(processes.STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            groups.kill_group(process)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,11 +14,11 @@ from pathlib import Path
 import requests
 
 from tests.support import environment
+from tests.support import processes as groups
+from tests.support.processes import STOP_SECONDS
 
 ROOT = Path(__file__).parents[2]
 START_SECONDS = 120
-STOP_SECONDS = 15
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 
 class StartError(Exception):
@@ -37,13 +35,7 @@ class Server:
 
     def stop(self) -> None:
         """SIGTERM, as an init system does; what is left after that is killed."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
+        groups.stop(self.process, signal.SIGTERM)
 
     def is_anything_left(self) -> bool:
         """Whether any process of its group runs: the server was started as the leader of a group of its own."""
@@ -73,12 +65,6 @@ def clean_environment(**values: str) -> dict[str, str]:
     return {**outer, **values}
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def start(command: Sequence[str], values: dict[str, str], log: Path) -> Server:
     """Start a server and wait until it says that it is ready. `values`: its environment, BASE_URL among it."""
     with log.open("ab") as file:
@@ -90,7 +76,7 @@ def start(command: Sequence[str], values: dict[str, str], log: Path) -> Server:
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C reaches the tests, which then stop it
-            preexec_fn=_stop_with_the_tests,  # noqa: PLW1509 - it takes no lock
+            preexec_fn=groups.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
     server = Server(values["BASE_URL"], process, log)
     give_up_at = time.monotonic() + START_SECONDS
@@ -100,12 +86,6 @@ def start(command: Sequence[str], values: dict[str, str], log: Path) -> Server:
             raise StartError(f"{server.base_url} did not start:\n{log.read_text()[-4000:]}")
         time.sleep(0.05)
     return server
-
-
-def _stop_with_the_tests() -> None:
-    """On Linux: a test run that is killed takes its servers along (PR_SET_PDEATHSIG, kept across exec)."""
-    if _LIBC is not None:
-        _LIBC.prctl(1, signal.SIGTERM)
 
 
 def _is_ready(base_url: str) -> bool:

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import requests
 
-from tests.journeys import node_app, processes
 from tests.journeys.browser import Browser
 from tests.journeys.people import App, Person
+from tests.journeys.processes import clean_environment
+from tests.support import node, processes
 
 TIMEOUT = 30
-NODE = str(node_app.BIN / "node")
 
 
 def shown(browser: Browser, app: App, stack: str) -> tuple[str, str]:
@@ -37,11 +37,13 @@ class Program:
         self._process = subprocess.Popen(
             [*command],
             cwd=folder,
-            env=processes.clean_environment(CLIENT_SECRET=app.client_secret, **insecure),
+            env=clean_environment(CLIENT_SECRET=app.client_secret, **insecure),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
+            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
 
     def __enter__(self) -> Program:
@@ -49,7 +51,7 @@ class Program:
 
     def __exit__(self, *error: object) -> None:
         with self._process as process:
-            process.kill()
+            processes.kill_group(process)
 
     def address(self) -> str:
         """What a program at a terminal asks to be opened."""
@@ -70,7 +72,7 @@ class Program:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
                 return
             if self._process.poll() is not None or time.monotonic() > gives_up_at:
-                self._process.kill()
+                processes.kill_group(self._process)
                 raise AssertionError(self._process.communicate()[0])
             time.sleep(0.05)
 
@@ -79,13 +81,12 @@ class Program:
 def saved(folder: Path, name: str, code: str) -> Iterator[Path]:
     (folder / name).write_text(code)
     if name.endswith(".mjs"):
-        node_app.install()
-        (folder / "node_modules").symlink_to(node_app.FOLDER / "node_modules")
+        (folder / "node_modules").symlink_to(node.MODULES)
     yield folder / name
 
 
 def command_for(name: str) -> list[str]:
-    interpreter = {"sh": "bash", "mjs": NODE, "py": sys.executable}[name.rpartition(".")[2]]
+    interpreter = {"sh": "bash", "mjs": str(node.PROGRAM), "py": sys.executable}[name.rpartition(".")[2]]
     return [interpreter, name]
 
 

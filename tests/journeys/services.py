@@ -10,15 +10,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
-
-import psycopg
-from psycopg import sql
 
 from tests.journeys import people, processes
 from tests.journeys.operators import Operator
 from tests.journeys.post_office import LogPostOffice, PostOffice, SmtpPostOffice
 from tests.journeys.processes import Server
+from tests.support import databases, ports
 
 # Two workers: nothing may live in one process alone.
 GRANIAN = "-m granian --interface wsgi --workers 2 --blocking-threads 4 --workers-kill-timeout 5 --log-level warning"
@@ -47,32 +44,33 @@ def running(directory: Path) -> Iterator[Service]:
 
 @contextlib.contextmanager
 def embedded_server(directory: Path, **more: str) -> Iterator[Server]:
-    """What `make run` starts, on a free port; the state of an earlier start in `directory` is used again."""
-    server = processes.start(processes.manage("run_embedded"), embedded_values(directory, **more), directory / "log")
-    try:
-        yield server
-    finally:
-        server.stop()
+    """What `make run` starts; the state of an earlier start in `directory` is used again."""
+    with ports.held() as (port,):
+        values = embedded_values(directory, port, **more)
+        server = processes.start(processes.manage("run_embedded"), values, directory / "log")
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
-def embedded_values(directory: Path, **more: str) -> dict[str, str]:
+def embedded_values(directory: Path, port: int, **more: str) -> dict[str, str]:
     """The environment of an embedded service."""
-    port = str(processes.free_port())
-    return {"VAR_DIR": str(directory / "var"), "PORT": port, "BASE_URL": f"http://127.0.0.1:{port}", **more}
+    return {"VAR_DIR": str(directory / "var"), "PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}", **more}
 
 
 def _embedded(directory: Path, stack: contextlib.ExitStack) -> Service:
     server = stack.enter_context(embedded_server(directory, RATE_LIMITS_ENABLED="0"))
-    values = embedded_values(directory, BASE_URL=server.base_url)
+    values = embedded_values(directory, int(server.base_url.rpartition(":")[2]))
     return Service(server, _operator(values, directory, stack), LogPostOffice(server.log))
 
 
 def _production(directory: Path, stack: contextlib.ExitStack) -> Service:
-    port = str(processes.free_port())
+    (port,) = stack.enter_context(ports.held())
     office = SmtpPostOffice()
     stack.callback(office.close)
     values = {
-        **embedded_values(directory, PORT=port, BASE_URL=f"http://127.0.0.1:{port}", RATE_LIMITS_ENABLED="0"),
+        **embedded_values(directory, port, RATE_LIMITS_ENABLED="0"),
         "DATABASE_URL": stack.enter_context(_database(os.environ["DATABASE_URL"])),
         "REDIS_URL": os.environ["REDIS_URL"],
         "SECRET_KEY": secrets.token_urlsafe(48),
@@ -81,7 +79,7 @@ def _production(directory: Path, stack: contextlib.ExitStack) -> Service:
         "EMAIL_PORT": str(office.port),
     }
     operator = _operator(values, directory, stack, is_new=True)
-    command = [sys.executable, *GRANIAN.split(), "--host", "127.0.0.1", "--port", port, "config.wsgi:application"]
+    command = [sys.executable, *GRANIAN.split(), "--host", "127.0.0.1", "--port", str(port), "config.wsgi:application"]
     server = processes.start(command, values, directory / "log")
     stack.callback(server.stop)
     return Service(server, operator, office)
@@ -101,14 +99,11 @@ def _operator(
 @contextlib.contextmanager
 def _database(server_url: str) -> Iterator[str]:
     """The URL of a new database on the server of `server_url`, dropped at the end."""
-    name = f"journeys_{secrets.token_hex(6)}"
-    with psycopg.connect(server_url, autocommit=True) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+    name = databases.create(server_url)
     try:
-        yield urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
+        yield databases.with_name(server_url, name)
     finally:
-        with psycopg.connect(server_url, autocommit=True) as connection:
-            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+        databases.drop(server_url, name)
 
 
 def forget(directory: Path) -> None:

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 import requests
 
-from tests.support import threads
 from tests.journeys.browser import TIMEOUT, Browser
 from tests.journeys.people import Person
 from tests.journeys.relying_party import RelyingParty, error_of
 from tests.journeys.services import Service
+from tests.support import threads
+
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
 
 
 @dataclass(frozen=True)

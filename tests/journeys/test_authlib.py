@@ -12,6 +12,8 @@ from tests.journeys.people import App, Person
 from tests.journeys.relying_party import RelyingParty, error_of
 from tests.journeys.services import Service
 
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
+
 
 @pytest.fixture
 def app(service: Service) -> App:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.journeys import allauth_site, people, processes, samples
+from tests.journeys import allauth_site, people, samples
 from tests.journeys.browser import Browser
 from tests.journeys.people import App, Person
 from tests.journeys.samples import Program
 from tests.journeys.services import Service
+from tests.support import node, ports, processes
+
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
 
 SCOPES = people.PLAIN_SCOPES
 
@@ -25,6 +28,13 @@ def owner(service: Service, person: Person) -> Browser:
     browser = Browser(service.base_url)
     person.sign_in(browser.open("/dashboard/"))
     return browser
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Of the app that signs people in."""
+    with ports.held() as (port,):
+        yield port
 
 
 def app_of(service: Service, person: Person, redirect_url: str) -> App:
@@ -54,9 +64,8 @@ def test_a_sample_for_the_terminal_signs_somebody_in(
 
 @pytest.mark.parametrize("stack", ["openid-client", "authlib"])
 def test_a_sample_of_a_web_app_signs_somebody_in(
-    service: Service, browser: Browser, owner: Browser, person: Person, tmp_path: Path, stack: str
+    service: Service, browser: Browser, owner: Browser, person: Person, port: int, tmp_path: Path, stack: str
 ) -> None:
-    port = processes.free_port()
     app = app_of(service, person, f"http://127.0.0.1:{port}/signed-in")
     name, code = samples.shown(owner, app, stack)
     with samples.saved(tmp_path, name, code), Program(samples.command_for(name), app, tmp_path) as program:
@@ -67,9 +76,8 @@ def test_a_sample_of_a_web_app_signs_somebody_in(
 
 
 def test_the_settings_for_django_allauth_sign_somebody_in(
-    service: Service, browser: Browser, owner: Browser, person: Person, tmp_path: Path
+    service: Service, browser: Browser, owner: Browser, person: Person, port: int, tmp_path: Path
 ) -> None:
-    port = processes.free_port()
     app = app_of(service, person, f"http://127.0.0.1:{port}/accounts/oidc/hearth/login/callback/")
     name, code = samples.shown(owner, app, "django-allauth")
     command = [sys.executable, str(allauth_site.__file__), name, str(port)]
@@ -88,7 +96,5 @@ def test_the_code_for_auth_js_is_a_module_that_node_can_read(
     app = app_of(service, person, people.REDIRECT_URL)
     _, code = samples.shown(owner, app, "authjs")
     (tmp_path / "auth.mjs").write_text(code)
-    checked = subprocess.run(
-        [samples.NODE, "--check", "auth.mjs"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert checked.returncode == 0, checked.stderr
+    checked = processes.run([str(node.PROGRAM), "--check", "auth.mjs"], seconds=60, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout

@@ -4,20 +4,17 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.journeys import node_app, people
+from tests.journeys import people
 from tests.journeys.browser import Browser
 from tests.journeys.node_app import NodeApp
 from tests.journeys.people import App, Person
 from tests.journeys.services import Service
 
-
-@pytest.fixture(scope="session")
-def _openid_client() -> None:
-    node_app.install()
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
 
 
 @pytest.fixture
-def started(_openid_client: None) -> Iterator[Callable[[NodeApp], NodeApp]]:
+def started() -> Iterator[Callable[[NodeApp], NodeApp]]:
     """Sees to it that the program ends with the test."""
     apps: list[NodeApp] = []
 

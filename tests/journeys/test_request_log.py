@@ -5,9 +5,12 @@ import json
 import sqlite3
 from pathlib import Path
 
+import pytest
 import requests
 
 from tests.journeys import services
+
+pytestmark = pytest.mark.live
 
 
 def test_a_server_that_is_stopped_writes_what_it_has_noted(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A whole sign-in with requests-oauthlib."""
 
+import pytest
 import requests
 from requests.auth import HTTPBasicAuth
 from requests_oauthlib import OAuth2Session
@@ -8,6 +9,8 @@ from tests.journeys.browser import Browser
 from tests.journeys.people import App, Person
 from tests.journeys.relying_party import TIMEOUT, discover
 from tests.journeys.services import Service
+
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
 
 
 def test_an_app_signs_somebody_in(service: Service, browser: Browser, person: Person, app: App) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import sqlite3
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +22,10 @@ from tests.journeys.browser import TIMEOUT, Browser
 from tests.journeys.people import App, Person
 from tests.journeys.processes import Server
 from tests.journeys.relying_party import RelyingParty, discover
+from tests.support import ports
+from tests.support import processes as groups
+
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("demo")]
 
 LIMIT = 100
 TOO_MANY = {"message": "Too many requests. Please try again later."}
@@ -220,22 +223,16 @@ def test_what_breaks_is_answered_plainly_and_logged_whole(tmp_path: Path) -> Non
 
 def _refusal(values: dict[str, str]) -> str:
     """What the command says that cannot start."""
-    refused = subprocess.run(
-        processes.manage("run_embedded"),
-        env=processes.clean_environment(**values),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    environment = processes.clean_environment(**values)
+    refused = groups.run(processes.manage("run_embedded"), seconds=60, env=environment)
     assert refused.returncode == 1
-    assert "Traceback" not in refused.stderr
-    return refused.stderr
+    assert "Traceback" not in refused.stdout
+    return refused.stdout
 
 
 def test_a_port_that_is_taken_is_named(demo: Server, tmp_path: Path) -> None:
-    port = demo.base_url.rpartition(":")[2]
-    values = services.embedded_values(tmp_path, PORT=port, BASE_URL=demo.base_url)
+    port = int(demo.base_url.rpartition(":")[2])
+    values = services.embedded_values(tmp_path, port)
     assert f"Cannot listen on 127.0.0.1:{port}" in _refusal(values)
     assert discover(demo.base_url)["issuer"] == demo.base_url
 
@@ -266,26 +263,24 @@ def test_the_presence_of_a_demo_user_is_alive(demo: Server) -> None:
     ]
 
 
-@pytest.mark.parametrize("is_named", [False, True], ids=["any port", "a named port"])
-def test_the_port_of_the_chat_platform_may_be_taken(tmp_path: Path, is_named: bool) -> None:
-    """Another one does, unless somebody asked for this one."""
-    with socket.socket() as taken:
-        port = next(port for port in iter(processes.free_port, None) if _is_bound(taken, port + 1))
-        named = {"CHAT_SIMULATOR_PORT": str(port + 1)} if is_named else {}
-        values = services.embedded_values(tmp_path, PORT=str(port), BASE_URL=f"http://127.0.0.1:{port}", **named)
-        if is_named:
-            assert f"Cannot listen on 127.0.0.1:{port + 1}" in _refusal(values)
-        else:
-            with services.embedded_server(tmp_path, PORT=str(port), BASE_URL=values["BASE_URL"]) as server:
-                assert programs_of(server)
+def test_a_named_port_of_the_chat_platform_that_is_taken_is_refused(tmp_path: Path) -> None:
+    with ports.held(2) as (port, taken), socket.create_server(("127.0.0.1", taken)):
+        values = services.embedded_values(tmp_path, port, CHAT_SIMULATOR_PORT=str(taken))
+        assert f"Cannot listen on 127.0.0.1:{taken}" in _refusal(values)
+
+
+def test_the_chat_platform_takes_another_port_than_the_next_one_where_that_is_taken(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        port = _port_with_a_busy_neighbour(stack)
+        with services.embedded_server(tmp_path, PORT=str(port), BASE_URL=f"http://127.0.0.1:{port}") as server:
+            assert programs_of(server)
     services.forget(tmp_path)
 
 
-def _is_bound(taken: socket.socket, port: int) -> bool:
-    """Whether `taken` now listens there."""
-    try:
-        taken.bind(("127.0.0.1", port))
-    except OSError:
-        return False
-    taken.listen()
-    return True
+def _port_with_a_busy_neighbour(stack: contextlib.ExitStack) -> int:
+    """A held port; something listens on the next one."""
+    while True:
+        (port,) = stack.enter_context(ports.held())
+        with contextlib.suppress(OSError):
+            stack.enter_context(socket.create_server(("127.0.0.1", port + 1)))
+            return port

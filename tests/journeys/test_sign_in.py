@@ -12,6 +12,8 @@ from tests.journeys.people import App, Person
 from tests.journeys.relying_party import RelyingParty
 from tests.journeys.services import Service
 
+pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
+
 PartyOf = Callable[[App], RelyingParty]
 
 

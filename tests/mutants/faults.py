@@ -1,7 +1,7 @@
 """The lists `tests/mutants/*.toml`: one table `[[fault]]` for each fault.
 
-`name`: what is wrong with the program, as a sentence. `file`: the module. `find` and `replace`: a text that occurs there
-exactly once, and what takes its place. `tests`: files or node ids, of which at least one test must fail.
+`name`: what is wrong with the program, as a sentence. `file`: the module. `find` and `replace`: a text that occurs
+there exactly once, and what takes its place. `tests`: files or node ids, of which at least one test must fail.
 """
 
 from __future__ import annotations

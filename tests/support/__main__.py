@@ -1,11 +1,11 @@
-"""Runs the whole suite twice: on SQLite in one process's memory, then on a private PostgreSQL and Redis.
+"""Runs the tests on PostgreSQL and Redis, then those marked `embedded` on SQLite too.
 
-What is marked `once` asks neither and runs the first time alone.
-
-Arguments go to pytest: `python -m tests.support -k name`.
+`python -m tests.support [--live] [APP…] [ARGUMENTS OF PYTEST…]`: an APP is a folder of tests/; `--live` runs the tests
+that start browsers, servers and other programs instead of the rest.
 """
 
-import os
+from __future__ import annotations
+
 import signal
 import subprocess
 import sys
@@ -16,63 +16,62 @@ from pathlib import Path
 from typing import NoReturn
 from xml.etree import ElementTree
 
-from tests.support import object_store, programs, servers
+from tests.support import processes, programs, servers, session
 
+TESTS = Path(__file__).parents[1]
 WIDTH = 100
-NO_TESTS = 5  # pytest's exit code: everything that was asked for is marked `once`
+NO_TESTS = 5  # pytest's exit code where nothing was chosen
 END_SECONDS = 20
+# Tests of one file share a worker, and with it what is built once a module; live ones of one group share its servers.
+OPTIONS = "--numprocesses=auto --durations=20 --durations-min=0.5".split()
+PROBLEMS = (programs.MissingProgramError, servers.ServerError)
 
 
 def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, _leave)  # so that the servers are stopped
     started = time.monotonic()
+    live = "--live" in arguments
+    kind, spread = ("live", ["--dist=loadgroup"]) if live else ("not live", ["--dist=loadfile"])
+    chosen = [_path_of(argument) for argument in arguments if argument != "--live"]
     results = []
     try:
-        with object_store.starting() as store, servers.running() as running:
-            stored = store.ready().variables()
-            both = {"DATABASE_URL": running.database_url, "REDIS_URL": running.redis_url}
-            for title, selection, extra in (
-                ("SQLite, limits and cache in process", [], {}),
-                ("PostgreSQL and Redis", ["-m", "not once"], both),
+        if live:
+            programs.found("chromium")
+        with session.running(with_s3=live) as services:
+            for title, marked, environment in (
+                ("PostgreSQL and Redis", kind, services.production),
+                ("SQLite, limits and cache in process", f"embedded and {kind}", services.embedded),
             ):
                 print(_line(title), flush=True)
-                results.append((title, *_run([*selection, *arguments], {**stored, **extra})))
-    except (programs.MissingProgramError, servers.ServerError) as problem:
+                results.append((title, *_run([*spread, "-m", marked, *chosen], environment)))
+    except PROBLEMS as problem:
         print(problem, file=sys.stderr)
         return 1
     for title, _, counts in results:
-        print(_line(f"{title}: {_told(counts)}"))
+        print(_line(f"{title}: {_summary(counts)}"))
     total: Counter[str] = sum((counts for _, _, counts in results), Counter())
-    print(_line(f"{_told(total)} in {time.monotonic() - started:.2f}s"))
-    codes = [code for _, code, _ in results]
-    return codes[0] if codes[1] == NO_TESTS else max(codes)
+    print(_line(f"{_summary(total)} in {time.monotonic() - started:.2f}s"))
+    codes = [code for _, code, _ in results if code != NO_TESTS]
+    return max(codes, default=NO_TESTS)
 
 
-def _run(arguments: list[str], extra: dict[str, str]) -> tuple[int, Counter[str]]:
+def _path_of(argument: str) -> str:
+    """The folder of an app; anything else is pytest's."""
+    return str(TESTS / argument) if argument.isidentifier() and (TESTS / argument).is_dir() else argument
+
+
+def _run(arguments: list[str], environment: dict[str, str]) -> tuple[int, Counter[str]]:
     """One run of pytest; its exit code and what it counted."""
-    outer = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
-    with tempfile.TemporaryDirectory(prefix="tests-report-") as directory:
+    with tempfile.TemporaryDirectory(prefix="report-", dir=environment["TMPDIR"]) as directory:
         report = Path(directory) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "--numprocesses=auto", f"--junit-xml={report}", *arguments]
-        # What a killed test leaves in its temporary directory goes away with ours.
-        process = subprocess.Popen(command, env={**outer, **extra, "TMPDIR": directory})
+        command = [sys.executable, "-m", "pytest", *OPTIONS, f"--junit-xml={report}", *arguments]
+        values = {**session.outer_environment(), **environment}
+        process = subprocess.Popen(command, env=values, start_new_session=True)
         try:
             code = process.wait()
-        except BaseException as reason:
-            _end(process, is_told=isinstance(reason, KeyboardInterrupt))  # the terminal tells both
-            raise
+        finally:
+            processes.stop(process, signal.SIGINT, END_SECONDS)  # pytest then tears down what it started
         return code, _counts(report)
-
-
-def _end(process: subprocess.Popen[bytes], *, is_told: bool) -> None:
-    """Let pytest tear down what it started."""
-    if not is_told:
-        process.send_signal(signal.SIGINT)
-    try:
-        process.wait(END_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _counts(report: Path) -> Counter[str]:
@@ -85,7 +84,7 @@ def _counts(report: Path) -> Counter[str]:
     return counts
 
 
-def _told(counts: Counter[str]) -> str:
+def _summary(counts: Counter[str]) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in ("failed", "errors", "passed", "skipped") if counts[name])
 
 

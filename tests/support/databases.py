@@ -18,6 +18,7 @@ from psycopg import sql
 
 VARIABLE = "TESTS_TEMPLATE"  # a database on the server of DATABASE_URL, or an SQLite file
 ROOT = Path(__file__).parents[2]
+MIGRATE_SECONDS = 300
 
 
 def with_name(server_url: str, name: str) -> str:
@@ -48,7 +49,7 @@ def migrate_template(directory: Path, server_url: str = "") -> dict[str, str]:
         values |= {"DATABASE_URL": with_name(server_url, template), "REDIS_URL": "redis://127.0.0.1:1/0"}
     command = [sys.executable, "manage.py", "migrate", "--verbosity", "0", "--skip-checks"]
     environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
-    subprocess.run(command, cwd=ROOT, env={**environment, **values}, timeout=120, check=True)
+    subprocess.run(command, cwd=ROOT, env={**environment, **values}, timeout=MIGRATE_SECONDS, check=True)
     return {VARIABLE: template}
 
 

@@ -10,7 +10,6 @@ import http.client
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from tests.support import swift_configuration
+from tests.support import ports as held_ports
+from tests.support import processes, swift_configuration
 from tests.support.servers import ServerError
 from tests.support.swift_configuration import SERVERS
 
@@ -81,17 +81,17 @@ def told() -> ObjectStore | None:
 
 @contextlib.contextmanager
 def running() -> Iterator[OwnObjectStore]:
-    with starting() as store:
+    with starting(Path(tempfile.gettempdir())) as store:
         yield store.ready()
 
 
 @contextlib.contextmanager
-def starting() -> Iterator[Starting]:
-    """Start it while other work goes on, and stop it whatever happens."""
+def starting(place: Path) -> Iterator[Starting]:
+    """Start it while other work goes on, with its data in `place` if possible, and stop it whatever happens."""
     with contextlib.ExitStack() as stack:
-        directory = Path(tempfile.mkdtemp(prefix="tests-s3-", dir=_place()))
+        directory = Path(tempfile.mkdtemp(prefix="tests-s3-", dir=_with_attributes(place)))
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
-        ports = _free_ports()
+        ports = dict(zip(SERVERS, stack.enter_context(held_ports.held(len(SERVERS))), strict=True))
         swift_configuration.write(directory, ports, access_key=ACCESS_KEY, secret_key=SECRET_KEY)
         log = stack.enter_context((directory / "log").open("w+"))
         servers = _Servers(directory, ports, log)
@@ -142,11 +142,9 @@ class _Servers:
         assert self._process.stdout
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.close()
-        try:
+        with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
+        processes.kill_group(self._process)
         self._process.stdout.close()
 
     def _written(self) -> str:
@@ -154,9 +152,9 @@ class _Servers:
         return self._log.read()
 
 
-def _place() -> Path:
-    """A directory whose file system keeps extended attributes of users, where Swift writes its metadata."""
-    for place in (Path(tempfile.gettempdir()), Path("/var/tmp"), ROOT / ".venv" / "var", ROOT):  # noqa: S108
+def _with_attributes(first: Path) -> Path:
+    """`first`, or another directory whose file system keeps extended attributes, where Swift writes its metadata."""
+    for place in (first, Path("/var/tmp"), ROOT / ".venv" / "var", ROOT):  # noqa: S108
         if place.is_dir() and _keeps_attributes(place):
             return place
     raise ServerError("The object store needs a file system with user extended attributes; set TMPDIR to one.")
@@ -171,15 +169,6 @@ def _keeps_attributes(place: Path) -> bool:
                 return False
             raise
     return True
-
-
-def _free_ports() -> dict[str, int]:
-    """All at once, so that no two are the same."""
-    with contextlib.ExitStack() as stack:
-        probes = {server: stack.enter_context(socket.socket()) for server in SERVERS}
-        for probe in probes.values():
-            probe.bind(("127.0.0.1", 0))
-        return {server: int(probe.getsockname()[1]) for server, probe in probes.items()}
 
 
 def _answers(port: int) -> bool:

@@ -53,3 +53,16 @@ def run(
         finally:
             kill_group(process)
     return subprocess.CompletedProcess(command, process.returncode, output, "")
+
+
+def stop(
+    process: subprocess.Popen[str] | subprocess.Popen[bytes],
+    how: signal.Signals = signal.SIGTERM,
+    seconds: float = STOP_SECONDS,
+) -> None:
+    """Ask the leader of a group to end, and kill what is left of the group after `seconds`."""
+    if process.poll() is None:
+        process.send_signal(how)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(seconds)
+    kill_group(process)

