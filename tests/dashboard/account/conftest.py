@@ -1,4 +1,4 @@
-"""A person who is signed in, by test client and by a browser that has no JavaScript.
+"""A person who is signed in, at a browser that has no JavaScript.
 
 Models are imported inside the fixtures: pytest reads this file before Django is set up.
 """
@@ -23,10 +23,7 @@ def user(db: None) -> User:
 
 @pytest.fixture
 def browser(user: User) -> Browser:
-    """Signed in as `user`."""
-    from tests.support.browser import Browser
-    from tests.factories.accounts import PASSWORD
+    """Signed in as `user`, who typed the password just now."""
+    from tests.dashboard.signing_in import browser_of
 
-    browser = Browser()
-    browser.open("/accounts/login/").submit(login=user.username, password=PASSWORD)
-    return browser
+    return browser_of(user)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.db import connection
@@ -13,26 +14,23 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.plans import Plan
+from dashboard import account_pages
+from dashboard.account_pages import Mail, Security
 from oidc_provider.models import LastUse
-from tests.support.browser import Browser
 from tests.factories.accounts import LinkedAccountFactory
 from tests.factories.oidc_provider import ApprovalFactory
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 ACCOUNT = "/dashboard/account/"
 APPS = "/accounts/connected-apps/"
 
 
-def test_the_page_says_how_the_account_stands(browser: Browser, user: User) -> None:
+def test_the_page_shows_the_state_of_the_account(browser: Browser, user: User) -> None:
     text = browser.open(ACCOUNT).text
     assert problems_of(browser.response) == []
-    assert "ada@example.org Confirmed" in text
-    assert "Second factors None" in text
-    assert "1 browser signed in" in text
-    assert "Plan Free" in text
-
-
-def test_the_page_follows_what_changes(browser: Browser, user: User) -> None:
+    for words in ("ada@example.org Confirmed", "Second factors None", "1 browser signed in", "Plan Free"):
+        assert words in text
     ends = timezone.now() + timedelta(days=40)
     User.objects.update(plan=Plan.PREMIUM, plan_expires_at=ends, display_name="Countess")
     EmailAddress.objects.update(verified=False)
@@ -55,12 +53,31 @@ def test_the_page_follows_what_changes(browser: Browser, user: User) -> None:
     assert "Plan Free" in browser.open(ACCOUNT).text
 
 
-def test_the_page_is_for_those_who_signed_in() -> None:
-    answer = Client().get(ACCOUNT)
-    assert answer.headers["Location"] == f"/accounts/login/?next={ACCOUNT}"
+@pytest.mark.parametrize(
+    ("security", "has_few"),
+    [
+        (Security(passkeys=0, has_app=True, codes=2), True),
+        (Security(passkeys=0, has_app=True, codes=3), False),
+        (Security(passkeys=1, has_app=False, codes=None), True),
+        (Security(passkeys=0, has_app=False, codes=None), False),
+    ],
+)
+def test_fewer_than_three_recovery_codes_beside_a_second_factor_are_few(security: Security, has_few: bool) -> None:
+    assert security.has_few_codes == has_few
 
 
-def test_connected_apps_say_when_they_were_used_last_and_cost_the_same_for_ten(browser: Browser, user: User) -> None:
+def test_the_primary_address_is_the_one_that_counts(user: User) -> None:
+    EmailAddress.objects.filter(user=user).update(primary=False)
+    EmailAddress.objects.create(user=user, email="later@example.org", verified=False, primary=True)
+    assert account_pages.mail_of(user) == Mail("later@example.org", is_verified=False)
+
+
+def test_the_page_requires_a_login() -> None:
+    assert Client().get(ACCOUNT).headers["Location"] == f"/accounts/login/?next={ACCOUNT}"
+
+
+@pytest.mark.embedded
+def test_connected_apps_show_their_last_use_and_ten_cost_as_much_as_one(browser: Browser, user: User) -> None:
     counts = []
     for amount in (1, 9):
         for _ in range(amount):

@@ -1,4 +1,4 @@
-"""The copy of one's own data: whole, without secrets, and of nobody else."""
+"""The copy of one's own data: complete, without secrets, and without the data of others."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from allauth.usersessions.models import UserSession
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -14,19 +15,23 @@ from accounts import api_keys, audit
 from accounts.models import KeyDay, User
 from dashboard import access_requests, own_data
 from oidc_provider.models.request_log import LastUse, RequestRecord
-from tests.support.browser import Browser
+from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.factories.lookup import AssetFactory, CommentFactory, CommentLikeFactory, FeedbackVoteFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 
+pytestmark = pytest.mark.django_db
 DOWNLOAD = "/dashboard/account/data/download/"
+LISTS = {
+    *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
+    *("folders", "folder_rules", "files", "comments", "votes", "comment_likes", "uploads", "app_uses", "app_requests"),
+}
 
 
-def downloaded(browser: Browser) -> Any:
+def copy_of(user: User) -> Any:
     """JSON."""
-    browser.open(DOWNLOAD)
-    return json.loads(b"".join(browser.response.streaming_content))
+    return json.loads(b"".join(own_data.chunks(user, timezone.now())))
 
 
 def fill(user: User) -> str:
@@ -40,12 +45,7 @@ def fill(user: User) -> str:
     access_requests.ask_for_permission(key=issued.key, permission="lookup:user", reason="A bot")
     FolderRuleFactory(owner=user, folder=FolderFactory(owner=user))
     FileFactory(owner=user)
-    fill_from_elsewhere(user)
-    return issued.secret
-
-
-def fill_from_elsewhere(user: User) -> None:
-    """What the person did on other profiles and with apps; an upload."""
+    UserSession.objects.create(user=user, session_key=user.pk, ip="127.0.0.1", user_agent=f"Of-{user.username}")
     comment = CommentFactory(user=UserFactory(username=f"Of-{user.username}"), author=user)
     CommentLikeFactory(comment=comment, user=user)
     FeedbackVoteFactory(user=comment.user, voter=user)
@@ -53,99 +53,84 @@ def fill_from_elsewhere(user: User) -> None:
     app, now = ApplicationFactory(), timezone.now()
     LastUse.objects.create(application=app, user=user, used_at=now)
     RequestRecord.objects.create(application=app, user=user, moment=now, kind="ASKED", request_id="r")
+    return issued.secret
 
 
-def test_the_file_holds_everything_and_can_be_kept(browser: Browser, user: User) -> None:
+@pytest.fixture(scope="module")
+def ada_and_secret(module_db: None) -> tuple[User, str]:
+    """Ada with one of everything, and the secret of her key; Grace has as much."""
+    user = UserFactory.create(username="Ada")
     secret = fill(user)
-    found = downloaded(browser)
-    headers = browser.response.headers
-    assert headers["Content-Type"] == "application/json"
-    assert headers["Content-Disposition"] == f'attachment; filename="Ada-{timezone.now():%Y-%m-%d}.json"'
-    assert "no-store" in headers["Cache-Control"]
-    assert browser.response.streaming
-    assert (found["account"]["id"], found["account"]["uid"]) == (user.pk, user.uid)
+    fill(UserFactory(username="Grace"))
+    return user, secret
+
+
+@pytest.fixture
+def ada(ada_and_secret: tuple[User, str]) -> User:
+    return ada_and_secret[0]
+
+
+def test_the_file_holds_everything_of_the_user_and_nothing_of_others(ada: User) -> None:
+    found = copy_of(ada)
+    assert (found["account"]["id"], found["account"]["uid"]) == (ada.pk, ada.uid)
     lists = {name: len(value) for name, value in found.items() if isinstance(value, list) and name != "events"}
-    assert lists == {
-        "email_addresses": 1,
-        "names": 2,
-        "linked_accounts": 1,
-        "second_factors": 0,
-        "sessions": 1,
-        "approvals": 1,
-        "apps": 1,
-        "api_keys": 1,
-        "api_key_days": 1,
-        "requests": 1,
-        "folders": 1,
-        "folder_rules": 1,
-        "files": 1,
-        "comments": 1,
-        "votes": 1,
-        "comment_likes": 1,
-        "uploads": 1,
-        "app_uses": 1,
-        "app_requests": 1,
-    }
+    assert lists == dict.fromkeys(LISTS, 1) | {"names": 2, "second_factors": 0}
     assert found["comments"][0]["user_username"] == found["votes"][0]["user_username"] == "Of-Ada"
     assert found["api_key_days"][0]["count"] == 5
     assert found["profile"]["user"]["username"] == "Ada"
     assert "api_key:issued" in {event["verb"] for event in found["events"]}
-    assert secret not in json.dumps(found)
+    assert "Grace" not in json.dumps(found)
+    assert User.objects.get(username="Grace").pk not in json.dumps(found)
 
 
-def test_no_secret_and_no_hash_of_one_is_in_it(browser: Browser, user: User) -> None:
-    secret = fill(user)
-    text = json.dumps(downloaded(browser))
-    key, app, file = user.api_keys.get(), user.applications.get(), user.files.get()
-    for hidden in (secret, key.secret_hash, app.client_secret, user.password, file.deletion_hash, file.key):
+def test_the_file_holds_no_secret_and_no_hash_of_one(ada_and_secret: tuple[User, str]) -> None:
+    ada, secret = ada_and_secret
+    text = json.dumps(copy_of(ada))
+    key, app, file = ada.api_keys.get(), ada.applications.get(), ada.files.get()
+    for hidden in (secret, key.secret_hash, app.client_secret, ada.password, file.deletion_hash, file.key):
         assert hidden not in text
 
 
-def test_nothing_of_somebody_else_is_in_it(browser: Browser, user: User) -> None:
-    other = UserFactory(username="Grace")
-    fill(other)
-    found = downloaded(browser)
-    assert "Grace" not in json.dumps(found)
-    assert other.pk not in json.dumps(found)
+def test_the_file_is_downloaded_piece_by_piece_and_never_cached(ada: User) -> None:
+    response = browser_of(ada).open(DOWNLOAD).response
+    assert response.headers["Content-Type"] == "application/json"
+    assert response.headers["Content-Disposition"] == f'attachment; filename="Ada-{timezone.now():%Y-%m-%d}.json"'
+    assert "no-store" in response.headers["Cache-Control"]
+    assert response.streaming
+    assert json.loads(b"".join(response.streaming_content))["account"]["username"] == "Ada"
 
 
-def test_staff_who_acted_are_not_named(browser: Browser, user: User) -> None:
-    staff = StaffFactory(username="Keeper")
-    audit.record("user:changed", by=staff, on=user, reason="On request", changed=["plan"])
-    (event,) = [event for event in downloaded(browser)["events"] if event["verb"] == "user:changed"]
+def test_the_download_asks_for_the_password_again_after_5_minutes(ada: User) -> None:
+    assert browser_of(ada, password_age=290).open(DOWNLOAD).response.streaming
+    browser = browser_of(ada, password_age=301).open(DOWNLOAD)
+    assert browser.response.request["PATH_INFO"] == "/accounts/reauthenticate/"
+
+
+def test_staff_who_acted_are_not_named(ada: User) -> None:
+    audit.record("user:changed", by=StaffFactory(username="Keeper"), on=ada, reason="On request", changed=["plan"])
+    (event,) = [event for event in copy_of(ada)["events"] if event["verb"] == "user:changed"]
     assert (event["actor_kind"], event["reason"]) == ("STAFF", "On request")
     assert "address" not in event
     assert "Keeper" not in json.dumps(event)
 
 
-@pytest.mark.parametrize("columns", [{"public_api_access": False}, {}])
-def test_a_profile_that_lookups_hide_is_in_ones_own_copy(
-    browser: Browser, user: User, columns: dict[str, bool]
-) -> None:
-    User.objects.filter(pk=user.pk).update(**columns)
-    assert downloaded(browser)["profile"]["user"]["username"] == "Ada"
+def test_a_profile_that_lookups_hide_is_in_the_copy(ada: User) -> None:
+    User.objects.filter(pk=ada.pk).update(public_api_access=False)
+    assert copy_of(ada)["profile"]["user"]["username"] == "Ada"
 
 
-def test_many_rows_cost_a_query_for_each_batch(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.embedded
+def test_many_rows_cost_a_query_for_each_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    user = UserFactory.create()
+
     def queries() -> int:
         with CaptureQueriesContext(connection) as captured:
-            found = json.loads(b"".join(own_data.chunks(user, timezone.now())))
-        assert len(found["api_keys"]) == user.api_keys.count()
+            assert len(copy_of(user)["api_keys"]) == user.api_keys.count()
         return len(captured)
 
     ApiKeyFactory(owner=user)
     one = queries()
-    for _ in range(9):
-        ApiKeyFactory(owner=user)
+    ApiKeyFactory.create_batch(9, owner=user)
     assert queries() == one
     monkeypatch.setattr(own_data, "BATCH", 5)
     assert queries() == one + 2  # two full batches, and an empty one behind them
-
-
-def test_a_login_of_long_ago_is_asked_for_the_password_first(browser: Browser) -> None:
-    session = browser.client.session
-    records = session["account_authentication_methods"]
-    session["account_authentication_methods"] = [{**record, "at": record["at"] - 3600} for record in records]
-    session.save()
-    browser.open(DOWNLOAD)
-    assert browser.response.request["PATH_INFO"] == "/accounts/reauthenticate/"
