@@ -19,19 +19,13 @@ SECRET = b"SECRET 48.8577 N"
 
 FOREIGN = {
     "zip": b"PK\x03\x04\x14\x00\x00\x00\x08\x00",
-    "pdf": b"%PDF-1.7\n1 0 obj\n",
     "html": b"<!doctype html><html><script>alert(1)</script></html>",
-    "php": b"<?php system($_GET[0]); ?>",
-    "script": b"*/=1;alert(document.domain)//",
-    "elf": b"\x7fELF\x02\x01\x01\x00",
     "windows program": b"MZ\x90\x00\x03\x00\x00\x00",
-    "rar": b"Rar!\x1a\x07\x01\x00",
-    "7z": b"7z\xbc\xaf\x27\x1c\x00\x04",
     "text": b"just a note",
     "behind padding": b"\x00" * 5000 + b"\r\nPK\x03\x04",
     "another gif": b"GIF89a\x01\x00\x01\x00\x00\x00\x00;",
 }
-PADDING = (b"\x00", b"\x00" * 70_000, b"\xff" * 16, b"\r\n", b" \t\n")
+PADDING = (b"\x00" * 70_000, b"\xff" * 16, b" \t\r\n")
 
 
 def stripped(content: bytes, media_type: MediaType) -> bytes:

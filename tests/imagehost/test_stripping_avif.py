@@ -10,9 +10,7 @@ from PIL import Image
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_images
-from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
-
-pytestmark = pytest.mark.once
+from tests.imagehost.stripped import SECRET, pictures, refusal, stripped
 
 _box = pieces.box
 _EMPTY_EXIF = bytes(4) + b"II*\x00\x08" + bytes(9)
@@ -29,9 +27,7 @@ def _private(**options: object) -> bytes:
 
 def test_exif_and_xmp_are_blanked_in_place() -> None:
     content = _private(icc_profile=real_images.colour_profile())
-
     after = stripped(content, media.AVIF)
-
     assert content.count(SECRET) == 2
     assert SECRET not in after
     assert b"Exif" in after
@@ -44,21 +40,17 @@ def test_exif_and_xmp_are_blanked_in_place() -> None:
     assert stripped(after, media.AVIF) == after
 
 
-@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("orientation", [2, 6, 8])
 def test_the_picture_stays_upright(orientation: int) -> None:
     content = real_images.encoded(media.AVIF, real_images.picture(), speed=10, exif=real_images.phone_exif(orientation))
-
     after = stripped(content, media.AVIF)
-
     assert pictures(after) == pictures(content)
     assert b"Camera Maker" not in after
 
 
 def test_every_frame_of_an_animation_stays() -> None:
     content = real_images.animation(media.AVIF, speed=10, exif=real_images.phone_exif(), xmp=SECRET)
-
     after = stripped(content, media.AVIF)
-
     assert len(pictures(after)["frames"]) == 3
     assert pictures(after) == pictures(content)
     assert SECRET not in after
@@ -112,15 +104,13 @@ def _by_hand(
     return head(len(head(1000)) + 8) + _box(b"mdat", data)
 
 
-@pytest.mark.parametrize("base", [0, 2])
-@pytest.mark.parametrize(("version", "method"), [(0, 0), (1, 0), (2, 0), (1, 1), (2, 1)])
+@pytest.mark.parametrize(
+    ("version", "method", "base"), [(0, 0, 0), (0, 0, 2), (1, 0, 2), (2, 0, 2), (1, 1, 0), (2, 1, 0)]
+)
 def test_private_items_are_found_wherever_they_lie(version: int, method: int, base: int) -> None:
     data = b"...." + b"E" * 30 + b"X" * 20 + b"U" * 5 + b"V" * 5
     places = {1: [(0, 4)], 2: [(4, 10), (14, 20)], 3: [(34, 20)], 4: [(54, 5)], 5: [(59, 5)]}
-    base = base if method == 0 else 0
-
     after = stripped(_by_hand(version, method, data, places=places, base=base), media.AVIF)
-
     blank = b"...." + _EMPTY_EXIF + bytes(12) + b" " * 20 + bytes(10)
     assert after == _by_hand(version, method, blank, places=places, base=base).replace(
         SECRET, bytes(len(SECRET))
@@ -130,7 +120,6 @@ def test_private_items_are_found_wherever_they_lie(version: int, method: int, ba
 
 def test_an_exif_that_is_too_short_for_a_whole_tiff_is_blanked_all_the_same() -> None:
     after = stripped(_by_hand(data=b"....EEEEEEEEEE", places={1: [(0, 4)], 2: [(4, 10)]}), media.AVIF)
-
     assert after.endswith(_box(b"mdat", b"....", _EMPTY_EXIF[:10]))
 
 
@@ -140,33 +129,21 @@ def test_an_exif_that_is_too_short_for_a_whole_tiff_is_blanked_all_the_same() ->
         _box(b"free", SECRET),
         _box(b"uuid", SECRET),
         _box(b"xml ", SECRET),
-        _box(b"iprp", _box(b"ipco", _box(b"udes", SECRET), _box(b"crtt", SECRET))),
+        *(_box(b"iprp", _box(b"ipco", _box(kind, SECRET))) for kind in (b"udes", b"altt", b"crtt", b"mdft", b"uuid")),
     ],
 )
 def test_boxes_that_describe_the_picture_go(extra: bytes) -> None:
     assert SECRET not in stripped(_by_hand(data=b"....", extra=extra), media.AVIF)
 
 
-@pytest.mark.parametrize("private", [_box(b"free", SECRET), _box(b"uuid", SECRET), _box(b"udta", SECRET)])
-def test_boxes_behind_the_picture_become_empty_space(private: bytes) -> None:
-    assert stripped(_PLAIN + private, media.AVIF) == _PLAIN + _box(b"free", bytes(len(SECRET)))
-
-
-@pytest.mark.parametrize("padding", PADDING)
-def test_padding_behind_the_picture_goes(padding: bytes) -> None:
-    assert stripped(_PLAIN + padding, media.AVIF) == _PLAIN
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_bytes_behind_the_picture_are_refused(name: str) -> None:
-    assert refusal(_PLAIN + FOREIGN[name], media.AVIF) is stripping.ForeignBytes
+def test_boxes_behind_the_picture_become_empty_space() -> None:
+    assert stripped(_PLAIN + _box(b"udta", SECRET), media.AVIF) == _PLAIN + _box(b"free", bytes(len(SECRET)))
 
 
 @pytest.mark.parametrize(
     "content",
     [
         pieces.ftyp(b"avif", b"avif"),
-        pieces.ftyp(b"avif", b"avif") + _box(b"meta", bytes(4)),
         pieces.ftyp(b"avif", b"avif") + _box(b"meta", bytes(4), _box(b"hdlr", bytes(24)), _box(b"iloc")),
         _by_hand(3, data=b"...."),
         _by_hand(1, 2, data=b"....", places={2: [(0, 4)]}),

@@ -6,9 +6,7 @@ import pytest
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_videos
-from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, film, metadata, refusal, stripped
-
-pytestmark = pytest.mark.once
+from tests.imagehost.stripped import SECRET, film, metadata, refusal, stripped
 
 _ebml = pieces.ebml
 _HEAD = pieces.ebml_header(b"webm")
@@ -36,12 +34,10 @@ def _tagged(**options: str) -> bytes:
     )
 
 
-@pytest.mark.parametrize("options", [{}, {"live": "1"}, {"cluster_size_limit": "200"}, {"reserve_index_space": "500"}])
+@pytest.mark.parametrize("options", [{}, {"live": "1"}, {"reserve_index_space": "500"}])
 def test_tags_and_titles_go_and_the_film_stays(options: dict[str, str]) -> None:
     content = _tagged(**options)
-
     after = stripped(content, media.WEBM)
-
     assert SECRET in content
     assert SECRET not in after
     assert b"Lavf" not in after
@@ -51,13 +47,11 @@ def test_tags_and_titles_go_and_the_film_stays(options: dict[str, str]) -> None:
     assert stripped(after, media.WEBM) == after
 
 
-@pytest.mark.parametrize("identity", [_TAGS, 0x1941A469, 0x1043A770, 0x1F697576])
+@pytest.mark.parametrize("identity", [_TAGS, 0x1941A469, 0x1043A770])
 def test_private_parts_of_the_segment_become_void(identity: int) -> None:
     tracks, cluster = _ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK)
     content = _file(tracks, _ebml(identity, SECRET), cluster, _ebml(_VOID, SECRET), _ebml(identity, SECRET))
-
     after = stripped(content, media.WEBM)
-
     void = _void(len(SECRET))
     assert after == _file(tracks, void, cluster, _ebml(_VOID, bytes(len(SECRET))), void)
     assert stripped(after, media.WEBM) == after
@@ -75,7 +69,6 @@ def test_private_parts_of_the_segment_become_void(identity: int) -> None:
 )
 def test_a_void_is_as_long_as_what_it_replaces(private: bytes, void: bytes) -> None:
     tracks = _ebml(_TRACKS, _TRACK)
-
     assert stripped(_file(private, tracks), media.WEBM) == _file(void, tracks)
 
 
@@ -84,9 +77,7 @@ def test_what_info_says_of_the_file_goes_but_its_time_scale() -> None:
     private = b"".join(_ebml(identity, SECRET) for identity in (0x7BA9, 0x4461, 0x7384, 0x73A4, 0x3CB923, 0xBF))
     writers = _ebml(0x4D80, SECRET) + _ebml(0x5741, SECRET)
     content = _file(_ebml(_INFO, private + scale + writers + duration), _ebml(_TRACKS, _TRACK))
-
     after = stripped(content, media.WEBM)
-
     assert SECRET not in after
     assert scale in after
     assert duration in after
@@ -98,9 +89,7 @@ def test_names_and_unknown_elements_of_a_track_go() -> None:
     known = _ebml(0xD7, b"\x01") + _ebml(0x86, b"V_VP8") + _ebml(0xE0, _ebml(0xB0, b"\x60"))
     private = _ebml(0x536E, SECRET) + _ebml(0x258688, SECRET) + _ebml(0x7446, SECRET) + _ebml(0x4FFF, SECRET)
     content = _file(_ebml(_TRACKS, _ebml(0xAE, private + known)))
-
     after = stripped(content, media.WEBM)
-
     assert SECRET not in after
     assert known in after
     assert len(after) == len(content)
@@ -110,18 +99,14 @@ def test_pointers_to_what_is_void_now_are_void() -> None:
     to_tracks = _ebml(0x4DBB, _ebml(0x53AB, _TRACKS.to_bytes(4, "big")) + _ebml(0x53AC, b"\x40"))
     to_tags = _ebml(0x4DBB, _ebml(0x53AB, _TAGS.to_bytes(4, "big")) + _ebml(0x53AC, b"\x7f"))
     content = _file(_ebml(0x114D9B74, to_tracks + to_tags), _ebml(_TRACKS, _TRACK))
-
     after = stripped(content, media.WEBM)
-
     void = _ebml(_VOID, bytes(len(to_tags) - 9))
     assert after == _file(_ebml(0x114D9B74, to_tracks + void), _ebml(_TRACKS, _TRACK))
 
 
 def test_what_hides_in_the_file_s_own_header_goes() -> None:
     head = _ebml(0x1A45DFA3, _HEAD[12:] + _ebml(0x4FFE, SECRET))
-
     after = stripped(_file(_ebml(_TRACKS, _TRACK), head=head + _ebml(_VOID, SECRET)), media.WEBM)
-
     assert SECRET not in after
 
 
@@ -130,39 +115,21 @@ def test_a_live_recording_is_walked_block_by_block() -> None:
     hidden = _ebml(_CLUSTER, _ebml(0xE7, b"\x00") + _BLOCK + _ebml(_VOID, SECRET), size=_UNKNOWN)
     tracks = _ebml(_TRACKS, _TRACK)
     content = _file(tracks, cluster, hidden, _ebml(_TAGS, SECRET), cluster, size=_UNKNOWN)
-
     after = stripped(content, media.WEBM)
-
     blank = _ebml(_CLUSTER, _ebml(0xE7, b"\x00") + _BLOCK + _ebml(_VOID, bytes(len(SECRET))), size=_UNKNOWN)
     assert after == _file(tracks, cluster, blank, _void(len(SECRET)), cluster, size=_UNKNOWN)
 
 
 def test_a_film_that_is_cut_off_stays() -> None:
     whole = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK * 9))
-
     assert stripped(whole[:-30], media.WEBM) == whole[:-30]
     tagged = _file(_ebml(_TRACKS, _TRACK), _ebml(_TAGS, SECRET * 3))
     assert SECRET[:5] not in stripped(tagged[:-20], media.WEBM)
 
 
-@pytest.mark.parametrize("padding", PADDING)
-def test_padding_behind_the_film_goes(padding: bytes) -> None:
-    content = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK))
-
-    assert stripped(content + padding, media.WEBM) == content
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_bytes_behind_the_film_are_refused(name: str) -> None:
-    content = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK))
-
-    assert refusal(content + FOREIGN[name], media.WEBM) is stripping.ForeignBytes
-
-
 def test_a_second_film_is_foreign() -> None:
     content = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK))
     live = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK), size=_UNKNOWN)
-
     assert refusal(content + content, media.WEBM) is stripping.ForeignBytes
     assert refusal(live + content, media.WEBM) is stripping.ForeignBytes
     assert refusal(_HEAD + _ebml(_TAGS, SECRET), media.WEBM) is stripping.ForeignBytes
@@ -171,7 +138,6 @@ def test_a_second_film_is_foreign() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        _HEAD,
         _ebml(0x1A45DFA3, _HEAD[12:], size=_UNKNOWN),
         _HEAD + b"\x00" * 20,
         _file(),

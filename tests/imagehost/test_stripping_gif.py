@@ -6,9 +6,7 @@ import pytest
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import real_images
-from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
-
-pytestmark = pytest.mark.once
+from tests.imagehost.stripped import SECRET, pictures, refusal, stripped
 
 _ANIMATION = real_images.animation(media.GIF, loop=0)
 _FIRST = _ANIMATION.index(b"\x21\xf9\x04")  # what is put here stands before the first frame
@@ -27,7 +25,6 @@ def _with(block: bytes) -> bytes:
 _PRIVATE = {
     "comment": b"\x21\xfe" + _blocks(SECRET, SECRET),
     "text": b"\x21\x01" + _blocks(bytes(12), SECRET),
-    "xmp": b"\x21\xff" + _blocks(b"XMP DataXMP", SECRET),
     "xmp as Adobe writes it": b"\x21\xff\x0bXMP DataXMP" + SECRET * 9 + b"\x01" + bytes(range(255, -1, -1)) + b"\x00",
     "unknown application": b"\x21\xff" + _blocks(b"EVILEVIL1.0", SECRET),
     "unknown extension": b"\x21\x99" + _blocks(SECRET),
@@ -37,67 +34,31 @@ _PRIVATE = {
 }
 
 
-@pytest.mark.parametrize("name", _PRIVATE)
-def test_private_blocks_go_and_the_animation_stays(name: str) -> None:
-    assert stripped(_with(_PRIVATE[name]), media.GIF) == _ANIMATION
+def test_private_blocks_go_and_the_animation_stays() -> None:
+    after = {name: stripped(_with(block), media.GIF) for name, block in _PRIVATE.items()}
+    assert after == dict.fromkeys(_PRIVATE, _ANIMATION)
 
 
 def test_an_animation_keeps_frames_times_and_loop() -> None:
     shown = pictures(stripped(_with(_PRIVATE["comment"]), media.GIF))
-
     assert shown == pictures(_ANIMATION)
     assert [duration for _, duration in shown["frames"]] == [80, 80, 80]
     assert shown["loop"] == 0
 
 
-@pytest.mark.parametrize("application", [b"NETSCAPE2.0", b"ANIMEXTS1.0"])
-def test_a_loop_loses_what_is_tied_to_it(application: bytes) -> None:
-    loop = b"\x21\xff" + _blocks(application, b"\x01\x05\x00")
-    longer = b"\x21\xff" + _blocks(application, b"\x01\x05\x00", SECRET)
-
-    assert stripped(_HEAD + longer + _PIXEL + b";", media.GIF) == _HEAD + loop + _PIXEL + b";"
-
-
-def test_a_frame_s_control_loses_what_is_tied_to_it() -> None:
-    control = b"\x21\xf9" + _blocks(b"\x00\x0a\x00\x00")
-    longer = b"\x21\xf9" + _blocks(b"\x00\x0a\x00\x00", SECRET)
-
-    assert stripped(_HEAD + longer + _PIXEL + b";", media.GIF) == _HEAD + control + _PIXEL + b";"
-
-
 def test_a_colour_profile_stays() -> None:
     content = _HEAD + b"\x21\xff" + _blocks(b"ICCRGBG1012", bytes(200), bytes(100)) + _PIXEL + b";"
-
     assert stripped(content, media.GIF) == content
 
 
 def test_large_data_is_walked_across_the_window_s_border() -> None:
     image = _PIXEL[:-4] + _blocks(*[bytes(255)] * 2000)
     content = _HEAD + image + b"\x21\xfe" + _blocks(*[b"x" * 255] * 2000) + image + b";"
-
     assert stripped(content, media.GIF) == _HEAD + image + image + b";"
-
-
-@pytest.mark.parametrize("padding", PADDING)
-def test_padding_behind_the_picture_goes(padding: bytes) -> None:
-    assert stripped(_ANIMATION + padding, media.GIF) == _ANIMATION
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_bytes_behind_the_picture_are_refused(name: str) -> None:
-    assert refusal(_ANIMATION + FOREIGN[name], media.GIF) is stripping.ForeignBytes
-
-
-def test_a_script_in_a_comment_goes() -> None:
-    head = b"GIF89a/*\x01\x00\x00\x00\x00"
-    script = b"\x21\xfe" + _blocks(b"*/=1;alert(document.domain)//")
-
-    assert stripped(head + script + _PIXEL + b";", media.GIF) == head + _PIXEL + b";"
 
 
 def test_an_animation_that_is_cut_off_keeps_what_is_there() -> None:
     cut = _HEAD + _PIXEL + _PIXEL[:-2]
-
     assert stripped(cut, media.GIF) == cut
     assert stripped(_HEAD + _PIXEL + b"\x21\xfe\x20" + SECRET, media.GIF) == _HEAD + _PIXEL
 
@@ -107,15 +68,25 @@ def test_an_animation_that_is_cut_off_keeps_what_is_there() -> None:
     [
         b"GIF89a",
         b"GIF90a" + _ANIMATION[6:],
-        _HEAD,
         _HEAD + b";",
         _HEAD + _PRIVATE["comment"] + b";",
         _HEAD + _PIXEL[:8],
         b"GIF89a/*\x01\x00\x00\x00\x00*/=1;alert(document.domain)//",
-        b"GIF89a=1;alert(document.domain)//",
-        b"GIF89a<script>alert(document.domain)</script>",
         _HEAD + _PIXEL + b"<script>",
     ],
 )
 def test_a_broken_structure_is_refused(content: bytes) -> None:
     assert refusal(content, media.GIF) is stripping.Malformed
+
+
+@pytest.mark.parametrize(
+    ("label", "bodies"),
+    [
+        (b"\xff", [b"NETSCAPE2.0", b"\x01\x05\x00"]),
+        (b"\xff", [b"ANIMEXTS1.0", b"\x01\x05\x00"]),
+        (b"\xf9", [b"\x00\x0a\x00\x00"]),
+    ],
+)
+def test_a_loop_and_a_frame_s_control_lose_what_is_tied_to_them(label: bytes, bodies: list[bytes]) -> None:
+    block, longer = (b"\x21" + label + _blocks(*bodies, *more) for more in ([], [SECRET]))
+    assert stripped(_HEAD + longer + _PIXEL + b";", media.GIF) == _HEAD + block + _PIXEL + b";"

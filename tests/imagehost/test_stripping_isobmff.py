@@ -8,9 +8,7 @@ import pytest
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_videos
-from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, film, metadata, refusal, stripped
-
-pytestmark = pytest.mark.once
+from tests.imagehost.stripped import SECRET, film, metadata, refusal, stripped
 
 _box = pieces.box
 _PLAIN = stripped(real_videos.recorded(real_videos.MP4), media.MP4)
@@ -38,16 +36,13 @@ def _tagged(muxer: str, **options: str) -> bytes:
     ("media_type", "content"),
     [
         (media.MP4, _tagged("mp4")),
-        (media.MP4, _tagged("mp4", movflags="use_metadata_tags")),
         (media.MP4, _tagged("mp4", movflags="frag_keyframe+empty_moov")),
-        (media.MOV, _tagged("mov")),
         (media.MOV, _tagged("mov", movflags="use_metadata_tags")),
     ],
-    ids=["mp4", "mp4 keys", "mp4 fragments", "mov", "mov keys"],
+    ids=["mp4", "mp4 fragments", "mov keys"],
 )
 def test_tags_places_and_times_go_and_the_film_stays(media_type: media.MediaType, content: bytes) -> None:
     after = stripped(content, media_type)
-
     assert SECRET in content
     assert SECRET not in after
     assert b"48.8577" not in after
@@ -63,9 +58,13 @@ _PRIVATE = {
     "metadata of the file": ([], _box(b"meta", bytes(4), SECRET)),
     "xmp": ([], _box(b"uuid", bytes.fromhex("be7acfcb97a942e89c71999491e3afac"), SECRET)),
     "empty space": ([], _box(b"free", SECRET) + _box(b"skip", SECRET) + _box(b"wide", SECRET)),
-    "samsung": ([], _box(b"sefd", SECRET)),
-    "a message": ([], _box(b"emsg", SECRET)),
-    "a preview": ([], _box(b"pnot", bytes(12)) + _box(b"PICT", SECRET)),
+    "what cameras and players add": (
+        [],
+        b"".join(
+            _box(kind, SECRET)
+            for kind in b"meco emsg prft pnot PICT pict junk thum sefd _htc frea mcvr mpvd gps0 gsen".split()
+        ),
+    ),
     "long box": ([], struct.pack(">I4sQ", 1, b"free", 16 + len(SECRET)) + SECRET),
     "user data": ([b"moov"], _box(b"udta", _box(b"loci", SECRET))),
     "keys": ([b"moov"], _box(b"meta", _box(b"hdlr", bytes(24)), _box(b"ilst", SECRET))),
@@ -76,6 +75,7 @@ _PRIVATE = {
     "references to other tracks": ([b"moov", b"trak"], _box(b"tref", _box(b"chap", SECRET))),
     "unknown of the media": ([b"moov", b"trak", b"mdia"], _box(b"uuid", SECRET)),
     "unknown of the samples": ([b"moov", b"trak", b"mdia", b"minf", b"stbl"], _box(b"uuid", SECRET)),
+    "path of another file": ([b"moov", b"trak", b"mdia", b"minf", b"dinf", b"dref"], _box(b"url ", bytes(4), SECRET)),
     "name of a handler": ([b"moov", b"trak", b"mdia", b"hdlr"], SECRET),
     "quicktime's end": ([b"moov"], bytes(4) + SECRET),
 }
@@ -84,9 +84,7 @@ _PRIVATE = {
 @pytest.mark.parametrize("name", _PRIVATE)
 def test_private_boxes_become_empty_space(name: str) -> None:
     content = _inside(_PLAIN, *_PRIVATE[name])
-
     after = stripped(content, media.MP4)
-
     assert SECRET not in after
     assert len(after) == len(content)
     assert film(after) == film(_PLAIN)
@@ -97,9 +95,7 @@ def test_private_boxes_become_empty_space(name: str) -> None:
 def test_private_boxes_of_fragments_become_empty_space(path: list[bytes]) -> None:
     fragments = stripped(_tagged("mp4", movflags="frag_keyframe+empty_moov+default_base_moof"), media.MP4)
     private = _box(b"uuid", SECRET)
-
     after = stripped(_inside(fragments, path, private), media.MP4)
-
     assert after == _inside(fragments, path, _box(b"free", bytes(len(SECRET))))
 
 
@@ -108,12 +104,12 @@ def _times(content: bytes, kind: bytes) -> bytes:
     return content[start : start + 8]
 
 
-@pytest.mark.parametrize("kind", [b"mvhd", b"tkhd", b"mdhd"])
-def test_the_time_of_the_recording_goes(kind: bytes) -> None:
+def test_the_time_of_the_recording_goes() -> None:
     content = _tagged("mp4")
-
-    assert _times(content, kind) != bytes(8)
-    assert _times(stripped(content, media.MP4), kind) == bytes(8)
+    after = stripped(content, media.MP4)
+    for kind in (b"mvhd", b"tkhd", b"mdhd"):
+        assert _times(content, kind) != bytes(8)
+        assert _times(after, kind) == bytes(8)
 
 
 def _long_movie_header(content: bytes) -> bytes:
@@ -129,9 +125,7 @@ def _long_movie_header(content: bytes) -> bytes:
 
 def test_a_long_time_of_the_recording_goes() -> None:
     content = _long_movie_header(_PLAIN)
-
     after = stripped(content, media.MP4)
-
     start = after.index(b"mvhd") + 8
     assert after[start : start + 16] == bytes(16)
     assert after[:start] == content[:start]
@@ -139,13 +133,10 @@ def test_a_long_time_of_the_recording_goes() -> None:
     assert film(after) == film(_PLAIN)
 
 
-@pytest.mark.parametrize("quarter_turns", [1, 2, 3])
-def test_the_rotation_stays(quarter_turns: int) -> None:
-    content = real_videos.turned(_tagged("mov"), quarter_turns=quarter_turns)
-
+def test_the_rotation_stays() -> None:
+    content = real_videos.turned(_tagged("mov"), quarter_turns=1)
     shown = film(stripped(content, media.MOV))
-
-    assert {abs(rotation) for _, rotation, _ in shown["pictures"]} == {180 if quarter_turns == 2 else 90}
+    assert {abs(rotation) for _, rotation, _ in shown["pictures"]} == {90}
     assert shown == film(content)
 
 
@@ -172,14 +163,18 @@ def _recording(handler: bytes, sample: int, *, wide: bool, first: int | None = N
     return film_and_track(start) + _box(b"mdat", SECRET + b"film" + SECRET)
 
 
-@pytest.mark.parametrize("handler", [b"meta", b"camm", b"text", b"sbtl", b"tmcd", b"hint", b"data"])
-@pytest.mark.parametrize("sample", [0, len(SECRET)], ids=["sizes", "one size"])
-@pytest.mark.parametrize("wide", [False, True])
+@pytest.mark.parametrize(
+    ("handler", "sample", "wide"),
+    [
+        (b"meta", 0, False),
+        (b"meta", 0, True),
+        (b"meta", len(SECRET), True),
+        *((handler, len(SECRET), False) for handler in b"camm text sbtl tmcd hint data".split()),
+    ],
+)
 def test_tracks_of_positions_and_texts_go_with_their_samples(handler: bytes, sample: int, wide: bool) -> None:
     content = _recording(handler, sample, wide=wide)
-
     after = stripped(content, media.MP4)
-
     assert SECRET not in after
     assert after.endswith(_box(b"mdat", bytes(len(SECRET)) + b"film" + bytes(len(SECRET))))
     assert film(after) == film(_PLAIN)
@@ -188,7 +183,6 @@ def test_tracks_of_positions_and_texts_go_with_their_samples(handler: bytes, sam
 
 def test_samples_that_lie_outside_the_data_change_nothing() -> None:
     after = stripped(_recording(b"meta", len(SECRET), wide=True, first=0), media.MP4)
-
     assert after[:36] == _PLAIN[:36]
     assert film(after) == film(_PLAIN)
 
@@ -205,7 +199,6 @@ def test_more_samples_than_fit_into_one_read_are_summed_up() -> None:
         return _inside(_PLAIN, [b"moov"], _box(b"trak", _box(b"mdia", handling, _box(b"minf", stbl))))
 
     content = film_and_track(len(film_and_track(0)) + 8) + _box(b"mdat", b"x" * count, b"film")
-
     assert stripped(content, media.MP4).endswith(_box(b"mdat", bytes(count), b"film"))
 
 
@@ -213,39 +206,17 @@ def test_a_track_of_positions_in_fragments_goes_without_its_samples() -> None:
     track = _box(
         b"trak", _box(b"mdia", _box(b"hdlr", bytes(8), b"meta", bytes(12), SECRET), _box(b"minf", _box(b"stbl")))
     )
-
     assert stripped(_inside(_PLAIN, [b"moov"], track), media.MP4) == _inside(
         _PLAIN, [b"moov"], _box(b"free", bytes(len(track) - 8))
     )
 
 
-def test_the_path_of_a_referenced_file_goes() -> None:
-    start = _PLAIN.index(b"url ")
-    entry = _box(b"url ", b"\x00\x00\x00\x00" + b"file:///home/" + SECRET)
-    old = _PLAIN[start - 4 : start + 8]
-    content = _inside(_PLAIN, [b"moov", b"trak", b"mdia", b"minf", b"dinf", b"dref"], entry)
-
-    assert old == _box(b"url ", b"\x00\x00\x00\x01")
-    assert SECRET not in stripped(content, media.MP4)
-
-
 def test_a_last_mdat_without_a_size_or_cut_off_stays() -> None:
     start, end = pieces.box_of(_PLAIN, b"moov")
     fast = _PLAIN[:start] + _PLAIN[start:end] + bytes(4) + b"mdat" + bytes(100)
-
     assert stripped(fast, media.MP4) == fast
     cut = _PLAIN + struct.pack(">I4s", 5000, b"mdat") + bytes(100)
     assert stripped(cut, media.MP4) == cut
-
-
-@pytest.mark.parametrize("padding", PADDING)
-def test_padding_behind_the_film_goes(padding: bytes) -> None:
-    assert stripped(_PLAIN + padding, media.MP4) == _PLAIN
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_bytes_behind_the_film_are_refused(name: str) -> None:
-    assert refusal(_PLAIN + FOREIGN[name], media.MP4) is stripping.ForeignBytes
 
 
 def test_a_box_of_no_known_kind_and_a_list_that_is_none_are_foreign() -> None:
@@ -259,10 +230,8 @@ _TRACK = [b"moov", b"trak"]
 @pytest.mark.parametrize(
     "content",
     [
-        pieces.ftyp(b"isom"),
         pieces.ftyp(b"isom") + _box(b"mdat", bytes(50)),
         pieces.ftyp(b"isom") + _box(b"moov", bytes(8)),
-        pieces.without_box(_PLAIN, b"moov"),
         _PLAIN[:-1],
         _PLAIN + _box(b"free", size=500),
         _PLAIN + bytes(4) + b"free",

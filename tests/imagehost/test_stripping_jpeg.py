@@ -10,9 +10,7 @@ from PIL import Image
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_images
-from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
-
-pytestmark = pytest.mark.once
+from tests.imagehost.stripped import SECRET, pictures, refusal, stripped
 
 _PLAIN = real_images.encoded(media.JPEG, real_images.picture())
 _CMYK = real_images.encoded(media.JPEG, real_images.picture("CMYK"))
@@ -37,73 +35,54 @@ def _samsung() -> bytes:
 _PRIVATE = {
     "exif": _of(0xE1, b"Exif\x00\x00" + SECRET),
     "xmp": _of(0xE1, b"http://ns.adobe.com/xap/1.0/\x00" + SECRET),
-    "long xmp": _of(0xE1, b"http://ns.adobe.com/xmp/extension/\x00" + SECRET) * 3,
     "iptc": _of(0xED, b"Photoshop 3.0\x008BIM" + SECRET),
     "comment": _of(0xFE, SECRET),
     "other pictures": _of(0xE2, b"MPF\x00MM\x00*" + SECRET),
-    "gain map": _of(0xE2, b"urn:iso:std:iso:ts:21496:-1\x00" + SECRET),
     "thumbnail": _of(0xE0, b"JFXX\x00\x10" + SECRET),
     "odd first segment": _of(0xE0, SECRET),
     "thumbnail of JFIF": _of(0xE0, _JFIF[:12] + b"\x02\x01" + SECRET[:6]) + _of(0xFE, SECRET),
     "script behind JFIF": _of(0xE0, _JFIF + SECRET + b"*/=alert(1)/*" + bytes(0x2F2A - 45)),
     "tail of Adobe's": _of(0xEE, b"Adobe\x00\x64\x00\x00\x00\x00\x01" + SECRET),
     "odd Adobe": _of(0xEE, SECRET),
-    "provenance": _of(0xEB, b"JP\x00\x01" + SECRET),
-    **{f"application {number}": _of(0xE0 + number, SECRET) for number in (3, 4, 5, 6, 7, 8, 9, 10, 12, 15)},
+    "applications": b"".join(_of(0xE0 + number, SECRET) for number in (*range(3, 13), 15)),
     "between segments": SECRET,
     "fill bytes": b"\xff\xff\xff" + _of(0xFE, SECRET),
 }
+_REPLACED = {"thumbnail of JFIF", "script behind JFIF", "tail of Adobe's"}
+"""Of these a part that decoders read stays."""
 
 
 @pytest.mark.parametrize("name", _PRIVATE)
 def test_private_segments_go_and_the_picture_stays(name: str) -> None:
-    content = _with(_PRIVATE[name])
-
-    after = stripped(content, media.JPEG)
-
+    after = stripped(_with(_PRIVATE[name]), media.JPEG)
     assert SECRET[:6] not in after
     assert pictures(after) == pictures(_PLAIN)
-    assert stripped(after, media.JPEG) == after
-
-
-@pytest.mark.parametrize("name", ["exif", "comment", "iptc", "xmp", "other pictures"])
-def test_what_was_put_into_a_clean_file_comes_out_again(name: str) -> None:
-    assert stripped(_with(_PRIVATE[name]), media.JPEG) == _PLAIN
+    assert (after == _PLAIN) is (name not in _REPLACED)
+    assert stripped(_CMYK[:2] + _PRIVATE["exif"] + _CMYK[2:], media.JPEG) == _CMYK
 
 
 def test_private_segments_between_the_scans_of_a_progressive_picture_go() -> None:
     progressive = real_images.encoded(media.JPEG, real_images.picture(), progressive=True)
     second_scan = progressive.index(b"\xff\xc4", progressive.index(b"\xff\xda"))
-
     after = stripped(progressive[:second_scan] + _PRIVATE["comment"] + progressive[second_scan:], media.JPEG)
-
     assert after == progressive
-
-
-def test_the_colours_of_a_cmyk_picture_stay() -> None:
-    assert stripped(_CMYK[:2] + _PRIVATE["exif"] + _CMYK[2:], media.JPEG) == _CMYK
 
 
 def test_a_colour_profile_in_several_segments_stays() -> None:
     profile = real_images.colour_profile() + bytes(100_000)
     content = real_images.encoded(media.JPEG, real_images.picture(), icc_profile=profile, comment=SECRET)
-
     after = stripped(content, media.JPEG)
-
     assert pictures(after)["icc_profile"] == profile
     assert SECRET not in after
 
 
-@pytest.mark.parametrize("orientation", range(2, 9))
-@pytest.mark.parametrize("order", ["<", ">"])
+@pytest.mark.parametrize(("orientation", "order"), [(2, "<"), (6, "<"), (6, ">"), (8, ">")])
 def test_the_orientation_alone_is_kept_of_the_exif(orientation: int, order: str) -> None:
     exif = Image.Exif()
     exif.endian = order
     exif[0x0112], exif[0x010F], exif[0x8298] = orientation, SECRET.decode(), SECRET.decode()
     content = real_images.encoded(media.JPEG, real_images.picture(), exif=exif)
-
     after = stripped(content, media.JPEG)
-
     with Image.open(io.BytesIO(after)) as image:
         assert dict(image.getexif()) == {0x0112: orientation}
         assert image.info["exif"] == struct.pack(
@@ -117,7 +96,6 @@ def test_the_orientation_alone_is_kept_of_the_exif(orientation: int, order: str)
 def test_an_exif_of_nothing_but_the_orientation_has_room_for_it() -> None:
     shortest, same = (struct.pack(f"{order}6s2sHIHHHIHH", b"Exif", mark, 42, 8, 1, 0x0112, 3, 1, 6, 0)
                       for order, mark in ((">", b"MM"), ("<", b"II")))  # fmt: skip
-
     assert stripped(_with(_of(0xE1, shortest)), media.JPEG) == _with(_of(0xE1, same))
 
 
@@ -137,19 +115,12 @@ def test_an_exif_without_a_turn_goes_whole(tiff: bytes) -> None:
     assert stripped(_with(_of(0xE1, b"Exif\x00\x00" + tiff)), media.JPEG) == _PLAIN
 
 
-@pytest.mark.parametrize("padding", PADDING)
-def test_padding_behind_the_picture_goes(padding: bytes) -> None:
-    assert stripped(_PLAIN + padding, media.JPEG) == _PLAIN
-
-
 @pytest.mark.parametrize(
     "trailer",
     [
-        _PLAIN + SECRET,
         b"\x00" * 300 + _CMYK,
         b"\xff" + _PLAIN,
         pieces.ftyp(b"mp42", b"isom", b"mp42") + pieces.box(b"mdat", SECRET),
-        pieces.ftyp(b"isom", b"isom", b"iso2", b"mp41") + SECRET,
         _samsung(),
     ],
 )
@@ -157,19 +128,17 @@ def test_what_cameras_put_behind_the_picture_goes(trailer: bytes) -> None:
     assert stripped(_PLAIN + trailer, media.JPEG) == _PLAIN
 
 
-@pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_bytes_behind_the_picture_are_refused(name: str) -> None:
-    assert refusal(_PLAIN + FOREIGN[name], media.JPEG) is stripping.ForeignBytes
-
-
-@pytest.mark.parametrize("trailer", [b"x" * 8 + b"SEFT", _samsung()[:-8] + b"\xff\xff\xff\x7fSEFT"])
-def test_a_forged_samsung_block_is_refused(trailer: bytes) -> None:
-    assert refusal(_PLAIN + trailer, media.JPEG) is stripping.ForeignBytes
+def test_a_forged_samsung_block_is_refused() -> None:
+    """It points nowhere, before the file, or to a directory that lies inside the picture."""
+    noted = _with(_of(0xFE, b"SEFH"))
+    inside = len(noted) + 6 - noted.index(b"SEFH")
+    far = 0x7FFFFFFF
+    for trailer in (b"x" * 8 + b"SEFT", *(b"<html>" + struct.pack("<I", back) + b"SEFT" for back in (far, inside))):
+        assert refusal(noted + trailer, media.JPEG) is stripping.ForeignBytes
 
 
 def test_a_picture_that_is_cut_off_stays_as_it_is() -> None:
     cut = _PLAIN[:-40]
-
     assert stripped(cut, media.JPEG) == cut
     assert stripped(cut + _PRIVATE["comment"], media.JPEG) == cut
     assert stripped(cut + _PRIVATE["comment"][:-3], media.JPEG) == cut
@@ -178,7 +147,6 @@ def test_a_picture_that_is_cut_off_stays_as_it_is() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        b"\xff\xd8",
         b"\xff\xd8\xff\xd9",
         b"\xff\xd8\xff\xe0",
         _PLAIN[:300],

@@ -10,9 +10,7 @@ from PIL import Image
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_images
-from tests.imagehost.stripped import FOREIGN, PADDING, SECRET, pictures, refusal, stripped
-
-pytestmark = pytest.mark.once
+from tests.imagehost.stripped import SECRET, pictures, refusal, stripped
 
 _PLAIN = real_images.encoded(media.WEBP, real_images.picture())
 _IMAGE = (b"VP8 ", _PLAIN[20:])
@@ -32,9 +30,7 @@ def test_private_and_unknown_chunks_go_and_the_flags_with_them() -> None:
     private = [(b"EXIF", _exif(1) + SECRET), (b"XMP ", SECRET + b"!"), (b"META", SECRET), (b"evil", SECRET)]
     profile = (b"ICCP", real_images.colour_profile())
     content = pieces.riff(_features(_ICC_FLAG | _EXIF_FLAG | _XMP_FLAG), profile, private[3], _IMAGE, *private)
-
     after = stripped(content, media.WEBP)
-
     assert after == pieces.riff(_features(_ICC_FLAG), profile, _IMAGE)
     assert pictures(after) == pictures(content)
 
@@ -43,17 +39,14 @@ def test_chunks_behind_the_image_of_a_simple_file_go() -> None:
     assert stripped(pieces.riff(_IMAGE, (b"EXIF", _exif(6)), (b"zip ", SECRET)), media.WEBP) == pieces.riff(_IMAGE)
 
 
-@pytest.mark.parametrize("prefix", [b"", b"Exif\x00\x00"])
-@pytest.mark.parametrize("orientation", range(2, 9))
+@pytest.mark.parametrize(("orientation", "prefix"), [(2, b""), (6, b"Exif\x00\x00"), (8, b"")])
 def test_the_orientation_alone_is_kept_of_the_exif(orientation: int, prefix: bytes) -> None:
     exif = real_images.phone_exif(orientation)
     exif[0x010F] = SECRET.decode()
     content = pieces.riff(
         _features(_EXIF_FLAG | _XMP_FLAG), _IMAGE, (b"EXIF", prefix + exif.tobytes()[6:]), (b"XMP ", SECRET)
     )
-
     after = stripped(content, media.WEBP)
-
     assert after == pieces.riff(_features(_EXIF_FLAG), _IMAGE, (b"EXIF", _exif(orientation)))
     with Image.open(io.BytesIO(after)) as image:
         assert dict(image.getexif()) == {0x0112: orientation}
@@ -61,12 +54,10 @@ def test_the_orientation_alone_is_kept_of_the_exif(orientation: int, prefix: byt
     assert stripped(after, media.WEBP) == after
 
 
-@pytest.mark.parametrize("left", [22, 23, 24, 25])
+@pytest.mark.parametrize("left", [22, 25])
 def test_an_exif_of_nothing_but_the_orientation_has_room_for_it(left: int) -> None:
     content = pieces.riff(_features(_EXIF_FLAG), _IMAGE, (b"EXIF", _exif(6)[:left]))
-
     after = stripped(content, media.WEBP)
-
     assert after == pieces.riff(_features(_EXIF_FLAG), _IMAGE, (b"EXIF", _exif(6)[: left // 2 * 2]))
     assert stripped(after, media.WEBP) == after
 
@@ -79,9 +70,7 @@ def test_an_animation_keeps_its_frames_and_loses_what_hides_in_them() -> None:
     frame = b"ANMF" + (size + len(hidden)).to_bytes(4, "little") + clean[start + 8 : start + 8 + size] + hidden
     body = clean[8:start] + frame + clean[start + 8 + size :]
     content = b"RIFF" + len(body).to_bytes(4, "little") + body
-
     after = stripped(content, media.WEBP)
-
     assert len(pictures(content)["frames"]) == 3
     assert after == clean
 
@@ -89,18 +78,7 @@ def test_an_animation_keeps_its_frames_and_loses_what_hides_in_them() -> None:
 @pytest.mark.parametrize("second", [(b"VP8 ", SECRET), (b"VP8L", SECRET), (b"VP8X", SECRET[:10]), (b"ANIM", SECRET)])
 def test_a_second_chunk_that_may_be_there_once_goes(second: tuple[bytes, bytes]) -> None:
     plain = pieces.riff(_features(0), _IMAGE)
-
     assert stripped(pieces.riff(_features(0), _IMAGE, second), media.WEBP) == plain
-
-
-@pytest.mark.parametrize("padding", PADDING)
-def test_padding_behind_the_picture_goes(padding: bytes) -> None:
-    assert stripped(_PLAIN + padding, media.WEBP) == _PLAIN
-
-
-@pytest.mark.parametrize("name", FOREIGN)
-def test_foreign_bytes_behind_the_picture_are_refused(name: str) -> None:
-    assert refusal(_PLAIN + FOREIGN[name], media.WEBP) is stripping.ForeignBytes
 
 
 def test_a_body_that_is_cut_off_keeps_what_is_there() -> None:
@@ -110,7 +88,6 @@ def test_a_body_that_is_cut_off_keeps_what_is_there() -> None:
 @pytest.mark.parametrize(
     "content",
     [
-        _PLAIN[:12],
         _PLAIN[:15],
         b"RIFF\x04\x00\x00\x00WEBP" + _PLAIN[12:],
         pieces.riff((b"EXIF", SECRET)),
