@@ -1,4 +1,4 @@
-"""The dashboard's first page: what a person reads there, and what it costs."""
+"""The dashboard's first page: what it shows, and how many queries it takes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,19 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import User
-from dashboard import access_requests
+from accounts.models import LinkedAccount, User
+from dashboard import access_requests, home_facts
+from dashboard.models import AccessRequest
 from imagehost.models import Usage
 from lookup.models import Profile
 from oidc_provider.models import UsageCount
-from tests.support.browser import Browser
+from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
+from tests.factories.dashboard import DeniedRequestFactory
+from tests.factories.lookup import AssetFactory, LinkFactory
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 HOME = "/dashboard/"
 DAY = timedelta(days=1)
@@ -33,10 +37,11 @@ def user(db: None) -> User:
 
 @pytest.fixture
 def browser(user: User) -> Browser:
-    return Browser().open("/accounts/login/").submit(login=user.username, password=PASSWORD)
+    return browser_of(user)
 
 
-def test_a_new_person_lands_here_and_reads_what_to_do(browser: Browser) -> None:
+def test_a_new_user_lands_here_and_reads_what_to_do(user: User) -> None:
+    browser = Browser().open("/accounts/login/").submit(login=user.username, password=PASSWORD)
     assert browser.response.request["PATH_INFO"] == HOME
     assert problems_of(browser.response) == []
     for words in (
@@ -53,11 +58,17 @@ def test_a_new_person_lands_here_and_reads_what_to_do(browser: Browser) -> None:
 
 
 def test_steps_that_are_done_are_no_longer_named(browser: Browser, user: User) -> None:
-    Profile.objects.filter(user=user).update(description="I count")
+    LinkedAccountFactory(user=user, kind=LinkedAccount.Kind.SCROBBLER)
+    assert "0 of 4 done" in browser.open(HOME).text
+    profile = Profile.objects.get(user=user)
+    Profile.objects.update(description="I count")
+    LinkFactory(profile=profile)
     LinkedAccountFactory(user=user)
-    assert "2 of 4 done" in browser.open(HOME).text
-    assert "Say something about yourself" not in browser.text
-    assert "Link your chat account" not in browser.text
+    assert "3 of 4 done" in browser.open(HOME).text
+    for words in ("Say something about yourself", "Add a link", "Link your chat account"):
+        assert words not in browser.text
+    Profile.objects.update(avatar=AssetFactory(owner=user))
+    assert "Add a picture" not in browser.open(HOME).text
 
 
 def test_weak_spots_are_named(browser: Browser, user: User) -> None:
@@ -71,20 +82,21 @@ def test_weak_spots_are_named(browser: Browser, user: User) -> None:
     assert "A password alone" not in browser.text
 
 
-def test_keys_that_end_soon_are_named(browser: Browser, user: User) -> None:
+def test_keys_that_expire_within_a_week_are_named_unless_they_are_replaced(browser: Browser, user: User) -> None:
     now = timezone.now()
-    ApiKeyFactory(owner=user, name="Soon", expires_at=now + 6 * DAY)
-    ApiKeyFactory(owner=user, name="Later", expires_at=now + 8 * DAY)
-    ApiKeyFactory(owner=user, name="Gone", expires_at=now - DAY)
+    replacement = ApiKeyFactory(owner=user, name="Later", expires_at=now + 7 * DAY + timedelta(minutes=1))
+    soon = ApiKeyFactory(owner=user, name="Soon", expires_at=now + 7 * DAY)
+    ApiKeyFactory(owner=user, name="Replaced", expires_at=now + DAY, replaced_by=replacement)
+    ApiKeyFactory(owner=user, name="Gone", expires_at=now)
     ApiKeyFactory(name="Foreign", expires_at=now + DAY)
+    facts = home_facts.of(user, now)
+    assert (facts.ending_keys, facts.keys) == ([soon], 3)
     text = browser.open(HOME).text
     assert "Soon ends on" in text
-    assert "2 keys of yours work." in text
-    for name in ("Later", "Gone", "Foreign"):
-        assert name not in text
+    assert "3 keys of yours work." in text
 
 
-def test_requests_and_their_answers_are_told(browser: Browser, user: User) -> None:
+def test_requests_and_their_answers_are_shown(browser: Browser, user: User) -> None:
     key = ApiKeyFactory(owner=user, permissions=[])
     asked = access_requests.ask_for_permission(key=key, permission="lookup:user", reason="A bot")
     access_requests.ask_for_scope(user=user, scope="email", reason="A shop")
@@ -95,32 +107,40 @@ def test_requests_and_their_answers_are_told(browser: Browser, user: User) -> No
     assert "Say more, please" in text
 
 
-def test_apps_with_errors_lately_are_named(browser: Browser, user: User) -> None:
+def test_answers_are_shown_for_14_days(user: User) -> None:
     now = timezone.now()
-    failing, old, fine = (ApplicationFactory(user=user, name=name) for name in ("Failing", "Old", "Fine"))
+    last = DeniedRequestFactory(user=user, decided_at=now - 14 * DAY)
+    DeniedRequestFactory(user=user, decided_at=now - 14 * DAY - timedelta(seconds=1))
+    DeniedRequestFactory(user=user, decided_at=now, state=AccessRequest.State.WITHDRAWN)
+    assert home_facts.of(user, now).requests == [last]
+
+
+def test_apps_with_errors_in_the_last_24_hours_are_named_the_worst_first(browser: Browser, user: User) -> None:
+    now = timezone.now()
+    bad, worse, old, fine = (ApplicationFactory(user=user, name=name) for name in ("Bad", "Worse", "Old", "Fine"))
     for application, age, outcome in (
-        (failing, 1, "invalid_grant"),
-        (failing, 2, "invalid_client"),
-        (failing, 1, "ok"),
-        (old, 25, "invalid_grant"),
-        (fine, 1, "ok"),
+        (bad, timedelta(hours=24), "invalid_grant"),
+        (worse, timedelta(hours=1), "invalid_grant"),
+        (worse, timedelta(hours=2), "invalid_client"),
+        (worse, timedelta(hours=1), "ok"),
+        (old, timedelta(hours=24, seconds=1), "invalid_grant"),
+        (fine, timedelta(hours=1), "ok"),
     ):
-        hour = now - timedelta(hours=age)
-        UsageCount.objects.create(application=application, hour=hour, kind="CODE", outcome=outcome, count=3)
+        UsageCount.objects.create(application=application, hour=now - age, kind="CODE", outcome=outcome, count=3)
+    assert [(app.application, app.errors) for app in home_facts.of(user, now).failing_apps] == [(worse, 6), (bad, 3)]
     text = browser.open(HOME).text
-    assert "Failing: 6 requests failed" in text
-    assert "Old:" not in text
-    assert "Fine:" not in text
-    assert "3 apps of yours" in text
+    assert "Worse: 6 requests failed" in text
+    assert "4 apps of yours" in text
 
 
-def test_storage_is_told_in_words(browser: Browser, user: User) -> None:
+def test_used_storage_is_shown(browser: Browser, user: User) -> None:
     Usage.objects.create(owner=user, used_bytes=512 * 1024 * 1024)
     assert "512.0" in browser.open(HOME).text.replace("\xa0", " ")
     (bar,) = browser.page.xpath("//progress[@aria-label='Storage']")
     assert int(bar.get("value")) * 2 == int(bar.get("max"))
 
 
+@pytest.mark.embedded
 def test_the_page_costs_the_same_however_much_there_is(browser: Browser, user: User) -> None:
     counts, now = [], timezone.now()
     for amount in (1, 9):
@@ -136,5 +156,5 @@ def test_the_page_costs_the_same_however_much_there_is(browser: Browser, user: U
     assert counts == [11, 11]  # user, deletion of the account, and the 9 of `home_facts.of`
 
 
-def test_the_page_is_for_those_who_signed_in() -> None:
+def test_the_page_requires_a_login() -> None:
     assert Client().get(HOME).headers["Location"] == f"/accounts/login/?next={HOME}"
