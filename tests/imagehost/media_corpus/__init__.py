@@ -1,4 +1,4 @@
-"""Files of all eight types by several encoders, and hostile or mislabelled ones, with what must come of each.
+"""Files of all eight types by several encoders, other formats and hostile files, with what must come of each.
 
 Nothing is committed as binary: a file is made when it is asked for, and kept for the process. Names are known before:
 
@@ -13,7 +13,7 @@ from tests.imagehost.media_corpus import (
     disguises,
     hostile_images,
     hostile_videos,
-    mislabelled,
+    other_formats,
     real_images,
     real_videos,
     truncated,
@@ -27,15 +27,13 @@ __all__ = [
     "REFUSED_NAMES",
     "TAKEN_NAMES",
     "Sample",
-    "hostile_files",
-    "real_files",
     "sample",
 ]
 
 _REAL: dict[str, Maker] = {**real_images.MAKERS, **real_videos.MAKERS}
 _HOSTILE: dict[str, Maker] = {
     **disguises.MAKERS,
-    **mislabelled.MAKERS,
+    **other_formats.MAKERS,
     **hostile_images.MAKERS,
     **hostile_videos.MAKERS,
     **truncated.MAKERS,
@@ -46,7 +44,7 @@ REAL_NAMES = tuple(_REAL)
 HOSTILE_NAMES = tuple(_HOSTILE)
 """Everything else: most must be refused (`mime` is None), some are taken as what they are."""
 
-TAKEN_NAMES = REAL_NAMES + tuple(mislabelled.LABELS) + tuple(hostile_images.TAKEN) + tuple(truncated.TAKEN)
+TAKEN_NAMES = REAL_NAMES + tuple(hostile_images.TAKEN) + tuple(truncated.TAKEN)
 BROKEN_NAMES = ("webp-of-zeros", *truncated.TAKEN)
 """Those of `TAKEN_NAMES` that give no preview."""
 REFUSED_NAMES = tuple(name for name in HOSTILE_NAMES if name not in TAKEN_NAMES)
@@ -55,11 +53,3 @@ REFUSED_NAMES = tuple(name for name in HOSTILE_NAMES if name not in TAKEN_NAMES)
 @functools.cache
 def sample(name: str) -> Sample:
     return (_REAL | _HOSTILE)[name]()
-
-
-def real_files() -> list[Sample]:
-    return [sample(name) for name in REAL_NAMES]
-
-
-def hostile_files() -> list[Sample]:
-    return [sample(name) for name in HOSTILE_NAMES]

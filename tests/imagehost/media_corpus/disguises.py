@@ -15,9 +15,7 @@ SCRIPT = b"<script>alert(document.domain)</script>"
 HTML = b"<!DOCTYPE html><html><head><title>x</title></head><body>" + SCRIPT + b"</body></html>"
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">' + SCRIPT + b"</svg>"
 PHP = b"<?php system($_GET['c']); ?>"
-PDF = b"%PDF-1.7\n1 0 obj<</Type/Catalog>>endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n"
 ELF = b"\x7fELF\x02\x01\x01" + bytes(9) + b"\x02\0\x3e\0\x01\0\0\0" + bytes(40)
-EXE = b"MZ\x90\0\x03\0\0\0\x04\0\0\0\xff\xff" + bytes(46) + b"\x40\0\0\0PE\0\0" + bytes(100)
 HLS = b"#EXTM3U\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:10.0,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n"
 CONCAT = b"ffconcat version 1.0\nfile '/etc/passwd'\n"
 JAVASCRIPT = b"/* x */ fetch('/api').then(r => r.json());\n" * 4
@@ -45,21 +43,13 @@ def _image(name: str) -> bytes:
 
 _PLAIN: dict[str, tuple[bytes, str, str]] = {
     "html-as-jpeg": (HTML, "photo.jpg", "image/jpeg"),
-    "html-as-mp4": (HTML, "video.mp4", "video/mp4"),
     "svg-as-png": (SVG, "drawing.png", "image/png"),
-    "svg-as-svg": (SVG, "drawing.svg", "image/svg+xml"),
-    "script-as-webp": (JAVASCRIPT, "x.webp", "image/webp"),
     "php-as-gif": (PHP, "x.php.gif", "image/gif"),
-    "pdf-as-avif": (PDF, "x.avif", "image/avif"),
     "linux-program-as-png": (ELF, "x.png", "image/png"),
-    "windows-program-as-mov": (EXE, "x.mov", "video/quicktime"),
     "hls-playlist-as-mp4": (HLS, "x.mp4", "video/mp4"),
     "concat-playlist-as-webm": (CONCAT, "x.webm", "video/webm"),
-    "text-as-png": (b"just a line of text\n", "x.png", "image/png"),
     "empty": (b"", "x.png", "image/png"),
-    "one-byte": (b"\x89", "x.png", "image/png"),
     "zeros": (bytes(4096), "x.mp4", "video/mp4"),
-    "noise": (bytes((n * n * 31 + n * 7 + 13) % 251 for n in range(4096)), "x.jpg", "image/jpeg"),
 }
 _MADE: dict[str, tuple[Callable[[], bytes], str, str]] = {
     "zip-as-png": (archive, "x.png", "image/png"),
@@ -67,14 +57,11 @@ _MADE: dict[str, tuple[Callable[[], bytes], str, str]] = {
     # a signature, and nothing behind it that keeps its promise
     "png-signature-and-html": (lambda: PNG_SIGNATURE + HTML, "x.png", "image/png"),
     "png-header-and-html": (lambda: png()[:33] + HTML, "x.png", "image/png"),
-    "jpeg-signature-and-html": (lambda: b"\xff\xd8\xff\xe0" + HTML, "x.jpg", "image/jpeg"),
     "jpeg-comment-and-html": (lambda: b"\xff\xd8\xff\xfe\0\x02" + HTML, "x.jpg", "image/jpeg"),
     "gif-signature-and-script": (lambda: b"GIF89a=1;" + JAVASCRIPT, "x.gif", "image/gif"),
-    "gif-signature-and-php": (lambda: b"GIF89a" + PHP, "x.gif", "image/gif"),
     "webp-signature-and-html": (lambda: b"RIFF" + b"\0\x02\0\0" + b"WEBPVP8 " + HTML, "x.webp", "image/webp"),
     "webp-of-script": (lambda: riff((b"VP8 ", SCRIPT)), "x.webp", "image/webp"),
     "avif-signature-and-html": (lambda: ftyp(b"avif", b"mif1") + HTML, "x.avif", "image/avif"),
-    "mp4-signature-and-html": (lambda: ftyp(b"isom", b"mp42") + HTML, "x.mp4", "video/mp4"),
     "mp4-signature-and-playlist": (lambda: ftyp(b"isom", b"mp42") + HLS, "x.mp4", "video/mp4"),
     "mov-signature-and-html": (lambda: box(b"wide") + HTML, "x.mov", "video/quicktime"),
     "mov-box-of-html": (lambda: box(b"mdat", HTML), "x.mov", "video/quicktime"),
@@ -83,19 +70,14 @@ _MADE: dict[str, tuple[Callable[[], bytes], str, str]] = {
     "webm-signature-and-html": (lambda: ebml_header(b"webm") + HTML, "x.webm", "video/webm"),
     # a whole picture, and something behind it
     "png-and-zip": (lambda: _image("png") + archive(), "x.png", "image/png"),
-    "png-and-html": (lambda: _image("png") + HTML, "x.png", "image/png"),
     "jpeg-and-zip": (lambda: _image("jpeg") + archive(), "x.jpg", "image/jpeg"),
     "jpeg-and-html": (lambda: _image("jpeg") + HTML, "x.jpg", "image/jpeg"),
-    "jpeg-and-php": (lambda: _image("jpeg") + PHP, "x.jpg", "image/jpeg"),
     "gif-and-zip": (lambda: _image("gif") + archive(), "x.gif", "image/gif"),
-    "gif-and-html": (lambda: _image("gif") + HTML, "x.gif", "image/gif"),
     "webp-and-zip": (lambda: _image("webp") + archive(), "x.webp", "image/webp"),
     "avif-and-zip": (lambda: _image("avif") + archive(), "x.avif", "image/avif"),
     "mp4-and-zip": (lambda: recorded(MP4) + archive(), "x.mp4", "video/mp4"),
-    "mp4-and-html": (lambda: recorded(MP4) + HTML, "x.mp4", "video/mp4"),
     "webm-and-zip": (lambda: recorded(WEBM) + archive(), "x.webm", "video/webm"),
     "zip-and-png": (lambda: archive() + _image("png"), "x.png", "image/png"),
-    "html-and-jpeg": (lambda: HTML + _image("jpeg"), "x.jpg", "image/jpeg"),
 }
 
 

@@ -78,14 +78,11 @@ _REFUSED: dict[str, tuple[MediaType, Callable[[], bytes]]] = {
     "mp4-frames-of-zeros": (media.MP4, lambda: _overwritten(recorded(MP4), b"mdat")),
     "mp4-moov-of-zeros": (media.MP4, lambda: _overwritten(recorded(MP4), b"moov")),
     "mp4-unknown-codec": (media.MP4, lambda: _replaced(recorded(MP4), b"avc1\0", b"zzzz\0")),
-    "mov-brand-alone": (media.MOV, lambda: ftyp(b"qt  ", b"qt  ")),
     "mov-without-moov": (media.MOV, lambda: without_box(recorded(MOV), b"moov")),
-    "mov-wide-alone": (media.MOV, lambda: box(b"wide")),
     "mov-mdat-alone": (media.MOV, lambda: box(b"mdat", bytes(1000))),
     "webm-header-alone": (media.WEBM, lambda: ebml_header(b"webm")),
     "webm-empty-segment": (media.WEBM, _webm_of),
     "webm-track-without-frames": (media.WEBM, lambda: _webm_of(_track(96, 64))),
-    "webm-live-without-frames": (media.WEBM, lambda: _webm_of(_track(96, 64), size=_UNKNOWN)),
     "webm-cut-before-clusters": (media.WEBM, _webm_cut_before_clusters),
     "webm-0x0": (media.WEBM, lambda: _webm_of_frame_size(0, 0)),
     # bombs
@@ -106,8 +103,6 @@ _REFUSED: dict[str, tuple[MediaType, Callable[[], bytes]]] = {
     "webm-header-of-unknown-length": (media.WEBM, lambda: ebml(0x1A45DFA3, ebml(0x4282, b"webm"), size=_UNKNOWN)),
     # lies about the type
     "webm-doc-type-webmx": (media.WEBM, lambda: _replaced(recorded(WEBM), b"\x42\x82\x84webm", b"\x42\x82\x84webx")),
-    "webm-doc-type-behind-header": (media.WEBM, lambda: ebml(0x1A45DFA3) + ebml(0x4282, b"webm")),
-    "webm-signature-alone": (media.WEBM, lambda: b"\x1a\x45\xdf\xa3"),
 }
 
 

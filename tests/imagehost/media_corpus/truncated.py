@@ -31,19 +31,19 @@ _WHOLE: dict[MediaType, Callable[[], bytes]] = {
     media.MOV: lambda: recorded(MOV),
 }
 _IN_HEADER: dict[MediaType, tuple[int, ...]] = {
-    media.PNG: (8, 16, 24, 33, 40),
-    media.JPEG: (3, 20, 100, 200, 600),
-    media.WEBP: (12, 16, 25, 500),
-    media.GIF: (6, 10, 13, 400),
-    media.AVIF: (16, 32, 100, 250),
-    media.MP4: (16, 32, 500, 1500),
-    media.WEBM: (4, 30, 200, 400),
-    media.MOV: (16, 32, 500, 1500),
+    media.PNG: (16, 40),
+    media.JPEG: (20, 600),
+    media.WEBP: (16, 500),
+    media.GIF: (10, 400),
+    media.AVIF: (32, 250),
+    media.MP4: (32, 1500),
+    media.WEBM: (30, 400),
+    media.MOV: (32, 1500),
 }
 _IN_BODY: dict[MediaType, tuple[float, ...]] = {
-    media.PNG: (0.2, 0.5, 0.99),
-    media.JPEG: (0.3, 0.5, 0.95),
-    media.GIF: (0.3, 0.5, 0.95),
+    media.PNG: (0.2, 0.99),
+    media.JPEG: (0.3, 0.95),
+    media.GIF: (0.3, 0.95),
 }
 
 

@@ -1,4 +1,4 @@
-"""Real files under wrong names: ours are taken as what they are, formats that are not ours are refused."""
+"""Formats that are not ours, under the names of ours. All are refused."""
 
 import struct
 from collections.abc import Callable
@@ -7,35 +7,10 @@ from typing import Any
 from PIL import Image
 
 from imagehost import media
-from tests.imagehost.media_corpus import real_images, real_videos
 from tests.imagehost.media_corpus.pieces import box, ftyp
 from tests.imagehost.media_corpus.real_images import encoded, of_brand, picture
 from tests.imagehost.media_corpus.real_videos import Recipe, recorded
-from tests.imagehost.media_corpus.sample import Maker, Sample, refused
-
-LABELS = {
-    "png-called-jpeg": ("png-rgb", "photo.jpg", "image/jpeg"),
-    "jpeg-called-png": ("jpeg-baseline", "photo.png", "image/png"),
-    "gif-called-mp4": ("gif-animated", "clip.mp4", "video/mp4"),
-    "avif-without-a-type": ("avif-lossy", "photo", "application/octet-stream"),
-    "webp-called-html": ("webp-lossy", "page.html", "text/html"),
-    "png-called-php": ("png-rgb", "shell.php", "application/x-php"),
-    "mp4-called-png": ("mp4-h264", "still.png", "image/png"),
-    "webm-called-mkv": ("webm-vp9", "clip.mkv", "video/x-matroska"),
-    "mov-called-mp4": ("mov-h264", "clip.mp4", "video/mp4"),
-    "mp4-called-m4v": ("mp4-brand-m4v", "clip.m4v", "video/x-m4v"),
-}
-
-
-def _labelled(name: str) -> Maker:
-    original, claimed_name, claimed_mime = LABELS[name]
-
-    def make() -> Sample:
-        real = {**real_images.MAKERS, **real_videos.MAKERS}[original]()
-        facts: dict[str, Any] = {**vars(real), "name": name, "claimed_name": claimed_name, "claimed_mime": claimed_mime}
-        return Sample(**facts)
-
-    return make
+from tests.imagehost.media_corpus.sample import Maker, refused
 
 
 def _sound(muxer: str, codec: str) -> Callable[[], bytes]:
@@ -84,7 +59,4 @@ def _other(name: str) -> Maker:
     return lambda: refused(name, make(), claimed_name, claimed_mime)
 
 
-MAKERS: dict[str, Maker] = {
-    **{name: _labelled(name) for name in LABELS},
-    **{name: _other(name) for name in _OTHERS},
-}
+MAKERS: dict[str, Maker] = {name: _other(name) for name in _OTHERS}
