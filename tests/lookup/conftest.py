@@ -5,6 +5,8 @@ Imports of models stand inside the fixtures: pytest may load this file before Dj
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,30 +22,23 @@ def hosts(settings: Settings) -> None:
     """Each kind of URL has a host of its own, so that none can stand in for another."""
     from tests.lookup import filled
 
-    settings.BASE_URL = filled.BASE
-    settings.UPLOAD_CDN_URL = filled.CDN
-    settings.ASSET_URL = filled.ART
+    for name, url in filled.HOSTS.items():
+        setattr(settings, name, url)
 
 
 @pytest.fixture
 def unlimited(settings: Settings) -> None:
-    """For tests that ask more often in a minute than anybody may."""
+    """For tests that send more requests in a minute than the limits allow."""
     settings.RATE_LIMITS_ENABLED = False
 
 
 @pytest.fixture
 def operator(db: None, hosts: None) -> User:
     """The first account of the service, whose uid is 0. Both keys are theirs."""
-    from accounts.models import Permission
-    from tests.factories.accounts import ApiKeyFactory, UserFactory
-    from tests.lookup.answers import ACCOUNT_SECRET, LOOKUP_SECRET
-    from tests.lookup.filled import OPERATOR
+    from accounts.models import User
+    from tests.lookup import filled
 
-    operator = UserFactory(id=OPERATOR, username="Opal", plan="PREMIUM")
-    ApiKeyFactory(owner=operator, secret=LOOKUP_SECRET, permissions=[Permission.LOOKUP_USER.value])
-    ApiKeyFactory(owner=operator, secret=ACCOUNT_SECRET, permissions=[Permission.ACCOUNT.value])
-    assert operator.uid == 0
-    return operator
+    return User.objects.filter(pk=filled.OPERATOR).first() or filled.make_operator()
 
 
 @pytest.fixture
@@ -55,9 +50,20 @@ def bare(operator: User) -> User:
     return UserFactory(id=BARE, username="Bare", created_at=MOMENT)
 
 
-@pytest.fixture
-def filled(operator: User) -> Filled:
-    """Ada, of whom every field of the documents is filled at least once."""
-    from tests.lookup.filled import fill
+@pytest.fixture(scope="module")
+def everybody(module_db: None) -> Iterator[Filled]:
+    """Ada, of whom every field of the documents is filled at least once, and the people around her."""
+    from django.conf import settings
 
-    return fill(operator)
+    from tests.lookup import filled
+
+    with pytest.MonkeyPatch.context() as patched:
+        for name, url in filled.HOSTS.items():
+            patched.setattr(settings, name, url)
+        yield filled.fill(filled.make_operator())
+
+
+@pytest.fixture
+def filled(everybody: Filled, db: None, hosts: None) -> Filled:
+    """Everybody, as objects that the test may change; what it writes is rolled back."""
+    return copy.deepcopy(everybody)

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from accounts import bans, users
-from accounts.models import LinkedAccount, User
+from accounts.models import LinkedAccount, Permission, User
 from lookup.models import Asset, Comment, Profile, UserDocument
-from tests.factories.accounts import LinkedAccountFactory, UserFactory
+from tests.factories.accounts import ApiKeyFactory, LinkedAccountFactory, UserFactory
 from tests.factories.lookup import (
     AliasRowFactory,
     AssetFactory,
@@ -18,8 +18,10 @@ from tests.factories.lookup import (
     main_profile,
     shown,
 )
+from tests.lookup.answers import ACCOUNT_SECRET, LOOKUP_SECRET
 
 BASE, CDN, ART = "https://id.example.net", "https://cdn.example.net", "https://art.example.net/v1"
+HOSTS = {"BASE_URL": BASE, "UPLOAD_CDN_URL": CDN, "ASSET_URL": ART}
 
 
 def row(number: int) -> str:
@@ -44,6 +46,15 @@ class Filled:
     ben: User
     cleo: User
     mal: User
+
+
+def make_operator() -> User:
+    """The first account of the service, with a key for each form."""
+    operator = UserFactory(id=OPERATOR, username="Opal", plan="PREMIUM")
+    ApiKeyFactory(owner=operator, secret=LOOKUP_SECRET, permissions=[Permission.LOOKUP_USER.value])
+    ApiKeyFactory(owner=operator, secret=ACCOUNT_SECRET)
+    assert operator.uid == 0
+    return operator
 
 
 def fill(operator: User) -> Filled:
