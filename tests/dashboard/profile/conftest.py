@@ -1,4 +1,4 @@
-"""Somebody who is signed in, and a store of uploads for each test.
+"""A user who is signed in, and a store of uploads for each test.
 
 Models are imported inside the fixtures: pytest reads this file before Django is set up.
 """
@@ -47,10 +47,8 @@ def profile(user: User) -> Profile:
 
 @pytest.fixture
 def signed_in(client: Client, user: User) -> Client:
-    """Signed in as `user`, through the page."""
-    from tests.factories.accounts import PASSWORD
-
-    client.post("/accounts/login/", {"login": user.username, "password": PASSWORD})
+    """Signed in as `user`."""
+    client.force_login(user)
     return client
 
 

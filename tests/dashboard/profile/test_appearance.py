@@ -1,7 +1,8 @@
-"""The 22 settings keys: each is edited, refused, reset, and seen in lookups; only what differs is stored."""
+"""The 22 settings keys: each setting is edited, refused, reset, and seen in lookups; only what differs is stored."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,95 +16,103 @@ from dashboard.forms.profile_settings import SettingsForm, field_name
 from lookup import document_checks, profiles, settings_schema
 from lookup.models import Profile
 from lookup.settings_schema import FIELDS, KEYS, Field
-from lookup.values import Color, FlatObject, Number, Text, TextList
+from lookup.values import Boolean, Color, FlatObject, Number, Text, TextList
 from tests.dashboard.profile.pages import filled, said
-from tests.dashboard.profile.typed import other_value
 from tests.pages.markup import page_of
 
 PAGE = "/dashboard/profile/appearance/"
 BY_NAME = {field_name(field): field for field in FIELDS}
 
 
-def typed(form: dict[str, Any], field: Field) -> dict[str, Any]:
-    """The form with another value in that field."""
-    _, text = other_value(field)
-    if text is None:
-        return {name: value for name, value in form.items() if name != field_name(field)}
-    return form | {field_name(field): text}
+def other_value(field: Field) -> tuple[Any, str | None]:
+    """A value that is not the default, as lookups show it and as it is typed; None: the box is not ticked. Any: a
+    JSON value."""
+    match field.rule:
+        case Boolean():
+            return not field.default, None if field.default else "on"
+        case Number(minimum, maximum):
+            value = maximum if field.default != maximum else minimum
+            return value, str(value)
+        case Color():
+            return "#1B5e4b80", "#1B5e4b80"
+        case Text(choices=(_, *_)):
+            return field.rule.choices[-1], field.rule.choices[-1]
+        case Text():
+            return "“Ünïcode” <b>", "“Ünïcode” <b>"
+        case TextList():
+            return ["One", "Zwei = 2"], " One\r\n\r\nZwei = 2\r\n"
+        case FlatObject():
+            shown = {"speed": 2.5, "name": "snow", "on": True, "two words": "true"}
+            return shown, 'speed = 2.5\r\nname = snow\r\n\r\non=true\r\ntwo words = "true"'
+    raise TypeError(field)
 
 
+def typed(form: dict[str, Any], *fields: Field) -> dict[str, Any]:
+    """The form with other values in these fields."""
+    form = dict(form)
+    for field in fields:
+        _, text = other_value(field)
+        if text is None:
+            form.pop(field_name(field), None)
+        else:
+            form[field_name(field)] = text
+    return form
+
+
+@functools.cache
 def untouched_form() -> dict[str, Any]:
     """What a browser sends of the form of a new profile."""
-    form = {"version": "0"}
-    for name, bound in ((name, SettingsForm(profile=Profile())[name]) for name in BY_NAME):
-        value = bound.value()
-        if value is not False:
-            form[name] = "on" if value is True else str(value)
-    return form
+    empty = SettingsForm(profile=Profile())
+    values = {"version": "0"} | {name: empty[name].value() for name in BY_NAME}
+    return {name: "on" if value is True else str(value) for name, value in values.items() if value is not False}
 
 
 def stored(profile: Profile) -> Any:
     return Profile.objects.get(pk=profile.pk).settings
 
 
-def test_the_page_has_a_part_for_each_of_the_22_keys(signed_in: Client, profile: Profile) -> None:
+def test_the_page_has_a_part_for_each_of_the_22_keys(signed_in: Client) -> None:
     parts = [part for group in signed_in.get(PAGE).context["form"].groups() for part in group.parts]
     assert sorted(part.key for part in parts) == sorted(KEYS)
     assert len(parts) == 22
-    assert [field.name for part in parts for field in part.fields if field.name not in BY_NAME] == []
-    assert sum(len(part.fields) for part in parts) == len(FIELDS)
+    assert sorted(field.name for part in parts for field in part.fields) == sorted(BY_NAME)
     assert set(profile_labels.LABELS) | set(profile_labels.HELP) <= set(BY_NAME)
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_each_setting_of_a_key_goes_from_the_form_to_the_lookup_and_back(
-    key: str, signed_in: Client, profile: Profile, looked_up: Callable[..., Any]
+def test_every_setting_goes_from_the_form_to_the_lookup_and_back(
+    signed_in: Client, profile: Profile, looked_up: Callable[..., Any]
 ) -> None:
-    fields = [field for field in FIELDS if field.key == key]
-    form = filled(signed_in, PAGE, "version")
-    for field in fields:
-        form = typed(form, field)
-    response = signed_in.post(PAGE, form)
+    untouched = filled(signed_in, PAGE, "version")
+    response = signed_in.post(PAGE, typed(untouched, *FIELDS))
     assert response.status_code == 302, response.context["form"].errors
-    wanted = {field.name: other_value(field)[0] for field in fields}
-    assert stored(profile) == {key: wanted}
-    told = looked_up("profile")["profile"]["settings"]
-    assert told == {**settings_schema.filled({}), key: wanted}
-    signed_in.post(PAGE, filled(signed_in, PAGE, "version"))
-    assert stored(profile) == {key: wanted}
-    signed_in.post(f"{PAGE}{key}/reset/")
+    wanted = {key: {field.name: other_value(field)[0] for field in FIELDS if field.key == key} for key in KEYS}
+    assert stored(profile) == wanted
+    assert looked_up("profile")["profile"]["settings"] == wanted
+    again = filled(signed_in, PAGE, "version")
+    signed_in.post(PAGE, again)
+    assert stored(profile) == wanted
+    signed_in.post(PAGE, untouched | {"version": again["version"]})
     assert stored(profile) == {}
     assert list(document_checks.differences()) == []
 
 
-@pytest.mark.parametrize("name", BY_NAME)
-def test_a_single_setting_changes_alone(name: str) -> None:
-    field = BY_NAME[name]
+def test_an_emptied_number_is_the_default(signed_in: Client, user: User, profile: Profile) -> None:
+    profiles.change(profile=profile, values={"settings": {"cardSettings": {"blur": 7}}}, by=user)
+    signed_in.post(PAGE, filled(signed_in, PAGE, "version") | {"cardSettings.blur": ""})
+    assert stored(profile) == {}
+
+
+@pytest.mark.parametrize("rule", [Boolean, Number, Color, Text, TextList, FlatObject])
+def test_a_single_setting_changes_alone(rule: type) -> None:
+    field = next(field for field in FIELDS if isinstance(field.rule, rule))
     form = SettingsForm(typed(untouched_form(), field), profile=Profile())
     assert form.is_valid(), form.errors
     assert settings_schema.validated(form.chosen()) == {field.key: {field.name: other_value(field)[0]}}
 
 
-def test_everything_at_once_is_saved_and_taken_back(signed_in: Client, profile: Profile) -> None:
-    form = filled(signed_in, PAGE, "version")
-    for field in FIELDS:
-        form = typed(form, field)
-    signed_in.post(PAGE, form)
-    assert sum(len(values) for values in stored(profile).values()) == len(FIELDS)
-    untouched = settings_schema.filled({})
-    back = filled(signed_in, PAGE, "version")
-    for name, field in BY_NAME.items():
-        default = untouched[field.key][field.name]
-        back.pop(name, None)
-        if default is True:
-            back[name] = "on"
-        elif isinstance(default, int | float) and not isinstance(default, bool):
-            back[name] = str(default)
-    signed_in.post(PAGE, back)
-    assert stored(profile) == {}
-
-
-def test_what_the_form_cannot_say_stays_as_it_is_stored(signed_in: Client, user: User, profile: Profile) -> None:
+def test_values_that_the_form_cannot_show_stay_as_they_are_stored(
+    signed_in: Client, user: User, profile: Profile
+) -> None:
     given = {
         "typewriterSettings": {"descriptions": ["two\nlines", " spaces "], "speed": 100.0},
         "backgroundSettings": {"effectSettings": {"a=b": "x\ny", "c": 1.0}},
@@ -117,33 +126,40 @@ def test_what_the_form_cannot_say_stays_as_it_is_stored(signed_in: Client, user:
     assert type(stored(profile)["typewriterSettings"]["speed"]) is float
 
 
-WRONG = [(field, "green", "Must be a colour") for field in FIELDS if isinstance(field.rule, Color)]
-WRONG += [
-    (field, str(field.rule.maximum + 1), "less than or equal") for field in FIELDS if isinstance(field.rule, Number)
+WRONG: list[tuple[Callable[[Any], bool], Callable[[Any], str], str]] = [  # which rules, what is typed, the sentence
+    (lambda rule: isinstance(rule, Color), lambda rule: "green", "Must be a colour"),
+    (lambda rule: isinstance(rule, Number), lambda rule: str(rule.maximum + 1), "less than or equal"),
+    (lambda rule: isinstance(rule, Number), lambda rule: str(rule.minimum - 1), "greater than or equal"),
+    (lambda rule: isinstance(rule, Number), lambda rule: "many", "Enter a number."),
+    (lambda rule: isinstance(rule, Text) and not rule.choices, lambda rule: "x" * (rule.max_length + 1), "at most"),
+    (lambda rule: bool(getattr(rule, "choices", ())), lambda rule: "boom", "not one of the available choices"),
+    (lambda rule: isinstance(rule, TextList), lambda rule: "x\n" * 21, "at most 20 are allowed"),
+    (lambda rule: isinstance(rule, TextList), lambda rule: "x" * 201, "Entry 1: Has 201 characters"),
+    *(
+        (lambda rule: isinstance(rule, FlatObject), lambda rule, text=text: text, message)  # type: ignore[misc]
+        for text, message in (
+            ("speed", "Line 1: write a name, = and a value."),
+            ("a = [1, 2]", "a: Must be true or false, a number or a string."),
+            ("= 2", "Name : Must not be empty."),
+            ("a = 1e999", "a: Must be between"),
+        )
+    ),
 ]
-WRONG += [(field, "many", "Enter a number.") for field in FIELDS if isinstance(field.rule, Number)]
-WRONG += [(field, "x" * 1001, "at most") for field in FIELDS if isinstance(field.rule, Text) and not field.rule.choices]
-WRONG += [(field, "boom", "not one of the available choices") for field in FIELDS if getattr(field.rule, "choices", ())]
-WRONG += [(field, "x\n" * 21, "at most 20 are allowed") for field in FIELDS if isinstance(field.rule, TextList)]
-WRONG += [(field, "x" * 201, "Entry 1: Has 201 characters") for field in FIELDS if isinstance(field.rule, TextList)]
-for wrong, message in (
-    ("speed", "Line 1: write a name, = and a value."),
-    ("a = [1, 2]", "a: Must be true or false, a number or a string."),
-    ("= 2", "Name : Must not be empty."),
-    ("a = 1e999", "a: Must be between"),
-    (f"a = {'x' * 201}", "a: Has 201 characters"),
-):
-    WRONG += [(field, wrong, message) for field in FIELDS if isinstance(field.rule, FlatObject)]
 
 
-@pytest.mark.parametrize(("field", "value", "message"), WRONG, ids=[f"{field_name(row[0])}-{row[2]}" for row in WRONG])
-def test_a_value_that_breaks_its_rule_is_told_at_its_field(field: Field, value: str, message: str) -> None:
-    form = SettingsForm(untouched_form() | {field_name(field): value}, profile=Profile())
+@pytest.mark.parametrize(("is_meant", "wrong", "message"), WRONG, ids=[row[2] for row in WRONG])
+def test_a_value_that_breaks_its_rule_is_refused_at_its_field(
+    is_meant: Callable[[Any], bool], wrong: Callable[[Any], str], message: str
+) -> None:
+    fields = [field for field in FIELDS if is_meant(field.rule)]
+    form = SettingsForm(
+        untouched_form() | {field_name(field): wrong(field.rule) for field in fields}, profile=Profile()
+    )
     assert not form.is_valid()
-    assert list(form.errors) == [field_name(field)]
-    assert message in form.errors[field_name(field)][0]
-    part = next(part for group in form.groups() for part in group.parts if part.key == field.key)
-    assert part.is_open
+    assert sorted(form.errors) == sorted(map(field_name, fields))
+    assert [errors for errors in form.errors.values() if message not in errors[0]] == []
+    opened = {part.key for group in form.groups() for part in group.parts if part.is_open}
+    assert opened == {field.key for field in fields}
 
 
 def test_a_refused_value_saves_nothing_and_opens_its_part(signed_in: Client, profile: Profile) -> None:
