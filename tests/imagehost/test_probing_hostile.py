@@ -1,5 +1,6 @@
 """Hostile files are refused, and cost little; the child that reads them can do nothing else."""
 
+import functools
 import io
 import json
 import os
@@ -16,10 +17,8 @@ import pytest
 from PIL import Image
 
 from imagehost import media, probing
-from imagehost.prober import client
+from imagehost.prober import client, refusals
 from tests.imagehost import media_corpus
-
-pytestmark = pytest.mark.once
 
 ROOT = Path(__file__).parents[2]
 Rendering = Callable[[], tuple[int, Future[probing.Preview]]]
@@ -39,9 +38,15 @@ def test_it_is_refused(name: str, upload: Path) -> None:
 
 def test_at_least_sixty_files_are_hostile() -> None:
     assert len(media_corpus.REFUSED_NAMES) >= 60
-    assert set(media_corpus.REFUSED_NAMES) == {
-        sample.name for sample in media_corpus.hostile_files() if not sample.is_taken
-    }
+    assert not any(media_corpus.sample(name).is_taken for name in media_corpus.REFUSED_NAMES)
+
+
+def test_n_pixels_pass_and_one_more_is_a_bomb() -> None:
+    """Pillow has a limit of its own; of films and of AVIF this one alone counts."""
+    assert refusals.check_size(5, 17_895_697) == (5, 17_895_697)
+    for width, height in ((2, 44_739_243), (0, 1), (1, 0)):
+        with pytest.raises(refusals.Refused):
+            refusals.check_size(width, height)
 
 
 @pytest.mark.parametrize("name", ["png-bomb-whole", "png-text-bomb", "webp-bomb", "mp4-sample-count-bomb", "webm-bomb"])
@@ -67,14 +72,14 @@ ONE_OF_EACH = ["png-gps", "jpeg-gps", "webp-animated-gps", "gif-animated", "avif
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 def test_a_file_that_is_cut_off_anywhere_is_no_trouble_of_ours(name: str, upload: Path) -> None:
     sample = media_corpus.sample(name)
-    for sixteenth in range(16):
-        upload.write_bytes(sample.content[: len(sample.content) * sixteenth // 16])
+    for eighth in range(8):
+        upload.write_bytes(sample.content[: len(sample.content) * eighth // 8])
         assert outcome(upload) in {sample.mime, None}
 
 
 def test_random_damage_is_no_trouble_of_ours(upload: Path) -> None:
     chance = random.Random(20260101)  # noqa: S311  # the same damage in each run
-    for name in ONE_OF_EACH * 25:
+    for name in ONE_OF_EACH * 5:
         sample = media_corpus.sample(name)
         damaged = bytearray(sample.content)
         for _ in range(chance.choice((1, 2, 8))):
@@ -84,10 +89,11 @@ def test_random_damage_is_no_trouble_of_ours(upload: Path) -> None:
         assert outcome(upload) in {sample.mime, None}
 
 
+@functools.cache
 def endless_jpeg() -> bytes:
-    """Half a megabyte, and minutes to decode: the last of its progressive scans two thousand times over."""
+    """Small, and long to decode: the last of its progressive scans two thousand times over."""
     encoded = io.BytesIO()
-    Image.new("L", (9000, 9000), 128).save(encoded, "JPEG", progressive=True)
+    Image.new("L", (3000, 3000), 128).save(encoded, "JPEG", progressive=True)
     content = encoded.getvalue()
     scan = content[content.rindex(b"\xff\xda") : -2]
     return content[:-2] + scan * 2000 + content[-2:]
@@ -153,24 +159,18 @@ def test_the_child_can_do_little(rendering: Rendering) -> None:
     assert standard == [Path("/dev/null")] * 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGALRM, signal.SIGXCPU, signal.SIGSEGV])
-def test_a_child_that_a_limit_ends_or_that_crashes_refuses_the_file(
-    number: signal.Signals, rendering: Rendering
-) -> None:
+def test_a_child_that_is_ended_by_a_limit_refuses_the_file(rendering: Rendering) -> None:
     pid, coming = rendering()
-    os.kill(pid, number)
-    with pytest.raises(probing.InvalidMedia, match=f"ended by {number.name}"):
+    os.kill(pid, signal.SIGALRM)
+    with pytest.raises(probing.InvalidMedia, match="ended by SIGALRM"):
         coming.result()
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_child_that_is_ended_from_outside_says_nothing_about_the_file(
-    number: signal.Signals, rendering: Rendering
-) -> None:
-    pid, coming = rendering()
-    os.kill(pid, number)
-    with pytest.raises(probing.ProberFailed, match=f"ended by {number.name}"):
-        coming.result()
+def test_a_child_that_is_ended_from_outside_says_nothing_about_the_file() -> None:
+    for number in (signal.SIGKILL, signal.SIGTERM):
+        assert isinstance(client._ended_by(number), client.Failed)
+    for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGSEGV):
+        assert isinstance(client._ended_by(number), client.Killed)
 
 
 def test_a_zygote_that_ends_before_its_child_says_nothing_about_the_file(
@@ -196,15 +196,16 @@ def test_a_worker_that_ends_takes_busy_children_with_it(
 
 
 CONFINED = """
-import json, resource, signal
+import json, mmap, resource, signal
 from imagehost.prober import confinement
 confinement.confine()
 left, _ = signal.getitimer(signal.ITIMER_REAL)
 def fits(size):
     try:
-        return len(bytearray(size)) == size
-    except MemoryError:
+        mmap.mmap(-1, size).close()
+    except OSError:
         return False
+    return True
 image = [fits(900 << 20), fits(1100 << 20)]
 confinement.keep_to_video_memory()
 print(json.dumps([left, image, [fits(400 << 20), fits(600 << 20)]]))
