@@ -9,8 +9,6 @@ from tests.browser.people import Site, at_a_browser
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("browser")]
 
-pytestmark = pytest.mark.once
-
 
 def test_the_menu_shows_where_the_reader_is(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:

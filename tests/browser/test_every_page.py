@@ -14,8 +14,6 @@ from tests.browser.people import OPERATOR, STRANGER, USER, Site, at_a_browser
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("browser")]
 
-pytestmark = pytest.mark.once
-
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 

@@ -18,8 +18,6 @@ from tests.journeys.browser import TIMEOUT
 
 pytestmark = [pytest.mark.live, pytest.mark.xdist_group("browser")]
 
-pytestmark = pytest.mark.once
-
 scripts_or_not = pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
 PICTURE = Path(__file__).parents[2] / "docs" / "screenshots" / "consent.png"
 PLAN = "To show our members their own badges on our home page; a few calls a minute."

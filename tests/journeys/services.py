@@ -1,4 +1,4 @@
-"""The running service that journeys go through: the embedded default as users start it, or PostgreSQL with Redis."""
+"""The running services that journeys go through: one as in production, and the embedded default."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tests.journeys import people, processes
 from tests.journeys.operators import Operator
-from tests.journeys.post_office import LogPostOffice, PostOffice, SmtpPostOffice
+from tests.journeys.post_office import PostOffice, SmtpPostOffice
 from tests.journeys.processes import Server
 from tests.support import databases, ports
 
@@ -34,12 +34,28 @@ class Service:
 
 @contextlib.contextmanager
 def running(directory: Path) -> Iterator[Service]:
-    """The service in the form that DATABASE_URL and REDIS_URL say, without limits: all journeys share one address."""
+    """The service as in production, without limits: all journeys share one address. Nothing is in its database."""
     with contextlib.ExitStack() as stack:
-        if os.environ.get("DATABASE_URL"):
-            yield _production(directory, stack)
-        else:
-            yield _embedded(directory, stack)
+        (port,) = stack.enter_context(ports.held())
+        office = SmtpPostOffice()
+        stack.callback(office.close)
+        values = {
+            **embedded_values(directory, port, RATE_LIMITS_ENABLED="0"),
+            "DATABASE_URL": stack.enter_context(_database(os.environ["DATABASE_URL"])),
+            "REDIS_URL": f"{os.environ['REDIS_URL'].rpartition('/')[0]}/63",  # the tests empty those of their workers
+            "SECRET_KEY": secrets.token_urlsafe(48),
+            "SIGNING_KEY_ENCRYPTION_KEYS": secrets.token_urlsafe(48),
+            "EMAIL_HOST": "127.0.0.1",
+            "EMAIL_PORT": str(office.port),
+        }
+        operator = Operator(values, directory / "console.log")
+        stack.callback(operator.leave)
+        operator.do("prepare")
+        people.settle(operator)
+        command = [sys.executable, *GRANIAN.split(), "--host", "127.0.0.1", "--port", str(port)]
+        server = processes.start([*command, "config.wsgi:application"], values, directory / "log")
+        stack.callback(server.stop)
+        yield Service(server, operator, office)
 
 
 @contextlib.contextmanager
@@ -57,43 +73,6 @@ def embedded_server(directory: Path, **more: str) -> Iterator[Server]:
 def embedded_values(directory: Path, port: int, **more: str) -> dict[str, str]:
     """The environment of an embedded service."""
     return {"VAR_DIR": str(directory / "var"), "PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}", **more}
-
-
-def _embedded(directory: Path, stack: contextlib.ExitStack) -> Service:
-    server = stack.enter_context(embedded_server(directory, RATE_LIMITS_ENABLED="0"))
-    values = embedded_values(directory, int(server.base_url.rpartition(":")[2]))
-    return Service(server, _operator(values, directory, stack), LogPostOffice(server.log))
-
-
-def _production(directory: Path, stack: contextlib.ExitStack) -> Service:
-    (port,) = stack.enter_context(ports.held())
-    office = SmtpPostOffice()
-    stack.callback(office.close)
-    values = {
-        **embedded_values(directory, port, RATE_LIMITS_ENABLED="0"),
-        "DATABASE_URL": stack.enter_context(_database(os.environ["DATABASE_URL"])),
-        "REDIS_URL": os.environ["REDIS_URL"],
-        "SECRET_KEY": secrets.token_urlsafe(48),
-        "SIGNING_KEY_ENCRYPTION_KEYS": secrets.token_urlsafe(48),
-        "EMAIL_HOST": "127.0.0.1",
-        "EMAIL_PORT": str(office.port),
-    }
-    operator = _operator(values, directory, stack, is_new=True)
-    command = [sys.executable, *GRANIAN.split(), "--host", "127.0.0.1", "--port", str(port), "config.wsgi:application"]
-    server = processes.start(command, values, directory / "log")
-    stack.callback(server.stop)
-    return Service(server, operator, office)
-
-
-def _operator(
-    values: dict[str, str], directory: Path, stack: contextlib.ExitStack, *, is_new: bool = False
-) -> Operator:
-    operator = Operator(values, directory / "console.log")
-    stack.callback(operator.leave)
-    if is_new:
-        operator.do("prepare")
-    people.settle(operator)
-    return operator
 
 
 @contextlib.contextmanager
