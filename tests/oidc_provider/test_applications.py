@@ -15,9 +15,9 @@ from PIL import Image
 from accounts.models import AuditEvent, User
 from oidc_provider import applications, logos
 from oidc_provider.models import AccessToken, Application, Approval
-from tests.support.threads import together
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.oidc_provider import CLIENT_SECRET, ApplicationFactory
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 

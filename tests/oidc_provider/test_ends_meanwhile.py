@@ -15,8 +15,8 @@ from accounts.models import User
 from oidc_provider import applications, approvals, statements, tokens
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
 from oidc_provider.secret_hasher import digest
-from tests.support.threads import together
 from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 LONG_ENOUGH = 0.3  # seconds, for the end to arrive at the row that the request holds

@@ -11,7 +11,6 @@ from accounts import bans, users
 from accounts.models import User
 from oidc_provider import applications, approvals, signing
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken, SigningKey
-from tests.support.threads import together
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
     INVALID_GRANT,
@@ -22,6 +21,7 @@ from tests.oidc_provider.protocol import (
     refused,
     sent_back,
 )
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db(transaction=True)
 THREADS = 8

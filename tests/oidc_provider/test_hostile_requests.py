@@ -1,0 +1,191 @@
+"""Hostile input to every endpoint: the documented error, never a server error, and nothing stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from urllib.parse import quote
+
+import pytest
+from django.apps import apps
+from django.test import Client
+from pytest_django import Settings
+
+from tests.factories.oidc_provider import CODE_VERIFIER
+from tests.oidc_provider.protocol import (
+    AUTHORIZE,
+    DISCOVERY,
+    END_SESSION,
+    FORM,
+    INTROSPECT,
+    INVALID_REQUEST,
+    KEY_SET,
+    REVOKE,
+    TOKEN,
+    USERINFO,
+    Answer,
+    App,
+    authorization_query,
+    code_for,
+    encoded,
+    refused,
+    sent_back,
+)
+
+ENDPOINTS = [AUTHORIZE, TOKEN, USERINFO, INTROSPECT, REVOKE, END_SESSION, KEY_SET, DISCOVERY]
+PARAMETERS = (
+    "client_id redirect_uri response_type scope state code_challenge code_challenge_method nonce prompt max_age "
+    "login_hint id_token_hint request request_uri"
+).split()
+VALUES = ["a\x00b", "x" * 10_000, "é☃😀", "\n", "%", "-1", "9" * 400, "eyx.y.z"]
+BROKEN = ["%zz", "%FF", "%ED%A0%80", "%00"]  # in a query string or a body
+
+
+@pytest.fixture
+def good(app: App, browser: Client) -> dict[str, dict[str, str]]:
+    """A request to each endpoint that would be answered 200."""
+    credentials = {"client_id": app.application.client_id, "client_secret": app.secret}
+    exchange = {
+        "grant_type": "authorization_code",
+        "code": code_for(browser, app.application),
+        "redirect_uri": app.application.redirect_urls[0],
+        "code_verifier": CODE_VERIFIER,
+    }
+    return {
+        TOKEN: {**credentials, **exchange},
+        INTROSPECT: {**credentials, "token": "unknown"},
+        REVOKE: {**credentials, "token": "unknown"},
+    }
+
+
+def _rows() -> dict[str, int]:
+    """The number of rows of each table."""
+    models = apps.get_models(include_auto_created=True)
+    return {model._meta.label: model._default_manager.count() for model in models}
+
+
+@pytest.fixture
+def nothing_is_stored(good: dict[str, dict[str, str]]) -> Iterator[None]:
+    before = _rows()
+    yield
+    assert _rows() == before
+
+
+def _send(path: str, body: bytes | str, content_type: str = FORM, **headers: str) -> Answer:
+    return Client(enforce_csrf_checks=True).generic("POST", path, body, content_type=content_type, headers=headers)
+
+
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_another_content_type_is_an_invalid_request(good: dict[str, dict[str, str]]) -> None:
+    for content_type in ("application/json", "multipart/form-data", f"{FORM}2", "", "é", "x" * 5_000):
+        assert refused(_send(TOKEN, encoded(good[TOKEN]), content_type)) == INVALID_REQUEST
+    for path in (INTROSPECT, REVOKE):
+        assert refused(_send(path, encoded(good[path]), "text/plain")) == INVALID_REQUEST
+
+
+@pytest.mark.parametrize("charset", ["utf-8", "utf-16", '"'])
+def test_a_charset_changes_nothing(good: dict[str, dict[str, str]], charset: str) -> None:
+    assert _send(TOKEN, encoded(good[TOKEN]), f"{FORM}; charset={charset}").status_code == 200
+
+
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_a_body_that_cannot_be_read_is_an_invalid_request(good: dict[str, dict[str, str]]) -> None:
+    body = encoded(good[TOKEN]).encode()
+    for more in (b"x=%zz", b"x=\xff", b"x=1&x=2", b"client_secret=x", b"y=1&" * 65, b"x=" + b"x" * 3_000_000):
+        assert refused(_send(TOKEN, body + b"&" + more)) == INVALID_REQUEST
+    for path in (INTROSPECT, REVOKE):
+        assert refused(_send(path, encoded(good[path]) + "&token=unknown")) == INVALID_REQUEST
+
+
+@pytest.mark.parametrize("path", [TOKEN, INTROSPECT, REVOKE])
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_a_query_string_is_an_invalid_request(path: str, good: dict[str, dict[str, str]]) -> None:
+    for query in ("token=unknown", "x", "%FF"):
+        assert refused(_send(f"{path}?{query}", encoded(good[path]))) == INVALID_REQUEST
+
+
+@pytest.mark.parametrize("path", [TOKEN, INTROSPECT, REVOKE])
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_a_hostile_value_of_any_field_is_refused_or_unknown(path: str, good: dict[str, dict[str, str]]) -> None:
+    for name in good[path]:
+        for value in VALUES:
+            answer = _send(path, encoded({**good[path], name: value}))
+            if name == "token":
+                assert answer.status_code == 200  # not active, or already gone
+            else:
+                assert refused(answer)[0] in {400, 401}
+
+
+def test_a_hostile_value_of_another_field_is_ignored(good: dict[str, dict[str, str]]) -> None:
+    ignored = dict(zip(("nonce", "scope", "state", "audience", "resource", "x"), VALUES, strict=False))
+    assert _send(TOKEN, encoded({**good[TOKEN], **ignored})).status_code == 200
+
+
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_a_hostile_parameter_is_answered_with_a_page_or_a_redirect_to_the_app(
+    app: App, client: Client, settings: Settings
+) -> None:
+    settings.RATE_LIMITS_ENABLED = False
+    for name in PARAMETERS:
+        query = authorization_query(app.application, **{"prompt": "none", name: None})
+        for value in [*map(quote, VALUES), *BROKEN]:
+            answer = client.get(f"{AUTHORIZE}?{query}&{name}={value}")
+            if name in {"client_id", "redirect_uri"}:
+                assert answer.status_code == 400
+            else:
+                assert answer["Location"].startswith("https://app.example.org/callback?error=")
+                assert "error_description" in sent_back(answer)
+
+
+@pytest.mark.parametrize("path", ENDPOINTS)
+@pytest.mark.django_db
+def test_a_hostile_query_or_header_breaks_no_endpoint(path: str) -> None:
+    for query in ("x=%zz", "%FF", "x=%00", "x=" + "x" * 10_000, "a=1&" * 300):
+        for method in ("GET", "POST"):
+            answer = Client(enforce_csrf_checks=True).generic(method, f"{path}?{query}", content_type=FORM)
+            assert answer.status_code < 500
+    for name, value in (
+        ("authorization", "Bearer eyx.y.z"),
+        ("authorization", "Basic \xff"),
+        ("authorization", "x" * 10_000),
+        ("accept", ";;;q=zzz,,\xff"),
+        ("if-none-match", '"' * 5_000),
+        ("cookie", "sessionid=%00; csrftoken=\xff"),
+        ("x-forwarded-for", "\x00"),
+    ):
+        for method in ("GET", "POST"):
+            answer = Client(enforce_csrf_checks=True).generic(method, path, content_type=FORM, headers={name: value})
+            assert answer.status_code < 500
+
+
+@pytest.mark.parametrize("path", [TOKEN, INTROSPECT, REVOKE, USERINFO])
+@pytest.mark.django_db
+def test_a_wrong_method_is_405_in_json_and_no_preflight_is_answered(path: str) -> None:
+    origin = {"origin": "https://app.example.org", "access-control-request-method": "POST"}
+    get = {"GET", "HEAD"} if path != USERINFO else set()
+    for method in sorted(get | {"PUT", "DELETE", "OPTIONS", "FOO"}):
+        answer = Client(enforce_csrf_checks=True).generic(method, path, "x", content_type=FORM, headers=origin)
+        assert (answer.status_code, answer["Content-Type"]) == (405, "application/json")
+        assert answer["Allow"] == ("GET, HEAD, POST" if path == USERINFO else "POST")
+        assert not [name for name in answer.headers if name.lower().startswith("access-control-")]
+
+
+@pytest.mark.parametrize("path", [TOKEN, INTROSPECT, REVOKE])
+def test_no_other_origin_may_read_an_answer(path: str, good: dict[str, dict[str, str]]) -> None:
+    answer = _send(path, encoded(good[path]), origin="https://app.example.org")
+    assert answer.status_code == 200
+    assert not [name for name in answer.headers if name.lower().startswith("access-control-")]
+
+
+@pytest.mark.parametrize("path", [TOKEN, AUTHORIZE])
+@pytest.mark.django_db
+def test_another_host_is_refused(path: str) -> None:
+    assert Client().get(path, headers={"host": "evil.example"}).status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/api/auth/", f"{TOKEN}/", "/api/auth/oauth2/register"])
+@pytest.mark.django_db
+def test_an_unknown_path_is_404_in_json(path: str) -> None:
+    for method in ("GET", "POST", "OPTIONS"):
+        answer = Client(enforce_csrf_checks=True).generic(method, path, "x=1", content_type=FORM)
+        assert (answer.status_code, answer["Content-Type"]) == (404, "application/json")
+        assert answer.json() == {"error": "errors.notFound"}
