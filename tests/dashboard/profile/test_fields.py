@@ -10,12 +10,14 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import AuditEvent, User
-from dashboard import versions
+from dashboard import editing, versions
+from dashboard.forms.profile import ProfileForm
 from lookup import document_checks, profiles
 from lookup.models import Profile
 from tests.dashboard.profile.pages import filled, said
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, main_profile
+from tests.support.threads import together
 
 PAGE = "/dashboard/profile/"
 TYPED = {
@@ -30,21 +32,15 @@ TYPED = {
     "sound_effect_button": "drop",
 }
 
-
 CAMEL = {
     "display_name": "displayName",
-    "description": "description",
-    "location": "location",
-    "name": "name",
-    "theme": "theme",
-    "font": "font",
     "font_username": "fontUsername",
     "sound_effect": "soundEffect",
     "sound_effect_button": "soundEffectButton",
 }
 
 
-def test_what_is_saved_stands_in_the_lookup(
+def test_saved_fields_show_in_the_lookup(
     signed_in: Client, user: User, profile: Profile, looked_up: Callable[..., Any]
 ) -> None:
     form = filled(signed_in, PAGE, "display_name")
@@ -52,35 +48,35 @@ def test_what_is_saved_stands_in_the_lookup(
     assert response.redirect_chain == [(PAGE, 302)]
     assert "Your profile has been saved." in said(response)
     told = looked_up("profile")["profile"]
-    assert {name: told[CAMEL[name]] for name in TYPED} == TYPED
+    assert {name: told[CAMEL.get(name, name)] for name in TYPED} == TYPED
     event = AuditEvent.objects.get(verb="profile:changed")
     assert (event.actor, event.data["changed"]) == (user, sorted(TYPED))
     assert list(document_checks.differences()) == []
 
 
-def test_saving_what_stands_there_changes_nothing(signed_in: Client, profile: Profile) -> None:
+def test_saving_an_untouched_form_changes_nothing(signed_in: Client, profile: Profile) -> None:
     signed_in.post(PAGE, filled(signed_in, PAGE, "display_name"))
     assert not AuditEvent.objects.filter(verb="profile:changed").exists()
     assert Profile.objects.get(pk=profile.pk).updated_at == profile.updated_at
 
 
+LIMITS = {"description": 2000, "theme": 32} | dict.fromkeys(set(TYPED) - {"description", "theme"}, 64)
+
+
+def test_each_field_has_its_longest_text(profile: Profile) -> None:
+    data = {name: "x" * most for name, most in LIMITS.items()} | {"version": "0"}
+    assert ProfileForm(data, instance=profile).is_valid()
+    form = ProfileForm({name: f"{text}x" for name, text in data.items()}, instance=profile)
+    assert form.errors == {
+        name: [f"Ensure this value has at most {most} characters (it has {most + 1})."] for name, most in LIMITS.items()
+    }
+
+
 @pytest.mark.parametrize(
     ("field", "value", "message"),
-    [
-        ("name", "", "This field is required."),
-        ("name", "x" * 65, "Ensure this value has at most 64 characters (it has 65)."),
-        ("display_name", "x" * 65, "Ensure this value has at most 64 characters (it has 65)."),
-        ("description", "x" * 2001, "Ensure this value has at most 2000 characters (it has 2001)."),
-        ("location", "x" * 65, "Ensure this value has at most 64 characters (it has 65)."),
-        ("theme", "x" * 33, "Ensure this value has at most 32 characters (it has 33)."),
-        ("font", "x" * 65, "Ensure this value has at most 64 characters (it has 65)."),
-        ("font_username", "x" * 65, "Ensure this value has at most 64 characters (it has 65)."),
-        ("sound_effect", "x" * 65, "Ensure this value has at most 64 characters (it has 65)."),
-        ("sound_effect_button", "x" * 65, "Ensure this value has at most 64 characters (it has 65)."),
-        ("display_name", "a\0b", "Null characters are not allowed."),
-    ],
+    [("name", "", "This field is required."), ("display_name", "a\0b", "Null characters are not allowed.")],
 )
-def test_what_is_refused_is_told_at_its_field(
+def test_a_refused_value_is_explained_at_its_field_and_nothing_is_saved(
     field: str, value: str, message: str, signed_in: Client, profile: Profile
 ) -> None:
     form = filled(signed_in, PAGE, "display_name")
@@ -99,10 +95,22 @@ def test_a_stale_form_saves_nothing_and_shows_what_was_typed(signed_in: Client, 
     assert Profile.objects.get(pk=profile.pk).location == "Oslo"
 
 
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+def test_of_two_forms_that_are_saved_at_the_same_time_one_is_stale(user: User, profile: Profile) -> None:
+    def save(number: int) -> bool:
+        mine = Profile.objects.select_related("user").get(pk=profile.pk)
+        data = {"name": "Mine", "location": f"Place {number}", "version": versions.of(profile.updated_at)}
+        form = ProfileForm(data, instance=mine)
+        return form.is_valid() and form.write(by=user)
+
+    assert together(3, save).count(True) == 1
+
+
 @pytest.mark.parametrize("version", ["", "x", "0" * 21])
-def test_a_form_without_its_version_saves_nothing(version: str, signed_in: Client, profile: Profile) -> None:
-    response = signed_in.post(PAGE, filled(signed_in, PAGE, "name") | {"location": "Paris", "version": version})
-    assert response.status_code == 200
+def test_a_form_without_its_version_saves_nothing(version: str, user: User, profile: Profile) -> None:
+    form = ProfileForm({"name": "Mine", "location": "Paris", "version": version}, instance=profile)
+    assert not (form.is_valid() and form.write(by=user))
     assert Profile.objects.get(pk=profile.pk).location == ""
 
 
@@ -123,12 +131,14 @@ def test_the_profile_of_an_alias_is_edited_under_its_own_path(signed_in: Client,
     assert Profile.objects.get(pk=profile.pk).location == ""
 
 
-def test_somebody_elses_profile_is_not_found(signed_in: Client, user: User) -> None:
+def test_only_ones_own_profiles_that_have_an_alias_are_found(signed_in: Client, user: User, profile: Profile) -> None:
     stranger = UserFactory.create()
-    other = ProfileFactory.create(user=stranger)
-    AliasRowFactory.create(name__user=stranger, profile=other)
-    for profile in (other, main_profile(stranger), main_profile(user)):
+    theirs = ProfileFactory.create(user=stranger)
+    AliasRowFactory.create(name__user=stranger, profile=theirs)
+    without_alias = ProfileFactory.create(user=user)
+    for other in (theirs, main_profile(stranger), profile, without_alias):
         for name in ("profile_editor", "profile_appearance", "profile_media"):
-            path = reverse(name, kwargs={"profile_id": profile.pk})
+            path = reverse(name, kwargs={"profile_id": other.pk})
             assert signed_in.get(path).status_code == 404
             assert signed_in.post(path, {"location": "Rome"}).status_code == 404
+    assert editing.profiles_of(user) == [profile]

@@ -30,17 +30,6 @@ CONTENT = {
     Kind.AUDIO: made.sound("mp3"),
     Kind.FONT: made.woff(),
 }
-CAMEL = {
-    "cursor_pointer": "cursorPointer",
-    "font_asset": "fontAsset",
-    "font_username_asset": "fontUsernameAsset",
-    "sound_effect_asset": "soundEffectAsset",
-    "sound_effect_button_asset": "soundEffectButtonAsset",
-    "metadata_favicon": "metadataFavicon",
-    "metadata_banner": "metadataBanner",
-}
-
-
 def send(client: Client, place: str, content: bytes, name: str = "file.bin") -> Any:
     """A response of the test client, which Django gives no public type."""
     return client.post(f"{PAGE}{place}/", {f"{place}-file": SimpleUploadedFile(name, content)})
@@ -55,9 +44,17 @@ def test_every_asset_of_a_profile_has_a_place() -> None:
     assert set(KINDS) == set(Profile.ASSETS)
 
 
-@pytest.mark.parametrize("place", Profile.ASSETS)
+@pytest.mark.parametrize(
+    ("place", "key"),
+    [
+        ("avatar", "avatar"),
+        ("font_username_asset", "fontUsernameAsset"),
+        ("sound_effect_button_asset", "soundEffectButtonAsset"),
+    ],
+)
 def test_a_file_goes_from_the_page_to_the_lookup_and_away_again(
     place: str,
+    key: str,
     signed_in: Client,
     profile: Profile,
     looked_up: Callable[..., Any],
@@ -67,7 +64,7 @@ def test_a_file_goes_from_the_page_to_the_lookup_and_away_again(
     assert send(signed_in, place, CONTENT[KINDS[place]]).headers["Location"] == PAGE
     asset = shown(profile, place)
     assert asset is not None
-    told = looked_up("profile")["profile"][CAMEL.get(place, place)]
+    told = looked_up("profile")["profile"][key]
     assert told["url"].endswith(f"/uploads/{asset.path}")
     assert told["mime"] == asset.mime
     page = signed_in.get(PAGE)
@@ -79,7 +76,7 @@ def test_a_file_goes_from_the_page_to_the_lookup_and_away_again(
     with django_capture_on_commit_callbacks(execute=True):
         signed_in.post(f"{PAGE}{place}/remove/")
     assert shown(profile, place) is None
-    assert looked_up("profile")["profile"][CAMEL.get(place, place)] is None
+    assert looked_up("profile")["profile"][key] is None
     assert not Asset.objects.exists()
     assert not (store_directory / "uploads" / asset.path).exists()
     assert signed_in.get(f"/uploads/{asset.path}").status_code == 404
@@ -102,14 +99,12 @@ def test_a_replaced_file_is_removed_unless_something_else_shows_it(signed_in: Cl
 @pytest.mark.parametrize(
     ("place", "content", "message"),
     [
-        ("avatar", b"<html>", "This file is broken, or of another type than PNG, JPEG, WebP, GIF or AVIF."),
         ("avatar", b"", "This file is empty."),
         ("font_asset", CONTENT[Kind.IMAGE], "of another type than WOFF2, WOFF, TTF or OTF."),
-        ("sound_effect_asset", CONTENT[Kind.FONT], "of another type than MP3, Ogg, WAV or M4A."),
         ("font_asset", bytes(2 * 1024 * 1024 + 52429), "This file has 2.1 MiB; at most 2 MiB are allowed."),
     ],
 )
-def test_a_refused_file_is_told_at_its_place_alone(
+def test_a_refused_file_is_explained_at_its_place_alone(
     place: str, content: bytes, message: str, signed_in: Client, profile: Profile
 ) -> None:
     response = send(signed_in, place, content, "picture.png")
@@ -126,6 +121,7 @@ def test_a_form_without_a_file_says_so(signed_in: Client) -> None:
 def test_the_picture_of_the_chat_account_is_mirrored_and_not(
     signed_in: Client, user: User, looked_up: Callable[..., Any]
 ) -> None:
+    LinkedAccount.objects.create(user=user, kind=LinkedAccount.Kind.SCROBBLER, external_id="9", name="ada")
     assert "Picture of your chat account" not in said(signed_in.get(PAGE))
     LinkedAccount.objects.create(user=user, kind=LinkedAccount.Kind.CHAT, external_id="123", name="ada")
     assert "Show the picture of my chat account" in said(signed_in.get(PAGE))
@@ -137,10 +133,10 @@ def test_the_picture_of_the_chat_account_is_mirrored_and_not(
     assert main_profile(user).settings == {}
 
 
-@pytest.mark.parametrize("path", ["nothing/", "nothing/remove/", "avatar/remove/", "settings/remove/"])
-def test_places_that_are_none_or_empty_are_not_found(path: str, signed_in: Client) -> None:
-    for response in (signed_in.get(f"{PAGE}{path}"), signed_in.post(f"{PAGE}{path}")):
-        assert response.status_code == 404
+def test_unknown_and_empty_places_are_not_found(signed_in: Client) -> None:
+    for path in ("nothing/", "nothing/remove/", "avatar/remove/", "settings/remove/"):
+        assert signed_in.get(f"{PAGE}{path}").status_code == 404
+        assert signed_in.post(f"{PAGE}{path}").status_code == 404
 
 
 def test_a_get_changes_nothing(signed_in: Client, profile: Profile) -> None:
@@ -149,6 +145,7 @@ def test_a_get_changes_nothing(signed_in: Client, profile: Profile) -> None:
     assert Profile.objects.get(pk=profile.pk).updated_at == profile.updated_at
 
 
+@pytest.mark.embedded
 def test_the_page_takes_as_many_queries_with_all_files_as_with_one(signed_in: Client, user: User) -> None:
     def queries() -> int:
         with CaptureQueriesContext(connection) as found:
@@ -164,6 +161,6 @@ def test_the_page_takes_as_many_queries_with_all_files_as_with_one(signed_in: Cl
     assert queries() == with_one
 
 
-def test_somebody_elses_file_cannot_be_shown(user: User, profile: Profile) -> None:
+def test_the_file_of_another_user_cannot_be_shown(user: User, profile: Profile) -> None:
     with pytest.raises(PermissionDenied):
         profiles.change(profile=profile, values={"avatar": AssetFactory(owner=UserFactory())}, by=user)

@@ -1,4 +1,4 @@
-"""The preview: the real page with what was typed, saved nowhere, in a frame of ours or in a tab."""
+"""The preview: the public page with the typed values, which are not saved."""
 
 from __future__ import annotations
 
@@ -79,27 +79,21 @@ def test_what_is_refused_has_no_preview(page: str, field: str, value: str, messa
 
 
 @pytest.mark.parametrize("page", [PAGE, LOOKS])
-def test_the_preview_alone_may_stand_in_a_frame_of_ours(page: str, signed_in: Client) -> None:
-    form = filled(signed_in, page, "version")
-    for values in (form, form | {"name": "", "cardSettings.blur": "x"}):
-        response = signed_in.post(f"{page}preview/", values)
-        assert "frame-ancestors 'self'" in response.headers["Content-Security-Policy"]
-        assert response.headers["X-Frame-Options"] == "SAMEORIGIN"
+def test_only_the_preview_may_be_framed_by_our_pages(page: str, signed_in: Client) -> None:
     editor = signed_in.get(page)
-    assert "frame-ancestors 'none'" in editor.headers["Content-Security-Policy"]
     assert "frame-src 'self'" in editor.headers["Content-Security-Policy"]
-    assert editor.headers["X-Frame-Options"] == "DENY"
-    public = signed_in.get("/Ada")
-    assert "frame-ancestors 'none'" in public.headers["Content-Security-Policy"]
-    assert public.headers["X-Frame-Options"] == "DENY"
+    form = filled(signed_in, page, "version")
+    previews = [signed_in.post(f"{page}preview/", values) for values in (form, form | {"name": "", "version": ""})]
+    for response, ancestors, option in (
+        *((preview, "'self'", "SAMEORIGIN") for preview in previews),
+        *((whole, "'none'", "DENY") for whole in (editor, signed_in.get("/Ada"))),
+    ):
+        assert f"frame-ancestors {ancestors}" in response.headers["Content-Security-Policy"]
+        assert response.headers["X-Frame-Options"] == option
 
 
-@pytest.mark.parametrize("page", [PAGE, LOOKS])
-def test_a_preview_is_posted_alone(page: str, signed_in: Client) -> None:
-    assert signed_in.get(f"{page}preview/").status_code == 405
-
-
-def test_what_was_typed_is_escaped_in_the_preview(signed_in: Client) -> None:
+def test_text_is_escaped_in_the_preview(signed_in: Client) -> None:
     form = filled(signed_in, PAGE, "name")
     response = signed_in.post(f"{PAGE}preview/", form | {"description": "<script>alert(1)</script>"})
     assert b"<script>alert" not in response.content
+    assert signed_in.get(f"{PAGE}preview/").status_code == 405
