@@ -36,16 +36,17 @@ def page(model: type[Model]) -> str:
 
 def sent(answer: Any) -> Values:
     """What a browser sends when nobody touches the page's form; any: the test client's answer."""
-    values = _of_form(answer.context["adminform"].form)
+    values = values_of(answer.context["adminform"].form)
     for inline in answer.context["inline_admin_formsets"]:
-        values |= _of_form(inline.formset.management_form)
+        values |= values_of(inline.formset.management_form)
         for form in inline.formset.forms:
-            values |= _of_form(form)
+            values |= values_of(form)
     return values
 
 
-def _of_form(form: forms.BaseForm) -> Values:
-    """Hidden initial values too, by which a form with a default tells what was changed."""
+def values_of(form: forms.BaseForm) -> Values:
+    """What a browser sends of an untouched form, hidden initial values too: by these a form with a default tells what
+    was changed."""
     values: Values = {}
     for bound in form:
         names = [bound.html_name, *([bound.html_initial_name] if bound.field.show_hidden_initial else [])]

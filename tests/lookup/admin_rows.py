@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from django.apps import apps
 from django.db.models import Model
 
 from lookup.models import LeaderboardEntry, ProfileDocument, UserDocument, Visit
@@ -13,6 +14,12 @@ from tests.factories.accounts import UserFactory
 
 HASH = "c0ffee" * 10
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+# Rendered, ranked or counted.
+READ_ONLY: set[type[Model]] = {UserDocument, ProfileDocument, LeaderboardEntry, Visit}
+
+
+def model_of(name: str) -> type[Model]:
+    return apps.get_model("lookup", name)
 
 
 def entry() -> LeaderboardEntry:

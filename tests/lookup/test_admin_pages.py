@@ -1,4 +1,4 @@
-"""Every list and page of the app in the admin: it opens, costs the same for one row and for ten, and keeps secrets."""
+"""Every list and page of the app in the admin: it opens, costs the same for any number of rows, and keeps secrets."""
 
 from __future__ import annotations
 
@@ -10,33 +10,24 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from lookup.models import (
-    BadgeTier,
-    LeaderboardEntry,
-    Profile,
-    ProfileDocument,
-    UserDocument,
-    Visit,
-    VisitBatch,
-    VisitSalt,
-)
+from lookup.models import BadgeTier, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.admin_forms import helper, page, superuser
-from tests.lookup.admin_rows import HASH, MAKE, visit
+from tests.lookup.admin_rows import HASH, MAKE, READ_ONLY, model_of, visit
 
 pytestmark = pytest.mark.django_db
 
 # The salts are secrets and the batches noise; tiers stand on the page of their badge.
 HIDDEN: set[type[Model]] = {VisitSalt, VisitBatch, BadgeTier}
-READ_ONLY: set[type[Model]] = {UserDocument, ProfileDocument, LeaderboardEntry, Visit}
-
 
 every_page = pytest.mark.parametrize("name", MAKE)
 
 
-def model_of(name: str) -> type[Model]:
-    return apps.get_model("lookup", name)
+@pytest.fixture(scope="module")
+def rows(module_db: None) -> dict[str, Model]:
+    """A row of each model."""
+    return {name: make_row() for name, make_row in MAKE.items()}
 
 
 def cost_of(browser: Client, url: str) -> int:
@@ -59,10 +50,9 @@ def test_every_model_has_its_pages() -> None:
 
 
 @every_page
-def test_every_list_can_be_searched_and_filtered(name: str) -> None:
-    browser, row = superuser(), MAKE[name]()
-    url = page(model_of(name))
-    for term in (str(row.pk), "-1", "9" * 30, "a b", "\U0001f331", '"', "x" * 5000):
+def test_every_list_can_be_searched_and_filtered(rows: dict[str, Model], name: str) -> None:
+    browser, row, url = superuser(), rows[name], page(model_of(name))
+    for term in (str(row.pk), "9" * 30, '\U0001f331 "'):
         assert browser.get(url, {"q": term}).status_code == 200
     assert browser.get(url, {"q": "\x00"}).status_code == 400
     for choice in site.get_model_admin(model_of(name)).list_filter:
@@ -73,10 +63,11 @@ def test_every_list_can_be_searched_and_filtered(name: str) -> None:
 
 
 @every_page
-def test_an_object_is_opened_by_staff_who_may_see_it_and_saved_by_those_who_may_change_it(name: str) -> None:
-    row, url = MAKE[name](), page(model_of(name))
+def test_an_object_is_opened_by_staff_who_may_see_it_and_written_by_those_who_may_change_it(
+    rows: dict[str, Model], name: str
+) -> None:
+    row, url = rows[name], page(model_of(name))
     change = f"{url}{row.pk}/change/"
-    assert superuser().get(change).status_code == (403 if name == "visit" else 200)
     viewer, stranger = helper(f"view_{name}"), helper()
     assert viewer.get(url).status_code == 200
     assert viewer.get(change).status_code == (403 if name == "visit" else 200)
@@ -88,28 +79,24 @@ def test_an_object_is_opened_by_staff_who_may_see_it_and_saved_by_those_who_may_
 
 
 @every_page
-def test_forms_cost_the_same_however_many_rows_there_are(name: str) -> None:
-    """No choice of all users, profiles or files stands in any of them."""
-    browser, url, row = superuser(), page(model_of(name)), MAKE[name]()
-    forms = [f"{url}{row.pk}/change/", f"{url}add/"]
+def test_forms_cost_the_same_however_many_rows_there_are(rows: dict[str, Model], name: str) -> None:
+    """No choice of all users, profiles or files stands in any of them. What is only rendered or counted cannot be
+    added, as a profile cannot."""
+    browser, url = superuser(), page(model_of(name))
+    forms = [f"{url}{rows[name].pk}/change/", f"{url}add/"]
     for form in forms:
         browser.get(form)
     before = [look_of(browser, form) for form in forms]
-    for _ in range(9):
+    is_closed = model_of(name) in READ_ONLY or name == "profile"
+    assert [status for status, _, _ in before] == [403 if name == "visit" else 200, 403 if is_closed else 200]
+    for _ in range(2):
         MAKE[name]()
     assert [look_of(browser, form) for form in forms] == before
 
 
-@every_page
-def test_what_can_be_added_has_a_form(name: str) -> None:
-    model = model_of(name)
-    is_closed = model in READ_ONLY or model is Profile
-    assert superuser().get(f"{page(model)}add/").status_code == (403 if is_closed else 200)
-
-
 @pytest.mark.parametrize("name", sorted(model._meta.model_name or "" for model in READ_ONLY))
-def test_what_is_rendered_and_counted_is_read_only(name: str) -> None:
-    browser, row, url = superuser(), MAKE[name](), page(model_of(name))
+def test_what_is_rendered_and_counted_is_read_only(rows: dict[str, Model], name: str) -> None:
+    browser, row, url = superuser(), rows[name], page(model_of(name))
     assert browser.post(f"{url}add/", {}).status_code == 403
     assert browser.post(f"{url}{row.pk}/change/", {}).status_code == 403
     assert browser.post(f"{url}{row.pk}/delete/", {"post": "yes"}).status_code == 403
@@ -118,7 +105,7 @@ def test_what_is_rendered_and_counted_is_read_only(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(model._meta.model_name or "" for model in HIDDEN))
-def test_what_is_not_for_eyes_has_no_page(name: str) -> None:
+def test_salts_and_batches_have_no_page(name: str) -> None:
     browser = superuser()
     assert browser.get(f"/admin/lookup/{name}/").status_code == 404
     assert f"/admin/lookup/{name}/" not in browser.get("/admin/").content.decode()
@@ -137,11 +124,11 @@ def test_a_users_page_shows_profiles_and_counters_at_the_same_cost() -> None:
     url = f"/admin/accounts/user/{user.pk}/change/"
     browser.get(url)
     before = cost_of(browser, url)
-    for number in range(9):
+    for number in range(3):
         make.ProfileFactory(user=user, name=f"Mask {number}")
     assert cost_of(browser, url) == before
     html = browser.get(url).content.decode()
-    assert "Mask 8" in html
+    assert "Mask 2" in html
     assert "4321" in html
     assert f"/admin/lookup/profile/{make.main_profile(user).pk}/change/" in html
 
@@ -156,7 +143,7 @@ def test_a_profile_leads_to_its_content() -> None:
 
 
 @pytest.mark.parametrize("name", ["profile", "asset", "badge", "section", "comment"])
-def test_choices_are_looked_up_not_listed(name: str) -> None:
+def test_choices_are_looked_up_not_listed(rows: dict[str, Model], name: str) -> None:
     """Forms of a hundred thousand choices would not load."""
     fields = {
         "profile": ("link", "profile"),
@@ -166,7 +153,7 @@ def test_choices_are_looked_up_not_listed(name: str) -> None:
         "comment": ("commentlike", "comment"),
     }
     model, field = fields[name]
-    row = MAKE[name]()
+    row = rows[name]
     browser = superuser()
     query = {"app_label": "lookup", "model_name": model, "field_name": field, "term": str(row.pk)}
     found = browser.get("/admin/autocomplete/", query).json()["results"]

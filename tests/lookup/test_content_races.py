@@ -1,4 +1,4 @@
-"""The lists of a profile, changed by several requests at the same moment."""
+"""The lists of a profile, changed by several requests at the same time."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
 from lookup import content, document_checks
 from lookup.models import Asset, Link, Profile, ProfileDocument
-from tests.support.threads import together
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, AudioFactory, LinkFactory, main_profile
+from tests.support.threads import together
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 
 THREADS = 4
 LIMIT = content.LINKS.limit

@@ -18,7 +18,8 @@ from lookup import documents
 from lookup.models import Profile, ProfileDocument
 from lookup.transfer import exporting
 from tests.factories.accounts import UserFactory
-from tests.lookup.transfer_population import export, exported, lines_of, populate
+from tests.factories.lookup import CommentFactory
+from tests.lookup.transfer_population import export, exported, lines_of
 
 pytestmark = pytest.mark.django_db
 
@@ -51,12 +52,12 @@ def test_some_users_by_name_in_any_case() -> None:
 
 
 def test_into_a_file(tmp_path: Path) -> None:
-    populate()
+    UserFactory(username="Ada", email="")
     path = tmp_path / "profiles.jsonl"
     out, err = run("--output", str(path))
     assert (out, path.read_bytes().decode()) == ("", export())
     assert list(tmp_path.iterdir()) == [path]
-    assert err.startswith("Exported 14 profiles.\n")
+    assert err.startswith("Exported 1 profiles.\n")
     with pytest.raises(CommandError, match="cannot be written: No such file or directory"):
         run("--output", str(tmp_path / "no" / "x"))
 
@@ -78,20 +79,21 @@ def test_a_stale_document_is_rendered_first() -> None:
     assert exported()[user.username]["profile"]["location"] == "Here"
 
 
+@pytest.mark.embedded
 def test_the_number_of_queries_does_not_grow_with_the_users() -> None:
     """Two for each batch (users with their documents, comments), one that finds the end, one for who is left out."""
-    populate()
+    CommentFactory(user=UserFactory(email=""))
     with CaptureQueriesContext(connection) as few:
         run()
-    for _ in range(10):
-        UserFactory(email="")
+    for _ in range(4):
+        CommentFactory(user=UserFactory(email=""))
     with CaptureQueriesContext(connection) as many:
         run()
     assert (len(few), len(many)) == (4, 4)
 
 
 def test_many_users_come_in_batches_by_uid(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(exporting, "BATCH", 3)
-    for _ in range(8):
+    monkeypatch.setattr(exporting, "BATCH", 2)
+    for _ in range(5):
         UserFactory(email="")
-    assert [line["user"]["uid"] for line in exported().values()] == list(range(8))
+    assert [line["user"]["uid"] for line in exported().values()] == list(range(5))

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import copy
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.core.management import CommandError, call_command
 
 from accounts.models import User
 from lookup.models import Asset, Badge, Profile
+from lookup.transfer import reading
+from lookup.transfer.reading import LineRefused
 from tests.lookup.transfer_line import ALIAS_PROFILE, AUTHOR, PROFILE, USER, changed, line, new_id, text_of
-
-pytestmark = pytest.mark.django_db
+from tests.lookup.transfer_population import refusal
 
 HEX = "Must be an id of 32 lower-case hexadecimal characters."
 MOMENT = "Must be a moment such as 2024-05-01T12:30:00Z or 2024-05-01T12:30:00.250+02:00."
@@ -32,18 +31,10 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("error", "User not found.", "error: Must be null."),
     ("user", ..., "user: Is missing."),
     ("user", [], "user: Must be an object."),
-    ("comments", None, "comments: Must be an object."),
     ("links", {}, "links: Must be a list."),
     ("extra", 1, "extra: Unknown name."),
-    ("user.E\u00e9", 1, "user.E\\xe9: Unknown name."),
-    ("user.email", "a@b.example", "user.email: Unknown name."),
-    ("user.uid", ..., "user.uid: Is missing."),
     ("user.id", "A" * 32, f"user.id: {HEX}"),
-    ("user.id", "a" * 31, f"user.id: {HEX}"),
-    ("user.id", 5, f"user.id: {HEX}"),
-    ("profile.profileId", None, f"profile.profileId: {HEX}"),
     ("links.1.id", "b" * 33, f"links.1.id: {HEX}"),
-    ("user.uid", "5", "user.uid: Must be an integer."),
     ("user.uid", 5.5, "user.uid: Must be an integer."),
     ("user.uid", True, "user.uid: Must be an integer."),
     ("user.uid", -1, "user.uid: Must be between 0 and 9007199254740990."),
@@ -55,20 +46,15 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("user.name", "n" * 65, "user.name: Has 65 characters; at most 64 are allowed."),
     ("user.avatarUrl", None, f"user.avatarUrl: {AVATAR}"),
     ("user.chatId", "12a", "user.chatId: Must be the digits of a chat-platform id."),
-    ("user.chatId", 80351110224678912, "user.chatId: Must be the digits of a chat-platform id."),
-    ("user.verified", 1, "user.verified: Must be true or false."),
-    ("user.createdAt", "yesterday", f"user.createdAt: {MOMENT}"),
     ("user.createdAt", 1700000000, f"user.createdAt: {MOMENT}"),
     ("user.createdAt", "2020-01-01T00:00:00", f"user.createdAt: {MOMENT}"),
     ("user.createdAt", "2020-02-30T00:00:00Z", "user.createdAt: There is no such moment."),
     ("user.createdAt", "9999-12-31T23:59:59-01:00", "user.createdAt: There is no such moment."),
     ("profile.description", "a\x00b", f"profile.description: {UNSTORABLE}"),
     ("profile.description", "a\ud800b", f"profile.description: {UNSTORABLE}"),
-    ("profile.theme", None, "profile.theme: Must be a string."),
     ("profile.avatar", None, f"user.avatarUrl: {AVATAR}"),
     ("profile.banner.url", "https://elsewhere.example/b.png", f"profile.banner.url: {CDN}"),
     ("profile.banner.url", f"{UPLOADS}/a/../b.png", f"profile.banner.url: {BEHIND}"),
-    ("profile.banner.url", f"{UPLOADS}/a%2fb.png", f"profile.banner.url: {BEHIND}"),
     ("profile.banner.url", f"{UPLOADS}/{'a' * 401}", f"profile.banner.url: {BEHIND}"),
     ("profile.banner.mime", "", "profile.banner.mime: Must not be empty."),
     ("profile.banner.width", -1, "profile.banner.width: Must be between 0 and 2147483647."),
@@ -83,8 +69,6 @@ REFUSED: list[tuple[str, Any, str]] = [
     ),
     ("badges.0.type", "OTHER", "badges.0.type: Must be one of: STANDARD, CUSTOM."),
     ("badges.0.badgeId", None, "badges.0.badgeId: Must not be null on a badge of the catalogue."),
-    ("badges.0.imageUrl", None, "badges.0.imageUrl: Must not be null on a badge of the catalogue."),
-    ("badges.0.imageUrl", "x", f"badges.0.imageUrl: Must lie under {ASSETS}/badges/ (ASSET_URL)."),
     ("badges.0.imageUrl", f"{ASSETS}/badges/a/b/c", f"badges.0.imageUrl: Must be {ASSETS}/badges/<catalog>/<file>."),
     (
         "badges.0.tiers.1.imageUrl",
@@ -96,7 +80,6 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("badges.0.tiers.2.tier", 1, "badges.0.tiers.2.tier: Stands in this list twice."),
     ("badges.0.color", "red", "badges.0.color: Use a colour such as #1b5e4b."),
     ("badges.1.badgeId", "x", "badges.1.badgeId: Must be null on a CUSTOM badge."),
-    ("badges.1.unlockedTiers", [1], "badges.1.unlockedTiers: Must be empty on a CUSTOM badge."),
     ("badges.1.iconSvg", "<svg onload='x'/>", "badges.1.iconSvg: The attribute onload is not allowed."),
     ("badges.1.id", new_id(10), "badges.1.id: Stands in this list twice."),
     ("links.0.url", "javascript:alert(1)", "links.0.url: Enter a valid URL."),
@@ -105,7 +88,6 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("links.1.order", 2**31, "links.1.order: Must be between 0 and 2147483647."),
     ("projects.0.tags", "a", "projects.0.tags: Must be a list of strings."),
     ("projects.0.url", "javascript:alert(1)", "projects.0.url: Enter a valid URL."),
-    ("audios.0.audio", None, "audios.0.audio: Must be an object."),
     ("views", 1e300, "views: Must be between 0 and 9007199254740991."),
     ("aliases.1.name", "zED", "aliases.1.name: Stands in this list twice."),
     ("aliases.0.profileId", ALIAS_PROFILE, "aliases.1.profileId: Stands in this list twice."),
@@ -160,68 +142,63 @@ REFUSED: list[tuple[str, Any, str]] = [
 ]
 
 
-def refusal(text: str | bytes, tmp_path: Path, *options: str) -> list[str]:
-    """What is said on standard error where a file is refused."""
-    path = tmp_path / "profiles.jsonl"
-    path.write_bytes(text.encode() if isinstance(text, str) else text)
-    err = io.StringIO()
-    with pytest.raises(CommandError):
-        call_command("import_profiles", str(path), *options, stdout=io.StringIO(), stderr=err)
-    return err.getvalue().splitlines()
+def problems_of(whole: dict[str, Any]) -> list[str]:
+    """What is said of a line, by its reader alone."""
+    with pytest.raises(LineRefused) as refused:
+        reading.read(1, text_of(whole).encode())
+    return [": ".join(problem) for problem in refused.value.problems]
 
 
 @pytest.mark.parametrize(("path", "value", "said"), REFUSED, ids=[f"{n}-{row[0]}" for n, row in enumerate(REFUSED)])
-def test_a_bad_line_is_refused_by_path(tmp_path: Path, path: str, value: object, said: str) -> None:
-    assert f"line 1: {said}" in refusal(text_of(changed(path, value)), tmp_path)
-    assert not User.objects.exists()
-    assert not Badge.objects.exists()
+def test_a_bad_line_is_refused_by_path(path: str, value: object, said: str) -> None:
+    assert said in problems_of(changed(path, value))
 
 
-def test_the_table_stands_on_a_line_that_is_taken(tmp_path: Path) -> None:
-    (tmp_path / "profiles.jsonl").write_text(text_of(line()))
-    call_command("import_profiles", str(tmp_path / "profiles.jsonl"), stdout=io.StringIO())
-    assert User.objects.count() == 2
+def test_the_table_stands_on_a_line_that_is_taken() -> None:
+    assert reading.read(1, text_of(line()).encode()).user_id == USER
 
 
-def test_the_image_host_without_premium(tmp_path: Path) -> None:
+def test_the_image_host_without_premium() -> None:
     bad = line()
     bad["user"] |= {"premium": False, "imagehost": True}
     said = "user.premium: Must be true where user.imagehost is: that plan holds what premium holds."
-    assert refusal(text_of(bad), tmp_path) == [f"line 1: {said}"]
+    assert problems_of(bad) == [f"{said}"]
 
 
-def test_a_badge_or_a_link_with_an_image_and_an_icon(tmp_path: Path) -> None:
+def test_a_badge_or_a_link_with_an_image_and_an_icon() -> None:
     bad = line()
     bad["badges"][2]["iconSvg"] = bad["badges"][1]["iconSvg"]
     bad["links"][1]["icon"] = bad["links"][0]["icon"]
-    assert refusal(text_of(bad), tmp_path) == [
-        "line 1: badges.2.iconSvg: Must be null where there is an image.",
-        "line 1: links.1.iconSvg: Must be null where there is an icon.",
+    assert problems_of(bad) == [
+        "badges.2.iconSvg: Must be null where there is an image.",
+        "links.1.iconSvg: Must be null where there is an icon.",
     ]
 
 
-def test_the_mirrored_picture_of_somebody_else(tmp_path: Path) -> None:
+def test_the_mirrored_picture_of_somebody_else() -> None:
     bad = line()
     url = f"{settings.BASE_URL}/api/chat/avatar/{AUTHOR}"
     bad["user"]["avatarUrl"] = bad["profile"]["avatar"]["url"] = url
     bad["profile"]["settings"]["avatarSettings"]["mirrorChat"] = True
     wanted = f"{settings.BASE_URL}/api/chat/avatar/{USER}"
-    assert refusal(text_of(bad), tmp_path) == [f"line 1: profile.avatar.url: Must be {wanted} for this user."]
+    assert problems_of(bad) == [f"profile.avatar.url: Must be {wanted} for this user."]
 
 
-def test_two_sections_that_say_different_things_of_one_game(tmp_path: Path) -> None:
+def test_two_sections_that_say_different_things_of_one_game() -> None:
     bad = line()
     bad["sections"].append(copy.deepcopy(bad["sections"][5]) | {"id": new_id(99), "order": 99})
     bad["sections"][9]["games"][0]["rating"] = 1
     said = "sections.9.games.0: Another section of this line says something else of this entry."
-    assert refusal(text_of(bad), tmp_path) == [f"line 1: {said}"]
+    assert problems_of(bad) == [f"{said}"]
 
 
+@pytest.mark.django_db
 def test_at_most_20_problems_of_a_line_are_told(tmp_path: Path) -> None:
     said = refusal(json.dumps({f"k{number}": 1 for number in range(50)}), tmp_path)
     assert (len(said), said[-1]) == (21, "line 1: And 45 more problems.")
 
 
+@pytest.mark.django_db
 def test_nothing_is_written_for_a_refused_line(tmp_path: Path) -> None:
     bad = changed("comments.items.2.author.uid", 99)
     bad["comments"]["items"][2]["author"] |= {"id": new_id(200), "username": "Hand.Written"}
@@ -229,5 +206,5 @@ def test_nothing_is_written_for_a_refused_line(tmp_path: Path) -> None:
     assert said == [
         f"line 1: comments.items.2.author.username: The name HAND.WRITTEN belongs to {USER}, not to {new_id(200)}."
     ]
-    assert not Profile.objects.exists()
-    assert not Asset.objects.exists()
+    for model in (User, Profile, Asset, Badge):
+        assert not model._default_manager.exists()

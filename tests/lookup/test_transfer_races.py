@@ -15,12 +15,12 @@ from lookup.transfer import importing
 from lookup.transfer.claims import Claims
 from lookup.transfer.reading import Line
 from lookup.transfer.shapes import Problem
-from tests.support.threads import together
 from tests.factories.accounts import AliasFactory, UserFactory
-from tests.lookup.test_transfer_errors import refusal
-from tests.lookup.test_transfer_hostile import second
-from tests.lookup.transfer_line import USER, line, text_of
-from tests.lookup.transfer_population import load
+from tests.lookup.transfer_line import SECOND, USER, line, second, text_of
+from tests.lookup.transfer_population import load, refusal
+from tests.support.threads import together
+
+pytestmark = pytest.mark.embedded
 
 
 @pytest.mark.django_db(transaction=True)
@@ -33,10 +33,10 @@ def test_sign_ups_beside_an_import_never_get_a_uid_of_it(tmp_path: Path) -> None
             return None
         return User.objects.create_user(f"person{number}").uid
 
-    uids = [uid for uid in together(8, act) if uid is not None]
-    assert len(set(uids)) == 7
+    uids = [uid for uid in together(4, act) if uid is not None]
+    assert len(set(uids)) == 3
     assert not {7, 41, 42} & set(uids)
-    assert User.objects.count() == 10
+    assert User.objects.count() == 6
     assert UidCounter.objects.get().next_uid == max(43, *uids) + (0 if max(uids) < 43 else 1)
 
 
@@ -76,7 +76,7 @@ def test_a_name_that_is_taken_after_the_check_costs_that_line_alone(
     holder = UserFactory(username="Holder", email="")
     monkeypatch.setattr(Claims, "problems", problems)
     lines = {"line": line(), "second": second()}
-    assert refusal(text_of(*(lines[name] for name in names)), tmp_path) == [said.format(holder.pk, "1" * 32)]
+    assert refusal(text_of(*(lines[name] for name in names)), tmp_path) == [said.format(holder.pk, SECOND)]
     assert sorted(User.objects.values_list("uid", flat=True)) == ([0, 7, 41] if len(names) == 2 else [0])
 
 

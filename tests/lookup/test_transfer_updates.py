@@ -5,10 +5,13 @@ from __future__ import annotations
 import copy
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from django.utils import timezone
 
-from accounts import bans
+from accounts import api_keys, bans, limits
+from accounts.limits import KeyRequest, Limit
 from accounts.models import LinkedAccount, Name, User
 from lookup import comments, document_checks, feedback, profiles
 from lookup.models import (
@@ -39,57 +42,65 @@ from tests.lookup.transfer_line import (
     line,
     new_id,
     normal,
+    put,
     text_of,
 )
 from tests.lookup.transfer_population import load, looked_up
 
 pytestmark = pytest.mark.django_db
 
-UPDATES: list[tuple[str, object]] = [
-    ("user.username", "Renamed"),
-    ("user.username", "hand.written"),
-    ("user.name", None),
-    ("user.chatId", None),
-    ("user.chatId", "268473310986241111"),
-    ("user.scrobblerUsername", "Other"),
-    ("user.premium", False),
-    ("user.imagehost", True),
-    ("user.createdAt", "2019-01-01T00:00:00Z"),
-    ("profile.profileId", new_id(1)),
-    ("profile.displayName", ""),
-    ("profile.banner", None),
-    ("profile.updatedAt", "2026-05-05T00:00:00Z"),
-    ("profile.settings.cardSettings.blur", 1),
-    ("badges", []),
-    ("badges.1.iconSvg", None),
-    ("badges.0.id", new_id(19)),
-    ("widgets", [{"id": new_id(20), "platform": "p", "type": "t", "identifier": "i", "order": 0}]),
-    ("audios", []),
-    ("links.0", ...),
-    ("links.0.url", "http://b.example"),
-    ("projects.0.tags", ["c"]),
-    ("views", 0),
-    ("aliases", []),
-    ("aliases", [{"name": "Zed", "redirect": False, "profileId": ALIAS_PROFILE}]),
-    ("aliases.0", ...),
-    ("aliases.0.profileId", new_id(2)),
-    ("gallery.1", ...),
-    ("sections.4", ...),
-    ("sections.2.content", "Other"),
-    ("sections.5.games.0.rating", 1.5),
-    ("sections.8.music", []),
-    ("feedback", {"likes": 0, "dislikes": 100}),
-    ("comments.count", 3),
-    ("comments.items.1.content", "Edited"),
-    ("comments.items.2.likeCount", 0),
-    ("comments.items.0.replyCount", 9),
-]
+# Changes that one line makes at once, by path; `...`: what is taken away.
+UPDATES: dict[str, dict[str, object]] = {
+    "user": {
+        "user.username": "Renamed",
+        "user.name": None,
+        "user.chatId": "268473310986241111",
+        "user.scrobblerUsername": "Other",
+        "user.premium": False,
+        "user.createdAt": "2019-01-01T00:00:00Z",
+    },
+    "other user": {"user.username": "hand.written", "user.chatId": None, "user.imagehost": True},
+    "profile": {
+        "profile.displayName": "",
+        "profile.banner": None,
+        "profile.updatedAt": "2026-05-05T00:00:00Z",
+        "profile.settings.cardSettings.blur": 1,
+    },
+    "id of the profile": {"profile.profileId": new_id(1)},
+    "no rows": {"badges": [], "audios": [], "aliases": []},
+    "rows": {
+        "badges.1.iconSvg": None,
+        "badges.0.id": new_id(19),
+        "widgets": [{"id": new_id(20), "platform": "p", "type": "t", "identifier": "i", "order": 0}],
+        "links.0.url": "http://b.example",
+        "projects.0.tags": ["c"],
+        "views": 0,
+    },
+    "fewer rows": {"links.0": ..., "aliases.0": ..., "gallery.1": ..., "sections.4": ...},
+    "alias": {"aliases": [{"name": "Zed", "redirect": False, "profileId": ALIAS_PROFILE}]},
+    "profile of an alias": {"aliases.0.profileId": new_id(2)},
+    "sections": {"sections.2.content": "Other", "sections.5.games.0.rating": 1.5, "sections.8.music": []},
+    "visitors": {
+        "feedback": {"likes": 0, "dislikes": 100},
+        "comments.count": 3,
+        "comments.items.1.content": "Edited",
+        "comments.items.2.likeCount": 0,
+        "comments.items.0.replyCount": 9,
+    },
+}
 
 
-@pytest.mark.parametrize(("path", "value"), UPDATES, ids=[f"{path}={value!r:.20}" for path, value in UPDATES])
-def test_an_update_makes_the_lookup_say_what_the_new_line_says(tmp_path: Path, path: str, value: object) -> None:
-    load(text_of(line()), tmp_path)
-    wanted = changed(path, value)
+@pytest.fixture(scope="module", autouse=True)
+def imported(module_db: None, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The user of the line is here already."""
+    load(text_of(line()), tmp_path_factory.mktemp("imported"))
+
+
+@pytest.mark.parametrize("changes", UPDATES.values(), ids=UPDATES)
+def test_an_update_makes_the_lookup_say_what_the_new_line_says(tmp_path: Path, changes: dict[str, object]) -> None:
+    wanted = line()
+    for path, value in changes.items():
+        put(wanted, path, value)
     assert load(text_of(wanted), tmp_path) == ("Imported 1 profiles, 0 of them new.\n", "")
     assert normal(looked_up(USER)) == normal(wanted)
     assert list(document_checks.differences()) == []
@@ -98,7 +109,6 @@ def test_an_update_makes_the_lookup_say_what_the_new_line_says(tmp_path: Path, p
 
 
 def test_the_username_becomes_an_alias_and_the_alias_the_username(tmp_path: Path) -> None:
-    load(text_of(line()), tmp_path)
     wanted = changed("user.username", "Zed")
     wanted["aliases"][0]["name"] = "Hand.Written"
     load(text_of(wanted), tmp_path)
@@ -124,11 +134,11 @@ def test_two_badges_and_two_aliases_change_places(tmp_path: Path) -> None:
 
 
 def test_what_lookups_hide_stays_as_it_is(tmp_path: Path) -> None:
-    load(text_of(line()), tmp_path)
     profile = Profile.objects.get(pk=PROFILE)
     hidden = make.SectionFactory(profile=profile, type="GALLERY", config={}, is_enabled=False)
     rows = [
         hidden,
+        make.SectionFactory(profile=profile, config={"content": 5}),  # no longer valid
         make.GalleryItemFactory(profile=profile, section=hidden),
         make.LinkFactory(profile=profile, is_active=False),
         make.AudioFactory(profile=profile, is_active=False),
@@ -139,14 +149,13 @@ def test_what_lookups_hide_stays_as_it_is(tmp_path: Path) -> None:
     load(text_of(line()), tmp_path)
     assert normal(looked_up(USER)) == normal(line())
     assert all(type(row)._default_manager.filter(pk=row.pk).exists() for row in rows)
-    assert [model._default_manager.filter(profile=PROFILE).count() for model in COUNTED] == [1, 2, 3, 3, 10, 2]
+    assert [model._default_manager.filter(profile=PROFILE).count() for model in COUNTED] == [1, 2, 3, 3, 11, 2]
 
 
 COUNTED = (Widget, Audio, Link, GalleryItem, Section, CustomBadge)
 
 
 def test_votes_comments_likes_and_replies_that_are_here_count_in_the_totals_once(tmp_path: Path) -> None:
-    load(text_of(line()), tmp_path)
     user, author = User.objects.get(pk=USER), User.objects.get(pk=AUTHOR)
     feedback.vote(user=user, is_like=True, by=author)
     reply = comments.write(user=user, content="A reply", parent=Comment.objects.get(pk=new_id(80)), by=user)
@@ -161,7 +170,6 @@ def test_votes_comments_likes_and_replies_that_are_here_count_in_the_totals_once
 
 
 def test_a_comment_that_the_line_does_not_name_stays(tmp_path: Path) -> None:
-    load(text_of(line()), tmp_path)
     load(text_of(changed("comments.items.1", ...)), tmp_path)
     answer = looked_up(USER)["comments"]
     assert (answer["count"], len(answer["items"])) == (250, 3)
@@ -171,16 +179,17 @@ def test_a_comment_of_somebody_who_is_banned_here_is_not_shown_and_not_counted(t
     banned = UserFactory(username="Banned", email="")
     bans.ban(user=banned, by=None, reason="A test.")
     author = {"id": banned.pk, "username": "Banned", "name": "", "avatarUrl": "", "uid": banned.uid}
-    load(text_of(line(comments={"count": 2, "items": [comment(80), comment(81, author=author)]})), tmp_path)
+    load(
+        text_of(line(comments={"count": 3, "items": [comment(80), comment(81, author=author), comment(82)]})), tmp_path
+    )
     answer = looked_up(USER)["comments"]
-    assert (answer["count"], [item["id"] for item in answer["items"]]) == (1, [new_id(80)])
+    assert (answer["count"], [item["id"] for item in answer["items"]]) == (2, [new_id(80), new_id(82)])
     assert list(document_checks.differences()) == []
     bans.lift(user=banned, by=None, reason="A test.")
-    assert looked_up(USER)["comments"]["count"] == 2
+    assert looked_up(USER)["comments"]["count"] == 3
 
 
 def test_a_plan_that_ends_is_kept_where_it_says_the_same(tmp_path: Path) -> None:
-    load(text_of(line()), tmp_path)
     user = User.objects.get(pk=USER)
     user.plan_expires_at = datetime(2999, 1, 1, tzinfo=UTC)
     user.save()
@@ -192,17 +201,19 @@ def test_a_plan_that_ends_is_kept_where_it_says_the_same(tmp_path: Path) -> None
 
 
 def test_the_badge_catalogue_is_never_overwritten(tmp_path: Path) -> None:
-    make.BadgeTierFactory(badge=make.BadgeFactory(id="seafarer", name="Here"), tier=1, threshold=5)
+    BadgeTier.objects.exclude(tier=1).delete()
+    BadgeTier.objects.update(threshold=5)
+    Badge.objects.update(name="Here")
     out, err = load(text_of(line()), tmp_path)
     said = "Warning: The badge catalogue says something else of this badge here, and lookups show that."
-    assert (out, err) == ("Imported 1 profiles, 1 of them new.\n", f"line 1: badges.0: {said}\n")
+    assert (out, err) == ("Imported 1 profiles, 0 of them new.\n", f"line 1: badges.0: {said}\n")
     assert Badge.objects.get().name == "Here"
     assert list(BadgeTier.objects.order_by("tier").values_list("tier", "threshold")) == [(1, 5), (2, 20), (3, 0.5)]
 
 
 def test_a_game_says_what_the_newest_line_says_on_every_profile(tmp_path: Path) -> None:
     other = make.main_profile(UserFactory(email=""))
-    make.GameFactory(id=5, name="Before")
+    Game.objects.update(name="Before")
     make.SectionFactory(profile=other, type="GAMES", config={"gameIds": [5]})
     profiles.touch(other.pk)
     assert looked_up(other.user_id)["sections"][0]["games"][0]["name"] == "Before"
@@ -212,7 +223,6 @@ def test_a_game_says_what_the_newest_line_says_on_every_profile(tmp_path: Path) 
 
 
 def test_uploads_that_say_the_same_are_not_made_twice(tmp_path: Path) -> None:
-    load(text_of(line()), tmp_path)
     number = Asset.objects.count()
     load(text_of(line()), tmp_path)
     assert Asset.objects.count() == number
@@ -221,7 +231,6 @@ def test_uploads_that_say_the_same_are_not_made_twice(tmp_path: Path) -> None:
 
 
 def test_what_the_form_does_not_say_of_a_row_is_kept(tmp_path: Path) -> None:
-    load(text_of(line()), tmp_path)
     Link.objects.filter(pk=new_id(50)).update(clicks=9)
     LinkedAccount.objects.filter(user=USER, kind="CHAT").update(name="written")
     load(text_of(line()), tmp_path)
@@ -231,10 +240,35 @@ def test_what_the_form_does_not_say_of_a_row_is_kept(tmp_path: Path) -> None:
 
 
 def test_an_author_who_is_here_stays_what_they_are(tmp_path: Path) -> None:
-    load(text_of(line()), tmp_path)
     other = line()
     for item in other["comments"]["items"]:
         item["author"]["username"] = "Another"
     said = "line 1: comments.items.0.author: Warning: Has other names here, and lookups show those.\n"
     assert load(text_of(other), tmp_path) == ("Imported 1 profiles, 0 of them new.\n", said)
     assert normal(looked_up(USER)) == normal(line())
+
+
+def test_public_api_access_stays_turned_off_for_those_who_can_sign_in(tmp_path: Path) -> None:
+    for signed_in in ({"email": "hand@example.org"}, {"last_login": datetime(2026, 1, 1, tzinfo=UTC)}):
+        User.objects.filter(pk=USER).update(
+            **{"public_api_access": False, "email": "", "last_login": None, **signed_in}
+        )
+        load(text_of(line()), tmp_path)
+        assert not User.objects.get(pk=USER).public_api_access
+
+
+def test_a_plan_that_changes_counts_at_once_for_the_keys_of_the_user(
+    tmp_path: Path, django_capture_on_commit_callbacks: Any
+) -> None:
+    secret = api_keys.issue(owner=User.objects.get(pk=USER), permissions=["lookup:user"], by=None).secret
+    now = timezone.now()
+    asked = KeyRequest(Limit("an address", 9), api_keys.digest(secret), "lookup:user", 9, 9, now)
+
+    def is_premium() -> bool:
+        record = limits.check_key(asked, api_keys.record_of).record
+        return record is not None and record.is_premium(now)
+
+    before = is_premium()
+    with django_capture_on_commit_callbacks(execute=True):
+        load(text_of(changed("user.premium", value=False)), tmp_path)
+    assert (before, is_premium()) == (True, False)

@@ -15,6 +15,7 @@ from tests.factories.lookup import SVG
 
 Json = dict[str, Any]
 USER, PROFILE, ALIAS_PROFILE, AUTHOR = "a" * 32, "b" * 32, "c" * 32, "d" * 32
+SECOND = "1" * 32
 
 
 def new_id(number: int) -> str:
@@ -174,9 +175,15 @@ def sections(picture: Json) -> list[Json]:
 
 def changed(path: str, value: Any) -> Json:
     """The line with another value at `path`; `...`: without it."""
-    whole: Any = copy.deepcopy(line())
+    whole = line()
+    put(whole, path, value)
+    return whole
+
+
+def put(whole: Json, path: str, value: Any) -> None:
+    """Any: JSON; `...` takes away what stands there."""
     *way, last = path.split(".")
-    at = whole
+    at: Any = whole
     for name in way:
         at = at[int(name) if isinstance(at, list) else name]
     key: Any = int(last) if isinstance(at, list) else last
@@ -184,7 +191,17 @@ def changed(path: str, value: Any) -> Json:
         del at[key]
     else:
         at[key] = value
-    return dict(whole)
+
+
+def second(**user: Any) -> Json:
+    """Another user, who names nothing that the first line names."""
+    text = json.dumps(line()).replace(USER, SECOND).replace(PROFILE, "2" * 32).replace(ALIAS_PROFILE, "3" * 32)
+    for number in range(10, 100):
+        text = text.replace(new_id(number), new_id(1000 + number))
+    whole = dict(json.loads(text))
+    whole["user"] |= {"uid": 42, "username": "Second", "chatId": "42", "scrobblerUsername": "second", **user}
+    whole["aliases"] = [{"name": "Second2", "redirect": True, "profileId": None}]
+    return whole
 
 
 def text_of(*lines: Json) -> str:

@@ -8,14 +8,17 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
-from django.test import Client
+import pytest
+from django.core.management import CommandError, call_command
+from django.http import QueryDict
+from django.utils import timezone
 
-from accounts import api_keys, bans
+from accounts import bans
 from accounts.models import LinkedAccount, UidCounter, User
 from accounts.plans import Plan
 from lookup.models import Alias, Anime, Badge, Comment, Game, MediaTitle, MusicItem, Profile, UserDocument
 from lookup.openapi import INCLUDES
+from lookup.views import current
 from tests.factories import lookup as make
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 
@@ -193,9 +196,22 @@ def load(text: str | bytes, directory: Path, *options: str) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
+def refusal(text: str | bytes, directory: Path, *options: str) -> list[str]:
+    """What is said on standard error where a file is refused."""
+    path = directory / "profiles.jsonl"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    err = io.StringIO()
+    with pytest.raises(CommandError):
+        call_command("import_profiles", str(path), *options, stdout=io.StringIO(), stderr=err)
+    return err.getvalue().splitlines()
+
+
+def answer(user_id: str) -> bytes:
+    """The lookup with all of its includes."""
+    query = QueryDict(mutable=True)
+    query.update({"type": "id", "value": user_id, **dict.fromkeys(INCLUDES, "true")})
+    return current.answer(query, timezone.now())
+
+
 def looked_up(user_id: str) -> dict[str, Any]:
-    key = api_keys.issue(owner=UserFactory(email=""), permissions=["lookup:user"], by=None).secret
-    query = {"type": "id", "value": user_id, **dict.fromkeys(INCLUDES, "true")}
-    response = Client(headers={"X-API-Key": key}).get("/api/lookup/user", query)
-    assert response.status_code == 200, response.content
-    return dict(json.loads(response.content))
+    return dict(json.loads(answer(user_id)))

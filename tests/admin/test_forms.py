@@ -1,0 +1,111 @@
+"""Forms of users, keys and apps: each change goes through its operation, and what it refuses is a form error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.test import Client
+
+from accounts.models import ApiKey, AuditEvent, User
+from oidc_provider.models import Application
+from tests.factories.accounts import AliasFactory, StaffFactory, UserFactory
+from tests.factories.oidc_provider import ApplicationFactory
+
+pytestmark = pytest.mark.django_db
+
+# What no browser sends; PostgreSQL refuses to look for a NUL.
+HOSTILE = ["a\x00b", "x", "9" * 40]
+
+
+@pytest.mark.parametrize("owner", HOSTILE)
+def test_the_owner_of_a_new_key_is_a_user(browser: Client, owner: str) -> None:
+    values = {"name": "Bot", "allowed": ["lookup:user"]}
+    answer = browser.post("/admin/accounts/apikey/add/", {**values, "owner": owner})
+    assert (answer.status_code, list(answer.context["adminform"].form.errors)) == (200, ["owner"])
+    assert not ApiKey.objects.exists()
+    browser.post("/admin/accounts/apikey/add/", {**values, "owner": UserFactory().pk})
+    assert ApiKey.objects.exists()
+
+
+@pytest.mark.parametrize("owner", HOSTILE)
+def test_the_owner_of_a_new_app_is_a_user(browser: Client, owner: str) -> None:
+    values = {"name": "App", "redirect_uris": "https://a.example/cb", "registered_scopes": ["openid"]}
+    answer = browser.post("/admin/oidc_provider/application/add/", {**values, "user": owner})
+    assert (answer.status_code, list(answer.context["adminform"].form.errors)) == (200, ["user"])
+    assert not Application.objects.exists()
+    browser.post("/admin/oidc_provider/application/add/", {**values, "user": UserFactory().pk})
+    assert Application.objects.exists()
+
+
+def form_of(answer: Any) -> dict[str, Any]:
+    """The values of the page's form and of its inlines' management forms, as a browser would send them."""
+    form = answer.context["adminform"].form
+    values = {name: form[name].value() for name in form.fields}
+    for inline in answer.context["inline_admin_formsets"]:
+        values |= {f"{inline.formset.prefix}-TOTAL_FORMS": 0, f"{inline.formset.prefix}-INITIAL_FORMS": 0}
+    return {name: value for name, value in values.items() if value is not None and value is not False}
+
+
+def test_a_user_is_added_with_a_uid(browser: Client, staff: User) -> None:
+    values = {"username": "Newcomer", "email": "New@example.org", "password1": "a long pass phrase"}
+    answer = browser.post("/admin/accounts/user/add/", {**values, "password2": "a long pass phrase"})
+    assert answer.status_code == 302, answer.context["errors"]
+    user = User.objects.by_username("newcomer").get()
+    assert user.uid == staff.uid + 1
+    assert user.check_password("a long pass phrase")
+    assert AuditEvent.objects.get().verb == "user:created"
+
+
+def test_a_taken_name_is_a_form_error(browser: Client) -> None:
+    AliasFactory(name="Taken", key="TAKEN")
+    values = {"username": "taken", "email": "n@example.org", "password1": "a long pass phrase"}
+    answer = browser.post("/admin/accounts/user/add/", {**values, "password2": "a long pass phrase"})
+    assert answer.status_code == 200
+    assert "already taken" in answer.content.decode()
+
+
+def test_a_user_is_changed_through_the_operation(browser: Client) -> None:
+    user = UserFactory()
+    url = f"/admin/accounts/user/{user.pk}/change/"
+    values = form_of(browser.get(url))
+    answer = browser.post(url, {**values, "plan": "PREMIUM", "username": "Renamed"})
+    assert answer.status_code == 302, answer.context["errors"]
+    user.refresh_from_db()
+    assert (user.plan, user.username) == ("PREMIUM", "Renamed")
+    changed = AuditEvent.objects.get()
+    assert (changed.verb, changed.data["changed"]) == ("user:changed", ["plan", "username"])
+
+
+def test_a_helper_cannot_make_anybody_staff(helper_with: Callable[..., Client]) -> None:
+    user, superuser = UserFactory(), StaffFactory()
+    browser = helper_with("accounts.change_user")
+    url = f"/admin/accounts/user/{user.pk}/change/"
+    values = form_of(browser.get(url))
+    browser.post(url, {**values, "plan": "PREMIUM", "is_staff": "on", "is_superuser": "on"})
+    user.refresh_from_db()
+    assert (user.plan, user.is_staff, user.is_superuser) == ("PREMIUM", False, False)
+    assert browser.post(f"/admin/accounts/user/{superuser.pk}/change/", values).status_code == 403
+
+
+def test_an_app_is_changed_through_the_operations(browser: Client) -> None:
+    app = ApplicationFactory(registered_scopes=["openid"])
+    url = f"/admin/oidc_provider/application/{app.pk}/change/"
+    values = form_of(browser.get(url))
+    lines = "https://a.example/cb\nhttps://b.example/cb"
+    answer = browser.post(url, {**values, "name": "Renamed", "redirect_uris": lines})
+    assert answer.status_code == 302, answer.context["errors"]
+    app = Application.objects.get()
+    assert (app.name, app.redirect_urls) == ("Renamed", ["https://a.example/cb", "https://b.example/cb"])
+    verbs = AuditEvent.objects.order_by("pk").values_list("verb", flat=True)
+    assert list(verbs) == ["application:redirect_urls_changed", "application:details_changed"]
+
+
+def test_a_bad_change_of_an_app_is_a_form_error(browser: Client) -> None:
+    app = ApplicationFactory(registered_scopes=["openid"])
+    url = f"/admin/oidc_provider/application/{app.pk}/change/"
+    values = {**form_of(browser.get(url)), "redirect_uris": "http://evil.example/", "registered_scopes": ["email"]}
+    answer = browser.post(url, values)
+    assert set(answer.context["adminform"].form.errors) == {"redirect_uris", "registered_scopes"}
+    assert not AuditEvent.objects.exists()
