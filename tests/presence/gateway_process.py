@@ -21,6 +21,7 @@ from django.conf import settings
 from django.core.management import execute_from_command_line
 
 from presence.simulator.running import Simulator
+from tests.support import processes
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,7 +33,13 @@ class Gateway:
         self.log = log
         with log.open("wb") as out:
             self.process = subprocess.Popen(
-                command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT
+                command,
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
     def end(self, number: int) -> tuple[int, float]:
@@ -62,8 +69,7 @@ class Starter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         for gateway in self._processes:
-            gateway.process.kill()
-            gateway.process.wait()
+            processes.kill_group(gateway.process)
         self._directory.cleanup()
 
     def __call__(self, *arguments: str, **chat: str) -> Gateway:

@@ -1,36 +1,31 @@
-"""A presence store whose server goes away and comes back empty: a Redis of its own, or the table of the database."""
+"""A Redis of its own that goes away, and comes back empty."""
 
 from __future__ import annotations
 
-import socket
 import subprocess
-import time
+import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django.conf import settings
-from django.core.cache import caches
-from django.db import connection
 from django_redis.cache import RedisCache
+from redis import Redis, exceptions
 
 from config import caches as options
 from presence.store import PresenceStore
-from tests.support import programs
+from tests.presence.workers import wait_until
+from tests.support import processes, programs
 
-TABLE = "presence_storeentry"
 
+class Outage:
+    """On a socket of its own, so that no other program takes its port while it is away."""
 
-class RedisOutage:
-    """A Redis that keeps nothing when it is killed."""
-
-    def __init__(self) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port = free.getsockname()[1]
+    def __init__(self, directory: str) -> None:
+        self._socket = f"{directory}/redis.sock"
         self._process: subprocess.Popen[bytes] | None = None
         self.come_back()
-        url = f"redis://127.0.0.1:{self._port}/0"
+        url = f"unix://{self._socket}?db=0"
         config: dict[str, Any] = options.options(url)["presence"]  # Any: Django's settings of a cache
         self.store = PresenceStore(
             RedisCache(url, {name: value for name, value in config.items() if name != "BACKEND"})
@@ -38,56 +33,32 @@ class RedisOutage:
 
     def go_away(self) -> None:
         if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+            processes.kill_group(self._process)
 
     def come_back(self) -> None:
-        command: list[str | Path] = [
-            programs.found()["redis-server"],
-            "--port",
-            str(self._port),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-        ]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        give_up_at = time.monotonic() + 30
-        while True:
+        command: list[str | Path] = [programs.found()["redis-server"], "--port", "0"]
+        command += ["--unixsocket", self._socket, "--save", ""]
+        self._process = subprocess.Popen(
+            command,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,
+            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
+        )
+        wait_until(self._is_there, "redis-server does not answer")
+
+    def _is_there(self) -> bool:
+        with Redis(unix_socket_path=self._socket) as redis:
             try:
-                socket.create_connection(("127.0.0.1", self._port)).close()
-            except ConnectionRefusedError:
-                assert time.monotonic() < give_up_at
-                time.sleep(0.01)
-            else:
-                return
-
-
-class TableOutage:
-    """The table has another name for a while, and no rows after that."""
-
-    def __init__(self) -> None:
-        self.store = PresenceStore(caches["presence"])
-        self._is_away = False
-
-    def go_away(self) -> None:
-        if not self._is_away:
-            self._is_away = True
-            with connection.cursor() as cursor:
-                cursor.execute(f"ALTER TABLE {TABLE} RENAME TO {TABLE}_away")
-
-    def come_back(self) -> None:
-        if self._is_away:
-            self._is_away = False
-            with connection.cursor() as cursor:
-                cursor.execute(f"ALTER TABLE {TABLE}_away RENAME TO {TABLE}")
-                cursor.execute(f"DELETE FROM {TABLE}")  # noqa: S608 - the name is a constant
+                return bool(redis.ping())
+            except (exceptions.ConnectionError, exceptions.BusyLoadingError):
+                return False
 
 
 @contextmanager
-def fragile() -> Iterator[RedisOutage | TableOutage]:
-    """Of the kind that the settings name. In its place again at the end."""
-    with ExitStack() as stack:
-        outage = RedisOutage() if settings.REDIS_URL else TableOutage()
-        stack.callback(outage.go_away if isinstance(outage, RedisOutage) else outage.come_back)
-        yield outage
+def fragile() -> Iterator[Outage]:
+    with tempfile.TemporaryDirectory() as directory:
+        outage = Outage(directory)
+        try:
+            yield outage
+        finally:
+            outage.go_away()

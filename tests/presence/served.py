@@ -19,6 +19,7 @@ from tests.journeys import processes
 from tests.journeys.processes import Server
 from tests.presence.following import Event, event_in
 from tests.presence.lookups import SECRET
+from tests.support import ports
 
 PATIENCE = 10  # seconds that a reader waits for anything
 OPTIONS = ("--workers", "1", "--workers-kill-timeout", "5", "--log-level", "warning", "--no-ws", "--http", "1")
@@ -84,16 +85,17 @@ def reader(server: Server, chat_id: int | str, *, method: str = "GET", **headers
 @contextlib.contextmanager
 def service(directory: Path, command: Sequence[str], **values: str) -> Iterator[Server]:
     """Stopped at the end. `command`: options of granian and the application."""
-    port = str(processes.free_port())
-    base_url = f"http://127.0.0.1:{port}"
-    program = [sys.executable, "-m", "granian", *OPTIONS, "--host", "127.0.0.1", "--port", port, *command]
-    server = processes.start(
-        program, {**_environment(directory, port), "BASE_URL": base_url, **values}, directory / "log"
-    )
-    try:
-        yield server
-    finally:
-        server.stop()
+    with ports.held() as (number,):
+        port = str(number)
+        base_url = f"http://127.0.0.1:{port}"
+        program = [sys.executable, "-m", "granian", *OPTIONS, "--host", "127.0.0.1", "--port", port, *command]
+        server = processes.start(
+            program, {**_environment(directory, port), "BASE_URL": base_url, **values}, directory / "log"
+        )
+        try:
+            yield server
+        finally:
+            server.stop()
 
 
 def _environment(directory: Path, port: str) -> dict[str, str]:

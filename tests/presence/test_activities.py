@@ -12,8 +12,6 @@ from pytest_django import Settings
 from presence import activities
 from presence.activities import Activity
 
-pytestmark = pytest.mark.once
-
 CDN = "https://cdn.example"
 APP = "383226320970055681"
 LARGE, SMALL = "383226320970055682", "383226320970055683"
@@ -21,7 +19,7 @@ ENGLAND = "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
 NO_TYPES: list[object] = [None, True, False, "2", 1.5, [2], {}, 10**40, -(10**40), 1e300, float("inf"), float("nan")]
 NO_IDS: list[object] = ["", "../1", "1 2", "1\n", "x", True, 1.5, [], {}, "1" * 21]
 NO_LISTS: list[object] = [None, {}, "x", 1, True, 1.5, {"0": {"type": 0}}]
-NO_TEXTS: list[Any] = [None, "", True, 1, 1.5, [], {}, ["x"], {"x": "x"}]  # Any: of every JSON type but text
+NO_TEXTS: list[Any] = [None, "", True, 1, [], {"x": "x"}]  # Any: of every JSON type but text
 
 
 @pytest.fixture(autouse=True)
@@ -120,11 +118,11 @@ def test_the_type_is_a_number(sent: object, expected: int) -> None:
     assert (found, type(found)) == (expected, int)
 
 
-@pytest.mark.parametrize("field", ["name", "state", "details", "assets", "emoji"])
 @pytest.mark.parametrize("bad", NO_TEXTS)
 @pytest.mark.parametrize("kind", [0, 2, 4])
-def test_a_field_of_another_type_counts_as_absent(field: str, bad: object, kind: int) -> None:
-    assert one(**{"type": kind, field: bad}) == plain("", kind)
+def test_fields_of_another_type_count_as_absent(bad: object, kind: int) -> None:
+    fields = dict.fromkeys(("name", "state", "details", "assets", "emoji"), bad)
+    assert one(type=kind, **fields) == plain("", kind)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +131,8 @@ def test_a_field_of_another_type_counts_as_absent(field: str, bad: object, kind:
         ({"large_text": "Large", "small_text": "Small"}, "Large"),
         ({"large_text": "Large"}, "Large"),
         ({"small_text": "Small"}, "Small"),
-        *(({"large_text": bad, "small_text": "Small"}, "Small") for bad in NO_TEXTS),
-        *(({"large_text": bad, "small_text": bad}, None) for bad in NO_TEXTS),
+        ({"large_text": 1, "small_text": "Small"}, "Small"),
+        ({"large_text": "", "small_text": []}, None),
         ({}, None),
     ],
 )
@@ -148,14 +146,8 @@ def test_the_tooltip_is_the_text_of_the_large_or_small_picture(pictures: dict[st
         ({"large_image": LARGE, "small_image": SMALL}, LARGE),
         ({"large_image": LARGE}, LARGE),
         ({"small_image": SMALL}, SMALL),
-        *(
-            ({"large_image": bad, "small_image": SMALL}, SMALL)
-            for bad in (*NO_TEXTS, "https://evil.example/a.png", "artwork")
-        ),
-        *(
-            ({"large_image": bad, "small_image": bad}, None)
-            for bad in (*NO_TEXTS, "https://evil.example/a.png", "artwork")
-        ),
+        ({"large_image": "artwork", "small_image": SMALL}, SMALL),
+        *(({"large_image": bad, "small_image": bad}, None) for bad in (*NO_TEXTS, "https://evil.example/a.png")),
         ({}, None),
     ],
 )
@@ -182,7 +174,8 @@ def test_an_uploaded_picture_needs_its_application(application_id: object) -> No
         ({"name": ENGLAND}, ENGLAND),
         ({"name": "👨‍👩‍👧‍👦", "animated": True}, "👨‍👩‍👧‍👦"),
         ({"name": "\ud83d\udd25"}, "🔥"),
-        pytest.param({"name": "🔥" * 65}, None, id="long"),
+        pytest.param({"name": "🔥" * 64}, "🔥" * 64, id="64"),
+        pytest.param({"name": "🔥" * 65}, None, id="65"),
         *(({"name": bad}, None) for bad in NO_TEXTS),
         *(({"id": bad, "name": "LUL"}, None) for bad in NO_IDS),
     ],

@@ -10,8 +10,6 @@ from pytest_django import Settings
 
 from presence import assets
 
-pytestmark = pytest.mark.once
-
 CDN = "https://cdn.example"
 GUILD = "268473310000000077"
 ADA = 80351110224678912

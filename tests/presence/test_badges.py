@@ -11,8 +11,6 @@ from pytest_django import Settings
 from presence import badges
 from presence.badges import Badge
 
-pytestmark = pytest.mark.once
-
 CANONICAL_ORDER = (
     "premium staff partner moderator events bravery brilliance balance bughunter1 bughunter2 developer earlysupporter "
     "boosted legacy quest leaf orb gifting"

@@ -17,7 +17,8 @@ from pytest_django import Settings
 from accounts import api_keys, bans
 from accounts.models import ApiKey
 from presence import members, places, streams
-from presence.store import PresenceStore
+from presence.simulator.running import Simulator
+from presence.store import Banner, PresenceStore
 from presence.streams import BlockingStream, KeyInUse
 from tests.presence import following, lookups
 from tests.presence.following import OPENING, Event
@@ -113,13 +114,9 @@ def test_a_member_who_leaves_ends_the_stream(store: PresenceStore) -> None:
 
 REFUSED: dict[str, tuple[Callable[[], object], int | str, str | None]] = {
     "malformed": (lambda: None, "26847331098624000x", lookups.SECRET),
-    "malformed and no key": (lambda: None, "1", None),
     "no key": (lambda: None, ADA, None),
-    "unknown key": (lambda: None, ADA, "nobody's"),
     "expired key": (lambda: lookups.key("old", expires_at=timezone.now()), ADA, "old"),
-    "disabled key": (lambda: lookups.key("off", is_enabled=False), ADA, "off"),
     "another permission": (lambda: lookups.key("other", permissions=["lookup:user"]), ADA, "other"),
-    "used up": (lambda: lookups.key("spent", remaining_uses=0), ADA, "spent"),
     "never issued": (lambda: None, "9" * 19, lookups.SECRET),
 }
 
@@ -222,10 +219,6 @@ def _stream() -> BlockingStream:
 
 ENDS: dict[str, tuple[Callable[[ApiKey], object], Json]] = {
     "revoked": (lambda key: api_keys.revoke(key=key, by=None), {"error": "API Key not found", "code": "KEY_NOT_FOUND"}),
-    "disabled": (
-        lambda key: api_keys.disable(key=key, by=None),
-        {"error": "API Key is disabled", "code": "KEY_DISABLED"},
-    ),
     "withdrawn": (
         lambda key: (
             api_keys.grant_permission(key=key, permission="lookup:user", by=None),
@@ -293,3 +286,26 @@ def test_a_heartbeat_is_no_request_and_no_use() -> None:
             assert stream.beat(15 * turn) == streams.BEAT
     assert ApiKey.objects.get().remaining_uses == 1
     assert lookups.get(ADA).status == 200
+
+
+def test_closing_gives_back_no_place_that_another_stream_has_taken(settings: Settings) -> None:
+    settings.PRESENCE_STREAMS_PER_KEY = 1
+    with contextlib.closing(_stream()) as stream:
+        _lose_places()
+        with following.followed():
+            stream.close()
+            assert following.ask().status_code == 429
+
+
+def test_the_banner_of_an_open_stream_is_read_again_every_two_minutes(
+    store: PresenceStore, simulator: Simulator
+) -> None:
+    simulator.add_member(ADA, user={"banner": "a" * 32})
+    asked = []
+    with contextlib.closing(_stream()) as stream:
+        assert isinstance(stream.step(1000), bytes)
+        for now in (1119, 1120, 1239, 1240):
+            store.keep_banner(ADA, Banner(None, 0))
+            assert stream.beat(now) == streams.BEAT
+            asked.append(len(simulator.counters.rest))
+    assert asked == [1, 2, 2, 3]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -19,8 +18,9 @@ from tests.journeys.processes import Server
 from tests.presence import lookups, served
 from tests.presence.following import OPENING, Event
 from tests.presence.lookups import ADA, ONLINE, SECRET, Json
+from tests.presence.workers import wait_until
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
 IDLE: Json = {**ONLINE, "client_status": {"desktop": "idle"}}
 NOT_FOUND = {"error": "errors.notFound"}
@@ -63,68 +63,37 @@ def test_changes_reach_several_readers_and_sigterm_ends_their_streams(
 
 
 @EITHER
-def test_heartbeats_come_until_the_key_is_revoked(tmp_path: Path, interface: str) -> None:
-    with served.service(tmp_path, served.QUICK[interface]) as server, served.reader(server, ADA) as reader:
-        blocks = reader.blocks()
-        assert next(blocks) == OPENING
-        assert next(blocks).startswith("event: presence\n")
-        assert [next(blocks) for _ in range(3)] == [": heartbeat"] * 3
-        api_keys.revoke(key=ApiKey.objects.get(), by=None)
-        refused = {"error": "API Key not found", "code": "KEY_NOT_FOUND"}
-        assert list(reader.events()) == [Event("closed", "", refused)]
-
-
-@EITHER
-def test_a_reader_who_goes_away_frees_the_place(tmp_path: Path, interface: str) -> None:
+def test_five_readers_share_two_connections_until_the_key_is_revoked(tmp_path: Path, interface: str) -> None:
+    values = {"DATABASE_POOL_SIZE": "2"} if connection.vendor == "postgresql" else {}
     with contextlib.ExitStack() as stack:
-        server = stack.enter_context(served.service(tmp_path, served.QUICK[interface], RATE_LIMITS_ENABLED="0"))
+        command = served.QUICK[interface]
+        server = stack.enter_context(served.service(tmp_path, command, RATE_LIMITS_ENABLED="0", **values))
         readers = [stack.enter_context(served.reader(server, ADA)) for _ in range(5)]
-        assert [next(reader.events()).event for reader in readers] == ["presence"] * 5
+        blocks = [reader.blocks() for reader in readers]
+        assert [next(each) for each in blocks] == [OPENING] * 5
+        assert all(next(each).startswith("event: presence\n") for each in blocks)
+        assert [[next(each) for _ in range(2)] for each in blocks] == [[": heartbeat"] * 2] * 5
+        url = f"{server.base_url}/api/lookup/presence/{ADA}"
+        answer = requests.get(url, headers={"X-API-Key": SECRET}, timeout=served.PATIENCE)
+        assert answer.json()["status"]["status"] == "online"
         assert _is_taken(server)
         readers[0].leave()
-        give_up_at = time.monotonic() + served.PATIENCE
-        while _is_taken(server):
-            assert time.monotonic() < give_up_at, "The place was never freed."
-
-
-@EITHER
-def test_streams_need_no_database_connection_of_their_own(tmp_path: Path, interface: str) -> None:
-    with contextlib.ExitStack() as stack:
-        values = {"DATABASE_POOL_SIZE": "2"} if connection.vendor == "postgresql" else {}
-        server = stack.enter_context(served.service(tmp_path, served.QUICK[interface], **values))
-        readers = [stack.enter_context(served.reader(server, ADA)) for _ in range(5)]
-        for reader in readers:
-            blocks = reader.blocks()
-            assert next(block for block in blocks if block == ": heartbeat")
-        answer = requests.get(
-            f"{server.base_url}/api/lookup/presence/{ADA}", headers={"X-API-Key": SECRET}, timeout=served.PATIENCE
-        )
-        assert answer.json()["status"]["status"] == "online"
-
-
-@EITHER
-def test_head_and_errors_are_answered_whole(tmp_path: Path, interface: str) -> None:
-    with served.service(tmp_path, served.INTERFACES[interface]) as server:
-        url = f"{server.base_url}/api/lookup/presence/{ADA}/events"
-        head = requests.head(url, headers={"X-API-Key": SECRET}, timeout=served.PATIENCE)
-        assert (head.status_code, head.headers["Content-Type"]) == (200, "text/event-stream; charset=utf-8")
-        answers = [
-            requests.get(url, timeout=served.PATIENCE),
-            requests.post(url, data="x" * 99, timeout=served.PATIENCE),
-        ]
-        assert [(answer.status_code, answer.json()) for answer in answers] == [
-            (401, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"}),
-            (405, {"error": "errors.methodNotAllowed"}),
-        ]
+        wait_until(lambda: not _is_taken(server), "The place was never freed.")
+        api_keys.revoke(key=ApiKey.objects.get(), by=None)
+        refused = {"error": "API Key not found", "code": "KEY_NOT_FOUND"}
+        assert list(readers[1].events()) == [Event("closed", "", refused)]
 
 
 def test_the_process_for_streams_serves_nothing_else(tmp_path: Path) -> None:
     with served.service(tmp_path, served.INTERFACES["asgi"]) as server:
-        for path in ("/", "/accounts/login/", "/api/lookup/user?type=uid&value=0", "/api/imagehost/upload", "/media/x"):
+        for path in ("/", "/accounts/login/", "/api/imagehost/upload", "/media/x"):
             for call in (requests.get, requests.post):
                 answer = call(f"{server.base_url}{path}", timeout=served.PATIENCE)
                 assert (answer.status_code, answer.json()) == (404, NOT_FOUND), path
-        answer = requests.get(
-            f"{server.base_url}/api/lookup/presence/{ADA}", headers={"X-API-Key": SECRET}, timeout=served.PATIENCE
-        )
+        url = f"{server.base_url}/api/lookup/presence/{ADA}"
+        answer = requests.get(url, headers={"X-API-Key": SECRET}, timeout=served.PATIENCE)
         assert answer.json()["status"]["status"] == "online"
+        head = requests.head(f"{url}/events", headers={"X-API-Key": SECRET}, timeout=served.PATIENCE)
+        assert (head.status_code, head.headers["Content-Type"]) == (200, "text/event-stream; charset=utf-8")
+        refused = requests.post(f"{url}/events", data="x" * 99, timeout=served.PATIENCE)
+        assert (refused.status_code, refused.json()) == (405, {"error": "errors.methodNotAllowed"})

@@ -18,7 +18,7 @@ from presence.models import LastOnline
 from presence.moments import Moments
 from presence.pace import Pace
 from presence.roster import Roster
-from presence.store import PresenceStore, StoreUnavailable
+from presence.store import Banner, PresenceStore, StoreUnavailable
 from tests.presence import databases, workers
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -169,6 +169,19 @@ class TestAFailedWrite:
         desk.settle()
         assert desk.shown() == WHOLE
 
+    def test_whose_member_changed_has_no_old_banner(self, desk: Desk) -> None:
+        desk.begin()
+        desk.settle()
+        desk.store.keep_banner(ADA, Banner("a" * 32, 0))
+        desk.tell("GUILD_MEMBER_UPDATE", ADA, username="lovelace")
+        desk.store.before = self.fail
+        with pytest.raises(StoreUnavailable):
+            desk.flush()
+        assert desk.store.glance(ADA).banner is not None
+        desk.store.before = None
+        desk.settle()
+        assert desk.store.glance(ADA).banner is None
+
     def test_who_left_meanwhile_is_gone_and_has_an_account(self, desk: Desk) -> None:
         desk.begin()
         desk.settle()
@@ -270,3 +283,25 @@ class TestAStoreThatLostSomething:
         desk.settle()
         assert desk.flusher.completed > began
         assert desk.shown() == WHOLE
+
+
+class TestTheOneBefore:
+    """What an earlier writer knew, when this one begins."""
+
+    @pytest.mark.parametrize(("is_known", "expected"), [(True, 5000), (False, None)])
+    def test_who_was_online_then_and_is_offline_now_went_at_its_last_stamp(
+        self, desk: Desk, is_known: bool, expected: int | None
+    ) -> None:
+        """Where this one does not know the presence yet, it does not say that the member is offline."""
+        desk.begin()
+        desk.settle()
+        assert desk.store.stamp(5000.9, generation=desk.flusher.completed)
+        roster = desk.roster
+        desk.tell("GUILD_MEMBER_REMOVE", ADA)
+        desk.tell("GUILD_MEMBER_ADD", ADA, username="somebody")
+        if is_known:
+            desk.tell("PRESENCE_UPDATE", ADA, status="offline")
+        roster.forget_changes()
+        desk.do(desk.moments.open_estate)
+        desk.do(lambda: desk.moments.inherit([ADA]))
+        assert (roster.members[ADA].last_online, roster.changes.offline_at.get(ADA)) == (expected, expected)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
 
 from presence.feed import FatalFeedError, FeedEvent, Garbage, SessionLost, SessionResumed
+from presence.hikari_feed import FATAL_CODES
+from presence.pace import Pace
 from presence.simulator import running
 from presence.simulator.running import Simulator
 from tests.presence.feeds import READY, Listener, listening
 from tests.presence.workers import wait_until
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.live
 
 ADA = 268473310000000011
 
@@ -71,28 +72,27 @@ def test_after_a_drop_the_session_is_resumed_with_what_was_missed(platform: Simu
         (lambda platform: platform.invalidate(resumable=True), "op 9", SessionResumed()),
         (lambda platform: platform.invalidate(resumable=False), "op 9", READY),
         (lambda platform: platform.drop(sessions_too=True), "dropped", READY),
-        (lambda platform: platform.close_with(4000), "dropped", SessionResumed()),
         (lambda platform: platform.close_with(4009), "dropped", READY),
-        (lambda platform: platform.close_with(1000), "dropped", SessionResumed()),
-        (lambda platform: platform.close_with(4003), "dropped", READY),
         (lambda platform: platform.garble(), "dropped", READY),
-        (lambda platform: platform.send_text("null"), None, None),
     ],
-    ids="op7 op9-resumable op9 no-resume unknown-error timed-out normal not-authenticated corrupt null".split(),
+    ids="op7 op9-resumable op9 no-resume timed-out corrupt".split(),
 )
 def test_every_end_but_a_fatal_one_is_survived(
-    platform: Simulator, act: Callable[[Simulator], None], cause: str | None, next_one: FeedEvent | None
+    platform: Simulator, act: Callable[[Simulator], None], cause: str, next_one: FeedEvent
 ) -> None:
     with listening(platform) as listener:
         act(platform)
-        if cause:
-            wait_until(lambda: len(listener.sessions()) >= 3)
-            assert listener.sessions() == [READY, SessionLost(cause), next_one]
+        wait_until(lambda: len(listener.sessions()) >= 3)
+        assert listener.sessions() == [READY, SessionLost(cause), next_one]
         platform.dispatch("PRESENCE_UPDATE", {"after": 1})
         wait_until(lambda: listener.told("PRESENCE_UPDATE") == [{"after": 1}])
 
 
-@pytest.mark.parametrize("code", [4004, 4010, 4011, 4012, 4013, 4014])
+def test_the_fatal_close_codes_are_those_of_the_platform() -> None:
+    assert {4004, 4010, 4011, 4012, 4013, 4014} == FATAL_CODES
+
+
+@pytest.mark.parametrize("code", [4004, 4014])
 def test_a_fatal_close_code_ends_it_at_once(platform: Simulator, code: int) -> None:
     with listening(platform) as listener:
         platform.close_with(code)
@@ -117,51 +117,15 @@ def test_a_connection_whose_heartbeats_stay_unanswered_is_given_up() -> None:
         wait_until(lambda: SessionResumed() in listener.events)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        *["", "no JSON", "[]", "5", '"x"', "{}", '{"op":0}', '{"op":0,"t":5,"d":{},"s":1}', '{"op":[]}', "[" * 5000],
-        *['{"op":77,"d":null}', '{"op":0,"t":"X","d":' + '{"a":' * 3000 + "1" + "}" * 3000 + ',"s":2}'],
-    ],
-    ids="empty text list number string empty-object bare no-name odd-op deep unknown-op deep-payload".split(),
-)
-def test_a_message_that_is_none_ends_nothing(platform: Simulator, text: str) -> None:
+def test_messages_that_are_none_end_nothing(platform: Simulator) -> None:
     with listening(platform) as listener:
-        platform.send_text(text)
-        platform.dispatch("PRESENCE_UPDATE", {"after": 1})
-        wait_until(lambda: listener.told("PRESENCE_UPDATE"))
-        assert listener.sessions() == [READY]
-
-
-@pytest.mark.parametrize("payload", [None, [], 5, "x", True], ids=str)
-def test_a_dispatch_without_an_object_is_told_as_an_empty_one(platform: Simulator, payload: Any) -> None:
-    with listening(platform) as listener:
-        platform.dispatch("PRESENCE_UPDATE", payload)
-        wait_until(lambda: listener.told("PRESENCE_UPDATE"))
-        assert (listener.told("PRESENCE_UPDATE"), listener.sessions()) == ([{}], [READY])
-
-
-@pytest.mark.parametrize("payload", [None, {}, {"opcode": "8", "retry_after": "x", "meta": None}], ids=str)
-def test_a_bad_rate_limit_is_mended(platform: Simulator, payload: Any) -> None:
-    with listening(platform) as listener:
-        platform.dispatch("RATE_LIMITED", payload)
+        for text in ("no JSON", "null", "[]", '{"op":0}', "[" * 5000, '{"op":77,"d":null}'):
+            platform.send_text(text)
+        platform.dispatch("PRESENCE_UPDATE", None)
+        platform.dispatch("RATE_LIMITED", {"retry_after": "x"})
         wait_until(lambda: listener.told("RATE_LIMITED"))
-        ((limit,), sessions) = listener.told("RATE_LIMITED"), listener.sessions()
-        assert (limit["opcode"], limit["retry_after"], sessions) == (-1, 30.0, [READY])
-
-
-def test_a_number_of_thousands_of_digits_costs_nothing_else(platform: Simulator) -> None:
-    with listening(platform) as listener:
-        payload = f'{{"huge":{"9" * 5000},"fine":12}}'
-        platform.send_text(f'{{"op":0,"t":"PRESENCE_UPDATE","s":3,"d":{payload}}}')
-        wait_until(lambda: listener.told("PRESENCE_UPDATE"))
-        assert listener.told("PRESENCE_UPDATE") == [{"huge": None, "fine": 12}]
-
-
-def test_garbage_is_told(platform: Simulator) -> None:
-    with listening(platform) as listener:
-        platform.send_text("no JSON")
-        wait_until(lambda: Garbage() in listener.events)
+        assert (listener.told("PRESENCE_UPDATE"), listener.sessions()) == ([{}], [READY])
+        assert listener.events.count(Garbage()) == 5
 
 
 def test_it_begins_once_the_platform_is_there(platform: Simulator) -> None:
@@ -184,9 +148,51 @@ def test_it_can_be_closed_while_it_cannot_connect(platform: Simulator) -> None:
     assert (listener.events, listener.error) == ([], None)
 
 
-def test_few_sessions_left_are_warned_of(platform: Simulator, caplog: pytest.LogCaptureFixture) -> None:
+def _spend(platform: Simulator, listener: Listener, *, until: int) -> None:
+    """End each session at once, until so many have begun."""
+    for begun in range(1, until):
+        wait_until(lambda begun=begun: listener.sessions().count(READY) == begun)  # type: ignore[misc]  # bound early
+        platform.invalidate(resumable=False)
+    wait_until(lambda: listener.sessions().count(READY) == until)
+
+
+def _warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [entry.message for entry in caplog.records if entry.name == "presence.hikari_feed"]
+
+
+def test_sessions_that_end_at_once_begin_more_and_more_seldom(
+    platform: Simulator, caplog: pytest.LogCaptureFixture
+) -> None:
+    with listening(platform, Pace(first_pause=0.1, session_pause=250.0, free_sessions=1)) as listener:
+        _spend(platform, listener, until=1)
+        platform.invalidate(resumable=False)
+        wait_until(lambda: _warnings(caplog))
+        assert platform.counters.identifies == 1
+    assert [warning[:-6] for warning in _warnings(caplog)] == [
+        "The gateway's sessions end too soon: the next one begins in "
+    ]
+    assert [entry.message for entry in caplog.records if entry.name == "asyncio"] == []
+
+
+def test_after_the_pause_the_next_session_begins(platform: Simulator, caplog: pytest.LogCaptureFixture) -> None:
+    with listening(platform, Pace(first_pause=0.1, session_pause=5.0, free_sessions=1)) as listener:
+        _spend(platform, listener, until=2)
+        assert (len(_warnings(caplog)), platform.counters.identifies) == (1, 2)
+
+
+def test_sessions_that_last_begin_at_once(platform: Simulator, caplog: pytest.LogCaptureFixture) -> None:
+    with listening(platform, Pace(first_pause=0.1, lasting=0.0, session_pause=600.0, free_sessions=1)) as listener:
+        _spend(platform, listener, until=3)
+    assert _warnings(caplog) == []
+
+
+def test_where_few_sessions_are_left_even_the_second_one_waits(
+    platform: Simulator, caplog: pytest.LogCaptureFixture
+) -> None:
     platform.starts_left = 100
     with listening(platform) as listener:
         wait_until(lambda: listener.feed.identifies_left == 99)
-    messages = [entry.message for entry in caplog.records if entry.name == "presence.hikari_feed"]
-    assert messages == ["Only 99 gateway sessions are left for today."]
+        platform.invalidate(resumable=False)
+        wait_until(lambda: len(_warnings(caplog)) == 2)
+        assert platform.counters.identifies == 1
+    assert _warnings(caplog)[0] == "Only 99 gateway sessions are left for today."

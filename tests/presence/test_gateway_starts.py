@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from presence.pace import Pace, Starts
-from presence.simulator import running
-from presence.simulator.running import Simulator
-from tests.presence.feeds import READY, Listener, listening
-from tests.presence.workers import wait_until
-
-pytestmark = pytest.mark.once
 
 DAY = 86_400
 
@@ -65,60 +57,9 @@ def test_what_never_became_ready_counts_too() -> None:
     assert starts.seconds_to_wait(55, None) == 5
 
 
-# --- Over real sockets ---
-
-
-@pytest.fixture
-def platform() -> Iterator[Simulator]:
-    with running.simulator() as started:
-        yield started
-
-
-def _spend(platform: Simulator, listener: Listener, *, until: int) -> None:
-    """End each session at once, until so many have begun."""
-    for begun in range(1, until):
-        wait_until(lambda begun=begun: listener.sessions().count(READY) == begun)  # type: ignore[misc]  # bound early
-        platform.invalidate(resumable=False)
-    wait_until(lambda: listener.sessions().count(READY) == until)
-
-
-def _warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
-    return [entry.message for entry in caplog.records if entry.name == "presence.hikari_feed"]
-
-
-def test_sessions_that_end_at_once_begin_more_and_more_seldom(
-    platform: Simulator, caplog: pytest.LogCaptureFixture
-) -> None:
-    with listening(platform, Pace(first_pause=0.1, session_pause=250.0)) as listener:
-        _spend(platform, listener, until=3)
-        platform.invalidate(resumable=False)
-        wait_until(lambda: _warnings(caplog))
-        assert platform.counters.identifies == 3
-    assert [warning[:-6] for warning in _warnings(caplog)] == [
-        "The gateway's sessions end too soon: the next one begins in "
-    ]
-    assert [entry.message for entry in caplog.records if entry.name == "asyncio"] == []
-
-
-def test_after_the_pause_the_next_session_begins(platform: Simulator, caplog: pytest.LogCaptureFixture) -> None:
-    with listening(platform, Pace(first_pause=0.1, session_pause=8.0)) as listener:
-        _spend(platform, listener, until=4)
-        assert (len(_warnings(caplog)), platform.counters.identifies) == (1, 4)
-
-
-def test_sessions_that_last_begin_at_once(platform: Simulator, caplog: pytest.LogCaptureFixture) -> None:
-    with listening(platform, Pace(first_pause=0.1, lasting=0.0, session_pause=600.0)) as listener:
-        _spend(platform, listener, until=5)
-    assert _warnings(caplog) == []
-
-
-def test_where_few_sessions_are_left_even_the_second_one_waits(
-    platform: Simulator, caplog: pytest.LogCaptureFixture
-) -> None:
-    platform.starts_left = 100
-    with listening(platform) as listener:
-        wait_until(lambda: listener.feed.identifies_left == 99)
-        platform.invalidate(resumable=False)
-        wait_until(lambda: len(_warnings(caplog)) == 2)
-        assert platform.counters.identifies == 1
-    assert _warnings(caplog)[0] == "Only 99 gateway sessions are left for today."
+@pytest.mark.parametrize(("left", "seconds"), [(None, 0), (100, 0), (99, 900), (0, 900)])
+def test_the_last_99_sessions_of_a_day_are_saved(left: int | None, seconds: float) -> None:
+    starts = Starts(Pace())
+    assert starts.seconds_to_wait(1000, left) == 0  # the first one of a process
+    starts.begin(1000)
+    assert starts.seconds_to_wait(1000, left) == seconds

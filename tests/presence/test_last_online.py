@@ -9,9 +9,9 @@ from django.db import DatabaseError
 
 from presence import last_online
 from presence.models import LastOnline
-from tests.support.threads import together
 from tests.lookup import statements
 from tests.presence import databases
+from tests.support.threads import together
 
 ADA, BEA, CYD = 80351110224678912, 80351110224678913, 2**63 - 1
 NOON = int(datetime(2026, 3, 1, 12, 0, tzinfo=UTC).timestamp())

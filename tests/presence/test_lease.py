@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 import time_machine
 
+from accounts import jobs
 from accounts.models import JobRun
 from presence.lease import LENGTH, NAME, TRUSTED, Lease
-from tests.support.threads import together
 from tests.presence import databases
+from tests.support.threads import together
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 pytestmark = pytest.mark.django_db
@@ -112,6 +114,27 @@ def test_the_holder_trusts_itself_for_less_than_the_lease_lasts() -> None:
     begun = time.monotonic()
     lease.renew()
     assert lease.holds(begun + TRUSTED - 0.001) is True
+
+
+@pytest.mark.parametrize("act", [Lease.take, Lease.renew])
+def test_a_database_that_is_slow_costs_the_holder_that_time(
+    clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch, act: Callable[[Lease], bool]
+) -> None:
+    """What the database said is as old as the question."""
+    lease = Lease()
+    lease.take()
+    renew, begun = jobs.renew, time.monotonic()
+    moment = [begun]
+    monkeypatch.setattr("presence.lease.time.monotonic", lambda: moment[0])
+
+    def slow(**values: Any) -> None:
+        """Any: those of `jobs.renew`."""
+        renew(**values)
+        moment[0] += 3
+
+    monkeypatch.setattr(jobs, "renew", slow)
+    assert act(lease) is True
+    assert [lease.holds(begun + TRUSTED - 0.1), lease.holds(begun + TRUSTED)] == [True, False]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -14,8 +14,6 @@ from PIL import Image, ImageChops, ImageStat
 from lookup import svg
 from presence import badges, status
 
-pytestmark = pytest.mark.once
-
 READABLE = 3.0  # WCAG 2.2, 1.4.11: graphical objects
 PROMISED = {
     *(f"status/{name}.png" for name in ("online", "idle", "dnd", "streaming", "offline")),

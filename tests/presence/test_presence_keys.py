@@ -68,24 +68,20 @@ def test_a_refused_key(case: str) -> None:
     assert lookups.get(ADA, secret()).whole == (status, {"error": error, "code": code})
 
 
-@pytest.mark.parametrize("case", [None, *REFUSED])
-@pytest.mark.parametrize("chat_id", ["", "1", "2" * 16, "2" * 20, "ada"])
-def test_a_malformed_id_is_400_whatever_the_key_is(case: str | None, chat_id: str) -> None:
-    secret = SECRET if case is None else REFUSED[case][0]()
-    assert lookups.get(chat_id, secret).whole == INVALID
-
-
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_refused_key_learns_of_nobody(simulator: Simulator, case: str) -> None:
-    secret = REFUSED[case][0]()
+def test_a_malformed_id_is_400_whatever_the_key_is(case: str) -> None:
+    assert lookups.get("2" * 16, REFUSED[case][0]()).whole == INVALID
+
+
+def test_a_refused_key_learns_of_nobody(simulator: Simulator) -> None:
+    secret = REFUSED["expired"][0]()
     for chat_id in (268473310986240009, 9223372036854775807, 9999999999999999999):
         assert "code" in lookups.get(chat_id, secret).body
     assert simulator.counters.rest == []
 
 
-@pytest.mark.parametrize("place", ["key", "apiKey", "x-api-key", "X-API-Key"])
-def test_a_key_in_the_query_is_no_key(place: str) -> None:
-    answer = lookups.get_path(f"{PATH}?{place}={SECRET}", None)
+def test_a_key_in_the_query_is_no_key() -> None:
+    answer = lookups.get_path(f"{PATH}?x-api-key={SECRET}", None)
     assert answer.whole == (401, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
 
 
@@ -140,7 +136,7 @@ def test_a_use_is_taken_by_an_answer_and_by_a_miss_but_not_by_a_malformed_id() -
     assert ApiKey.objects.get(remaining_uses=0).name == "A key"
 
 
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options", "trace"])
+@pytest.mark.parametrize("method", ["post", "delete", "options"])
 @pytest.mark.parametrize("path", [PATH, "/api/lookup/presence/malformed"])
 def test_another_method_is_405_with_what_is_allowed(method: str, path: str) -> None:
     client = Client(enforce_csrf_checks=True)

@@ -11,11 +11,11 @@ from presence import members, rest, turns
 from presence.rest import Membership
 from presence.simulator.running import Simulator
 from presence.store import PresenceStore
-from tests.support.threads import together
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, NOT_MEMBER, UNAVAILABLE
 from tests.presence.reading import Clock
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 DAY = 86_400

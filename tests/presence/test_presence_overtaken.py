@@ -11,10 +11,10 @@ from django.utils import timezone
 from presence import members
 from presence.simulator.running import Simulator
 from presence.store import PresenceStore
-from tests.support.threads import together
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, NOT_MEMBER, UNAVAILABLE
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 

@@ -26,8 +26,6 @@ from tests.presence.whole_members import (
     Json,
 )
 
-pytestmark = pytest.mark.once
-
 LOST = "\N{REPLACEMENT CHARACTER}"
 NO_TEXTS: list[object] = ["", None, 1, True, [], {}]
 NO_IDS: list[object] = [None, "", True, [], {}, "../x", "x", "1" * 21]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
 from django.conf import settings as django_settings
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,8 +14,6 @@ from jsonschema import Draft202012Validator
 
 from presence import presentation, status
 from presence.serializers import PresenceSerializer
-
-pytestmark = pytest.mark.once
 
 Json = dict[str, Any]  # Any: a JSON value
 SCHEMA = Draft202012Validator(json.loads((Path(__file__).parent / "schemas" / "presence.json").read_text()))

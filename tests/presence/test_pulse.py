@@ -13,7 +13,6 @@ from presence.pulse import Pulse
 from tests.presence.session_bench import Bench
 from tests.presence.test_roster import ADA, BOB, GUILD
 
-pytestmark = pytest.mark.once
 PACE = Pace()
 
 

@@ -9,8 +9,6 @@ import pytest
 from presence.records import Record
 from tests.presence.kept import record
 
-pytestmark = pytest.mark.once
-
 
 @pytest.mark.parametrize("depth", [300, 900, 5_000])
 def test_what_is_nested_beyond_reason_is_cut_and_the_rest_is_kept(depth: int) -> None:

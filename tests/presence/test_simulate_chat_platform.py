@@ -7,7 +7,7 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import StringIO
 from typing import Any
@@ -20,9 +20,10 @@ from django.db import connection
 
 from accounts.models import LinkedAccount
 from presence.management.commands import simulate_chat_platform
-from presence.simulator import featured, running
+from presence.simulator import featured, life, running
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence.gateway_client import Client, greeted
+from tests.support import ports
 
 MIRA = "268473310986250001"
 
@@ -32,17 +33,17 @@ def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """It looks around often."""
     monkeypatch.setattr(simulate_chat_platform, "LOOK_AT_ACCOUNTS", 0.05)
     monkeypatch.setattr(simulate_chat_platform, "LOOK_AT_PARENT", 0.05)
+    monkeypatch.setattr(life, "TICK", 0.05)
 
 
 @pytest.fixture
-def port(settings: Any) -> int:
+def port(settings: Any) -> Iterator[int]:
     """A free one, which the settings name, together with a server and a token."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        free: int = server.getsockname()[1]
-    settings.CHAT = replace(
-        project.CHAT, simulator_port=free, guild_id=running.GUILD, bot_token=running.TOKEN, oauth_client_secret="s"
-    )
-    return free
+    with ports.held() as (free,):
+        settings.CHAT = replace(
+            project.CHAT, simulator_port=free, guild_id=running.GUILD, bot_token=running.TOKEN, oauth_client_secret="s"
+        )
+        yield free
 
 
 def get(port: int, path: str) -> tuple[int, Any]:
@@ -133,15 +134,6 @@ class TestRunning:
 
         Companion(act).run("--members", "30")
 
-    def test_there_may_be_more_linked_accounts_than_members_were_wanted(self, port: int) -> None:
-        for number in range(4):
-            LinkedAccountFactory(external_id=str(int(MIRA) + number))
-
-        def act() -> None:
-            assert sorted(members(port)) == [str(int(MIRA) + number) for number in range(4)]
-
-        Companion(act).run("--members", "2")
-
     def test_who_is_linked_later_joins_and_is_seen_to_do_something(self, port: int) -> None:
         def act() -> None:
             asyncio.run(joins())
@@ -161,17 +153,6 @@ class TestRunning:
             connection.close()
 
         Companion(act).run("--members", "3")
-
-    def test_presences_change_by_themselves(self, port: int) -> None:
-        LinkedAccountFactory(external_id=featured.CLEO, name="cleo")
-
-        async def changes() -> None:
-            async with greeted(Address(port)) as client:
-                await client.identify()
-                await client.event("GUILD_CREATE")
-                assert (await heard(client, "PRESENCE_UPDATE"))["user"] == {"id": featured.CLEO}
-
-        Companion(lambda: asyncio.run(changes())).run("--members", "2")
 
     def test_it_ends_with_its_parent(self, port: int) -> None:
         out = StringIO()

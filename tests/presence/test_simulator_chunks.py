@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import pytest
-
 from presence.simulator.running import Simulator
 from tests.presence.gateway_client import greeted, in_session, run
-
-pytestmark = pytest.mark.once
 
 MIRA, NOOR = "268473310986250001", "268473310986250002"
 BOT = "268473310000000001"

@@ -11,8 +11,6 @@ from presence.simulator import running
 from presence.simulator.running import Simulator
 from tests.presence.gateway_client import ALL_INTENTS, Json, connected, greeted, in_session, run
 
-pytestmark = pytest.mark.once
-
 
 def identify(**other: Any) -> Json:
     return {"op": 2, "d": {"token": running.TOKEN, "intents": ALL_INTENTS, "properties": {}, **other}}

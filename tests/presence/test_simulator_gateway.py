@@ -14,8 +14,6 @@ from presence.simulator import running
 from presence.simulator.running import Simulator
 from tests.presence.gateway_client import connected, greeted, in_session, run
 
-pytestmark = pytest.mark.once
-
 MIRA, NOOR, LENA = "268473310986250001", "268473310986250002", "268473310986250003"
 BOT = "268473310000000001"
 

@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-from presence.simulator import featured, population, running, shapes
+from presence.simulator import featured, life, population, running, shapes
 from presence.simulator.life import FEATURED_EVERY, Life
 from presence.simulator.world import Switches, World
 from tests.presence.gateway_client import in_session, run
-
-pytestmark = pytest.mark.once
 
 NOW = 1_790_000_000
 
@@ -40,11 +38,11 @@ def visible(world: World, chat_id: str) -> str:
 
 @pytest.mark.parametrize("chat_id", [featured.ADA, featured.CLEO])
 def test_a_featured_member_looks_otherwise_every_few_seconds(world: World, chat_id: str) -> None:
-    life = Life(world)
-    life.feature([featured.ADA, featured.CLEO])
+    alive = Life(world)
+    alive.feature([featured.ADA, featured.CLEO])
     seen = []
     for tick in range(300):
-        life.step(NOW + tick)
+        alive.step(NOW + tick)
         seen.append(visible(world, chat_id))
     for tick in range(FEATURED_EVERY, 300):
         assert seen[tick] != seen[tick - FEATURED_EVERY], tick
@@ -52,23 +50,23 @@ def test_a_featured_member_looks_otherwise_every_few_seconds(world: World, chat_
 
 
 def test_the_others_change_now_and_then(world: World) -> None:
-    life = Life(world)
+    alive = Life(world)
     ids = [chat_id for chat_id in world.members if chat_id != world.bot_id]
     before = {chat_id: visible(world, chat_id) for chat_id in ids}
-    life.step(NOW)
+    alive.step(NOW)
     assert sum(visible(world, chat_id) != before[chat_id] for chat_id in ids) <= 1
     for tick in range(600):
-        life.step(NOW + tick)
+        alive.step(NOW + tick)
     assert sum(visible(world, chat_id) != before[chat_id] for chat_id in ids) > len(ids) / 2
 
 
 def test_everything_that_people_do_is_seen() -> None:
     world = new_world(0)
-    life = Life(world)
-    life.feature([featured.ADA])
+    alive = Life(world)
+    alive.feature([featured.ADA])
     kinds, statuses, devices, images = set(), set(), set(), set()
     for tick in range(1500):
-        life.step(NOW + tick)
+        alive.step(NOW + tick)
         presence: Any = world.presence(featured.ADA) or {"status": "offline", "client_status": {}, "activities": []}
         statuses.add(presence["status"])
         devices |= set(presence["client_status"])
@@ -82,10 +80,10 @@ def test_everything_that_people_do_is_seen() -> None:
 
 
 def test_music_is_told_as_the_player_does(world: World) -> None:
-    life = Life(world)
-    life.feature([featured.ADA])
+    alive = Life(world)
+    alive.feature([featured.ADA])
     for tick in range(600):
-        life.step(NOW + tick)
+        alive.step(NOW + tick)
         presence: Any = world.presence(featured.ADA) or {"activities": []}
         for song in (activity for activity in presence["activities"] if activity["type"] == 2):
             assert (song["id"], song["name"]) == ("spotify:1", "Spotify")
@@ -99,8 +97,8 @@ def test_chance_falls_the_same_way_every_time(world: World) -> None:
     assert [member.text for member in twin.members.values()] == [member.text for member in world.members.values()]
     lives = Life(world), Life(twin)
     for tick in range(200):
-        for life in lives:
-            life.step(NOW + tick)
+        for alive in lives:
+            alive.step(NOW + tick)
     assert [visible(world, chat_id) for chat_id in world.members] == [
         visible(twin, chat_id) for chat_id in twin.members
     ]
@@ -134,7 +132,9 @@ def test_ada_has_everything_and_cleo_no_picture_of_her_own(world: World) -> None
     assert cleo["user"]["avatar"] is None
 
 
-def test_it_is_dispatched_while_the_platform_runs() -> None:
+def test_it_is_dispatched_while_the_platform_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(life, "TICK", 0.02)
+
     async def act() -> None:
         async with in_session(platform) as client:
             platform.feature(featured.ADA)

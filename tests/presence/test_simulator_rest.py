@@ -9,8 +9,6 @@ import requests
 
 from presence.simulator.running import Simulator
 
-pytestmark = pytest.mark.once
-
 MIRA, NOOR = "268473310986250001", "268473310986250002"
 STRANGER, NOBODY = "268473310986250009", "268473310986250010"
 BOT = "268473310000000001"

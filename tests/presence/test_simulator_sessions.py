@@ -9,8 +9,6 @@ import pytest
 from presence.simulator.running import Simulator
 from tests.presence.gateway_client import Client, greeted, in_session, run
 
-pytestmark = pytest.mark.once
-
 MIRA = "268473310986250001"
 
 

@@ -8,8 +8,6 @@ import pytest
 
 from presence import status
 
-pytestmark = pytest.mark.once
-
 STREAM = {"type": 1, "name": "Twitch"}
 GAME = {"type": 0, "name": "Chess"}
 

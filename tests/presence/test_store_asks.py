@@ -11,8 +11,8 @@ from django.core.cache.backends.base import BaseCache
 
 from presence import store as store_module
 from presence.store import PresenceStore
-from tests.support.threads import together
 from tests.presence.kept import CACHES, cache_of, damage, database_cache, round_trips, seconds_left
+from tests.support.threads import together
 
 ADA, BEA, CYD = 80351110224678912, 80351110224678913, 80351110224678914
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)

@@ -50,13 +50,11 @@ def closed_port() -> Iterator[int]:
         yield bound.getsockname()[1]
 
 
-@pytest.mark.parametrize("name", ACTS)
-def test_a_redis_that_nobody_serves_is_told(closed_port: int, name: str) -> None:
-    with pytest.raises(StoreUnavailable, match="ConnectionError"):
-        ACTS[name](PresenceStore(redis(closed_port)))
+def test_a_redis_that_nobody_serves_is_told(closed_port: int) -> None:
+    assert refused(PresenceStore(redis(closed_port)), ACTS) == list(ACTS)
 
 
-@pytest.mark.parametrize("name", ["glance", "write", "ask"])
+@pytest.mark.parametrize("name", ["glance", "write"])
 def test_a_redis_that_hangs_is_told(name: str) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -73,26 +71,32 @@ def redis(port: int) -> BaseCache:
 
 @pytest.mark.django_db(transaction=True)
 class TestDatabase:
-    @pytest.mark.parametrize("name", ACTS)
-    def test_a_missing_table_is_told_and_forgotten_when_it_is_there_again(self, name: str) -> None:
+    def test_a_missing_table_is_told_and_forgotten_when_it_is_there_again(self) -> None:
         store = filled()
-        with databases.table_missing("presence_storeentry"), pytest.raises(StoreUnavailable):
-            ACTS[name](store)
-        ACTS[name](store)
-        assert store.alive_at() == (1.5 if name == "stamp" else 1.0)
+        with databases.table_missing("presence_storeentry"):
+            assert refused(store, ACTS) == list(ACTS)
+        assert refused(store, ACTS) == []
+        assert store.alive_at() == 1.5
 
-    @pytest.mark.parametrize("name", WRITES)
-    def test_a_database_that_cannot_be_written_is_told(self, name: str) -> None:
+    def test_a_database_that_cannot_be_written_is_told_and_still_read(self) -> None:
         store = filled()
-        with databases.read_only(), pytest.raises(StoreUnavailable):
-            WRITES[name](store)
+        for act in WRITES.values():
+            with databases.read_only(), pytest.raises(StoreUnavailable):  # the connection is a new one afterwards
+                act(store)
+        with databases.read_only():
+            assert refused(store, READS) == []
         assert store.glance(ADA).record == record(ADA)
 
-    def test_a_database_that_cannot_be_written_is_still_read(self) -> None:
-        store = filled()
-        with databases.read_only():
-            for act in READS.values():
-                act(store)
+
+def refused(store: PresenceStore, acts: dict[str, Any]) -> list[str]:
+    """Which of them the store says that it did not do."""
+    names = []
+    for name, act in acts.items():
+        try:
+            act(store)
+        except StoreUnavailable:
+            names.append(name)
+    return names
 
 
 def filled() -> PresenceStore:
