@@ -1,1 +1,1 @@
-"""The bed that the tests lie on: their environment, and the private servers of the second run."""
+"""What the tests run on: their environment, and the servers and databases of a run."""

@@ -26,8 +26,8 @@ WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 def prepare() -> None:
     """Set the environment before Django reads it.
 
-    DATABASE_URL and REDIS_URL decide which parts are tested: the bed sets both, or neither. The workers of a parallel
-    run share VAR_DIR; pytest-django gives each a SQL database of its own.
+    DATABASE_URL and REDIS_URL decide on the engines: both are set, or neither. The workers of a parallel run share
+    VAR_DIR; each has a database of its own.
     """
     for name in NAMES:
         os.environ.pop(name, None)

@@ -24,7 +24,7 @@ from tests.support import processes, swift_configuration
 from tests.support.servers import ServerError
 from tests.support.swift_configuration import SERVERS
 
-ACCESS_KEY = "bed:tester"
+ACCESS_KEY = "tests:tester"
 SECRET_KEY = "a-secret-key-of-the-tests-alone"
 VARIABLE = "TESTS_OBJECT_STORE"
 ROOT = Path(__file__).resolve().parents[2]
@@ -74,7 +74,7 @@ class Starting:
 
 
 def told() -> ObjectStore | None:
-    """The one that the bed has started for this process; None where pytest was called by itself."""
+    """The server of the run; None where pytest was called by itself."""
     facts = os.environ.get(VARIABLE)
     return ObjectStore(*json.loads(facts)) if facts else None
 

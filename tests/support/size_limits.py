@@ -1,4 +1,4 @@
-"""Small rooms: a module under 300 lines, a function under 40, a conftest under 100 (migrations aside)."""
+"""Size limits: a module under 300 lines, a function under 40, a conftest under 100 (migrations aside)."""
 
 import ast
 import sys
