@@ -2,25 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.files.base import ContentFile
-from django.test import Client
+from django.test import Client, override_settings
 
-from accounts.models import User
 from dashboard import media
 from lookup.models import Asset
 from lookup.uploads import Kind
+from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory
 from tests.imagehost import media_corpus
+
+pytestmark = pytest.mark.django_db
 
 CONTENT = media_corpus.sample("png-rgb").content
 
 
-@pytest.fixture
-def asset(user: User) -> Asset:
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The store of this module, in the place of one for each test."""
+    directory = tmp_path_factory.mktemp("store")
+    options = {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": directory}}
+    with override_settings(STORAGES={**settings.STORAGES, "uploads": options}, IMAGEHOST_INCOMING=directory):
+        yield directory
+
+
+@pytest.fixture(autouse=True)
+def store_directory(store: Path) -> Path:
+    return store / "uploads"
+
+
+@pytest.fixture(scope="module")
+def asset(store: Path, module_db: None) -> Asset:
+    user = UserFactory.create()
     return media.store(user=user, kind=Kind.IMAGE, upload=ContentFile(CONTENT, "me.png"), by=user)
 
 
@@ -29,9 +48,9 @@ def body(response: Any) -> bytes:
     return b"".join(response.streaming_content)
 
 
-def test_a_file_is_for_everybody_for_ever_and_runs_nothing(client: Client, asset: Asset, store_directory: Path) -> None:
+def test_a_file_is_public_cached_for_ever_and_runs_no_script(client: Client, asset: Asset, store_directory: Path) -> None:
     response = client.get(f"/uploads/{asset.path}")
-    assert body(response) == (store_directory / "uploads" / asset.path).read_bytes()
+    assert body(response) == (store_directory / asset.path).read_bytes()
     assert dict(response.headers) == {
         "Content-Type": "image/png",
         "Content-Disposition": "inline",
@@ -50,7 +69,8 @@ def test_a_file_is_for_everybody_for_ever_and_runs_nothing(client: Client, asset
     assert not response.cookies
 
 
-def test_one_query_and_no_session(client: Client, asset: Asset, django_assert_num_queries: Any) -> None:
+@pytest.mark.embedded
+def test_a_file_takes_one_query_and_no_session(client: Client, asset: Asset, django_assert_num_queries: Any) -> None:
     client.cookies["sessionid"] = "x" * 32
     with django_assert_num_queries(1):
         body(client.get(f"/uploads/{asset.path}"))
@@ -69,7 +89,7 @@ def test_one_query_and_no_session(client: Client, asset: Asset, django_assert_nu
 def test_parts_of_a_file(
     header: str, status: int, part: slice, told: str | None, client: Client, asset: Asset, store_directory: Path
 ) -> None:
-    whole = (store_directory / "uploads" / asset.path).read_bytes()
+    whole = (store_directory / asset.path).read_bytes()
     response = client.get(f"/uploads/{asset.path}", headers={"Range": header})
     assert (response.status_code, body(response)) == (status, whole[part])
     assert response.headers["Content-Length"] == str(len(whole[part]))
@@ -77,12 +97,26 @@ def test_parts_of_a_file(
         assert response.headers.get("Content-Range", "") == told.format(len(whole))
 
 
-def test_a_part_that_is_not_there(client: Client, asset: Asset) -> None:
+def test_a_part_is_sent_only_of_the_version_that_the_browser_has(client: Client, asset: Asset) -> None:
+    """RFC 9110 §13.1.5."""
+    path, changed_at = f"/uploads/{asset.path}", client.head(f"/uploads/{asset.path}").headers["Last-Modified"]
+    for condition, status in (
+        (f'"{asset.pk}"', 206),
+        (changed_at, 206),
+        ('"other"', 200),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", 200),
+        ("nonsense", 200),
+    ):
+        response = client.get(path, headers={"Range": "bytes=0-9", "If-Range": condition})
+        assert (response.status_code, len(body(response))) == (status, 10 if status == 206 else asset.size), condition
+
+
+def test_a_part_beyond_the_end_is_refused(client: Client, asset: Asset) -> None:
     response = client.get(f"/uploads/{asset.path}", headers={"Range": "bytes=999999-"})
     assert (response.status_code, response.headers["Content-Range"]) == (416, f"bytes */{asset.size}")
 
 
-def test_a_browser_that_has_the_file_is_told_so(client: Client, asset: Asset) -> None:
+def test_a_browser_that_has_the_file_gets_304(client: Client, asset: Asset) -> None:
     response = client.get(f"/uploads/{asset.path}", headers={"If-None-Match": f'"{asset.pk}"'})
     assert (response.status_code, response.content) == (304, b"")
     assert "Content-Length" not in response.headers
@@ -90,46 +124,41 @@ def test_a_browser_that_has_the_file_is_told_so(client: Client, asset: Asset) ->
     assert other.status_code == 412
 
 
-def test_head_has_no_body(client: Client, asset: Asset) -> None:
+def test_only_get_and_head_are_allowed(client: Client, asset: Asset) -> None:
     response = client.head(f"/uploads/{asset.path}")
     assert (response.status_code, response.content) == (200, b"")
     assert response.headers["Content-Length"] == str(asset.size)
-
-
-def test_a_file_is_not_written_to(client: Client, asset: Asset) -> None:
     response = client.post(f"/uploads/{asset.path}")
     assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
 
 
-@pytest.mark.django_db
-@pytest.mark.parametrize(
-    "path", ["", "x", "a/b.png", "../settings.py", "a/../b", "%2e%2e/x", "a//b", "demo/", "demo", "x" * 500]
-)
-def test_what_is_no_upload_is_not_found(path: str, client: Client) -> None:
+@pytest.mark.parametrize("path", ["", "a/b.png", "../settings.py", "%2e%2e/x", "a//b", "demo/", "x" * 500])
+def test_other_paths_are_not_found(path: str, client: Client) -> None:
     response = client.get(f"/uploads/{path}")
     assert response.status_code == 404
     assert response.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_an_asset_that_somebody_else_keeps_is_not_found(user: User, client: Client) -> None:
-    AssetFactory.create(owner=user, path="elsewhere/1.png")
+def test_a_file_in_another_store_is_not_found(client: Client) -> None:
+    AssetFactory.create(path="elsewhere/1.png")
     assert client.get("/uploads/elsewhere/1.png").status_code == 404
 
 
-@pytest.mark.django_db
 def test_files_of_the_demo_come_with_the_service(client: Client) -> None:
+    AssetFactory.create(path="demo/avatar-9.svg")
     response = client.get("/uploads/demo/avatar-9.svg")
     assert (response.status_code, response.headers["Location"]) == (302, "/static/uploads/demo/avatar-9.svg")
 
 
-def test_an_object_that_is_missing_is_not_found(client: Client, asset: Asset, store_directory: Path) -> None:
-    (store_directory / "uploads" / asset.path).unlink()
-    assert client.get(f"/uploads/{asset.path}").status_code == 404
-
-
-def test_a_store_that_fails_is_told(client: Client, asset: Asset, store_directory: Path) -> None:
-    path = store_directory / "uploads" / asset.path
+def test_a_missing_object_is_not_found_and_a_failing_store_asks_for_patience(
+    client: Client, asset: Asset, store_directory: Path
+) -> None:
+    path = store_directory / asset.path
+    content = path.read_bytes()
     path.unlink()
+    assert client.get(f"/uploads/{asset.path}").status_code == 404
     path.mkdir()
     response = client.get(f"/uploads/{asset.path}")
     assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+    path.rmdir()
+    path.write_bytes(content)
