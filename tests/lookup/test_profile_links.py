@@ -8,6 +8,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
+from lookup.models import Link
 from lookup.page import places
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory, main_profile, shown
@@ -17,13 +18,18 @@ pytestmark = pytest.mark.django_db
 ID = "a" * 32
 
 
+@pytest.fixture(scope="module")
+def ada(module_db: None) -> User:
+    """With something of everything; what a test changes is rolled back."""
+    return filled()
+
+
 def follow(name: str = "ada", link_id: str = ID) -> tuple[int, str]:
     response = Client().get(f"/{name}/links/{link_id}")
     return response.status_code, response.headers.get("Location", "")
 
 
-def test_a_link_on_the_page_says_where_it_leads() -> None:
-    filled()
+def test_a_link_on_the_page_says_where_it_leads(ada: User) -> None:
     links = page("/ada").xpath("//ul[@aria-label='Links']/li/*")
     assert [(link.tag, link.get("href"), link.get("title"), link.get("rel"), text(link)) for link in links] == [
         ("a", f"/Ada/links/{ID}", "https://notes.example/ada", "nofollow noopener ugc", "Notebook notes.example"),
@@ -39,8 +45,7 @@ def test_a_link_on_the_page_says_where_it_leads() -> None:
 
 
 @pytest.mark.parametrize("method", ["get", "head"])
-def test_a_link_leads_on_and_tells_nobody_where_from(method: str) -> None:
-    filled()
+def test_a_link_leads_on_without_a_referrer(ada: User, method: str) -> None:
     response = getattr(Client(), method)(f"/ADA/links/{ID}")
     assert (response.status_code, response.headers["Location"]) == (302, "https://notes.example/ada")
     assert response.headers["Cache-Control"] == "no-store"
@@ -49,8 +54,7 @@ def test_a_link_leads_on_and_tells_nobody_where_from(method: str) -> None:
     assert response.cookies == {}
 
 
-def test_a_mail_address_is_followed_too() -> None:
-    filled()
+def test_a_mail_address_is_followed_too(ada: User) -> None:
     assert follow(link_id="b" * 32) == (302, "mailto:ada@letters.example")
 
 
@@ -63,20 +67,25 @@ def test_a_mail_address_is_followed_too() -> None:
     ],
 )
 def test_an_address_of_any_letters_is_sent_as_ascii(url: str, location: str) -> None:
-    ada = UserFactory(username="ada")
-    LinkFactory(profile=main_profile(ada), id=ID, url=url)
-    shown(ada)
-    assert follow() == (302, location)
+    eve = UserFactory(username="eve")
+    LinkFactory(profile=main_profile(eve), id="e" * 32, url=url)
+    shown(eve)
+    assert follow("eve", "e" * 32) == (302, location)
 
 
-@pytest.mark.parametrize("link_id", ["c" * 32, "d" * 32, "e" * 32, "0", "A" * 32, "a" * 33, "..", "%00"])
-def test_texts_sleeping_links_and_unknown_ones_are_404(link_id: str) -> None:
-    filled()
+@pytest.mark.parametrize("link_id", ["c" * 32, "d" * 32, "e" * 32, "A" * 32, "a" * 33, "%00"])
+def test_texts_inactive_links_and_unknown_ones_are_404(ada: User, link_id: str) -> None:
     assert follow(link_id=link_id) == (404, "")
 
 
-def test_a_link_of_somebody_else_is_404() -> None:
-    filled()
+def test_a_text_is_not_followed_even_where_it_is_an_address(ada: User) -> None:
+    Link.objects.filter(pk="c" * 32).update(url="https://text.example/")
+    shown(ada)
+    assert "https://text.example/" in text(page("/ada"))
+    assert follow(link_id="c" * 32) == (404, "")
+
+
+def test_a_link_of_somebody_else_is_404(ada: User) -> None:
     UserFactory(username="ben")
     assert follow("ben") == follow("nobody") == (404, "")
 
@@ -85,16 +94,15 @@ def test_a_link_of_somebody_else_is_404() -> None:
     ("hidden", "said"),
     [({"public_api_access": False}, "This profile is private."), ({"is_active": False}, "no such page")],
 )
-def test_a_link_of_a_profile_that_is_not_shown_is_404(hidden: dict[str, bool], said: str) -> None:
-    User.objects.filter(pk=filled().pk).update(**hidden)
+def test_a_link_of_a_profile_that_is_not_shown_is_404(ada: User, hidden: dict[str, bool], said: str) -> None:
+    User.objects.filter(pk=ada.pk).update(**hidden)
     response = Client().get(f"/ada/links/{ID}")
     assert response.status_code == 404
     assert said in response.content.decode()
     assert "notes.example" not in response.content.decode()
 
 
-def test_an_alias_has_the_links_of_the_profile_that_it_shows() -> None:
-    ada = filled()
+def test_an_alias_has_the_links_of_the_profile_that_it_shows(ada: User) -> None:
     own = ProfileFactory(user=ada)
     LinkFactory(profile=own, id="e" * 32, url="https://other.example/")
     AliasRowFactory(name__user=ada, name__name="other", redirects=False, profile=own)
@@ -105,8 +113,7 @@ def test_an_alias_has_the_links_of_the_profile_that_it_shows() -> None:
     assert follow("same", ID) == (302, "https://notes.example/ada")
 
 
-def test_a_click_of_a_robot_is_one_statement() -> None:
-    filled()
+def test_a_click_of_a_robot_is_one_statement(ada: User) -> None:
     with CaptureQueriesContext(connection) as captured:
         follow()
     assert len(captured) == 1
@@ -124,5 +131,5 @@ def test_a_click_of_a_robot_is_one_statement() -> None:
         ("mailto:ada@letters.example?subject=x", "ada@letters.example"),
     ],
 )
-def test_a_host_is_told_without_disguise(url: str, host: str) -> None:
+def test_a_host_is_shown_as_what_it_is(url: str, host: str) -> None:
     assert places.host(url) == host
