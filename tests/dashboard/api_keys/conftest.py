@@ -25,13 +25,10 @@ def user(db: None) -> User:
 
 @pytest.fixture
 def browser(user: User) -> Browser:
-    """Signed in as `user`."""
-    from tests.support.browser import Browser
-    from tests.factories.accounts import PASSWORD
+    """Signed in as `user`, who typed the password just now."""
+    from tests.dashboard.signing_in import browser_of
 
-    browser = Browser()
-    browser.open("/accounts/login/").submit(login=user.username, password=PASSWORD)
-    return browser
+    return browser_of(user)
 
 
 @pytest.fixture

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from allauth.account import app_settings
-from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
-from django.test import Client
 from django.utils import timezone
 
 from accounts import authentication
 from accounts.errors import ApiError
-from accounts.models import ApiKey
+from accounts.models import ApiKey, User
+from tests.factories.accounts import ApiKeyFactory
 from tests.support.browser import Browser
 
 SECRET = "the-secret-of-the-first-key"
@@ -18,6 +16,11 @@ FORM_ID = "0123456789abcdef0123456789abcdef"
 
 def path_of(key: ApiKey, act: str = "") -> str:
     return f"/dashboard/api-keys/{key.prefix}/{act}/" if act else f"/dashboard/api-keys/{key.prefix}/"
+
+
+def live_keys(owner: User, number: int) -> None:
+    """More keys that can be used."""
+    ApiKey.objects.bulk_create(ApiKeyFactory.build_batch(number, owner=owner))
 
 
 def verdict(secret: str, permission: str = "imagehost:upload") -> str:
@@ -36,10 +39,3 @@ def send(browser: Browser, path: str) -> Browser:
     ]
     browser.response = browser.client.post(path, dict(form.form_values()), follow=True)
     return browser
-
-
-def signed_in_long_ago(client: Client) -> None:
-    """From now on the person is asked for the password before anything of weight."""
-    session = client.session
-    session[AUTHENTICATION_METHODS_SESSION_KEY][-1]["at"] -= app_settings.REAUTHENTICATION_TIMEOUT
-    session.save()

@@ -14,10 +14,10 @@ from accounts.models import ApiKey, User
 from dashboard import access_requests, own_keys
 from dashboard.models import AccessRequest
 from dashboard.versions import CHANGED
-from tests.support.browser import Browser
-from tests.dashboard.api_keys.pages import SECRET, path_of, send, verdict
+from tests.dashboard.api_keys.pages import SECRET, live_keys, path_of, send, verdict
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 
@@ -55,38 +55,42 @@ def test_a_stale_form_saves_nothing_and_keeps_what_was_typed(browser: Browser, u
     assert (key.name, key.expires_at) == ("Meanwhile", None)
 
 
-@pytest.mark.parametrize(
-    ("columns", "message"), [("revoked_at", "A revoked key cannot be used again; make a new one.")]
-)
-def test_a_dead_key_gets_no_new_end(browser: Browser, key: ApiKey, columns: str, message: str) -> None:
-    ApiKey.objects.filter(pk=key.pk).update(**{columns: timezone.now()})
+def test_a_revoked_key_gets_no_new_end(browser: Browser, key: ApiKey) -> None:
+    ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
     browser.open(path_of(key, "edit")).submit(name="Server", ends="30")
-    assert browser.errors() == [message]
+    assert browser.errors() == ["A revoked key cannot be used again; make a new one."]
 
 
-def test_a_key_that_ended_takes_a_place_again_only_where_there_is_one(
-    browser: Browser, user: User, key: ApiKey
+@pytest.mark.parametrize(("others", "is_allowed"), [(24, True), (25, False)])
+def test_a_key_lives_again_only_while_its_owner_has_a_place_left(
+    browser: Browser, client: Client, user: User, key: ApiKey, others: int, is_allowed: bool
 ) -> None:
-    ApiKey.objects.filter(pk=key.pk).update(expires_at=timezone.now() - DAY)
-    for _ in range(25):
-        ApiKeyFactory(owner=user)
+    full = "You have 25 keys that work, and no more fit. Revoke one that you do not need."
+    live_keys(user, others)
+    ApiKey.objects.filter(pk=key.pk).update(is_enabled=False)
+    client.post(path_of(key, "enable"))
+    assert ApiKey.objects.get(pk=key.pk).is_enabled is is_allowed
+    assert (full not in browser.open(path_of(key)).text) is is_allowed
+    ApiKey.objects.filter(pk=key.pk).update(is_enabled=True, expires_at=timezone.now() - DAY)
     browser.open(path_of(key, "edit")).submit(name="Server", ends="30")
-    assert browser.errors() == ["You have 25 keys that work, and no more fit. Revoke one that you do not need."]
+    assert ApiKey.objects.get(pk=key.pk).is_live(timezone.now()) is is_allowed
+    assert is_allowed or browser.errors() == [full]
 
 
 def test_disabling_and_enabling_work_at_once(browser: Browser, key: ApiKey) -> None:
-    assert verdict(SECRET) == ""
-    own_path = path_of(key)
-    send(browser.open(own_path), path_of(key, "disable"))
-    key.refresh_from_db()
-    assert not key.is_enabled
+    send(browser.open(path_of(key)), path_of(key, "disable"))
+    assert not ApiKey.objects.get().is_enabled
     assert "The key is refused until you enable it." in browser.text
     send(browser, path_of(key, "enable"))
-    key.refresh_from_db()
-    assert key.is_enabled
+    assert ApiKey.objects.get().is_enabled
 
 
-def test_what_staff_disabled_only_they_enable(browser: Browser, client: Client, key: ApiKey) -> None:
+@pytest.mark.parametrize("is_disabled_before", [False, True])
+def test_what_staff_disabled_only_they_enable(
+    browser: Browser, client: Client, user: User, key: ApiKey, is_disabled_before: bool
+) -> None:
+    if is_disabled_before:
+        api_keys.disable(key=key, by=user)
     api_keys.disable(key=key, by=StaffFactory())
     browser.open(path_of(key))
     assert not [form for form in browser.page.forms if str(form.get("action")).endswith("/enable/")]
@@ -95,17 +99,9 @@ def test_what_staff_disabled_only_they_enable(browser: Browser, client: Client, 
     assert not ApiKey.objects.get().is_enabled
 
 
-def test_who_disables_a_key_first_does_not_keep_it_from_staff(client: Client, user: User, key: ApiKey) -> None:
-    api_keys.disable(key=key, by=user)
-    api_keys.disable(key=key, by=StaffFactory())
-    client.post(path_of(key, "enable"))
-    assert not ApiKey.objects.get().is_enabled
-
-
-@pytest.mark.parametrize("by", [None, "staff"])
-def test_owners_do_not_enable_what_others_disabled_by_any_way(user: User, key: ApiKey, by: str | None) -> None:
+def test_owners_do_not_enable_what_the_system_disabled(user: User, key: ApiKey) -> None:
     staff = StaffFactory()
-    api_keys.disable(key=key, by=staff if by else None)
+    api_keys.disable(key=key, by=None)
     with pytest.raises(ValidationError, match="Staff disabled"):
         api_keys.enable(key=key, by=user)
     assert api_keys.enable(key=key, by=staff).is_enabled
@@ -147,9 +143,9 @@ def test_a_self_served_permission_is_given_and_taken_by_the_owner(browser: Brows
     assert ApiKey.objects.get().permissions == ["imagehost:upload"]
 
 
-@pytest.mark.parametrize("permission", ["lookup:user", "lookup:presence", "account", "nonsense"])
-def test_nobody_gives_their_key_what_staff_give(client: Client, key: ApiKey, permission: str) -> None:
-    client.post(path_of(key, f"give/{permission}"))
+def test_owners_cannot_give_a_key_what_staff_give(client: Client, key: ApiKey) -> None:
+    for permission in ("lookup:user", "account", "nonsense"):
+        client.post(path_of(key, f"give/{permission}"))
     assert ApiKey.objects.get().permissions == ["imagehost:upload"]
 
 
@@ -171,6 +167,14 @@ def test_a_permission_is_asked_for_withdrawn_and_asked_for_again(browser: Browse
     assert asked.state == AccessRequest.State.WITHDRAWN
     browser.open(path_of(key, "ask")).submit(permission="lookup:user", reason="Still")
     assert AccessRequest.objects.count() == 2
+
+
+def test_the_page_of_a_key_withdraws_its_own_requests_alone(client: Client, user: User, key: ApiKey) -> None:
+    for other in (ApiKeyFactory(), ApiKeyFactory(owner=user)):
+        asked = access_requests.ask_for_permission(key=other, permission="lookup:user", reason="A bot")
+        assert client.post(path_of(key, f"requests/{asked.pk}/withdraw")).status_code == 404
+        asked.refresh_from_db()
+        assert asked.is_pending
 
 
 def test_what_waits_cannot_be_asked_for_again_and_a_reason_is_needed(browser: Browser, key: ApiKey) -> None:

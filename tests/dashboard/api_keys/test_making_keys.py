@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
+from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
 from django.test import Client
@@ -14,12 +15,14 @@ from time_machine import travel
 
 from accounts import api_keys
 from accounts.models import ApiKey, AuditEvent, User
+from dashboard.forms.api_keys import NewKeyForm
 from dashboard.models import AccessRequest
-from tests.support.browser import Browser
-from tests.support.threads import together
-from tests.dashboard.api_keys.pages import FORM_ID, signed_in_long_ago
+from tests.dashboard.api_keys.pages import FORM_ID, live_keys
+from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
+from tests.support.threads import together
 
 NEW = "/dashboard/api-keys/new/"
 VALID = {"name": "Server", "permissions": ["imagehost:upload"], "ends": "90", "form_id": FORM_ID}
@@ -35,7 +38,11 @@ def test_a_key_for_uploads_works_at_once_and_its_secret_is_shown_once(browser: B
     assert "no-store" in answer.headers["Cache-Control"]
     assert problems_of(answer) == []
     key = user.api_keys.get()
-    (secret,) = set(re.findall(rf"{key.prefix}_\w{{40}}", answer.content.decode()))
+    page = answer.content.decode()
+    assert 'role="alert"' in page
+    assert f"KEY=&#x27;{key.prefix}_" in page
+    assert "/api/imagehost/upload" in page
+    (secret,) = set(re.findall(rf"{key.prefix}_\w{{40}}", page))
     found = api_keys.find(secret)
     assert found == key
     assert (key.name, key.permissions) == ("My server", ["imagehost:upload"])
@@ -43,32 +50,21 @@ def test_a_key_for_uploads_works_at_once_and_its_secret_is_shown_once(browser: B
     assert browser.client.session.get("_messages") is None
 
 
-def test_the_answer_says_the_secret_aloud_and_how_to_try_it(client: Client, user: User) -> None:
-    page = client.post(NEW, VALID).content.decode()
-    key = user.api_keys.get()
-    assert 'role="alert"' in page
-    assert f"KEY=&#x27;{key.prefix}_" in page
-    assert "/api/imagehost/upload" in page
-
-
 @pytest.mark.parametrize(
     ("changes", "ends_at"),
     [
         ({"ends": "30"}, datetime(2026, 3, 31, 12, tzinfo=UTC)),
-        ({"ends": "90"}, datetime(2026, 5, 30, 12, tzinfo=UTC)),
         ({"ends": "365"}, datetime(2027, 3, 1, 12, tzinfo=UTC)),
-        ({"ends": "never"}, None),
         ({"ends": "never", "ends_on": "2026-04-01"}, None),
         ({"ends": "date", "ends_on": "2026-03-01"}, datetime(2026, 3, 2, tzinfo=UTC)),
         ({"ends": "date", "ends_on": "2027-03-01"}, datetime(2027, 3, 2, tzinfo=UTC)),
     ],
 )
-def test_a_key_ends_when_its_owner_said(user: User, changes: dict[str, str], ends_at: datetime | None) -> None:
+def test_a_key_ends_when_its_owner_said(changes: dict[str, str], ends_at: datetime | None) -> None:
     with travel(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False):
-        client = Client()
-        client.post("/accounts/login/", {"login": user.username, "password": PASSWORD})
-        client.post(NEW, {**VALID, **changes})
-    assert user.api_keys.get().expires_at == ends_at
+        form = NewKeyForm({**VALID, **changes})
+        assert form.is_valid()
+        assert form.ends_at() == ends_at
 
 
 @pytest.mark.parametrize(
@@ -87,35 +83,28 @@ def test_a_key_ends_when_its_owner_said(user: User, changes: dict[str, str], end
             "requested",
             "Select a valid choice. imagehost:upload is not one of the available choices.",
         ),
-        ({"requested": ["lookup:user"]}, "reason", "Staff need to know what it is for."),
         ({"requested": ["lookup:user"], "reason": "  "}, "reason", "Staff need to know what it is for."),
         ({"ends": "date"}, "ends_on", "Say on which day it ends."),
-        ({"ends": "date", "ends_on": "2020-01-01"}, "ends_on", "This day is past."),
+        ({"ends": "date", "ends_on": "2026-02-28"}, "ends_on", "This day is past."),
         (
-            {"ends": "date", "ends_on": "2999-01-01"},
+            {"ends": "date", "ends_on": "2027-03-02"},
             "ends_on",
             "Choose a day within the next 365 days, or let it never end.",
         ),
-        ({"ends": "date", "ends_on": "soon"}, "ends_on", "Enter a valid date."),
         ({"ends": "31"}, "ends", "Select a valid choice. 31 is not one of the available choices."),
         ({"form_id": "?"}, "form_id", "Enter a valid value."),
     ],
 )
-def test_each_mistake_is_named_at_its_field(
-    client: Client, user: User, changes: dict[str, object], field: str, message: str
-) -> None:
-    answer = client.post(NEW, {**VALID, **changes})
-    assert answer.context["form"].errors == {field: [message]}
+def test_each_mistake_is_named_at_its_field(changes: dict[str, object], field: str, message: str) -> None:
+    with travel(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False):
+        assert NewKeyForm({**VALID, **changes}).errors == {field: [message]}
+
+
+def test_a_form_with_a_mistake_comes_back_and_makes_no_key(client: Client, user: User) -> None:
+    answer = client.post(NEW, {**VALID, "name": ""})
+    assert answer.context["form"].errors == {"name": ["This field is required."]}
     assert problems_of(answer) == []
     assert not user.api_keys.exists()
-
-
-def test_the_last_day_may_be_a_year_away_and_no_day_more(client: Client, user: User) -> None:
-    far = timezone.now().date() + timedelta(days=366)
-    answer = client.post(NEW, {**VALID, "ends": "date", "ends_on": far.isoformat()})
-    assert answer.context["form"].errors
-    client.post(NEW, {**VALID, "ends": "date", "ends_on": date.isoformat(far - timedelta(days=1))})
-    assert user.api_keys.count() == 1
 
 
 def test_a_key_may_be_made_with_requests_alone_and_has_no_permission_until_staff_grant_one(
@@ -141,8 +130,9 @@ def test_a_form_that_is_sent_twice_makes_one_key(client: Client, user: User) -> 
     assert user.api_keys.count() == 2
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
-def test_of_eight_that_come_at_once_one_makes_the_key_and_no_place_is_taken_twice() -> None:
+def test_of_four_that_come_at_once_one_makes_the_key_and_no_place_is_taken_twice() -> None:
     owner = UserFactory()
 
     def make(form_id: str) -> bool:
@@ -152,10 +142,9 @@ def test_of_eight_that_come_at_once_one_makes_the_key_and_no_place_is_taken_twic
             return False
         return True
 
-    assert sum(together(8, lambda _: make(FORM_ID))) == 1
-    for _ in range(22):
-        ApiKeyFactory(owner=owner)
-    assert sum(together(8, lambda number: make(str(number)))) == 2
+    assert sum(together(4, lambda _: make(FORM_ID))) == 1
+    live_keys(owner, 22)
+    assert sum(together(4, lambda number: make(str(number)))) == 2
     assert owner.api_keys.count() == 25
 
 
@@ -166,8 +155,7 @@ def test_a_form_id_of_somebody_else_is_no_matter(client: Client, user: User) -> 
 
 
 def test_25_live_keys_are_enough_and_dead_ones_do_not_count(client: Client, user: User) -> None:
-    for _ in range(24):
-        ApiKeyFactory(owner=user)
+    live_keys(user, 24)
     ApiKeyFactory(owner=user, revoked_at=timezone.now())
     ApiKeyFactory(owner=user, expires_at=timezone.now())
     ApiKeyFactory(owner=user, is_enabled=False)
@@ -208,9 +196,11 @@ def test_nobody_makes_a_key_without_login(client: Client, db: None) -> None:
     assert not ApiKey.objects.exists()
 
 
-def test_after_a_while_the_password_is_asked_again_and_the_form_is_not_lost(client: Client, user: User) -> None:
+def test_after_a_while_the_password_is_asked_again_and_the_form_is_not_lost(user: User) -> None:
     """Several ticks of one field, too."""
-    signed_in_long_ago(client)
+    client = Client()
+    client.cookies = browser_of(user, password_age=REAUTHENTICATION_TIMEOUT).client.cookies
+    assert client.get(NEW)["Location"].startswith("/accounts/reauthenticate/?")
     wanted = {**VALID, "requested": ["account", "lookup:user"], "reason": "A bot"}
     answer = client.post(NEW, wanted)
     assert answer["Location"].startswith("/accounts/reauthenticate/?")
@@ -223,8 +213,3 @@ def test_after_a_while_the_password_is_asked_again_and_the_form_is_not_lost(clie
     assert "no-store" in page.headers["Cache-Control"]
     assert problems_of(page) == []
     assert set(AccessRequest.objects.values_list("subject", flat=True)) == {"account", "lookup:user"}
-
-
-def test_the_form_itself_asks_for_the_password_first_after_a_while(client: Client) -> None:
-    signed_in_long_ago(client)
-    assert client.get(NEW)["Location"].startswith("/accounts/reauthenticate/?")

@@ -11,7 +11,7 @@ from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.utils import timezone
 
-from accounts import key_changes
+from accounts import bans, key_changes
 from accounts.models import ApiKey, JobRun, KeyDay, User
 from tests.factories.accounts import ApiKeyFactory
 
@@ -32,7 +32,7 @@ def remind(django_capture_on_commit_callbacks: Commits) -> Callable[[], str]:
 def test_an_owner_is_told_once_a_week_before_the_end(
     user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]
 ) -> None:
-    key = ApiKeyFactory(owner=user, expires_at=timezone.now() + 6 * DAY)
+    key = ApiKeyFactory(owner=user, expires_at=timezone.now() + 7 * DAY)
     assert [remind(), remind()] == [f"Told of {count} keys, forgot 0 days." for count in (1, 0)]
     (letter,) = mailoutbox
     assert letter.to == [user.email]
@@ -43,10 +43,9 @@ def test_an_owner_is_told_once_a_week_before_the_end(
 @pytest.mark.parametrize(
     "columns",
     [
-        {"expires_at": 8 * DAY},
+        {"expires_at": 7 * DAY + timedelta(hours=1)},
         {"expires_at": -DAY},
         {"expires_at": DAY, "is_enabled": False},
-        {"expires_at": DAY, "revoked_at": -DAY},
         {},
     ],
 )
@@ -59,6 +58,13 @@ def test_nobody_is_told_of_other_keys(
         **{name: now + value if isinstance(value, timedelta) else value for name, value in columns.items()},
     )
     remind()
+    assert mailoutbox == []
+
+
+def test_a_banned_owner_gets_no_letter(user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]) -> None:
+    ApiKeyFactory(owner=user, expires_at=timezone.now() + DAY)
+    bans.ban(user=user, by=None, reason="Spam")
+    assert remind() == "Told of 0 keys, forgot 0 days."
     assert mailoutbox == []
 
 

@@ -14,7 +14,6 @@ CALLBACK = "https://app.example/callback"
         ("https://app.example/callback", f"{CALLBACK}/", 28, "The registered URL ends with a slash"),
         ("https://app.example/Callback", CALLBACK, 20, "They differ in upper and lower case"),
         ("https://APP.example/callback", CALLBACK, 8, "They differ in upper and lower case"),
-        ("HTTPS://app.example/callback", CALLBACK, 0, "They differ in upper and lower case"),
         ("http://app.example/callback", CALLBACK, 4, "The scheme differs: http was sent, https is registered."),
         ("https://app.example:443/callback", CALLBACK, 19, "443 is the default port, but a port that is spelt out"),
         (
@@ -29,35 +28,18 @@ CALLBACK = "https://app.example/callback"
             28,
             "A query (?next=1) was sent; the registered URL has none.",
         ),
-        (CALLBACK, f"{CALLBACK}?tenant=1", 28, "The registered URL has a query (?tenant=1); none was sent."),
         (f"{CALLBACK}?tenant=2", f"{CALLBACK}?tenant=1", 36, "The query differs: ?tenant=2 was sent, ?tenant=1"),
         (f"{CALLBACK}#top", CALLBACK, 28, "A fragment (everything from # on) was sent"),
         ("https%3A%2F%2Fapp.example%2Fcallback", CALLBACK, 5, "percent-encoded once too often"),
-        ("https%253A%252F%252Fapp.example%252Fcallback", CALLBACK, 5, "percent-encoded once too often"),
         ("https://app.example/a%2fb", "https://app.example/a%2Fb", 23, "percent-encoded in different ways"),
-        (
-            "https://app.example/callbacks",
-            CALLBACK,
-            28,
-            "The path differs: /callbacks was sent, /callback is registered.",
-        ),
         ("https://www.app.example/callback", CALLBACK, 8, "The host differs: www.app.example was sent, app.example"),
         ("http://localhost/cb", "http://127.0.0.1/cb", 7, "localhost was sent, 127.0.0.1 is registered."),
         ("http://127.0.0.1:9/cb", "http://localhost:9/cb", 7, "127.0.0.1 was sent, localhost is registered."),
         ("http://localhost:3001/cb", "http://localhost:3000/cb", 20, "For localhost the port must match"),
-        (
-            "http://127.0.0.1:9000/other",
-            "http://127.0.0.1/cb",
-            22,
-            "The path differs: /other was sent, /cb is registered.",
-        ),
         ("https://me@app.example/callback", CALLBACK, 8, "A user name or password stands before the host"),
-        (f"{CALLBACK}\u200b", CALLBACK, 28, "The path differs"),
         ("com.example.app:/done", "com.example.app:/callback", 17, "The path differs: /done was sent, /callback is"),
         ("https://[oops/callback", CALLBACK, 8, "They are two different URLs."),
-        ("https://app.example:port/callback", CALLBACK, 19, "They are two different URLs."),
         ("http://127.0.0.1:99999/cb", "http://127.0.0.1/cb", 16, "The port must be between 1 and 65535."),
-        ("http://127.0.0.1:0/cb", "http://127.0.0.1/cb", 16, "port 0 was sent, no port is registered."),
     ],
 )
 def test_the_first_reason_names_what_differs(sent: str, registered: str, position: int, reason: str) -> None:
@@ -87,13 +69,6 @@ def test_the_nearest_registered_url_is_the_one_compared() -> None:
 )
 def test_what_matches_has_no_difference(sent: str, registered: str) -> None:
     assert redirect_matching.explain(sent, [registered]) is None
-
-
-def test_a_port_that_cannot_be_is_not_taken_for_white_space() -> None:
-    difference = redirect_matching.explain("http://127.0.0.1:99999/cb", ["http://127.0.0.1/cb"])
-    assert difference is not None
-    assert difference.registered == "http://127.0.0.1/cb"
-    assert not any("white space" in sentence for sentence in difference.reasons)
 
 
 def test_what_could_never_be_registered_says_so_too() -> None:

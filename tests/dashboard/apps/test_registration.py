@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import contextlib
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
+import time_machine
+from django.core.exceptions import ValidationError
+from django.utils.datastructures import MultiValueDict
 
 from accounts.models import AuditEvent, User
 from dashboard import app_edits
 from dashboard.app_edits import AppValues
+from dashboard.forms.applications import NewAppForm
 from oidc_provider import application_rules, applications
 from oidc_provider.applications import AlreadyRegistered
 from oidc_provider.models import Application
 from oidc_provider.scopes import SCOPES
-from tests.support.browser import Browser
-from tests.support.threads import together
-from tests.dashboard.apps.pictures import png
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
+from tests.oidc_provider.moments import NOON
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
+from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 
@@ -51,14 +55,6 @@ def secret_on(browser: Browser) -> str:
     return str(browser.page.get_element_by_id("copy-client-secret").text_content())
 
 
-def test_the_page_begins_with_two_scopes_and_ten_rows(browser: Browser) -> None:
-    browser.open(NEW)
-    assert problems_of(browser.response) == []
-    assert browser.page.xpath("//input[@name='scopes' and @checked]/@value") == ["openid", "identify"]
-    assert len(browser.page.xpath("//input[@name='redirect_urls']")) == 10
-    assert "0 of 10 in use" in browser.text
-
-
 def test_the_secret_stands_in_the_answer_itself_and_nowhere_else(browser: Browser, user: User) -> None:
     send(browser, fill(browser, homepage_url="https://app.example/"))
     app = Application.objects.get()
@@ -78,11 +74,6 @@ def test_the_secret_stands_in_the_answer_itself_and_nowhere_else(browser: Browse
     assert secret not in str(list(AuditEvent.objects.values()))
     for page in ("", "settings/", "activity/"):
         assert secret not in browser.open(f"/dashboard/apps/{app.client_id}/{page}").response.content.decode()
-
-
-def test_no_link_of_the_page_holds_the_secret(browser: Browser) -> None:
-    send(browser, fill(browser))
-    assert not [url for url in browser.page.xpath("//@href | //@src | //@action") if secret_on(browser) in url]
 
 
 def test_a_form_that_is_sent_twice_makes_one_app_and_keeps_its_secret(browser: Browser) -> None:
@@ -110,8 +101,11 @@ def test_a_form_whose_app_is_deleted_does_not_bring_it_back(browser: Browser, us
     assert Application.objects.get().client_id != deleted.client_id
 
 
-def test_each_scope_shows_its_claims_as_an_example(browser: Browser) -> None:
+def test_the_page_begins_with_two_scopes_and_shows_the_claims_of_each(browser: Browser) -> None:
     browser.open(NEW)
+    assert problems_of(browser.response) == []
+    assert browser.page.xpath("//input[@name='scopes' and @checked]/@value") == ["openid", "identify"]
+    assert len(browser.page.xpath("//input[@name='redirect_urls']")) == 10
     examples = {
         summary.text_content().removeprefix("Example of "): json.loads(summary.getparent().xpath("string(.//code)"))
         for summary in browser.page.xpath("//details[contains(@class, 'scope-example')]/summary")
@@ -122,43 +116,29 @@ def test_each_scope_shows_its_claims_as_an_example(browser: Browser) -> None:
     assert examples["email"] == {"email": "ada@mail.example", "email_verified": True}
 
 
-def test_two_forms_make_two_apps(browser: Browser) -> None:
-    send(browser, fill(browser))
-    send(browser, fill(browser))
-    assert Application.objects.count() == 2
+def test_the_client_id_is_not_for_the_sender_to_choose(user: User) -> None:
+    for ticket in ("0" * 32, app_edits.new_ticket(UserFactory.create())):
+        with pytest.raises(ValidationError, match="somebody else's"):
+            app_edits.client_id_of(ticket, user)
 
 
-def test_the_client_id_is_not_for_the_sender_to_choose(browser: Browser) -> None:
-    foreign = app_edits.new_ticket(UserFactory.create())
-    for ticket in ("0" * 32, foreign):
-        send(browser, fill(browser, ticket=ticket))
-        assert app_edits.STALE_TICKET in browser.text
-        assert browser.form("ticket").fields["ticket"] != ticket
-    assert not Application.objects.exists()
-
-
-def test_a_form_that_was_refused_for_its_age_can_be_sent_once_more(browser: Browser) -> None:
+def test_a_form_that_is_refused_for_its_ticket_can_be_sent_once_more(browser: Browser) -> None:
     data = fill(browser, ticket="old")
     send(browser, data)
+    assert app_edits.STALE_TICKET in browser.text
+    assert not Application.objects.exists()
     send(browser, {**data, "ticket": browser.form("ticket").fields["ticket"]})
     assert Application.objects.count() == 1
 
 
-def test_a_logo_is_encoded_anew(browser: Browser) -> None:
-    send(browser, fill(browser, logo=SimpleUploadedFile("logo.png", png(600, 300))))
-    assert bytes(Application.objects.get().logo.png).startswith(b"\x89PNG")
-
-
-def test_a_form_that_comes_back_says_that_the_logo_must_be_chosen_again(browser: Browser) -> None:
-    assert "Choose the logo once more" not in browser.open(NEW).text
-    send(browser, fill(browser, name="", logo=SimpleUploadedFile("logo.png", png(300, 300))))
-    assert "Choose the logo once more" in browser.text
-
-
-def test_a_file_that_is_no_picture_makes_no_app(browser: Browser) -> None:
-    send(browser, fill(browser, logo=SimpleUploadedFile("logo.png", b"<svg/>")))
-    assert browser.errors() == ["This is not a picture in PNG, JPEG, WebP or GIF format."]
-    assert not Application.objects.exists()
+def test_a_form_can_be_sent_for_24_hours(user: User) -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        ticket = app_edits.new_ticket(user)
+        clock.shift(timedelta(hours=24))
+        assert len(app_edits.client_id_of(ticket, user)) == 32
+        clock.shift(timedelta(seconds=1))
+        with pytest.raises(ValidationError, match="more than a day old"):
+            app_edits.client_id_of(ticket, user)
 
 
 @pytest.mark.parametrize(
@@ -167,7 +147,6 @@ def test_a_file_that_is_no_picture_makes_no_app(browser: Browser) -> None:
         ({"name": ""}, "This field is required."),
         ({"name": "x" * 65}, "Ensure this value has at most 64 characters (it has 65)."),
         ({"name": "Hearth"}, "This is the name of the service itself."),
-        ({"name": "H\u0435arth"}, "The name looks like that of the service itself, Hearth."),
         ({"name": "My Official app"}, "The word “official” is not allowed in a name."),
         ({"name": "Trusted app"}, "A verified app has this name."),
         (
@@ -175,8 +154,6 @@ def test_a_file_that_is_no_picture_makes_no_app(browser: Browser) -> None:
             "The name looks like that of a verified app, Trusted app. Choose one that nobody takes for it.",
         ),
         ({"privacy_url": "javascript:alert(1)"}, "Enter a valid URL."),
-        ({"terms_url": "nonsense"}, "Enter a valid URL."),
-        ({"redirect_urls": []}, "Register at least one redirect URL."),
         ({"redirect_urls": ["", " "]}, "Register at least one redirect URL."),
         (
             {"redirect_urls": [f"{URL}/{number}" for number in range(11)]},
@@ -188,24 +165,28 @@ def test_a_file_that_is_no_picture_makes_no_app(browser: Browser) -> None:
         ({"scopes": ["email"]}, "email is locked: staff must unlock it for Ada first."),
     ],
 )
-def test_each_mistake_has_its_message_and_makes_no_app(browser: Browser, values: dict[str, Any], message: str) -> None:
+def test_each_mistake_has_its_message(user: User, values: dict[str, Any], message: str) -> None:
     ApplicationFactory.create(name="Trusted app", is_verified=True)
-    send(browser, fill(browser, **values))
-    assert browser.errors() == [message]
-    assert message in browser.text
-    assert problems_of(browser.response) == []
-    assert Application.objects.count() == 1
+    sent = {"ticket": app_edits.new_ticket(user), "name": "My app", "redirect_urls": [URL], "scopes": ["openid"]}
+    data = MultiValueDict(
+        {name: value if isinstance(value, list) else [value] for name, value in {**sent, **values}.items()}
+    )
+    form = NewAppForm(data, owner=user)
+    assert [sentence for sentences in form.errors.values() for sentence in sentences] == [message]
 
 
 def test_what_was_typed_is_kept_and_every_message_comes_at_once(browser: Browser) -> None:
     send(browser, fill(browser, name="Hearth", redirect_urls=["ftp://x"], terms_url="nonsense", scopes=["email"]))
     assert len(browser.errors()) == 4
+    assert all(message in browser.text for message in browser.errors())
+    assert problems_of(browser.response) == []
+    assert not Application.objects.exists()
     assert browser.page.xpath("//input[@name='redirect_urls']/@value")[0] == "ftp://x"
     assert browser.page.xpath("//input[@name='terms_url']/@value") == ["nonsense"]
 
 
 def test_the_51st_app_is_refused(browser: Browser, user: User) -> None:
-    ApplicationFactory.create_batch(49, user=user)
+    Application.objects.bulk_create(ApplicationFactory.build_batch(49, user=user))
     send(browser, fill(browser))
     assert Application.objects.count() == 50
     send(browser, fill(browser))
@@ -213,14 +194,7 @@ def test_the_51st_app_is_refused(browser: Browser, user: User) -> None:
     assert Application.objects.count() == 50
 
 
-def test_a_name_with_markup_is_text_everywhere(browser: Browser) -> None:
-    send(browser, fill(browser, name="<script>alert(1)</script>"))
-    app = Application.objects.get()
-    for page in ("", "settings/", "activity/", "reset-secret/", "delete/"):
-        browser.open(f"/dashboard/apps/{app.client_id}/{page}")
-        assert b"<script>alert" not in browser.response.content
-
-
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 def test_a_form_that_is_sent_four_times_at_once_makes_one_app() -> None:
     owner: User = UserFactory.create()

@@ -5,17 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import User
-from dashboard import access_requests
+from dashboard import access_requests, versions
 from dashboard.models import AccessRequest
 from oidc_provider.models import Application
-from tests.support.browser import Browser
 from tests.dashboard.apps.pictures import png
 from tests.dashboard.apps.test_registration import fill, send
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApprovalFactory
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 
@@ -28,14 +29,9 @@ def row_of(browser: Browser, scope: str) -> str:
     return " ".join(box.getparent().text_content().split())
 
 
-def test_a_locked_scope_shows_its_lock_and_where_to_ask(browser: Browser) -> None:
-    assert "Locked" in row_of(browser, "email")
-    assert "Ask staff for email" in row_of(browser, "email")
-    assert browser.page.get_element_by_id("scope-email").get("disabled") is not None
-    assert "Locked" not in row_of(browser, "identify")
-
-
 def test_a_request_waits_and_can_be_withdrawn(browser: Browser, user: User) -> None:
+    assert "Locked" in row_of(browser, "email")
+    assert "Locked" not in row_of(browser, "identify")
     browser.open(ASK).submit(reason="Letters about orders.")
     asked = AccessRequest.objects.get()
     assert (asked.user, asked.subject, asked.reason) == (user, "email", "Letters about orders.")
@@ -81,9 +77,9 @@ def test_a_request_needs_a_reason_and_stands_once(browser: Browser, user: User) 
     assert AccessRequest.objects.count() == 1
 
 
-@pytest.mark.parametrize("scope", ["openid", "identify", "offline_access", "profile"])
-def test_what_is_not_locked_has_no_page(browser: Browser, scope: str) -> None:
-    assert browser.open(f"/dashboard/apps/scopes/{scope}/").response.status_code == 404
+def test_what_is_not_locked_has_no_page(browser: Browser) -> None:
+    for scope in ("identify", "profile"):
+        assert browser.open(f"/dashboard/apps/scopes/{scope}/").response.status_code == 404
 
 
 def test_only_ones_own_requests_for_scopes_are_withdrawn_here(browser: Browser, user: User) -> None:
@@ -116,34 +112,26 @@ def test_the_preview_shows_what_is_typed_and_saves_nothing(browser: Browser) -> 
 
 
 def test_the_preview_alone_is_the_same_consent_screen(browser: Browser) -> None:
-    text = previewed(browser, "/dashboard/apps/preview/", fill(browser, name="", redirect_urls=["*"], scopes=[]))
+    text = previewed(
+        browser,
+        "/dashboard/apps/preview/",
+        fill(browser, name="", redirect_urls=["*"], scopes=[], privacy_url="javascript:alert(1)"),
+    )
     assert "Your app wants to use your Hearth account" in text
     assert "No scope is chosen" in text
+    assert browser.page.xpath("//a/@href") == []
     assert "<html" not in browser.response.content.decode()
     assert not Application.objects.exists()
 
 
-def test_the_preview_links_to_no_script(browser: Browser) -> None:
-    data = fill(browser, privacy_url="javascript:alert(1)", terms_url="https://app.example/terms")
-    previewed(browser, "/dashboard/apps/preview/", data)
-    assert browser.page.xpath("//a/@href") == ["https://app.example/terms"]
-
-
-def test_the_preview_warns_where_the_consent_screen_would(browser: Browser, user: User) -> None:
-    user.unlocked_scopes = ["email"]
-    user.save()
-    data = fill(browser, scopes=["openid", "email"])
-    assert "Nobody here has checked this app" in previewed(browser, "/dashboard/apps/preview/", data)
-    assert "ada@example.org" in browser.text
-
-
 def test_the_preview_of_an_app_knows_its_users_and_shows_the_new_logo(browser: Browser, app: Application) -> None:
-    from django.core.files.uploadedfile import SimpleUploadedFile
-
     ApprovalFactory.create_batch(3, application=app)
     data = fill(browser, name="Other", logo=SimpleUploadedFile("logo.png", png(10, 10)))
     text = previewed(browser, f"/dashboard/apps/{app.client_id}/preview/", data)
     assert "3 people use it" in text
     assert browser.page.xpath("//img/@src")[0].startswith("data:image/png;base64,")
+    settings = f"/dashboard/apps/{app.client_id}/settings/"
+    data |= {"version": versions.of(app.updated), "preview": "1", "logo": ""}
+    assert "Other wants to use your Hearth account" in previewed(browser, settings, data)
     app.refresh_from_db()
     assert app.name == "Ada's app"

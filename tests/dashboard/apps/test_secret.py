@@ -6,17 +6,21 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from allauth.account.app_settings import REAUTHENTICATION_TIMEOUT
 from django.core import mail
+from django.core.mail.backends.locmem import EmailBackend
+from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
-from dashboard import app_edits, app_facts
+from dashboard import app_edits, app_facts, versions
 from oidc_provider import applications
 from oidc_provider.models import Application, Grant, RefreshToken, RequestKind, UsageCount
-from tests.support.browser import Browser
+from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import CLIENT_SECRET
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 
@@ -74,11 +78,33 @@ def test_the_new_secret_works_and_the_old_one_does_not(
     assert secret not in letter.body
 
 
-def test_another_name_resets_nothing(browser: Browser, app: Application) -> None:
-    browser.open(page_of(app)).submit(typed_name="ada's app")
-    assert browser.errors() == ["This is not the app's name. Type Ada's app."]
-    assert Application.objects.get().check_secret(CLIENT_SECRET)
+def test_the_letter_of_a_reset_that_is_rolled_back_is_not_sent(
+    app: Application, user: User, django_capture_on_commit_callbacks: type
+) -> None:
+    version = versions.of(app.secret_changed_at)
+    with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
+        app_edits.reset_secret(application=app, by=user, version=version)
+        transaction.set_rollback(True)
     assert mail.outbox == []
+
+
+def test_a_mail_server_that_refuses_does_not_undo_the_reset(
+    app: Application,
+    user: User,
+    django_capture_on_commit_callbacks: type,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    def refuse(*arguments: object) -> None:
+        raise ConnectionRefusedError
+
+    monkeypatch.setattr(EmailBackend, "send_messages", refuse)
+    version = versions.of(app.secret_changed_at)
+    with django_capture_on_commit_callbacks(execute=True):
+        secret = app_edits.reset_secret(application=app, by=user, version=version)
+    app.refresh_from_db()
+    assert app.check_secret(secret)
+    assert [record.getMessage() for record in caplog.records] == ["A letter could not be sent."]
 
 
 def test_a_page_that_is_sent_twice_resets_once(browser: Browser, app: Application) -> None:
@@ -94,10 +120,8 @@ def test_a_page_that_is_sent_twice_resets_once(browser: Browser, app: Applicatio
     assert AuditEvent.objects.filter(verb="application:secret_reset").count() == 1
 
 
-def test_who_proved_nothing_of_late_is_asked_first(browser: Browser, app: Application) -> None:
-    session = browser.client.session
-    session["account_authentication_methods"] = [{"method": "password", "at": 1.0, "username": "Ada"}]
-    session.save()
+def test_who_proved_nothing_of_late_is_asked_first(user: User, app: Application) -> None:
+    browser = browser_of(user, password_age=REAUTHENTICATION_TIMEOUT)
     for page in ("reset-secret", "delete"):
         browser.open(f"/dashboard/apps/{app.client_id}/{page}/")
         assert browser.response.request["PATH_INFO"] == "/accounts/reauthenticate/"
@@ -146,11 +170,12 @@ def test_a_use_is_remembered_when_no_token_is_left(browser: Browser, app: Applic
     assert "Not in the last 90 days" in browser.open(overview).text
     noted(app, RequestKind.CODE, "ok", made - timedelta(days=1))
     assert "Not in the last 90 days" in browser.open(overview).text
-    noted(app, RequestKind.INTROSPECT, "ok", made + timedelta(days=1))
+    noted(app, RequestKind.REVOKE, "ok", made + timedelta(days=1))
     assert "Last used 2 January 2026, 12:00 UTC" in browser.open(overview).text
 
 
-def test_a_suspended_app_can_have_its_secret_reset(browser: Browser, app: Application) -> None:
-    applications.suspend(application=app, by=None, reason="It broke the rules.")
-    browser.open(page_of(app)).submit(typed_name="Ada's app")
-    assert not Application.objects.get().check_secret(CLIENT_SECRET)
+@pytest.mark.parametrize("kind", [RequestKind.CODE, RequestKind.REFRESH, RequestKind.INTROSPECT, RequestKind.REVOKE])
+def test_every_request_that_proves_the_secret_is_a_use_of_it(app: Application, kind: RequestKind) -> None:
+    hour = datetime(2026, 1, 1, 12, tzinfo=UTC)
+    noted(app, kind, "ok", hour)
+    assert app_facts.row_of(app).secret_used_at == hour

@@ -1,4 +1,4 @@
-"""Ada, who is signed in through the pages, and an app of hers.
+"""Ada, who is signed in, and an app of hers.
 
 Models are imported inside the fixtures: pytest reads this file before Django is set up.
 """
@@ -34,12 +34,9 @@ def app(user: User) -> Application:
 @pytest.fixture
 def browser(user: User) -> Browser:
     """Signed in as `user` just now."""
-    from tests.support.browser import Browser
-    from tests.factories.accounts import PASSWORD
+    from tests.dashboard.signing_in import browser_of
 
-    signed_in = Browser()
-    signed_in.open("/accounts/login/").submit(login=user.username, password=PASSWORD)
-    return signed_in
+    return browser_of(user)
 
 
 @pytest.fixture

@@ -11,12 +11,11 @@ from django.urls import reverse
 from dashboard import code_samples
 from dashboard.code_samples.stacks import STACKS
 from oidc_provider.models import Application
-from tests.support.browser import Browser
 from tests.factories.oidc_provider import CLIENT_SECRET, REDIRECT_URL
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 HOSTILE = "https://app.example.org/cb?a='\"$(id)`id`${x}<<issuer>>%27;--"
-EVERY_STACK = pytest.mark.parametrize("stack", [stack.name for stack in STACKS])
 
 
 def code_of(app: Application, stack: str, redirect_url: str = REDIRECT_URL) -> str:
@@ -29,34 +28,30 @@ def open_code(browser: Browser, app: Application, **query: str) -> Browser:
     return browser
 
 
-@EVERY_STACK
-def test_each_stack_has_a_page_with_the_values_of_the_app(app: Application, browser: Browser, stack: str) -> None:
-    open_code(browser, app, stack=stack)
-    (code,) = browser.page.xpath("//code[@id='sample-code']")
-    assert code.text_content() == code_of(app, stack)
-    assert app.client_id in code.text_content()
-    assert "http://127.0.0.1:8000" in code.text_content()
-    assert "CLIENT_SECRET" in code.text_content()
-    assert problems_of(browser.response) == []
+def test_each_stack_has_a_page_with_the_values_of_the_app(app: Application, browser: Browser) -> None:
+    for stack in STACKS:
+        open_code(browser, app, stack=stack.name)
+        code = browser_code(browser)
+        assert code == code_of(app, stack.name)
+        assert app.client_id in code
+        assert "http://127.0.0.1:8000" in code
+        assert "CLIENT_SECRET" in code
+        assert problems_of(browser.response) == []
+    assert browser_code(open_code(browser, app, stack="cobol")) == code_of(app, "curl")
 
 
-@EVERY_STACK
-def test_no_place_is_left_open_and_no_secret_is_filled_in(app: Application, stack: str) -> None:
-    code = code_of(app, stack)
-    assert "<<" not in code.replace("<<<", "")  # which is bash
-    assert CLIENT_SECRET not in code
-    assert app.client_secret not in code
-
-
-@EVERY_STACK
-def test_the_scopes_are_those_of_the_app_and_never_profile(app: Application, stack: str) -> None:
+def test_no_place_is_left_open_no_secret_is_filled_in_and_the_scopes_are_those_of_the_app(app: Application) -> None:
     app.registered_scopes = ["openid", "email"]
-    code = code_of(app, stack)
-    assert "openid" in code
-    assert "email" in code
-    assert "offline_access" not in code
-    said = [line for line in code.splitlines() if not line.lstrip().startswith(("//", "#", "*"))]
-    assert not [line for line in said if '"profile' in line.partition("//")[0].partition("#")[0]]
+    for stack in STACKS:
+        code = code_of(app, stack.name)
+        assert "<<" not in code.replace("<<<", "")  # which is bash
+        assert CLIENT_SECRET not in code
+        assert app.client_secret not in code
+        assert "openid" in code
+        assert "email" in code
+        assert "offline_access" not in code
+        said = [line for line in code.splitlines() if not line.lstrip().startswith(("//", "#", "*"))]
+        assert not [line for line in said if '"profile' in line.partition("//")[0].partition("#")[0]]
 
 
 def test_shells_read_a_hostile_redirect_url_as_it_is(app: Application) -> None:
@@ -94,7 +89,6 @@ def test_django_allauth_gets_settings_that_python_reads(app: Application) -> Non
         ("http://127.0.0.1:4567/cb", 4567),
         ("http://localhost:8080/cb", 8080),
         ("http://127.0.0.1/cb", 3000),
-        ("https://app.example.org:8443/cb", 3000),
         ("org.example.app:/cb", 3000),
     ],
 )
@@ -138,7 +132,3 @@ def test_an_app_without_openid_is_told_to_register_it(app: Application, browser:
     app.registered_scopes = ["identify"]
     app.save()
     assert "has not registered openid" in open_code(browser, app).text
-
-
-def test_a_stack_that_there_is_not_is_the_first_one(app: Application, browser: Browser) -> None:
-    assert browser_code(open_code(browser, app, stack="cobol")) == code_of(app, "curl")

@@ -12,10 +12,11 @@ from accounts.models import User
 from dashboard import usage
 from oidc_provider import request_log
 from oidc_provider.models import Application, RequestKind, RequestRecord
-from tests.support.browser import Browser
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 A_KIND = RequestKind.CODE
+BODY = "//div[contains(@class, 'request__body')]"
 
 
 def add(app: Application, kind: RequestKind = A_KIND, outcome: str = "ok", *, ago: float = 0, **more: object) -> None:
@@ -50,10 +51,8 @@ def test_requests_stand_there_the_newest_first(app: Application, browser: Browse
         ("endpoint=token", [("Code exchanged", "invalid_grant"), ("Code exchanged", "ok")]),
         ("outcome=ok", [("Code exchanged", "ok")]),
         ("outcome=failed", [("Code exchanged", "invalid_grant"), ("Sign-in asked for", "invalid_scope")]),
-        ("outcome=invalid_scope", [("Sign-in asked for", "invalid_scope")]),
         ("endpoint=token&outcome=invalid_grant", [("Code exchanged", "invalid_grant")]),
         ("endpoint=revoke", []),
-        ("endpoint=authorize&outcome=ok", []),
     ],
 )
 def test_the_filters_narrow_the_list_down(
@@ -66,10 +65,10 @@ def test_the_filters_narrow_the_list_down(
     assert ("No such request" in browser.text) == (not shown)
 
 
-@pytest.mark.parametrize("query", ["endpoint=nonsense&outcome=nonsense", "page=99", "page=-1", "page=a"])
-def test_a_query_that_says_nonsense_shows_what_there_is(app: Application, browser: Browser, query: str) -> None:
+def test_a_query_that_says_nonsense_shows_what_there_is(app: Application, browser: Browser) -> None:
     add(app)
-    assert len(open_log(browser, app, query)) == 1
+    for query in ("endpoint=nonsense&outcome=nonsense", "page=99", "page=a"):
+        assert len(open_log(browser, app, query)) == 1
 
 
 def test_the_outcomes_to_choose_from_are_those_that_occur(app: Application, browser: Browser) -> None:
@@ -94,23 +93,18 @@ def test_a_redirect_url_that_did_not_match_leads_to_the_page_that_compares(app: 
     assert "https://app.example.org/othër (its query is not kept)" in browser.text
 
 
-@pytest.mark.parametrize("kind", list(RequestKind))
-def test_a_person_is_named_where_the_app_was_told_who_it_is_and_by_their_sub_alone(
-    app: Application, browser: Browser, user: User, kind: RequestKind
+def test_a_user_is_named_where_the_app_was_told_who_it_is_and_by_the_sub_alone(
+    app: Application, browser: Browser, user: User
 ) -> None:
-    add(app, kind, user=user)
+    for kind in RequestKind:
+        add(app, kind, user=user)
+    shown = usage.requests_of(app, endpoint="", is_ok=None, code="", now=timezone.now())
+    not_told = {RequestKind.ASKED, RequestKind.SHOWN, RequestKind.DENIED}
+    assert {row.record.kind for row in shown if not row.subject} == not_told
+    assert {row.subject for row in shown} == {user.pk, ""}
     open_log(browser, app)
-    was_told = kind not in {RequestKind.ASKED, RequestKind.SHOWN, RequestKind.DENIED}
-    (body,) = browser.page.xpath("//div[contains(@class, 'request__body')]")
-    assert (user.pk in body.text_content()) == was_told
-    assert user.username not in body.text_content()
-
-
-def test_what_apps_send_is_escaped(app: Application, browser: Browser) -> None:
-    add(app, A_KIND, "invalid_request", description="<script>alert(1)</script>", redirect_uri="<b>")
-    open_log(browser, app)
-    assert browser.page.xpath("//div[contains(@class, 'request__body')]//script | //dd//b") == []
-    assert "<script>alert(1)</script>" in browser.text
+    assert user.pk in browser.text
+    assert user.username not in " ".join(body.text_content() for body in browser.page.xpath(BODY))
 
 
 def test_at_most_500_of_the_last_seven_days_are_shown_in_pages(app: Application, browser: Browser) -> None:
@@ -127,7 +121,7 @@ def test_at_most_500_of_the_last_seven_days_are_shown_in_pages(app: Application,
 
 def test_what_is_older_than_seven_days_is_not_shown(app: Application, browser: Browser) -> None:
     add(app, ago=timedelta(days=7, seconds=1).total_seconds())
-    add(app, RequestKind.REVOKE, ago=timedelta(days=6, hours=23).total_seconds())
+    add(app, RequestKind.REVOKE, ago=timedelta(days=6, hours=23, minutes=59).total_seconds())
     assert open_log(browser, app) == [("Token revoked", "ok")]
 
 

@@ -12,9 +12,9 @@ from dashboard import app_facts, usage
 from dashboard.trying import callbacks
 from oidc_provider import request_log
 from oidc_provider.models import AccessToken, Application, Approval, Grant, RefreshToken, RequestRecord
-from tests.support.browser import Browser
 from tests.dashboard.debugging.tries import open_try, press, sign_in, start
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 
 def test_one_click_registers_the_callback_and_one_takes_it_off(browser: Browser, app: Application, user: User) -> None:
@@ -56,17 +56,13 @@ def test_every_step_of_a_good_sign_in_is_shown_and_proved(ready: Browser, app: A
         ("Scopes", True),
         ("Tokens revoked", True),
     ]
-    assert "Every step went well" in ready.text
-    assert f'"sub": "{user.pk}"' in ready.response.content.decode().replace("&quot;", '"')
-    assert problems_of(ready.response) == []
-
-
-def test_nothing_but_the_approval_is_left_over(ready: Browser, app: Application, user: User) -> None:
-    sign_in(ready, app)
     assert not AccessToken.objects.exists()
     assert not RefreshToken.objects.exists()
     assert Grant.objects.get().used_at is not None
     assert Approval.objects.get().user == user
+    assert "Every step went well" in ready.text
+    assert f'"sub": "{user.pk}"' in ready.response.content.decode().replace("&quot;", '"')
+    assert problems_of(ready.response) == []
 
 
 def test_no_secret_value_reaches_the_page_or_the_session(ready: Browser, app: Application) -> None:
@@ -109,7 +105,6 @@ def test_a_refused_consent_is_explained(ready: Browser, app: Application) -> Non
     [
         ({"mistake": "profile"}, "Callback", "invalid_scope", "Many libraries ask for profile"),
         ({"mistake": "pkce"}, "Callback", "invalid_request", "PKCE is off"),
-        ({"mistake": "state"}, "Callback", "invalid_request", "The request has no state."),
         ({"prompt": "none"}, "Callback", "consent_required", "has not approved all of these scopes"),
         ({"mistake": "verifier"}, "Token request", "invalid_grant", "The code_verifier does not belong"),
         ({"mistake": "redirect_uri"}, "Token request", "invalid_grant", "redirect_uri differs"),
@@ -136,25 +131,11 @@ def test_without_openid_there_is_no_id_token_and_user_info_refuses(ready: Browse
     assert steps["Tokens revoked"]["is_good"]
 
 
-def test_no_scope_at_all_is_refused_by_the_form(ready: Browser, app: Application) -> None:
-    open_try(ready, app)
-    form = ready.form("prompt")
-    data = {"csrfmiddlewaretoken": form.fields["csrfmiddlewaretoken"]}
-    ready.response = ready.client.post(form.get("action"), data)
-    assert ready.errors() == ["Choose at least one scope."]
-    assert problems_of(ready.response) == []
-
-
-def test_a_try_stands_in_the_log_of_requests(ready: Browser, app: Application) -> None:
+def test_a_try_is_a_sign_in_but_no_use_of_the_secret(ready: Browser, app: Application) -> None:
     sign_in(ready, app)
     request_log.write()
     kinds = RequestRecord.objects.order_by("pk").values_list("kind", "outcome")
     assert list(kinds) == [("ASKED", "ok"), ("SHOWN", "ok"), ("APPROVED", "ok"), ("TRIED", "ok")]
-
-
-def test_a_try_is_a_sign_in_but_no_use_of_the_secret(ready: Browser, app: Application) -> None:
-    sign_in(ready, app)
-    request_log.write()
     row = app_facts.row_of(app)
     assert row.secret_used_at is None
     assert row.last_used_at is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -12,14 +13,14 @@ from django.urls import reverse
 from accounts.http import SignedInRequest
 from accounts.models import User
 from dashboard import access
-from dashboard.trying import callbacks
+from dashboard.trying import callbacks, requests
 from oidc_provider import applications
 from oidc_provider.models import AccessToken, Application, Grant
-from tests.support.browser import Browser
 from tests.dashboard.debugging.tries import open_try, started
 from tests.factories.accounts import UserFactory
-from tests.factories.oidc_provider import CODE_CHALLENGE
+from tests.factories.oidc_provider import CODE_CHALLENGE, ApplicationFactory
 from tests.oidc_provider.moments import NOON
+from tests.support.browser import Browser
 
 
 def test_the_click_keeps_what_another_page_has_changed_meanwhile(app: Application, user: User) -> None:
@@ -64,15 +65,10 @@ def test_a_callback_with_another_state_or_issuer_exchanges_nothing(
 
 def test_a_callback_that_comes_twice_or_unasked_uses_nothing(ready: Browser, app: Application) -> None:
     back = started(ready, app)
-    ready.open(back)
+    assert ready.client.head(back).status_code == 405  # a prefetch uses nothing up
+    assert "Every step went well" in ready.open(back).text
     assert "No try is under way" in ready.open(back).text
     assert Grant.objects.count() == 1
-
-
-def test_a_prefetch_by_head_uses_nothing_up(ready: Browser, app: Application) -> None:
-    back = started(ready, app)
-    assert ready.client.head(back).status_code == 405
-    assert "Every step went well" in ready.open(back).text
 
 
 def test_a_callback_of_another_session_of_the_owner_exchanges_nothing(
@@ -106,6 +102,12 @@ def test_a_code_that_a_strangers_request_made_is_worth_nothing_here(ready: Brows
     assert not AccessToken.objects.exists()
 
 
+@pytest.mark.parametrize(("seconds", "is_late"), [(1200, False), (1201, True)])
+def test_an_answer_counts_for_20_minutes(app: Application, seconds: int, is_late: bool) -> None:
+    under_way = requests.begin(app, scopes=["openid"], prompt="", mistake="", now=NOON)
+    assert under_way.is_late(NOON + timedelta(seconds=seconds)) is is_late
+
+
 def test_a_late_callback_is_refused(ready: Browser, app: Application) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         back = started(ready, app)
@@ -113,6 +115,15 @@ def test_a_late_callback_is_refused(ready: Browser, app: Application) -> None:
         ready.open(back)
     assert "The answer came within 20 minutes" in ready.text
     assert Grant.objects.get().used_at is None
+
+
+def test_a_session_keeps_the_five_newest_tries() -> None:
+    session: dict[str, object] = {}
+    apps = [ApplicationFactory.build(client_id=str(number)) for number in range(6)]
+    for app in apps:
+        requests.keep(session, app, requests.begin(app, scopes=["openid"], prompt="", mistake="", now=NOON))
+    assert [requests.taken(session, app) is not None for app in apps] == [False, *[True] * 5]
+    assert requests.taken(session, apps[5]) is None
 
 
 def test_the_code_of_another_person_is_worth_nothing_here(

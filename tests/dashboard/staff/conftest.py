@@ -20,8 +20,8 @@ def sign_in(db: None) -> SignIn:
     `is_staff=False`: of somebody who is not staff."""
     from django.contrib.auth.models import Permission
 
-    from tests.support.browser import Browser
     from tests.factories.accounts import UserFactory
+    from tests.support.browser import Browser
 
     def sign_in(*permissions: str, superuser: bool = False, is_staff: bool = True) -> Browser:
         user = UserFactory(is_staff=is_staff, is_superuser=superuser)

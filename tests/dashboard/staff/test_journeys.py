@@ -11,11 +11,11 @@ from django.test import Client
 
 from dashboard import access_requests
 from oidc_provider import applications
-from tests.support.browser import Browser
 from tests.dashboard.staff.pages import APPS, PEOPLE, QUEUE
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.oidc_provider.protocol import authorize, error_sent_back, place_of
+from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 SignIn = Callable[..., Browser]

@@ -9,34 +9,18 @@ from urllib.parse import quote
 import pytest
 from django.utils import timezone
 
+from dashboard.staff import search
 from oidc_provider.models import Application
-from tests.support.browser import Browser
 from tests.dashboard.staff.pages import APPS, PEOPLE, cost_of
 from tests.factories.accounts import AliasFactory, LinkedAccountFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory, SuspendedApplicationFactory
 from tests.pages.markup import problems_of
+from tests.support.browser import Browser
 
 pytestmark = pytest.mark.django_db
 SignIn = Callable[..., Browser]
-HOSTILE = [
-    "%",
-    "_",
-    "'",
-    '"',
-    "\\",
-    "é",
-    "ß",
-    "\U0001f600",
-    "9" * 30,
-    "-1",
-    "٣",
-    "1e5",
-    "x" * 255,
-    "<b>",
-    "@",
-    " ",
-    "a%",
-]
+HOUR = timedelta(hours=1)
+HOSTILE = ["%", "_", "'", "\\", "ß", "\U0001f600", "9" * 30, "-1", "٣", "x" * 255, "@", "a%"]
 
 
 def found(browser: Browser, page: str, term: str, **filters: str) -> list[str]:
@@ -49,7 +33,8 @@ def found(browser: Browser, page: str, term: str, **filters: str) -> list[str]:
 
 def test_people_are_found_by_name_alias_number_id_address_and_chat_id(staff: Browser) -> None:
     ada = UserFactory(username="AdaLovelace", email="ada@example.org")
-    AliasFactory(user=ada, name="Countess")
+    for alias in ("Countess", "AdaToo"):
+        AliasFactory(user=ada, name=alias)
     LinkedAccountFactory(user=ada, external_id="80351110224678912")
     LinkedAccountFactory(user=UserFactory(), kind="SCROBBLER", external_id="scrobbling")
     terms = ["AdaLovelace", "adal", " adaLOVE ", "countess", "COUNT", str(ada.uid), ada.pk, ada.pk.upper()]
@@ -58,13 +43,6 @@ def test_people_are_found_by_name_alias_number_id_address_and_chat_id(staff: Bro
     for term in ["lovelace", "ada@example", "8035111022467891", ada.pk[:31], "scrobbling", str(ada.uid) + "0"]:
         assert found(staff, PEOPLE, term) == [], term
     assert "Nobody fits" in staff.text
-
-
-def test_somebody_with_several_names_that_fit_is_one_row(staff: Browser) -> None:
-    ada = UserFactory(username="Ada")
-    for name in ("Ada1", "Ada2"):
-        AliasFactory(user=ada, name=name)
-    assert found(staff, PEOPLE, "ada") == ["Ada"]
 
 
 def test_the_first_person_has_the_number_0(sign_in: SignIn) -> None:
@@ -79,13 +57,14 @@ def test_the_first_person_has_the_number_0(sign_in: SignIn) -> None:
 def test_people_are_told_apart_by_their_standing(staff: Browser) -> None:
     UserFactory(username="Banned", is_active=False, banned_at=timezone.now())
     UserFactory(username="Helper", is_staff=True)
+    UserFactory(username="Radia", is_superuser=True)  # no form makes one who is not staff, too
     UserFactory(username="Known", unlocked_scopes=["email"])
     assert found(staff, PEOPLE, "", standing="BANNED") == ["Banned"]
-    assert "Helper" in found(staff, PEOPLE, "", standing="STAFF")
+    assert found(staff, PEOPLE, "", standing="STAFF")[:2] == ["Radia", "Helper"]
     assert "Known" not in found(staff, PEOPLE, "", standing="STAFF")
     assert found(staff, PEOPLE, "", standing="UNLOCKED") == ["Known"]
     assert found(staff, PEOPLE, "known", standing="BANNED") == []
-    assert len(found(staff, PEOPLE, "")) == 4
+    assert len(found(staff, PEOPLE, "")) == 5
 
 
 def test_apps_are_found_by_client_id_name_and_owner(staff: Browser) -> None:
@@ -103,7 +82,9 @@ def test_apps_are_found_by_client_id_name_and_owner(staff: Browser) -> None:
 def test_apps_are_told_apart_by_their_state(staff: Browser) -> None:
     ApplicationFactory(name="Young", is_verified=True)
     SuspendedApplicationFactory(name="Stopped")
-    Application.objects.filter(name="Stopped").update(created=timezone.now() - timedelta(days=8))
+    now = timezone.now()
+    for name, age in (("Young", timedelta(days=7) - HOUR), ("Stopped", timedelta(days=7))):
+        Application.objects.filter(name=name).update(created=now - age)
     assert found(staff, APPS, "", state="SUSPENDED") == ["Stopped"]
     assert found(staff, APPS, "", state="VERIFIED") == ["Young"]
     assert found(staff, APPS, "", state="NEW") == ["Young"]
@@ -128,27 +109,25 @@ def test_an_address_is_found_and_shown_with_the_right_to_see_people_alone(sign_i
     assert "secret@example.org" in allowed.open(f"{PEOPLE}{app.user.pk}/").text
 
 
-@pytest.mark.parametrize("term", HOSTILE)
+def test_a_hostile_term_finds_nothing() -> None:
+    ApplicationFactory(user=UserFactory(username="Ada"), name="Notes")
+    now = timezone.now()
+    for term in HOSTILE:
+        assert not search.people(term=term, standing="", with_email=True).exists(), term
+        assert not search.applications(term=term, state="", now=now, with_email=True).exists(), term
+
+
 @pytest.mark.parametrize("page", [APPS, PEOPLE])
-def test_a_hostile_search_finds_nothing(staff: Browser, page: str, term: str) -> None:
+def test_odd_queries_are_answered(staff: Browser, page: str) -> None:
     ApplicationFactory(user=UserFactory(username="Ada"), name="Notes")
     everything = found(staff, page, "")
-    assert found(staff, page, term) == ([] if term.strip() else everything)
+    assert found(staff, page, " ") == everything
+    assert found(staff, page, "'<b>") == []
     assert problems_of(staff.response) == []
-
-
-@pytest.mark.parametrize("page", [APPS, PEOPLE])
-def test_a_search_that_is_too_long_is_told_so(staff: Browser, page: str) -> None:
     found(staff, page, "x" * 256)
     assert "Ensure this value has at most 255 characters (it has 256)." in staff.text
-    assert problems_of(staff.response) == []
-
-
-@pytest.mark.parametrize("query", ["page=0", "page=-1", f"page={'9' * 30}", "page=x", "page=%00"])
-@pytest.mark.parametrize("page", [APPS, PEOPLE])
-def test_a_page_that_does_not_exist_is_the_nearest(staff: Browser, page: str, query: str) -> None:
-    ApplicationFactory()
-    assert staff.open(f"{page}?{query}").response.status_code in {200, 400}
+    for number in ("0", "9" * 30, "x"):
+        assert staff.open(f"{page}?page={number}").response.status_code == 200
 
 
 def test_lists_cost_the_same_for_one_row_and_for_ten_and_have_pages(staff: Browser) -> None:
@@ -157,8 +136,8 @@ def test_lists_cost_the_same_for_one_row_and_for_ten_and_have_pages(staff: Brows
     for _ in range(9):
         ApprovalFactory()
     assert {page: cost_of(staff, page) for page in before} == before
-    for _ in range(20):
-        ApplicationFactory()
+    owner = UserFactory()
+    Application.objects.bulk_create(ApplicationFactory.build_batch(20, user=owner))
     assert len(found(staff, APPS, "App")) == 25
     (older,) = staff.page.xpath("//a[@rel='next']/@href")
     assert "q=App" in older
@@ -175,10 +154,3 @@ def test_an_app_shows_how_many_use_it(staff: Browser) -> None:
     assert "2 users, registered" in text
     assert "0 users, registered" in text
     assert "2 apps" in text
-
-
-def test_empty_lists_say_what_to_do(staff: Browser) -> None:
-    assert "No app is registered yet" in staff.open(APPS).text
-    assert problems_of(staff.response) == []
-    assert "Nobody fits" in staff.open(f"{PEOPLE}?q=nobody").text
-    assert problems_of(staff.response) == []
