@@ -19,7 +19,7 @@ from tests.presence import databases
 from tests.support.threads import together
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
 
 
 @pytest.fixture

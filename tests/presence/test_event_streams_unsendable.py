@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 from typing import Any
 
 import pytest
@@ -58,13 +57,3 @@ def test_it_is_closed_and_gives_its_place_back(kind: str) -> None:
         asyncio.run(application(SCOPE, receive, send))
     assert (in_use[-1], places.in_use()) == (1, 0)
     following.nobody_watches()
-
-
-def test_a_stream_that_was_begun_and_dropped_gives_its_place_back() -> None:
-    answer = following.ask()
-    assert next(iter(answer)).startswith(b"retry:")
-    assert places.in_use() == 1
-    del answer
-    gc.collect()
-    following.nobody_watches()
-    assert places.in_use() == 0

@@ -104,6 +104,7 @@ def desk() -> Iterator[Desk]:
 WHOLE = {ADA: "online", BOB: "online", CYD: "online"}
 
 
+@pytest.mark.embedded
 def test_everybody_is_written_then_declared_then_stamped(desk: Desk) -> None:
     desk.begin()
     seen: list[tuple[int, bool]] = []

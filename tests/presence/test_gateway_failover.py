@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
-from django.core.cache import caches
-from django.core.cache.backends.base import BaseCache
 from django.db import connections
 
 from accounts.models import JobRun
-from presence import status
 from presence.lease import NAME
 from presence.simulator import running as platforms
 from presence.simulator.running import Simulator
@@ -124,23 +121,6 @@ def test_a_killed_leader_is_followed(simulator: Simulator, store: PresenceStore,
     assert watcher.reads > 10
 
 
-def test_a_leader_that_ends_cleanly_is_followed_at_once(simulator: Simulator, store: PresenceStore) -> None:
-    simulator.add_member(ADA)
-    watcher = Watcher(simulator, store)
-    simulator.add_member(BOB, presence={"status": "idle"})
-    watcher.count(1)
-    with working(simulator, store) as first:
-        wait_for_truth(store)
-        with watcher.watching(), working(simulator, store) as second:
-            wait_until(lambda: second.stats()["ready"])
-            first.stop()
-            watcher.count(2)
-            wait_until(lambda: watcher.shown() == 2)
-            wait_for_truth(store)
-            assert second.stats()["leader"]
-    assert watcher.wrong == []
-
-
 def test_a_leader_whose_lease_was_taken_writes_no_longer(simulator: Simulator, store: PresenceStore) -> None:
     """Its process stood still for longer than the lease, say."""
     with working(simulator, store) as running:
@@ -154,54 +134,6 @@ def test_a_leader_whose_lease_was_taken_writes_no_longer(simulator: Simulator, s
         JobRun.objects.filter(pk=NAME).update(lease_ends_at=None)
         wait_for_truth(store)
         assert workers.statuses(store, [ADA]) == {ADA: "online"}
-
-
-class Sleeper(PresenceStore):
-    """Stands still once, when Ada is written: after the look at the lease, as a process that is stopped may."""
-
-    def __init__(self, cache: BaseCache) -> None:
-        super().__init__(cache)
-        self.is_tired = False
-        self.sleeps, self.is_woken = threading.Event(), threading.Event()
-
-    def write(self, texts: Mapping[int, str], gone: Collection[int], *, mark: str = "") -> None:
-        if self.is_tired and ADA in texts:
-            self.is_tired = False
-            self.sleeps.set()
-            assert self.is_woken.wait(workers.PATIENCE)
-        super().write(texts, gone, mark=mark)
-
-
-def test_what_a_leader_writes_that_stood_still_is_never_shown_and_soon_written_over(
-    simulator: Simulator, store: PresenceStore
-) -> None:
-    """Nobody can keep it from that: it had looked at the lease before."""
-    simulator.add_member(ADA, presence={"status": "online"})
-    simulator.add_member(BOB, presence={"status": "idle"})
-    sleeper = Sleeper(caches["presence"])
-    with working(simulator, sleeper) as first:
-        wait_for_truth(store)
-        sleeper.is_tired = True
-        simulator.set_presence(ADA, {"status": "idle"})
-        assert sleeper.sleeps.wait(workers.PATIENCE)
-        JobRun.objects.filter(pk=NAME).update(leased_by="somebody else", lease_ends_at=None)
-        with working(simulator, store) as second:
-            wait_until(lambda: second.stats()["leader"])
-            simulator.set_presence(ADA, {"status": "dnd"})
-            workers.wait_for_status(store, ADA, "dnd")
-            wait_for_truth(store)
-            generation = store.generation()
-            sleeper.is_woken.set()
-            shown: set[str] = set()
-            while store.generation() == generation or store.glance(ADA).record is None:
-                glance = store.glance(ADA)
-                if not glance.is_overtaken:
-                    shown.add(status.of(glance.record.presence) if glance.record else "absent")
-                time.sleep(0.005)  # the workers live in this process, too
-            assert shown <= {"dnd"}
-            wait_for_truth(store)
-            assert workers.statuses(store, [ADA, BOB, EVE]) == {ADA: "dnd", BOB: "idle", EVE: "absent"}
-            assert (first.stats()["leader"], second.stats()["leader"]) == (False, True)
 
 
 def test_a_leader_that_loses_its_gateway_hands_over(simulator: Simulator, store: PresenceStore) -> None:

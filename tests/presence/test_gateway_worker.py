@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from django.utils import timezone
 
 from accounts.models import LinkedAccount
 from presence import last_online, status
@@ -15,7 +14,7 @@ from presence.simulator import guild
 from presence.simulator.running import Simulator
 from presence.simulator.shapes import Json
 from presence.store import Banner, PresenceStore
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
 from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
 
@@ -45,15 +44,7 @@ def test_everybody_is_right_once_the_store_holds_the_truth(
 
 
 class TestLive:
-    def test_a_change_is_readable_at_once(self, simulator: Simulator, store: PresenceStore) -> None:
-        simulator.add_member(ADA)
-        with working(simulator, store):
-            wait_for_truth(store)
-            for name in ("online", "idle", "dnd", "offline"):
-                simulator.set_presence(ADA, {"status": name})
-                wait_for_status(store, ADA, name)
-
-    def test_every_activity_is_kept_as_it_came(self, simulator: Simulator, store: PresenceStore) -> None:
+    def test_a_change_is_readable_at_once_as_it_came(self, simulator: Simulator, store: PresenceStore) -> None:
         activities = [
             {"type": 2, "name": "Spotify", "id": "spotify:1", "sync_id": "x", "assets": {"large_image": "spotify:ab"}},
             {"type": 0, "name": "A game", "timestamps": {"start": 1}, "odd": {"any": [None, "\0", "\ud800"]}},
@@ -61,6 +52,9 @@ class TestLive:
         simulator.add_member(ADA)
         with working(simulator, store):
             wait_for_truth(store)
+            for name in ("idle", "dnd", "offline"):
+                simulator.set_presence(ADA, {"status": name})
+                wait_for_status(store, ADA, name)
             client_status = {"vr": "online", "embedded": "idle"}
             simulator.set_presence(ADA, {"status": "online", "client_status": client_status, "activities": activities})
             wait_for_status(store, ADA, "online")
@@ -72,6 +66,7 @@ class TestLive:
                 "activities": activities,
             }
 
+    @pytest.mark.embedded
     def test_somebody_joins_and_leaves(self, simulator: Simulator, store: PresenceStore) -> None:
         with working(simulator, store):
             wait_for_truth(store)
@@ -83,31 +78,20 @@ class TestLive:
             wait_for_status(store, NEW, "absent")
             wait_until(lambda: store.glance(NEW).is_account_known)
 
-    def test_a_new_nick_is_stored_and_the_banner_read_again(self, simulator: Simulator, store: PresenceStore) -> None:
-        simulator.add_member(ADA)
+    def test_a_changed_member_is_stored_and_its_linked_account_follows(
+        self, simulator: Simulator, store: PresenceStore
+    ) -> None:
+        simulator.add_member(ADA, user={"username": "ada"})
+        LinkedAccountFactory(external_id=str(ADA), name="ada")
         with working(simulator, store):
             wait_for_truth(store)
             store.keep_banner(ADA, Banner("b1", time.time()))
-            simulator.update_member(ADA, member={"nick": "Countess"})
+            simulator.update_member(ADA, member={"nick": "Countess"}, user={"username": "lovelace"})
             wait_until(lambda: store.glance(ADA).banner is None)
             record = store.glance(ADA).record
             assert record is not None
             assert record.member["nick"] == "Countess"
-
-    def test_a_linked_account_follows_its_name(self, simulator: Simulator, store: PresenceStore) -> None:
-        simulator.add_member(ADA, user={"username": "ada"})
-        LinkedAccount.objects.create(
-            user=UserFactory(), kind=LinkedAccount.Kind.CHAT, external_id=str(ADA), name="ada", linked_at=timezone.now()
-        )
-        with working(simulator, store):
-            wait_for_truth(store)
-            simulator.update_member(ADA, user={"username": "lovelace"})
             wait_until(lambda: LinkedAccount.objects.get().name == "lovelace")
-
-    def test_it_tells_of_itself(self, simulator: Simulator, store: PresenceStore) -> None:
-        simulator.add_member(ADA)
-        with working(simulator, store):
-            wait_for_truth(store)
             told = {"connected": True, "ready": True, "leader": True, "members": 2, "epoch": 1, "dirty": 0}
             wait_until(lambda: (store.stats() or {}).items() >= told.items())
 
@@ -165,17 +149,10 @@ class TestBadEvents:
             for name, payload in BAD:
                 is_object = isinstance(payload, dict)
                 simulator.dispatch(name, {"guild_id": simulator.guild_id, **payload} if is_object else payload)
-            simulator.set_presence(BOB, {"status": "dnd"})
+            simulator.send_text("{no json")
+            huge = [{"type": 0, "name": "x" * 2_000_000}]
+            simulator.set_presence(BOB, {"status": "dnd", "activities": huge})
             wait_for_status(store, BOB, "dnd")
             assert workers.statuses(store, [ADA]) == {ADA: "online"}
             assert running.stats()["reconnects"] == {}
-
-    def test_a_message_that_is_no_json_and_a_huge_one(self, simulator: Simulator, store: PresenceStore) -> None:
-        simulator.add_member(ADA)
-        activities = [{"type": 0, "name": "x" * 2_000_000}]
-        with working(simulator, store) as running:
-            wait_for_truth(store)
-            simulator.send_text("{no json")
-            simulator.set_presence(ADA, {"status": "dnd", "activities": activities})
-            wait_for_status(store, ADA, "dnd")
-            assert running.stats()["bad_payloads"] == {"message": 1}
+            assert running.stats()["bad_payloads"]["message"] == 1

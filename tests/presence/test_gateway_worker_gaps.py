@@ -15,7 +15,7 @@ from presence.store import PresenceStore
 from tests.presence import workers
 from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
 ADA, BOB, EVE, NEW = (268473310000000011 + number for number in range(4))
 ONLINE: Json = {"status": "online"}
@@ -153,14 +153,6 @@ class TestReconciles:
 
 @pytest.mark.usefixtures("members")
 class TestRestarts:
-    def test_who_left_meanwhile_is_gone(self, simulator: Simulator, store: PresenceStore) -> None:
-        with working(simulator, store):
-            wait_for_truth(store)
-        change_everything(simulator)
-        with working(simulator, store):
-            wait_for_truth(store)
-            assert workers.statuses(store, list(CHANGED)) == CHANGED
-
     def test_who_went_offline_meanwhile_was_last_seen_by_the_one_before(
         self, simulator: Simulator, store: PresenceStore
     ) -> None:
@@ -175,16 +167,3 @@ class TestRestarts:
             assert record is not None
             assert record.last_online == int(alive_at)
             wait_until(lambda: last_online.all_of() == {ADA: int(alive_at)})
-
-    def test_last_online_survives_with_an_emptied_store(self, simulator: Simulator, store: PresenceStore) -> None:
-        with working(simulator, store):
-            wait_for_truth(store)
-            simulator.set_presence(ADA, {"status": "offline"})
-            wait_until(lambda: ADA in last_online.all_of())
-        kept = last_online.all_of()[ADA]
-        workers.empty()
-        with working(simulator, store):
-            wait_for_truth(store)
-            record = store.glance(ADA).record
-            assert record is not None
-            assert record.last_online == kept

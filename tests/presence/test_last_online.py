@@ -46,6 +46,7 @@ def test_all_but_the_members_are_forgotten() -> None:
     assert last_online.all_of() == {}
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize(
     ("chat_id", "at"), [(2**63, NOON), (-1, NOON), (10**400, NOON), (BEA, -1), (BEA, 2**40), (BEA, 10**400)]
 )
@@ -57,12 +58,14 @@ def test_what_no_database_could_hold_costs_the_others_nothing(
     assert len(caplog.messages) == 1
 
 
+@pytest.mark.embedded
 def test_it_is_one_statement_for_500() -> None:
     for _ in range(2):
         names = statements.names(lambda: last_online.keep(dict.fromkeys(range(ADA, ADA + 1_001), NOON)))
         assert [name for name in names if "presence" in name] == ["INSERT presence_lastonline"] * 3
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 def test_two_workers_that_meet_keep_the_latest() -> None:
     ids = range(ADA, ADA + 1_000)

@@ -178,5 +178,6 @@ class TestOutage:
             lease.release()
         assert holds(lease) == [False]
 
+    @pytest.mark.embedded
     def test_of_many_one_gets_it(self) -> None:
         assert sorted(together(6, lambda number: Lease().take())) == [False] * 5 + [True]

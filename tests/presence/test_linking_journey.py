@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
-import requests
 from django.test import Client
 from pytest_django import Settings
 
@@ -116,16 +115,6 @@ def test_what_is_linked_is_known_everywhere_until_it_is_unlinked(person: Person)
     ]
 
 
-def test_an_account_without_a_picture_has_the_platforms_default_one(person: Person) -> None:
-    outside_pages.link(person.browser, LINK_CHAT, other="9" * 18)
-    assert linked(person.user) == [("CHAT", "9" * 18, "plain", "")]
-    assert (
-        Client()
-        .get(f"/api/chat/avatar/{person.user.pk}")["Location"]
-        .startswith("https://cdn.chat.example/embed/avatars/")
-    )
-
-
 @pytest.mark.parametrize(("path", "name"), [(LINK_CHAT, "chat platform"), (LINK_SCROBBLER, "music scrobbler")])
 def test_who_refuses_there_has_linked_nothing(person: Person, path: str, name: str) -> None:
     answer = outside_pages.link(person.browser, path, "refuse")
@@ -160,11 +149,3 @@ def test_a_code_that_somebody_else_brings_along_is_not_exchanged(person: Person,
     answer = person.browser.get("/accounts/chat/login/callback/", {"state": state, "code": stolen["code"]})
     assert said(person.browser, answer).startswith("The chat platform does not answer as it should")
     assert linked(person.user) == []
-
-
-def test_the_platforms_pages_are_plain(platform: Simulator) -> None:
-    platform.add_member("7" * 18, user={"username": "<b>\ud800"})
-    page = requests.get(outside_pages.authorize_url(platform.url), timeout=10)
-    assert page.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "<script" not in page.text
-    assert "&lt;b&gt;?" in page.text

@@ -101,7 +101,3 @@ def test_a_badge_can_be_seen_on_light_and_dark(key: str) -> None:
     colours = set(re.findall(r"(?:fill|stroke)=\"(?!none)([^\"]*)\"", drawing))
     assert colours
     assert all(contrast(rgb(colour), ground) >= READABLE for colour in colours for ground in grounds())
-
-
-def test_no_two_badges_are_the_same() -> None:
-    assert len({file(f"badges/chat/{key}.svg").read_bytes() for key in badges.NAMES}) == 18

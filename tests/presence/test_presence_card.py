@@ -12,7 +12,6 @@ from django.test import Client
 from django.utils import timezone
 
 from presence.store import PresenceStore
-from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, shown
 from tests.lookup import statements
 from tests.lookup.profile_pages import change, page, text
@@ -213,29 +212,21 @@ def test_an_alias_with_a_profile_of_its_own_shows_the_card_of_its_user(store: Pr
     assert page("/other").xpath("//@data-presence-card") == ["/presence/card/Other"]
 
 
-def test_without_a_linked_account_there_is_no_place_for_a_card() -> None:
-    UserFactory(username="bare")
-    response = Client().get("/bare")
-    assert b"presence" not in response.content
-
-
-def test_an_owner_who_wants_no_card_has_no_place_for_one(store: PresenceStore) -> None:
-    linked(enabled=False)
+@pytest.mark.parametrize("lacks", ["a linked account", "the owner's wish", "a chat server"])
+def test_there_is_no_place_for_a_card_without(store: PresenceStore, settings: Any, lacks: str) -> None:
+    ada = linked(enabled=lacks != "the owner's wish")
     say(store, presence=ONLINE)
-    assert page("/ada").xpath("//@data-presence-card") == []
-
-
-def test_a_service_without_a_chat_server_has_no_card(store: PresenceStore, settings: Any) -> None:
-
-    linked()
-    say(store)
-    settings.CHAT = replace(settings.CHAT, guild_id="")
+    if lacks == "a linked account":
+        ada.linked_accounts.all().delete()
+    if lacks == "a chat server":
+        settings.CHAT = replace(settings.CHAT, guild_id="")
     assert page("/ada").xpath("//@data-presence-card") == []
 
 
 # --- What it costs ---
 
 
+@pytest.mark.embedded
 def test_a_card_is_one_round_trip_to_the_store(store: PresenceStore) -> None:
     """1: the user with the document. 2: the store, where it lies in the database."""
     ada = linked()

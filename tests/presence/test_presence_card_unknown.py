@@ -33,7 +33,7 @@ def test_a_stale_feed_leaves_an_empty_place(store: PresenceStore) -> None:
     assert (place.get("hidden"), text(place)) == ("", "")
 
 
-@pytest.mark.parametrize("chat_id", ["268473310986240002", "1", "x", "9" * 19, "٣" * 18])
+@pytest.mark.parametrize("chat_id", ["268473310986240002", "x", "9" * 19])
 def test_an_account_of_which_nothing_is_known_leaves_an_empty_place(store: PresenceStore, chat_id: str) -> None:
     ada = linked()
     ada.linked_accounts.update(external_id=chat_id)
@@ -53,17 +53,17 @@ def test_a_store_that_does_not_answer_costs_the_card_and_not_the_page(settings: 
 HOSTILE = "\x00<b>\ud800\u202e" + "W" * 5000
 
 
-@pytest.mark.parametrize("field", ["nick", "tag", "name", "details", "state", "tooltip", "emoji"])
-def test_texts_of_the_platform_are_never_markup_and_never_an_error(store: PresenceStore, field: str) -> None:
+def test_texts_of_the_platform_are_never_markup_and_never_an_error(store: PresenceStore) -> None:
     linked()
-    activity = {**MUSIC, field: HOSTILE, "assets": {"large_text": HOSTILE if field == "tooltip" else "x"}}
-    custom = {**CUSTOM, "emoji": {"name": HOSTILE if field == "emoji" else "x"}}
-    guild = {**MEMBER["user"]["primary_guild"], "tag": HOSTILE if field == "tag" else "x"}
-    nick = HOSTILE if field == "nick" else "Ada"
+    activity = {**MUSIC, "name": HOSTILE, "details": HOSTILE, "state": HOSTILE, "assets": {"large_text": HOSTILE}}
+    guild = {**MEMBER["user"]["primary_guild"], "tag": HOSTILE}
     say(
         store,
-        member={"nick": nick, "user": {**MEMBER["user"], "primary_guild": guild}},
-        presence={"client_status": {"web": "online"}, "activities": [custom, activity]},
+        member={"nick": HOSTILE, "user": {**MEMBER["user"], "primary_guild": guild}},
+        presence={
+            "client_status": {"web": "online"},
+            "activities": [{**CUSTOM, "state": HOSTILE, "emoji": {"name": HOSTILE}}, activity],
+        },
     )
     response = Client().get("/ada")
     assert problems_of(response) == []

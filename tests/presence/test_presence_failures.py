@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from django.conf import settings as configured
 from django.core.cache import caches
+from django.core.cache.backends.locmem import LocMemCache
 from django.test import override_settings
 from django.utils import timezone
 from pytest_django import Settings
+from redis import RedisError
 
 from accounts import limits
 from presence import members, refreshing, rest
@@ -27,6 +30,19 @@ pytestmark = pytest.mark.django_db
 HASH = "a" * 32
 NOBODY_LISTENS = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
 TEN_MINUTES = timedelta(minutes=10)
+
+
+class UnwritableCache(LocMemCache):
+    """A replica, or a full disk: it reads what a LocMemCache at the same LOCATION holds. Any: as Django says."""
+
+    def set(self, *arguments: Any, **options: Any) -> None:
+        raise RedisError("READONLY")
+
+    def add(self, *arguments: Any, **options: Any) -> bool:
+        raise RedisError("READONLY")
+
+    def delete(self, *arguments: Any, **options: Any) -> bool:
+        raise RedisError("READONLY")
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +62,7 @@ def unwritable(simulator: Simulator, settings: Settings) -> Iterator[None]:
     backend = "django.core.cache.backends.locmem.LocMemCache"
     with override_settings(CACHES={**configured.CACHES, "presence": {"BACKEND": backend, **where}}):
         lookups.tell(PresenceStore(caches["presence"]), touched=TEN_MINUTES)
-    backend = "tests.presence.unwritable.UnwritableCache"
+    backend = f"{__name__}.UnwritableCache"
     with override_settings(CACHES={**configured.CACHES, "presence": {"BACKEND": backend, **where}}):
         yield
         refreshing.settle()

@@ -97,6 +97,7 @@ def test_a_request_around_the_edge_proxy_is_403_before_everything(settings: Sett
     assert (response.status_code, response.json()) == (403, {"error": "errors.forbidden"})
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize(("plan", "amount"), [("FREE", 30), ("PREMIUM", 60)])
 def test_a_key_may_ask_30_times_a_minute_and_with_premium_60(
     plan: str, amount: int, clock: Clock, store: PresenceStore
@@ -113,6 +114,7 @@ def test_a_key_may_ask_30_times_a_minute_and_with_premium_60(
     assert lookups.get(ADA, secret, next(addresses)).status == 200
 
 
+@pytest.mark.embedded
 def test_an_address_may_ask_60_times_a_minute_malformed_ids_included() -> None:
     for _ in range(20):
         assert lookups.get(ADA).status == 200

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from django.utils import timezone
@@ -14,7 +13,6 @@ from presence.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, NOT_MEMBER, UNAVAILABLE
-from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
 
@@ -66,24 +64,3 @@ def test_an_overtaken_record_is_no_proof_while_the_platform_does_not_answer(
     overtaken(store)
     simulator.rest_is_down = True
     assert lookups.get(ADA).whole == UNAVAILABLE
-
-
-@pytest.mark.django_db(transaction=True)  # the feed is another connection
-def test_an_overtaken_record_that_is_written_anew_in_this_moment(
-    simulator: Simulator, store: PresenceStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(members, "PATIENCE", 20)
-    LinkedAccountFactory(external_id=str(ADA))
-    simulator.add_member(ADA)
-    overtaken(store)
-
-    def act(number: int) -> int:
-        if number:
-            return lookups.get(ADA).status
-        while not store.asked(0)[0]:
-            pass
-        record = store.records([ADA])[ADA]
-        store.write({ADA: replace(record, generation=2).to_text()}, [])
-        return 0
-
-    assert together(2, act) == [0, 200]

@@ -21,7 +21,7 @@ from tests.lookup import statements
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
 HAS_REDIS = bool(settings.REDIS_URL)
 KEY = [] if HAS_REDIS else ["SELECT accounts_apikey"]
 GLANCE = [] if HAS_REDIS else ["SELECT presence_storeentry"]

@@ -3,44 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
 
 import pytest
 
-from presence.feed import FeedEvent
 from presence.pace import Pace
 from presence.pulse import Pulse
-from tests.presence.session_bench import Bench
+from tests.presence.session_bench import Bench, Line
 from tests.presence.test_roster import ADA, BOB, GUILD
 
 PACE = Pace()
 
 
-class Feed:
-    """Keeps what it is asked."""
-
-    identifies_left: int | None = None
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[list[int], str]] = []
-
-    async def run(self, tell: Callable[[FeedEvent], None]) -> None:
-        """Nothing is told."""
-
-    async def ask_for_all(self, nonce: str) -> bool:
-        return False
-
-    async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
-        self.asked.append((list(chat_ids), nonce))
-        return True
-
-    async def close(self) -> None:
-        """Nothing is open."""
-
-
 @pytest.fixture
-def feed() -> Feed:
-    return Feed()
+def feed() -> Line:
+    return Line()
 
 
 @pytest.fixture
@@ -52,7 +28,7 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 
 @pytest.fixture
-def pulse(feed: Feed, now: list[float]) -> Pulse:
+def pulse(feed: Line, now: list[float]) -> Pulse:
     pulse = Pulse(feed, PACE, guild_id=GUILD)
     pulse.begin(now[0])
     return pulse
@@ -65,16 +41,16 @@ def wait(pulse: Pulse, now: list[float], seconds: float) -> None:
         asyncio.run(pulse.look())
 
 
-def test_nothing_is_asked_while_the_platform_speaks(pulse: Pulse, feed: Feed, now: list[float]) -> None:
+def test_nothing_is_asked_while_the_platform_speaks(pulse: Pulse, feed: Line, now: list[float]) -> None:
     for _ in range(30):
         wait(pulse, now, 1)
         pulse.hear(now[0])
-    assert (feed.asked, pulse.is_felt(now[0])) == ([], True)
+    assert (feed.questions, pulse.is_felt(now[0])) == ([], True)
 
 
-def test_silence_is_asked_about_and_then_not_believed(pulse: Pulse, feed: Feed, now: list[float]) -> None:
+def test_silence_is_asked_about_and_then_not_believed(pulse: Pulse, feed: Line, now: list[float]) -> None:
     wait(pulse, now, PACE.silence)
-    assert (feed.asked, pulse.is_felt(now[0])) == ([([GUILD], "pulse1"), ([GUILD], "pulse2")], True)
+    assert (feed.questions, pulse.is_felt(now[0])) == ([("pulse1", [GUILD]), ("pulse2", [GUILD])], True)
     wait(pulse, now, 1)
     assert not pulse.is_felt(now[0])
     pulse.hear(now[0])
@@ -83,10 +59,10 @@ def test_silence_is_asked_about_and_then_not_believed(pulse: Pulse, feed: Feed, 
 
 @pytest.mark.parametrize("notices", ["the next look", "the next event", "the next stamp"])
 def test_who_stood_still_believes_only_an_answer_to_a_new_question(
-    pulse: Pulse, feed: Feed, now: list[float], notices: str
+    pulse: Pulse, feed: Line, now: list[float], notices: str
 ) -> None:
     wait(pulse, now, PACE.quiet)
-    old = feed.asked[-1][1]
+    old = feed.questions[-1][0]
     now[0] += PACE.standstill + 0.1
     if notices == "the next event":
         pulse.hear(now[0])
@@ -95,7 +71,7 @@ def test_who_stood_still_believes_only_an_answer_to_a_new_question(
     asyncio.run(pulse.look())
     pulse.hear(now[0])
     assert (pulse.take(old), pulse.is_felt(now[0])) == (True, False)
-    assert pulse.take(feed.asked[-1][1])
+    assert pulse.take(feed.questions[-1][0])
     assert pulse.is_felt(now[0])
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -12,7 +11,6 @@ import time_machine
 
 from presence.simulator.running import Simulator
 from tests.factories.oidc_provider import CODE_CHALLENGE, CODE_VERIFIER
-from tests.presence import outside_pages
 from tests.presence.outside_pages import TIMEOUT, authorize_url, decide, sent_back
 
 ID = "80351110224678912"
@@ -64,13 +62,6 @@ def test_a_code_becomes_a_token_that_says_who_it_is(platform: Simulator, auth: t
     assert _me(platform, body["refresh_token"])[0] == 401
 
 
-def test_state_and_code_come_back_and_a_query_of_the_client_stays(platform: Simulator) -> None:
-    url = authorize_url(platform.url, redirect_uri=f"{BACK}?a=1")
-    assert set(sent_back(decide(url, "allow"))) == {"a", "code", "state"}
-    refused = sent_back(decide(url, "refuse"))
-    assert (refused["error"], refused["state"], refused["a"]) == ("access_denied", "the-state", "1")
-
-
 def test_a_code_counts_once_and_for_a_minute(platform: Simulator) -> None:
     code = _code(platform)
     assert _exchange(platform, code)[0] == 200
@@ -85,12 +76,9 @@ def test_a_code_counts_once_and_for_a_minute(platform: Simulator) -> None:
     ("changes", "error"),
     [
         ({"code": "x"}, (400, "invalid_grant")),
-        ({"redirect_uri": f"{BACK}/"}, (400, "invalid_grant")),
         ({"code_verifier": "x" * 43}, (400, "invalid_grant")),
-        ({"code_verifier": ""}, (400, "invalid_grant")),
         ({"grant_type": "password"}, (400, "unsupported_grant_type")),
         ({"client_secret": "wrong"}, (401, "invalid_client")),
-        ({"client_id": "1"}, (401, "invalid_client")),
     ],
 )
 def test_an_exchange_that_is_not_good_is_refused(
@@ -100,47 +88,18 @@ def test_an_exchange_that_is_not_good_is_refused(
     assert _error(_exchange(platform, **{**good, **changes})) == error
 
 
-def test_a_client_that_fails_burns_no_code(platform: Simulator) -> None:
-    code = _code(platform, **PKCE)
-    assert _error(_exchange(platform, code, client_secret="ö")) == (401, "invalid_client")
-    assert _exchange(platform, code, code_verifier=CODE_VERIFIER)[0] == 200
-
-
-@pytest.mark.parametrize("header", ["Basic", "Basic !", "Basic w6Q=", "Bearer x", "Basic /w=="])
-def test_credentials_that_cannot_be_read_are_wrong(platform: Simulator, header: str) -> None:
-    def sign(request: requests.PreparedRequest) -> requests.PreparedRequest:
-        request.headers["Authorization"] = header
-        return request
-
-    assert _error(_exchange(platform, "x", sign)) == (401, "invalid_client")
-
-
 @pytest.mark.parametrize(
     "changes",
     [
-        {"client_id": "1"},
         {"client_id": None},
-        {"redirect_uri": None},
         {"redirect_uri": "javascript:x"},
-        {"response_type": "token"},
-        {"scope": None},
         {"scope": "identify bot"},
-        {"code_challenge": CODE_CHALLENGE},
         {**PKCE, "code_challenge_method": "plain"},
-        {**PKCE, "code_challenge": "x"},
     ],
 )
-@pytest.mark.parametrize("ask", [requests.get, requests.post])
-def test_a_request_that_is_not_good_leads_nowhere(
-    platform: Simulator, changes: dict[str, str | None], ask: Callable[..., requests.Response]
-) -> None:
-    response = ask(authorize_url(platform.url, **changes), allow_redirects=False, timeout=TIMEOUT)
+def test_a_request_that_is_not_good_leads_nowhere(platform: Simulator, changes: dict[str, str | None]) -> None:
+    response = requests.get(authorize_url(platform.url, **changes), allow_redirects=False, timeout=TIMEOUT)
     assert (response.status_code, response.headers.get("Location")) == (400, None)
-
-
-def test_nobody_is_not_let_in(platform: Simulator) -> None:
-    assert decide(authorize_url(platform.url), "allow", other="5" * 17).status_code == 400
-    assert _me(platform, "x")[0] == 401
 
 
 # --- The scrobbler --------------------------------------------------------------------------------------------------
@@ -151,22 +110,20 @@ def _token(platform: Simulator) -> str:
     return sent_back(decide(url, "allow", name="AdaListens"))["token"]
 
 
-def _call(platform: Simulator, token_: str, verb: str = "POST", /, **changes: str) -> Whole:
+def _call(platform: Simulator, token_: str, /, **changes: str) -> Whole:
     """A signed auth.getSession, changed after it was signed."""
     call = {"api_key": "simulated", "method": "auth.getSession", "token": token_}
     text = "".join(f"{name}{value}" for name, value in sorted(call.items())) + "simulated"
     signed = {**call, "api_sig": hashlib.md5(text.encode()).hexdigest(), "format": "json", **changes}  # noqa: S324 - the protocol's
-    where = {"params": signed} if verb == "GET" else {"data": signed}
-    response = requests.request(verb, f"{platform.url}/scrobbler/2.0/", timeout=TIMEOUT, **where)  # type: ignore[arg-type]  # one of two names
+    response = requests.post(f"{platform.url}/scrobbler/2.0/", data=signed, timeout=TIMEOUT)
     return response.status_code, response.json()
 
 
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_a_token_becomes_a_session_once(platform: Simulator, method: str) -> None:
+def test_a_token_becomes_a_session_once(platform: Simulator) -> None:
     token = _token(platform)
-    status, body = _call(platform, token, method)
+    status, body = _call(platform, token)
     assert (status, body["session"]["name"]) == (200, "AdaListens")
-    assert _call(platform, token, method)[1]["error"] == 4
+    assert _call(platform, token)[1]["error"] == 4
 
 
 @pytest.mark.parametrize(
@@ -174,8 +131,6 @@ def test_a_token_becomes_a_session_once(platform: Simulator, method: str) -> Non
     [
         ({"token": "x"}, 13),
         ({"api_sig": "0" * 32}, 13),
-        ({"api_sig": ""}, 13),
-        ({"more": "x"}, 13),
         ({"api_key": "x"}, 10),
         ({"method": "auth.getToken"}, 3),
     ],
@@ -184,25 +139,3 @@ def test_a_call_that_is_not_good_is_refused(platform: Simulator, changes: dict[s
     token = _token(platform)
     assert _call(platform, token, **changes)[1]["error"] == code
     assert _call(platform, token)[0] == 200
-
-
-def test_a_token_lives_an_hour(platform: Simulator) -> None:
-    with time_machine.travel(0, tick=False) as clock:
-        token = _token(platform)
-        clock.shift(3601)
-        assert _call(platform, token)[1]["error"] == 15
-
-
-@pytest.mark.parametrize("query", ["", "api_key=x&cb=https://a.example", "api_key=simulated", "api_key=simulated&cb=x"])
-@pytest.mark.parametrize("ask", [requests.get, requests.post])
-def test_a_request_without_key_or_way_back_leads_nowhere(
-    platform: Simulator, query: str, ask: Callable[..., requests.Response]
-) -> None:
-    response = ask(f"{platform.url}/scrobbler/auth/?{query}", allow_redirects=False, timeout=TIMEOUT)
-    assert response.status_code == 400
-
-
-def test_a_name_is_needed(platform: Simulator) -> None:
-    url = f"{platform.url}/scrobbler/auth/?api_key=simulated&cb=https://app.example/back"
-    assert outside_pages.decide(url, "allow", name=" ").status_code == 400
-    assert outside_pages.decide(url, "refuse").headers["Location"] == "https://app.example/back"

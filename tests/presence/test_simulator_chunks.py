@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from presence.simulator.running import Simulator
-from tests.presence.gateway_client import greeted, in_session, run
+from tests.presence.gateway_client import in_session, run
 
 MIRA, NOOR = "268473310986250001", "268473310986250002"
 BOT = "268473310000000001"
@@ -53,19 +53,6 @@ def test_presences_come_only_where_they_are_asked_for(simulator: Simulator) -> N
     assert simulator.counters.member_requests == [[int(MIRA), int(STRANGER)], [int(MIRA)]]
 
 
-def test_members_are_found_by_the_beginning_of_their_names(simulator: Simulator) -> None:
-    simulator.add_member(MIRA, user={"username": "mira"})
-    simulator.add_member(NOOR, user={"username": "noor"})
-
-    async def act() -> None:
-        async with in_session(simulator) as client:
-            await client.ask(query="Mi", limit=5)
-            (member,) = (await client.event("GUILD_MEMBERS_CHUNK"))["members"]
-            assert member["user"]["id"] == MIRA
-
-    run(act)
-
-
 def test_the_second_request_for_all_within_half_a_minute_is_too_early(simulator: Simulator) -> None:
     simulator.limits_full_requests = True
 
@@ -86,23 +73,3 @@ def test_the_second_request_for_all_within_half_a_minute_is_too_early(simulator:
 
     run(act)
     assert (simulator.counters.full_requests, simulator.counters.refused_requests) == (3, 1)
-
-
-def test_chunks_go_on_after_the_connection_was_cut(simulator: Simulator) -> None:
-    simulator.populate(2100)
-    simulator.member_chunks_delay = 0.01
-
-    async def act() -> None:
-        async with greeted(simulator) as client:
-            session_id = (await client.identify())["session_id"]
-            await client.event("GUILD_CREATE")
-            await client.ask(query="", limit=0)
-            assert (await client.event("GUILD_MEMBERS_CHUNK"))["chunk_index"] == 0
-            simulator.drop()
-        async with greeted(simulator) as again:
-            await again.resume(session_id, client.seq)
-            values = [await again.receive() for _ in range(3)]
-            assert [value["s"] for value in values] == [4, 5, 6]
-            assert {value["t"] for value in values} == {"GUILD_MEMBERS_CHUNK", "RESUMED"}
-
-    run(act)

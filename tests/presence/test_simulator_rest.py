@@ -100,20 +100,6 @@ def test_misses_have_the_platforms_codes(platform: Simulator, path: str, status:
     assert get(platform, path) == (status, body)
 
 
-def test_what_is_no_id_is_a_bad_request(platform: Simulator) -> None:
-    status, body = get(platform, "/users/mira")
-    assert (status, body["code"]) == (400, 50035)
-
-
-def test_who_leaves_is_an_account_without_membership(platform: Simulator) -> None:
-    platform.remove_member(MIRA)
-    assert get(platform, f"/guilds/{GUILD}/members/{MIRA}") == (404, UNKNOWN_MEMBER)
-    status, user = get(platform, f"/users/{MIRA}")
-    assert (status, user["username"], user["banner"]) == (200, "mira", "beef")
-    platform.add_member(MIRA)
-    assert get(platform, f"/guilds/{GUILD}/members/{MIRA}")[0] == 200
-
-
 def test_members_are_listed_by_id_in_pages(platform: Simulator) -> None:
     for after, limit, ids in (("0", 2, [BOT, MIRA]), (MIRA, 2, [NOOR]), (NOOR, 1000, [])):
         status, members = get(platform, f"/guilds/{GUILD}/members?limit={limit}&after={after}")
@@ -137,28 +123,6 @@ def test_nothing_is_said_without_the_bots_token(platform: Simulator, path: str) 
     assert get(platform, path)[0] == 200
 
 
-def test_the_bot_knows_itself(platform: Simulator) -> None:
-    status, me = get(platform, "/users/@me")
-    assert (status, me["id"], me["bot"]) == (200, BOT, True)
-    for path in ("/applications/@me", "/oauth2/applications/@me"):
-        status, application = get(platform, path)
-        assert (status, application["id"], application["flags"]) == (200, BOT, 20_480)
-
-
-@pytest.mark.parametrize("forced", [401, 403, 429, 500])
-def test_every_answer_can_be_made_to_fail(platform: Simulator, forced: int) -> None:
-    platform.rest_status = forced
-    assert get(platform, f"/users/{MIRA}") == (forced, {"message": "As you asked", "code": 0})
-    platform.rest_status = 0
-    assert get(platform, f"/users/{MIRA}")[0] == 200
-
-
-def test_rest_can_be_down_while_profiles_are_not(platform: Simulator) -> None:
-    platform.rest_is_down = True
-    assert requests.get(f"{platform.api_url}/users/{MIRA}", timeout=10).status_code == 503
-    assert requests.get(f"{platform.url}/profiles/{MIRA}", timeout=10).status_code == 200
-
-
 def test_the_profile_source_tells_what_it_was_given(platform: Simulator) -> None:
     def profile(chat_id: str) -> tuple[int, Any]:
         answer = requests.get(f"{platform.url}/profiles/{chat_id}", timeout=10)
@@ -169,9 +133,3 @@ def test_the_profile_source_tells_what_it_was_given(platform: Simulator) -> None
     assert profile(STRANGER) == (404, {"error": "unknown"})
     platform.profiles_are_down = True
     assert profile(MIRA) == (503, {"error": "down"})
-
-
-def test_what_was_asked_is_counted(platform: Simulator) -> None:
-    get(platform, f"/users/{MIRA}")
-    get(platform, f"/guilds/{GUILD}/members/{NOBODY}?x=1")
-    assert platform.counters.rest == [f"/api/v10/users/{MIRA}", f"/api/v10/guilds/{GUILD}/members/{NOBODY}"]

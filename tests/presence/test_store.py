@@ -130,6 +130,7 @@ class TestGenerations:
         assert store.alive_at() is None
 
 
+@pytest.mark.embedded
 class TestMarks:
     def test_the_last_write_that_had_one_is_named(self, store: PresenceStore) -> None:
         assert store.mark() == ""
@@ -172,6 +173,7 @@ class TestMarks:
             assert (asked.count("multi"), asked.count("exec")) == (2, 2)
 
 
+@pytest.mark.embedded
 class TestFlush:
     def test_records_are_replaced_and_the_departed_deleted(self, store: PresenceStore) -> None:
         written(store, 1, ADA, BEA, CYD)

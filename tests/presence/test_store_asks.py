@@ -134,6 +134,7 @@ def test_asking_for_an_id_again_is_one_round_trip(store: PresenceStore, cache: B
     )
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("name", CACHES)
 class TestTogether:

@@ -69,6 +69,7 @@ def redis(port: int) -> BaseCache:
     return cache
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 class TestDatabase:
     def test_a_missing_table_is_told_and_forgotten_when_it_is_there_again(self) -> None:

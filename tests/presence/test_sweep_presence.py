@@ -14,7 +14,7 @@ from config import caches
 from presence import store
 from presence.models import StoreEntry
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
 
 
 def test_what_expired_goes_and_what_counts_stays(settings: Settings) -> None:
