@@ -1,4 +1,4 @@
-"""Demo data: made once, mended where something is missing."""
+"""Demo data: made once, repaired where something is missing. `run_embedded`: what it refuses, prepares and starts."""
 
 import json
 import socket
@@ -20,15 +20,16 @@ from oidc_provider.models import Application
 from tests.factories.accounts import UserFactory
 
 pytestmark = pytest.mark.django_db
+Entry = dict[str, Any]  # Any: a JSON value
+COMMAND = "config.management.commands.run_embedded"
 
 
 @pytest.fixture(autouse=True)
-def directory(settings: Any, tmp_path: Path) -> Path:
-    settings.VAR_DIR = tmp_path
-    return tmp_path
+def _embedded(settings: Any, directory: Path) -> None:
+    settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", 0
 
 
-def assert_works(entry: dict[str, Any]) -> None:
+def assert_works(entry: Entry) -> None:
     """Every password, secret and key of `entry` opens what it says."""
     for person in [entry["operator"], *entry["users"]]:
         assert User.objects.by_username(person["username"]).get().check_password(person["password"])
@@ -41,8 +42,7 @@ def assert_works(entry: dict[str, Any]) -> None:
         assert found.revoked_at is None
 
 
-def test_the_demo_has_folders_and_rules_once() -> None:
-    demo.seed()
+def test_the_demo_has_folders_and_rules_once(entry: Entry) -> None:
     ada = User.objects.by_username("ada").get()
     rules = ada.folder_rules.order_by("position").values_list("kind", "pattern", "folder__name")
     expected = [("filename", "*secret*", "Private"), ("mime", "video/*", "Clips"), ("extension", "png", "Screenshots")]
@@ -52,8 +52,7 @@ def test_the_demo_has_folders_and_rules_once() -> None:
     assert list(rules.all()) == [expected[0], expected[2]]
 
 
-def test_the_demo_has_everything_in_it(settings: Any) -> None:
-    entry = demo.seed()
+def test_the_demo_has_everything_in_it(settings: Any, entry: Entry) -> None:
     assert json.loads(demo.path().read_text()) == entry
     assert stat.S_IMODE(demo.path().stat().st_mode) == 0o600
     assert_works(entry)
@@ -81,17 +80,16 @@ def test_the_demo_has_everything_in_it(settings: Any) -> None:
     ]
 
 
-def test_a_second_start_changes_nothing() -> None:
-    first = demo.seed()
+def test_a_second_start_changes_nothing(entry: Entry) -> None:
+    assert set(entry) == {"base_url", "operator", "users", "app", "second_app", "api_keys", "chat"}
     events, written = AuditEvent.objects.count(), demo.path().stat().st_mtime_ns
-    assert demo.seed() == first
+    assert demo.seed() == entry
     assert AuditEvent.objects.count() == events
     assert demo.path().stat().st_mtime_ns == written
 
 
-@pytest.mark.parametrize("content", [None, "{", '{"users": []}'])
-def test_a_lost_or_broken_file_is_made_again_with_fresh_secrets(content: str | None) -> None:
-    first = demo.seed()
+@pytest.mark.parametrize("content", [None, "{"])
+def test_a_lost_or_broken_file_is_made_again_with_fresh_secrets(entry: Entry, content: str | None) -> None:
     demo.path().unlink()
     if content is not None:
         demo.path().write_text(content)
@@ -99,53 +97,53 @@ def test_a_lost_or_broken_file_is_made_again_with_fresh_secrets(content: str | N
     assert_works(second)
     assert stat.S_IMODE(demo.path().stat().st_mode) == 0o600
     assert (User.objects.count(), Application.objects.count()) == (4 + demo_profiles.MEMBERS, 2)
-    assert second["app"]["client_id"] == first["app"]["client_id"]
-    assert second["app"]["client_secret"] != first["app"]["client_secret"]
-    assert second["users"][0]["password"] != first["users"][0]["password"]
-    old = api_keys.find(first["api_keys"][0]["key"])
+    assert second["app"]["client_id"] == entry["app"]["client_id"]
+    assert second["app"]["client_secret"] != entry["app"]["client_secret"]
+    assert second["users"][0]["password"] != entry["users"][0]["password"]
+    old = api_keys.find(entry["api_keys"][0]["key"])
     assert old is not None
     assert old.revoked_at is not None
 
 
-def test_only_what_is_missing_is_made_again() -> None:
-    first = demo.seed()
-    app = Application.objects.get(client_id=first["app"]["client_id"])
+def test_only_what_is_missing_is_made_again(entry: Entry) -> None:
+    app = Application.objects.get(client_id=entry["app"]["client_id"])
     applications.delete(application=app, by=None)
     second = demo.seed()
     assert_works(second)
-    assert second["app"]["client_id"] != first["app"]["client_id"]
-    assert {**second, "app": None} == {**first, "app": None}
+    assert second["app"]["client_id"] != entry["app"]["client_id"]
+    assert {**second, "app": None} == {**entry, "app": None}
 
 
-def test_a_file_of_another_database_is_made_again() -> None:
-    first = demo.seed()
+def test_a_file_of_another_database_is_made_again(entry: Entry) -> None:
     Application.objects.all().delete()
     User.objects.all().delete()
+    kind, external_id, name = demo.PEOPLE[0].linked[0]
+    LinkedAccount.objects.create(user=UserFactory(), kind=kind, external_id=external_id, name=name)
     second = demo.seed()
     assert_works(second)
-    assert second["users"][0]["id"] != first["users"][0]["id"]
+    assert second["users"][0]["id"] != entry["users"][0]["id"]
+    assert second["users"][0]["chatId"] is None  # the linked account of somebody else is left to them
 
 
-def test_a_renamed_demo_user_stays_the_same_user() -> None:
-    first = demo.seed()
-    ada = User.objects.get(pk=first["users"][0]["id"])
+def test_a_renamed_demo_user_stays_the_same_user_at_another_address(settings: Any, entry: Entry) -> None:
+    ada = User.objects.get(pk=entry["users"][0]["id"])
     ada.username = "ada2"
     ada.save()
-    assert demo.seed() == first
+    settings.BASE_URL = "http://127.0.0.1:8999"
+    assert demo.seed() == {**entry, "base_url": "http://127.0.0.1:8999"}
     demo.path().unlink()
     assert demo.seed()["users"][0]["username"] == "ada2"
 
 
-def test_a_linked_account_that_somebody_else_has_is_left_to_them() -> None:
-    kind, external_id, name = demo.PEOPLE[0].linked[0]
-    LinkedAccount.objects.create(user=UserFactory(), kind=kind, external_id=external_id, name=name)
-    assert demo.seed()["users"][0]["chatId"] is None
-
-
-def test_another_address_of_the_service_reaches_the_file(settings: Any) -> None:
-    first = demo.seed()
-    settings.BASE_URL = "http://127.0.0.1:8999"
-    assert demo.seed() == {**first, "base_url": "http://127.0.0.1:8999"}
+@pytest.fixture
+def called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The commands that it calls and the command line that the process becomes."""
+    called: list[Any] = []
+    monkeypatch.setattr(f"{COMMAND}.os.execv", lambda program, arguments: called.append(arguments))
+    monkeypatch.setattr(f"{COMMAND}.os.chdir", lambda directory: None)
+    monkeypatch.setattr(f"{COMMAND}.connections.close_all", lambda: None)
+    monkeypatch.setattr(f"{COMMAND}.call_command", lambda name, **options: called.append(name))
+    return called
 
 
 def test_run_embedded_refuses_a_production_database(settings: Any) -> None:
@@ -156,14 +154,13 @@ def test_run_embedded_refuses_a_production_database(settings: Any) -> None:
 
 def test_run_embedded_refuses_a_busy_port_before_it_does_anything(settings: Any) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", taken.getsockname()[1]
+        settings.PORT = taken.getsockname()[1]
         with pytest.raises(CommandError, match=r"Cannot listen on 127\.0\.0\.1"):
             call_command("run_embedded")
     assert not demo.path().exists()
 
 
-def test_run_embedded_does_not_close_a_directory_that_others_share(settings: Any, directory: Path) -> None:
-    settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", 0
+def test_run_embedded_does_not_close_a_directory_that_others_share(directory: Path) -> None:
     directory.chmod(0o1777)
     with pytest.raises(CommandError, match="a directory of its own"):
         call_command("run_embedded")
@@ -171,47 +168,30 @@ def test_run_embedded_does_not_close_a_directory_that_others_share(settings: Any
 
 
 def test_a_banned_demo_owner_does_not_stop_the_service(
-    settings: Any, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+    entry: Entry, called: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    entry = demo.seed()
     applications.delete(application=Application.objects.get(client_id=entry["app"]["client_id"]), by=None)
     bans.ban(user=User.objects.get(pk=entry["users"][0]["id"]), by=None, reason="Test")
-    settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", 0
-    command = "config.management.commands.run_embedded"
-    started: list[str] = []
-    monkeypatch.setattr(f"{command}.os.execv", lambda program, arguments: started.append(program))
-    monkeypatch.setattr(f"{command}.os.chdir", lambda directory: None)
-    monkeypatch.setattr(f"{command}.connections.close_all", lambda: None)
-    monkeypatch.setattr(f"{command}.call_command", lambda name, **options: None)
     call_command("run_embedded")
-    assert started
+    assert called[-1][1:-1] == ["-m", "config.supervisor"]
     assert "The demo data could not be made: This account is banned." in capsys.readouterr().err
 
 
-def test_run_embedded_prepares_everything_and_becomes_the_server(
-    settings: Any, directory: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+def test_run_embedded_prepares_everything_and_becomes_the_supervisor(
+    settings: Any, entry: Entry, directory: Path, called: list[Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    replaced: list[list[str]] = []
-    collected: list[str] = []
-    settings.EMBEDDED, settings.HOST, settings.PORT = True, "127.0.0.1", 0
-    monkeypatch.delenv("CHAT_SIMULATOR_PORT", raising=False)
     settings.CHAT, _ = chat.options(directory, is_embedded=True, web_port=40_000)
     settings.STATIC_ROOT = directory / "static"
     settings.STATIC_ROOT.mkdir()
-    command = "config.management.commands.run_embedded"
-    monkeypatch.setattr(f"{command}.os.execv", lambda program, arguments: replaced.append(arguments))
-    monkeypatch.setattr(f"{command}.os.chdir", lambda directory: None)
-    monkeypatch.setattr(f"{command}.connections.close_all", lambda: None)
-    monkeypatch.setattr(f"{command}.call_command", lambda name, **options: collected.append(name))
     call_command("run_embedded")
     call_command("run_embedded")
-    entry = json.loads(demo.path().read_text())
     printed = capsys.readouterr().out
     assert entry["operator"]["password"] in printed
     assert entry["users"][0]["password"] in printed
-    assert collected == ["migrate", "collectstatic", "migrate"]
-    assert replaced[0][1:-1] == ["-m", "config.supervisor"]
-    web, *others = json.loads(replaced[0][-1])
+    assert [name for name in called if isinstance(name, str)] == ["migrate", "collectstatic", "migrate"]
+    supervisor = next(line for line in called if isinstance(line, list))
+    assert supervisor[1:-1] == ["-m", "config.supervisor"]
+    web, *others = json.loads(supervisor[-1])
     assert web["argv"][1:5] == ["-m", "granian", "--interface", "wsgi"]
     assert web["argv"][-1] == "config.wsgi:application"
     names = ["run_jobs", "simulate_chat_platform", "run_presence_gateway"]

@@ -83,6 +83,11 @@ class TestOnce:
         leases.succeed(lease=lease, message="Counted 0 things.")
         assert once() == COUNT
 
+    def test_of_two_runners_that_find_a_job_due_one_does_it(self) -> None:
+        (_, first), (_, second) = jobs.scheduled(), jobs.scheduled()
+        assert first.perform() == "Counted 3 things."
+        assert second.perform() == "count is already running elsewhere."
+
     def test_what_a_crashed_runner_began_is_done_when_its_lease_ends(self, clock: time_machine.Traveller) -> None:
         leases.take(name="tidy", length=10 * MINUTE, by="crashed")
         once()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ import pytest
 
 from config.supervisor import Program, command_of
 from tests.config import process_table
+from tests.support import processes
 
 ROOT = Path(__file__).parents[2]
 # What the small programs do. Each writes its process id, and what it was told, a line each.
@@ -33,14 +35,14 @@ note(os.getpid())
 FOR_EVER = f"{WAITS}time.sleep(600)"
 DEAF = f"{WAITS}signal.signal(signal.SIGTERM, signal.SIG_IGN); note('deaf'); time.sleep(600)"
 ENDS = f"{WAITS}sys.exit(int(sys.argv[2]))"
-ENDS_LATER = f"{WAITS}time.sleep(0.5); sys.exit(int(sys.argv[2]))"
+ENDS_LATER = f"{WAITS}time.sleep(0.25); sys.exit(int(sys.argv[2]))"
 LEAVES_A_CHILD = f"""{WAITS}
 import subprocess
 child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 note(child.pid)
 time.sleep(600)
 """
-QUICK = "from config import supervisor; supervisor.FIRST_PAUSE, supervisor.LONGEST_PAUSE = 0.1, 0.4; "
+QUICK = "from config import supervisor; supervisor.FIRST_PAUSE, supervisor.LONGEST_PAUSE = 0.05, 0.2; "
 IMPATIENT = "from config import supervisor; supervisor.STOP_SECONDS = 0.5; "
 
 
@@ -81,9 +83,13 @@ class Bed:
         return [json.loads(line)["message"] for line in (self.directory / "log").read_text().splitlines()]
 
     def close(self) -> None:
+        """Kill the supervisor and each program, which leads a group of its own."""
         if self.process is not None:
-            self.process.kill()
-            self.process.wait()
+            processes.kill_group(self.process)
+        for path in self.directory.glob("*.txt"):
+            for line in filter(str.isdigit, path.read_text().splitlines()):
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(int(line), signal.SIGKILL)
 
     def _file(self, name: str) -> Path:
         return self.directory / f"{name}.txt"
@@ -99,9 +105,10 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
     bed.close()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-@pytest.mark.parametrize("is_for_all", [True, False], ids=["to the group", "to the first process"])
-def test_the_wish_to_end_reaches_every_program_once(bed: Bed, number: int, is_for_all: bool) -> None:
+@pytest.mark.parametrize(
+    ("number", "is_for_all"), [(signal.SIGTERM, False), (signal.SIGINT, True), (signal.SIGHUP, True)]
+)
+def test_the_signal_to_end_reaches_every_program_once(bed: Bed, number: int, is_for_all: bool) -> None:
     """Ctrl-C goes to the terminal's whole group, an init system's SIGTERM to the first process alone."""
     supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER, restarts=True))
     pids = [bed.pid("web"), bed.pid("jobs")]
@@ -141,7 +148,7 @@ def test_the_pause_before_another_start_grows(bed: Bed) -> None:
     supervisor.terminate()
     assert supervisor.wait(20) == 0
     pauses = [message.rpartition("again in ")[2] for message in bed.told()]
-    assert pauses[:4] == ["0.1 s.", "0.2 s.", "0.4 s.", "0.4 s."]
+    assert pauses[:4] == ["0.05 s.", "0.1 s.", "0.2 s.", "0.2 s."]
 
 
 def test_a_program_that_lasted_starts_again_after_the_first_pause(bed: Bed) -> None:
@@ -150,7 +157,7 @@ def test_a_program_that_lasted_starts_again_after_the_first_pause(bed: Bed) -> N
     bed.lines("jobs", 4)
     supervisor.terminate()
     assert supervisor.wait(20) == 0
-    assert set(bed.told()) == {"jobs ended (exit code 1); it starts again in 0.1 s."}
+    assert set(bed.told()) == {"jobs ended (exit code 1); it starts again in 0.05 s."}
 
 
 def test_a_program_that_cannot_work_as_things_are_set_stays_stopped(bed: Bed) -> None:
@@ -173,11 +180,15 @@ def test_a_program_that_does_not_listen_is_killed(bed: Bed) -> None:
     process_table.wait_until_gone(web)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL], ids=["asked to end", "killed"])
-def test_what_a_program_leaves_behind_is_killed(bed: Bed, number: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "is_for_all"),
+    [(signal.SIGTERM, False), (signal.SIGKILL, False), (signal.SIGTERM, True)],
+    ids=["the program ends", "the program is killed", "the supervisor ends"],
+)
+def test_what_a_program_leaves_behind_is_killed(bed: Bed, number: int, is_for_all: bool) -> None:
     supervisor = bed.start(bed.program("web", LEAVES_A_CHILD))
     web, left = (int(line) for line in bed.lines("web", 2))
-    os.kill(web, number)
+    os.kill(supervisor.pid if is_for_all else web, number)
     supervisor.wait(20)
     process_table.wait_until_gone(web, left)
 

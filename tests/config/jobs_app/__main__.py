@@ -18,7 +18,10 @@ if __name__ == "__main__":
     settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "tests.config.jobs_app"]
     django.setup()
 
-    from config import jobs  # its models need what stands above
+    from config import jobs  # its models need the lines above
+    from config.management.commands import run_jobs
 
+    if scheduled == "hang":
+        run_jobs.PATIENCE = 0.3
     jobs.SCHEDULE = dict.fromkeys(scheduled.split(","), timedelta(seconds=1))
     execute_from_command_line(["manage.py", "run_jobs", *arguments])
