@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import pytest
+from django.core.exceptions import ValidationError
 
+from accounts.models import AuditEvent, User
 from lookup import aliases
 from lookup.models import Alias, Profile
+from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import shown
 from tests.lookup import answers, expected_current
 from tests.lookup.answers import INCLUDES
@@ -88,16 +90,13 @@ def _lookup(value: str, *includes: str, by: str = "username") -> Any:
     return answers.user(value, *includes, by=by, showAliasProfile="true").body
 
 
-@pytest.mark.parametrize("include", [*SCOPED, *USER_WIDE])
-def test_what_is_scoped_to_the_alias_and_what_is_user_wide(filled: Filled, include: str) -> None:
+def test_what_is_scoped_to_the_alias_and_what_is_user_wide(filled: Filled) -> None:
     user_wide = expected_current.whole(filled.profile.pk)
-    expected = SCOPED[include] if include in SCOPED else user_wide[include]
-    assert _lookup("lovelace", include) == {"error": None, "user": USER, include: expected}
-    assert answers.user("lovelace", include).body == {
-        "error": None,
-        "user": expected_current.USER,
-        include: user_wide[include],
-    }
+    for include in (*SCOPED, *USER_WIDE):
+        expected = SCOPED[include] if include in SCOPED else user_wide[include]
+        assert _lookup("lovelace", include) == {"error": None, "user": USER, include: expected}
+    unscoped = {"error": None, "user": expected_current.USER, "links": user_wide["links"]}
+    assert answers.user("lovelace", "links").body == unscoped
 
 
 def test_the_profile_is_that_of_the_alias(filled: Filled) -> None:
@@ -132,15 +131,6 @@ def test_it_has_no_effect_elsewhere(filled: Filled, by: str, value: str) -> None
     assert _lookup(value, *INCLUDES, by=by) == expected_current.whole(filled.profile.pk)
 
 
-@pytest.mark.parametrize("count", [2, 3])
-def test_some_includes_at_once(filled: Filled, unlimited: None, count: int) -> None:
-    user_wide = expected_current.whole(filled.profile.pk)
-    names = [name for name in INCLUDES if name != "profile"]
-    for asked in itertools.islice(itertools.combinations(names, count), 0, None, 7):
-        expected = {name: SCOPED.get(name, user_wide[name]) for name in asked}
-        assert _lookup("lovelace", *asked) == {"error": None, "user": USER, **expected}
-
-
 def test_the_picture_of_an_alias_profile_without_one_is_none(filled: Filled) -> None:
     Profile.objects.filter(pk=OTHER_PROFILE).update(avatar=None)
     shown(filled.user)
@@ -162,3 +152,28 @@ def test_an_alias_that_loses_its_profile_shows_the_main_one(filled: Filled) -> N
     body = _lookup("lovelace", "profile", "links")
     assert (body["profile"]["name"], body["links"], body["user"]["avatarUrl"]) == ("Lovelace", [], None)
     assert body["profile"]["profileId"] not in {OTHER_PROFILE, filled.profile.pk}
+
+
+def test_a_user_has_at_most_ten_aliases_unless_staff_add_one(operator: User) -> None:
+    user = UserFactory()
+    for number in range(10):
+        aliases.add(user=user, name=f"Other{number}", by=user)
+    with pytest.raises(ValidationError, match="10 aliases") as refused:
+        aliases.add(user=user, name="Other10", by=user)
+    assert refused.value.code == "limit"
+    aliases.add(user=user, name="Other11", by=StaffFactory())
+    assert Alias.objects.filter(name__user=user).count() == 11
+
+
+def test_each_change_of_an_alias_is_in_the_audit_log(operator: User) -> None:
+    user = UserFactory()
+    alias = aliases.add(user=user, name="Other", by=user)
+    aliases.change(alias=alias, redirects=False, has_own_profile=True, by=user)
+    aliases.remove(alias=alias, by=None)
+    events = AuditEvent.objects.filter(verb__startswith="alias:").order_by("pk").values_list("verb", "actor", "data")
+    assert list(events) == [
+        ("alias:added", user.pk, {"alias": "Other", "redirects": True}),
+        ("alias:changed", user.pk, {"alias": "Other", "redirects": False}),
+        ("alias:removed", None, {"alias": "Other"}),
+    ]
+    assert not Profile.objects.filter(user=user, is_main=False).exists()

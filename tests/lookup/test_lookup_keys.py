@@ -1,4 +1,4 @@
-"""Keys, limits, methods and paths: that the current lookup stands on the floor that every endpoint stands on."""
+"""Keys, limits, methods and paths of the lookups and leaderboards."""
 
 from __future__ import annotations
 
@@ -51,37 +51,21 @@ REFUSED: dict[str, tuple[Callable[[], str | None], int, str, str]] = {  # the se
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_refused_key_is_told_as_the_presence_lookup_tells_it(operator: User, case: str) -> None:
+def test_a_refused_key_gets_the_error_of_the_presence_lookup(operator: User, case: str) -> None:
     secret, status, error, code = REFUSED[case]
     expected = (status, {"error": error, "code": code})
     assert answers.raw_user("type=uid&value=0", secret()).whole == expected
 
 
-def test_the_key_is_looked_at_before_the_question(operator: User) -> None:
+def test_the_key_is_checked_before_the_query(operator: User) -> None:
     answer = answers.raw_user("type=nonsense&value=", "nobody's")
     assert answer.whole == (401, {"error": "Invalid API key.", "code": "INVALID_API_KEY"})
 
 
-@pytest.mark.parametrize("place", ["key", "apiKey", "x-api-key", "X-API-Key"])
-def test_a_key_in_the_query_is_no_key_here(operator: User, place: str) -> None:
-    answer = answers.raw_user(f"type=uid&value=0&{place}={LOOKUP_SECRET}", None)
-    assert answer.whole == (401, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
-
-
-def test_a_bearer_token_is_no_key_here(operator: User) -> None:
-    answer = answers.get(LOOKUP, "current", {"Authorization": f"Bearer {LOOKUP_SECRET}"})
-    assert answer.whole == (401, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
-
-
-@pytest.mark.django_db(transaction=True)  # cached keys are forgotten once a change is committed
-def test_a_key_that_was_issued_works_until_it_is_revoked_or_its_owner_banned(operator: User) -> None:
-    owner = UserFactory()
-    for end in (lambda key: api_keys.revoke(key=key, by=None), lambda _: bans.ban(user=owner, by=None, reason="x")):
-        issued = api_keys.issue(owner=owner, permissions=["lookup:user"], by=None)
-        assert answers.raw_user("type=uid&value=0", issued.secret).status == 200
-        end(issued.key)
-        refused = (401, {"error": "API Key not found", "code": "KEY_NOT_FOUND"})
-        assert answers.raw_user("type=uid&value=0", issued.secret).whole == refused
+def test_a_key_in_the_query_or_a_bearer_token_is_no_key_here(operator: User) -> None:
+    missing = (401, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
+    assert answers.raw_user(f"type=uid&value=0&key={LOOKUP_SECRET}", None).whole == missing
+    assert answers.get(LOOKUP, "current", {"Authorization": f"Bearer {LOOKUP_SECRET}"}).whole == missing
 
 
 @pytest.mark.parametrize(("plan", "amount"), [("FREE", 30), ("PREMIUM", 60), ("IMAGEHOST", 60)])
@@ -109,39 +93,32 @@ def test_an_address_may_ask_60_times_a_minute_whatever_it_asks(operator: User) -
 
 
 @EVERY_ENDPOINT
-def test_an_answer_is_kept_by_nobody_and_sets_no_cookie(operator: User, path: str) -> None:
-    response = Client().get(path, headers=ENDPOINTS[path])
-    assert response.status_code == 200
-    assert response.headers["Cache-Control"] == "private, no-store"
-    assert "Set-Cookie" not in response.headers
-    assert not [name for name in response.headers if name.startswith("Access-Control-")]
-
-
-@EVERY_ENDPOINT
-def test_head_is_get_without_a_body(operator: User, path: str) -> None:
+def test_an_answer_is_never_cached_and_head_is_get_without_a_body(operator: User, path: str) -> None:
     got = Client().get(path, headers=ENDPOINTS[path])
+    assert got.status_code == 200
+    assert got.headers["Cache-Control"] == "private, no-store"
+    assert "Set-Cookie" not in got.headers
+    assert not [name for name in got.headers if name.startswith("Access-Control-")]
     head = Client().head(path, headers=ENDPOINTS[path])
     assert (head.status_code, head.content) == (200, b"")
     assert dict(head.headers) == dict(got.headers)
+    before, _, query = path.partition("?")
+    assert answers.get(f"{before}/?{query}", "current", ENDPOINTS[path]).whole == NO_SUCH_PATH
 
 
-@EVERY_ENDPOINT
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
-def test_another_method_is_405_with_what_is_allowed(operator: User, path: str, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [*(("post", path) for path in ENDPOINTS), *((method, LOOKUP) for method in ("put", "patch", "delete", "options"))],
+)
+def test_another_method_is_405_with_what_is_allowed(operator: User, method: str, path: str) -> None:
     response = getattr(Client(enforce_csrf_checks=True), method)(path, headers=ENDPOINTS[path])
     assert (response.status_code, response.json()) == (405, {"error": "errors.methodNotAllowed"})
     assert response.headers["Content-Type"] == "application/json"
     assert sorted(response.headers["Allow"].replace(" ", "").split(",")) == ["GET", "HEAD"]
 
 
-@EVERY_ENDPOINT
-def test_a_trailing_slash_is_another_path(operator: User, path: str) -> None:
-    before, _, query = path.partition("?")
-    assert answers.get(f"{before}/?{query}", "current", ENDPOINTS[path]).whole == NO_SUCH_PATH
-
-
 @pytest.mark.parametrize(
-    "path", ["/api", "/api/", "/api/lookup", "/api/lookup/User", "/api/lookup/users", "/api/leaderboard", "/API/lookup"]
+    "path", ["/api", "/api/lookup", "/api/lookup/User", "/api/lookup/username/", "/api/leaderboard", "/API/lookup"]
 )
 def test_an_unknown_path_is_404_in_json_where_it_is_of_the_api(db: None, path: str) -> None:
     response = Client().get(path)
@@ -151,9 +128,35 @@ def test_an_unknown_path_is_404_in_json_where_it_is_of_the_api(db: None, path: s
     assert not is_json or response.json() == NO_SUCH_PATH[1]
 
 
-def test_a_use_is_taken_by_an_answer_and_by_a_question_that_finds_nobody(operator: User) -> None:
+def test_an_answer_and_a_404_each_take_a_use_of_the_key(operator: User) -> None:
     secret = _key(remaining_uses=2)
     assert answers.raw_user("type=uid&value=0", secret).status == 200
     assert answers.raw_user("type=uid&value=77", secret).status == 404
     assert answers.raw_user("type=uid&value=0", secret).body["code"] == "USAGE_EXCEEDED"
     assert ApiKey.objects.get(owner__isnull=False, remaining_uses=0).name == "A key"
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP"])
+def test_no_header_moves_a_caller_to_another_address(operator: User, header: str) -> None:
+    statuses = [
+        answers.get(LOOKUP, "current", {header: f"198.51.100.{number}", "X-API-Key": "wrong"}).status
+        for number in range(61)
+    ]
+    assert statuses == [401] * 60 + [429]
+
+
+def test_a_host_that_is_not_ours_is_400_in_json(operator: User) -> None:
+    response = Client().get(LOOKUP, headers={"Host": "evil.example"})
+    assert response.status_code == 400
+    assert response.headers["Content-Type"] == "application/json"
+
+
+@pytest.mark.django_db(transaction=True)  # cached keys are forgotten once a change is committed
+def test_a_key_that_was_issued_works_until_it_is_revoked_or_its_owner_banned(operator: User) -> None:
+    owner = UserFactory()
+    for end in (lambda key: api_keys.revoke(key=key, by=None), lambda _: bans.ban(user=owner, by=None, reason="x")):
+        issued = api_keys.issue(owner=owner, permissions=["lookup:user"], by=None)
+        assert answers.raw_user("type=uid&value=0", issued.secret).status == 200
+        end(issued.key)
+        refused = (401, {"error": "API Key not found", "code": "KEY_NOT_FOUND"})
+        assert answers.raw_user("type=uid&value=0", issued.secret).whole == refused

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from lookup import boards, documents, rows
-from lookup.models import Board
+from lookup import boards, documents, rows, unlocking
+from lookup.models import Board, UserDocument
 from lookup.views import chat_avatar
 from tests.lookup import crowd, statements
 from tests.lookup.filled import row
@@ -77,8 +79,11 @@ def _check(act: Callable[[], object], *, index: str = "", besides: str = "") -> 
     assert not index or _uses(steps, index), steps
 
 
-@pytest.fixture
-def many(db: None) -> None:
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def many(module_db: None) -> None:
     crowd.gather()
 
 
@@ -104,11 +109,10 @@ def test_comments_come_in_the_order_of_their_index(many: None) -> None:
     _check(lambda: rows.read_comments(row(0x100000 + 700)))
 
 
-@pytest.mark.parametrize("limit", [1, 10, 100])
-def test_a_board_is_read_by_rank(many: None, limit: int) -> None:
-    for board in Board:
+def test_a_board_is_read_by_rank(many: None) -> None:
+    for board, limit in itertools.product(Board, (1, 100)):
         assert len(rows.read_board(board, limit)) == limit
-        _check(lambda board=board: rows.read_board(board, limit), index="leaderboard_rank_is_unique")  # type: ignore[misc]  # bound early
+        _check(lambda board=board, limit=limit: rows.read_board(board, limit), index="leaderboard_rank_is_unique")  # type: ignore[misc]  # bound early
 
 
 # A thousand of a million users, as here three of three thousand: with a third of all, a sort would be cheaper.
@@ -130,17 +134,12 @@ def test_ranking_walks_an_index_from_its_start(
 
 
 def test_what_is_due_is_found_by_its_index(many: None) -> None:
-    from lookup import unlocking
-    from lookup.models import UserDocument
-
     UserDocument.objects.filter(pk=FIRST).update(unlock_due=True)
     (due, *_) = [one for one in statements.of(unlocking.unlock) if one.name == "SELECT lookup_userdocument"]
     assert any("user_document_unlock_due" in step for step in _explained(due)), _explained(due)
 
 
 def test_the_picture_of_a_chat_account_is_found_by_an_index(many: None) -> None:
-    from django.conf import settings
-
     assert chat_avatar.current_url(FIRST).startswith(settings.CHAT_CDN_URL)
     _check(lambda: chat_avatar.current_url(FIRST))
 

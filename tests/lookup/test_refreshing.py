@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 from django.core.management import call_command
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from lookup import document_checks, documents, profiles, unlocking
+from lookup import document_checks, documents, figures, finding, profiles, unlocking
 from lookup.models import Profile, ProfileDocument, UserDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import main_profile
@@ -33,9 +34,8 @@ def test_more_users_than_a_batch_are_checked(people: list[User], monkeypatch: py
     assert not UserDocument.objects.filter(unlock_due=False).exists()
 
 
-def test_a_reader_who_comes_second_renders_nothing(
-    people: list[User], django_assert_num_queries: DjangoAssertNumQueries
-) -> None:
+@pytest.mark.embedded
+def test_a_second_reader_renders_nothing(people: list[User], django_assert_num_queries: DjangoAssertNumQueries) -> None:
     profile = main_profile(people[0])
     documents.mark_stale(Profile.objects.filter(pk=profile.pk))
     documents.refresh(profile.pk)
@@ -46,7 +46,7 @@ def test_a_reader_who_comes_second_renders_nothing(
 
 
 @pytest.mark.usefixtures("operator")
-def test_who_signed_up_at_an_earlier_release_is_completed_by_the_job(settings: Settings) -> None:
+def test_the_job_completes_a_user_of_an_earlier_release(settings: Settings) -> None:
     settings.ON_CREATE = []
     user = UserFactory(username="Early")
     settings.ON_CREATE = ["lookup.profiles.create_for"]
@@ -55,3 +55,21 @@ def test_who_signed_up_at_an_earlier_release_is_completed_by_the_job(settings: S
     assert answers.user("Early").body["user"]["id"] == user.pk
     assert list(document_checks.differences()) == []
     assert profiles.complete_all() == 0
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("setting", ["BASE_URL", "UPLOAD_CDN_URL", "ASSET_URL"])
+def test_a_document_is_rendered_anew_when_a_url_of_the_service_changes(setting: str, settings: Settings) -> None:
+    user = UserFactory()
+    pk = main_profile(user).pk
+    before = finding.find("id", user.pk, [], timezone.now()).fingerprint
+    setattr(settings, setting, "https://elsewhere.example")
+    assert finding.find("id", user.pk, [], timezone.now()).fingerprint == documents.fingerprint() != before
+    assert ProfileDocument.objects.get(pk=pk).fingerprint == documents.fingerprint()
+
+
+def test_a_recount_has_the_badges_of_a_user_checked() -> None:
+    user = UserFactory()
+    UserDocument.objects.update(unlock_due=False)
+    figures.recount([user.pk])
+    assert UserDocument.objects.get(pk=user.pk).unlock_due

@@ -12,6 +12,7 @@ from rest_framework import serializers
 from lookup import rows
 from lookup.rows import CommentRow, UserRow
 from lookup.serializers.current import CommentSerializer, FeedbackSerializer, UserSerializer
+from lookup.serializers.fields import iso
 from tests.lookup.answers import compact
 from tests.lookup.filled import Filled
 
@@ -74,13 +75,13 @@ def _of_fields(serializer: serializers.Serializer[Any], row: UserRow | CommentRo
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_a_user(user: UserRow) -> None:
+def test_a_user_is_written_as_its_fields_say(user: UserRow) -> None:
     """As text: types and the order of keys too."""
     assert compact(UserSerializer().to_representation(user)) == compact(_of_fields(UserSerializer(), user))
 
 
 @pytest.mark.parametrize("comment", COMMENTS)
-def test_a_comment(comment: CommentRow) -> None:
+def test_a_comment_is_written_as_its_fields_say(comment: CommentRow) -> None:
     assert compact(CommentSerializer().to_representation(comment)) == compact(_of_fields(CommentSerializer(), comment))
 
 
@@ -95,3 +96,11 @@ def test_rows_as_the_database_gives_them(filled: Filled) -> None:
         written = CommentSerializer().to_representation(comment)
         assert compact(written) == compact(_of_fields(CommentSerializer(), comment))
     assert FeedbackSerializer().to_representation(user) == {"likes": 2, "dislikes": 1}
+
+
+@pytest.mark.parametrize(
+    ("microsecond", "text"),
+    [(0, "12:00:00Z"), (999, "12:00:00Z"), (1000, "12:00:00.001Z"), (999_999, "12:00:00.999Z")],
+)
+def test_a_timestamp_has_milliseconds_where_there_are_any(microsecond: int, text: str) -> None:
+    assert iso(NOW.replace(microsecond=microsecond)) == f"2026-03-01T{text}"
