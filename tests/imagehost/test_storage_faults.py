@@ -11,13 +11,13 @@ from pytest_django import Settings
 
 from imagehost import storage
 from imagehost.storage import ObjectMissing, S3Storage, StorageFailed
+from tests.imagehost import relay
+from tests.imagehost.s3 import fresh_s3_storage, own_s3_storage, server
 from tests.support import object_store
 from tests.support.object_store import ObjectStore, OwnObjectStore
 from tests.support.threads import together
-from tests.imagehost import relay
-from tests.imagehost.s3 import fresh_s3_storage, own_s3_storage, server
 
-pytestmark = pytest.mark.once
+pytestmark = pytest.mark.live
 
 KEY = "files/owner/Ab3dE6gH.png"
 CONTENT = bytes(range(256)) * 16_384  # 4 MiB: more than the buffers on the way
@@ -36,7 +36,7 @@ def upload(incoming: Path) -> Path:
     return path
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def mortal() -> Iterator[OwnObjectStore]:
     """A store that a test may kill: the others of the run have theirs."""
     with object_store.running() as store:
@@ -60,14 +60,6 @@ def _everything(bucket: S3Storage, path: Path) -> dict[str, Callable[[], object]
         "remove": lambda: bucket.remove(KEY),
         "entries": lambda: list(bucket.entries("")),
     }
-
-
-def _told(act: Callable[[], object]) -> type[Exception] | None:
-    try:
-        act()
-    except StorageFailed as failure:
-        return type(failure)
-    return None
 
 
 def _at(port: int, store: ObjectStore | None = None) -> ObjectStore:
@@ -96,91 +88,6 @@ def test_missing_credentials_are_a_failure(upload: Path, monkeypatch: pytest.Mon
             _keep(nameless, upload)
         with pytest.raises(StorageFailed, match="Unable to locate credentials"):
             nameless.link(KEY, mime="image/png", download_name="a.png")
-
-
-NONSENSE = {
-    "nothing at all": b"",
-    "no HTTP": b"nonsense\r\n\r\n",
-    "an error of a proxy": b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>",
-    "no XML": b"HTTP/1.1 400 Bad Request\r\nContent-Length: 6\r\nConnection: close\r\n\r\n<html>",
-}
-
-
-@pytest.mark.parametrize("answer", NONSENSE.values(), ids=NONSENSE)
-def test_a_server_that_is_no_store_is_a_failure(upload: Path, answer: bytes) -> None:
-    with relay.answering(answer) as port, own_s3_storage(_at(port), total_max_attempts=1) as bucket:
-        outcomes = {name: _told(act) for name, act in _everything(bucket, upload).items()}
-    assert outcomes == dict.fromkeys(outcomes, StorageFailed)
-
-
-def test_a_closed_port_is_a_failure(upload: Path) -> None:
-    with own_s3_storage(_at(relay.closed_port())) as bucket:
-        outcomes = {name: _told(act) for name, act in _everything(bucket, upload).items()}
-    assert outcomes == dict.fromkeys(outcomes, StorageFailed)
-    assert upload.read_bytes() == CONTENT
-
-
-def test_a_silent_server_is_a_failure(upload: Path) -> None:
-    with relay.silence() as port, own_s3_storage(_at(port), read_timeout=0.1, total_max_attempts=1) as bucket:
-        outcomes = {name: _told(act) for name, act in _everything(bucket, upload).items()}
-    assert outcomes == dict.fromkeys(outcomes, StorageFailed)
-
-
-@contextlib.contextmanager
-def _kept_behind(downward: relay.Watch, upload: Path) -> Iterator[S3Storage]:
-    """A store with one file, whose answers go through `downward`."""
-    known = fresh_s3_storage()
-    _keep(known, upload)
-    upload.unlink()
-    with (
-        relay.relaying(_port(server()), downward=downward) as port,
-        own_s3_storage(_at(port), bucket_name=known.bucket_name, read_timeout=0.3) as bucket,
-    ):
-        yield bucket
-
-
-def test_an_answer_that_breaks_off_is_a_failure(upload: Path, incoming: Path) -> None:
-    with _kept_behind(lambda count: count < 1_000_000, upload) as bucket:
-        pieces = bucket.read(KEY, 0, len(CONTENT))
-        assert next(pieces) == CONTENT[: 256 * 1024]
-        with pytest.raises(StorageFailed, match=r"Broke off with .* bytes to come"):
-            list(pieces)
-        assert list(pieces) == []
-        with pytest.raises(StorageFailed), bucket.fetched(KEY):
-            pass
-    assert list(incoming.iterdir()) == []
-
-
-def test_an_answer_that_stalls_is_a_failure(upload: Path, incoming: Path) -> None:
-    released = threading.Event()
-    with _kept_behind(lambda count: count < 1_000_000 or not released.wait(30), upload) as bucket:
-        try:
-            with pytest.raises(StorageFailed, match=r"Broke off with .* bytes to come: Read timeout"):
-                _read(bucket)
-            with pytest.raises(StorageFailed, match="Read timeout"), bucket.fetched(KEY):
-                pass
-        finally:
-            released.set()
-    assert list(incoming.iterdir()) == []
-
-
-def test_one_lost_connection_is_tried_again_with_the_whole_content(upload: Path) -> None:
-    cuts = [2_000_000]
-
-    def cut_once(count: int) -> bool:
-        if cuts and count >= cuts[0]:
-            cuts.clear()
-            return False
-        return True
-
-    known = fresh_s3_storage()
-    with (
-        relay.relaying(_port(server()), upward=cut_once) as port,
-        own_s3_storage(_at(port), bucket_name=known.bucket_name) as bucket,
-    ):
-        _keep(bucket, upload)
-    assert cuts == []
-    assert _read(known) == CONTENT
 
 
 def test_a_store_may_pause_while_it_is_sent_a_file(incoming: Path) -> None:
@@ -242,3 +149,74 @@ def test_a_store_that_dies_during_uploads_keeps_none_of_them(mortal: OwnObjectSt
 
 def _port(store: ObjectStore) -> int:
     return int(store.endpoint_url.rpartition(":")[2])
+
+
+@contextlib.contextmanager
+def _no_store(kind: str) -> Iterator[int]:
+    """The port of a server that says something, nothing, or is not there."""
+    html = b"Content-Length: 6\r\nConnection: close\r\n\r\n<html>"
+    answers = {"proxy": b"HTTP/1.1 502 Bad Gateway\r\n" + html, "no XML": b"HTTP/1.1 400 Bad Request\r\n" + html}
+    if kind == "closed":
+        yield relay.closed_port()
+        return
+    with relay.silence() if kind == "silent" else relay.answering(answers.get(kind, b"")) as port:
+        yield port
+
+
+@pytest.mark.parametrize("kind", ["closed", "silent", "nothing at all", "proxy", "no XML"])
+def test_a_server_that_is_no_store_is_a_failure(upload: Path, kind: str) -> None:
+    with _no_store(kind) as port, own_s3_storage(_at(port), read_timeout=0.1, total_max_attempts=1) as bucket:
+        outcomes = {name: _told(act) for name, act in _everything(bucket, upload).items()}
+    assert outcomes == dict.fromkeys(outcomes, StorageFailed)
+    assert upload.read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(("is_cut", "why"), [(True, "to come"), (False, "Read timeout")])
+def test_an_answer_that_breaks_off_or_stalls_is_a_failure(upload: Path, incoming: Path, is_cut: bool, why: str) -> None:
+    known = fresh_s3_storage()
+    _keep(known, upload)
+    upload.unlink()
+    released = threading.Event()
+
+    def watch(count: int) -> bool:
+        return count < 1_000_000 or (not is_cut and not released.wait(30))
+
+    with (
+        relay.relaying(_port(server()), downward=watch) as port,
+        own_s3_storage(_at(port), bucket_name=known.bucket_name, read_timeout=0.3) as bucket,
+    ):
+        try:
+            pieces = bucket.read(KEY, 0, len(CONTENT))
+            assert next(pieces) == CONTENT[: 256 * 1024]
+            with pytest.raises(StorageFailed, match=rf"Broke off with .*{why}"):
+                list(pieces)
+            assert list(pieces) == []
+            with pytest.raises(StorageFailed, match=why), bucket.fetched(KEY):
+                pass
+        finally:
+            released.set()
+    assert list(incoming.iterdir()) == []
+
+
+def test_one_lost_connection_is_tried_again_with_the_whole_content(upload: Path) -> None:
+    cuts = [2_000_000]
+
+    def cut_once(count: int) -> bool:
+        return not (cuts and count >= cuts[0] and cuts.pop())
+
+    known = fresh_s3_storage()
+    with (
+        relay.relaying(_port(server()), upward=cut_once) as port,
+        own_s3_storage(_at(port), bucket_name=known.bucket_name) as bucket,
+    ):
+        _keep(bucket, upload)
+    assert cuts == []
+    assert _read(known) == CONTENT
+
+
+def _told(act: Callable[[], object]) -> type[Exception] | None:
+    try:
+        act()
+    except StorageFailed as failure:
+        return type(failure)
+    return None

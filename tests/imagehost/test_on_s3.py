@@ -1,0 +1,138 @@
+"""Uploads, delivery and the three jobs with an S3 store that checks signatures."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from datetime import timedelta
+
+import pytest
+import requests
+from django.test import Client
+from django.utils import timezone
+from pytest_django import Settings
+
+from imagehost import files, previews, quotas, reconciliation, storage, sweeping
+from imagehost.models import File, PreviewState, State
+from imagehost.previews import Work
+from imagehost.reconciliation import Found
+from imagehost.storage import S3Storage
+from imagehost.sweeping import Swept
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import objects, s3, uploading
+from tests.imagehost.uploading import png, upload
+from tests.support import object_store
+from tests.support.object_store import OwnObjectStore
+from tests.support.threads import together
+
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.live]
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@contextlib.contextmanager
+def kept_in(store: object_store.ObjectStore, settings: Settings) -> Iterator[S3Storage]:
+    """Files are kept in a new bucket of the store."""
+    entry = {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": s3.options(store)}
+    settings.STORAGES = {**settings.STORAGES, "imagehost": entry}
+    bucket = storage.bucket()
+    assert isinstance(bucket, S3Storage)
+    with contextlib.closing(bucket.client):
+        bucket.client.create_bucket(Bucket=bucket.bucket_name)
+        yield bucket
+
+
+@pytest.fixture
+def bucket(settings: Settings) -> Iterator[S3Storage]:
+    with kept_in(s3.server(), settings) as bucket:
+        yield bucket
+
+
+def test_an_upload_is_one_object_that_is_served_whole_in_part_and_by_a_link(
+    bucket: S3Storage, settings: Settings
+) -> None:
+    uploading.uploader()
+    assert upload(png()).status == 200
+    file = File.objects.get()
+    assert objects.all_keys() == [file.key]
+    whole = Client().get(f"/media/{file.file_name}")
+    assert (whole.status_code, whole.getvalue(), whole.headers["Content-Type"]) == (200, png(), "image/png")
+    part = Client().get(f"/media/{file.file_name}", headers={"Range": "bytes=1-3"})
+    assert (part.status_code, part.getvalue()) == (206, b"PNG")
+    settings.FILE_DELIVERY = "redirect"
+    redirect = Client().get(f"/media/{file.file_name}")
+    assert redirect.status_code == 302
+    assert redirect.headers["Location"].startswith(f"{s3.server().endpoint_url}/{bucket.bucket_name}/{file.key}?")
+    there = requests.get(redirect.headers["Location"], timeout=20)
+    assert (there.status_code, there.content, there.headers["Content-Type"]) == (200, png(), "image/png")
+    files.delete(file=file, by=None)
+    assert (objects.all_keys(), File.objects.count()) == ([], 0)
+
+
+@pytest.mark.usefixtures("bucket")
+def test_previews_are_made() -> None:
+    content = objects.picture(1280, 640)
+    file = FileFactory(size=len(content))
+    objects.put(file, content=content)
+    assert previews.make(until=timezone.now() + HOUR) == Work(made=1)
+    file.refresh_from_db()
+    assert (file.preview_state, file.preview_width, file.preview_height) == (PreviewState.MADE, 640, 320)
+    assert objects.all_keys() == [file.key, file.preview_key]
+
+
+@pytest.mark.usefixtures("bucket")
+def test_uploads_that_never_ended_and_deleted_files_are_swept_up() -> None:
+    now = timezone.now()
+    rows = [
+        FileFactory(state=State.PENDING, uploaded_at=now - 2 * HOUR),
+        FileFactory(state=State.DELETED, uploaded_at=now),
+    ]
+    objects.put(*rows)
+    assert sweeping.sweep(now=now, until=now + HOUR) == Swept(uploads=1, deletions=1)
+    assert (objects.all_keys(), File.objects.count()) == ([], 0)
+
+
+@pytest.mark.usefixtures("bucket")
+def test_rows_and_objects_are_compared() -> None:
+    sound, lost, damaged = FileFactory.create_batch(3)
+    objects.put(sound)
+    objects.put(damaged, content=b"Half of it")
+    objects.put_key("files/somebody/Aaaaaaa1.png")
+    assert reconciliation.reconcile(now=timezone.now() + 2 * DAY) == Found(
+        objects=3, removed=1, missing=[lost.key], damaged=[damaged.key]
+    )
+    assert objects.all_keys() == sorted([sound.key, damaged.key])
+
+
+@pytest.fixture
+def mortal() -> Iterator[OwnObjectStore]:
+    """A store that a test may kill: the others of the run have theirs."""
+    with object_store.running() as store:
+        yield store
+
+
+def test_a_store_that_dies_takes_nothing_along(settings: Settings, mortal: OwnObjectStore) -> None:
+    """Uploads go on while it is killed: each is stored and booked, or failed and neither; later all is well again.
+
+    What could not be removed while the store was dead is left to the job: such rows are DELETED, and count for nothing.
+    """
+    user = uploading.uploader()
+
+    def act(number: int) -> uploading.Answer:
+        if number == 0:
+            mortal.kill_object_server()
+        return uploading.sent(uploading.form_of(png()), uploading.headers_of("current"))
+
+    with kept_in(mortal, settings):
+        assert upload(png()).status == 200
+        answers = together(4, act)
+        assert upload(png()).outcome == (500, "UPLOAD_FAILED")
+        mortal.restart_object_server()
+        assert upload(png()).status == 200
+        keys = objects.all_keys()
+    stored = 2 + sum(answer.status == 200 for answer in answers)
+    assert {answer.outcome for answer in answers} <= {(200, ""), (500, "UPLOAD_FAILED")}
+    ready = File.objects.ready()
+    assert ready.count() == File.objects.booked().count() == stored
+    assert quotas.used(user.pk) == stored * len(png())
+    assert {file.key for file in ready} <= set(keys) <= {file.key for file in File.objects.all()}
