@@ -70,18 +70,21 @@ def looked_up(user: User) -> Callable[..., dict[str, Any]]:
     return ask
 
 
-@pytest.fixture
-def filled_profile(profile: Profile) -> Profile:
-    from tests.dashboard.profile.transfers import fill
-
-    fill(profile)
-    return profile
-
-
-@pytest.fixture
-def line(filled_profile: Profile) -> dict[str, Any]:
-    """The export of the profile. Any: JSON."""
+@pytest.fixture(scope="module")
+def exported(module_db: None) -> bytes:
+    """The export of a user Ada whose profile has something in every list."""
     from lookup.transfer import own
+    from tests.dashboard.profile.transfers import fill
+    from tests.factories.accounts import UserFactory
+    from tests.factories.lookup import main_profile
 
-    exported: dict[str, Any] = json.loads(own.exported(filled_profile.user))
-    return exported
+    user = UserFactory.create(username="Ada")
+    fill(main_profile(user))
+    return own.exported(user)
+
+
+@pytest.fixture
+def line(exported: bytes) -> dict[str, Any]:
+    """Any: JSON."""
+    found: dict[str, Any] = json.loads(exported)
+    return found

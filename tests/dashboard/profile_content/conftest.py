@@ -1,4 +1,4 @@
-"""Ada at her browser, a store for her uploads, and a key that looks her up.
+"""Ada, who is signed in, a store for her uploads, and a key that looks her up.
 
 Models are imported inside the fixtures: pytest reads this file before Django is set up.
 """
@@ -32,10 +32,9 @@ def user(db: None) -> User:
     from tests.factories.accounts import ApiKeyFactory, UserFactory
     from tests.lookup.answers import LOOKUP_SECRET
 
-    ApiKeyFactory(
-        owner=UserFactory(username="Reader"), secret=LOOKUP_SECRET, permissions=[Permission.LOOKUP_USER.value]
-    )
-    return UserFactory.create(username="Ada")
+    user = UserFactory.create(username="Ada")
+    ApiKeyFactory(owner=user, secret=LOOKUP_SECRET, permissions=[Permission.LOOKUP_USER.value])
+    return user
 
 
 @pytest.fixture

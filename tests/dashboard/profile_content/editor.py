@@ -10,10 +10,9 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
 from accounts.models import User
-from tests.support.browser import Browser
 from tests.dashboard.profile.sounds_and_fonts import sound
-from tests.factories.accounts import PASSWORD
 from tests.lookup import answers
+from tests.support.browser import Browser
 
 ROOT = "/dashboard/profile"
 
@@ -24,7 +23,7 @@ class Editor(Browser):
     def __init__(self, user: User) -> None:
         super().__init__()
         self.username = user.username
-        self.open("/accounts/login/").submit(login=user.username, password=PASSWORD)
+        self.client.force_login(user)
 
     def open(self, path: str) -> Editor:
         super().open(path)
