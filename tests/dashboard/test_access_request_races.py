@@ -13,10 +13,10 @@ from accounts.models import ApiKey, AuditEvent, User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
 from oidc_provider import applications
-from tests.support.threads import together
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFactory
 from tests.factories.oidc_provider import ApplicationFactory
+from tests.support.threads import together
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 THREADS = 3

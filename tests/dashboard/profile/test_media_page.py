@@ -30,6 +30,8 @@ CONTENT = {
     Kind.AUDIO: made.sound("mp3"),
     Kind.FONT: made.woff(),
 }
+
+
 def send(client: Client, place: str, content: bytes, name: str = "file.bin") -> Any:
     """A response of the test client, which Django gives no public type."""
     return client.post(f"{PAGE}{place}/", {f"{place}-file": SimpleUploadedFile(name, content)})

@@ -33,9 +33,7 @@ def user(exported: bytes) -> User:
     return User.objects.get(username="Ada")
 
 
-def test_the_export_is_what_the_lookup_answers(
-    signed_in: Client, looked_up: Callable[..., Json]
-) -> None:
+def test_the_export_is_what_the_lookup_answers(signed_in: Client, looked_up: Callable[..., Json]) -> None:
     response = signed_in.get(f"{PAGE}export/")
     assert json.loads(response.content) == looked_up(*INCLUDES)
     today = f"{timezone.now():%Y-%m-%d}"

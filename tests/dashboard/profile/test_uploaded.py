@@ -48,7 +48,9 @@ def body(response: Any) -> bytes:
     return b"".join(response.streaming_content)
 
 
-def test_a_file_is_public_cached_for_ever_and_runs_no_script(client: Client, asset: Asset, store_directory: Path) -> None:
+def test_a_file_is_public_cached_for_ever_and_runs_no_script(
+    client: Client, asset: Asset, store_directory: Path
+) -> None:
     response = client.get(f"/uploads/{asset.path}")
     assert body(response) == (store_directory / asset.path).read_bytes()
     assert dict(response.headers) == {

@@ -1,9 +1,11 @@
-"""Badges of the catalogue: people order them, switch them and choose a tier; nothing else."""
+"""Badges of the catalogue: users order them, switch them off and choose a tier."""
 
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
+from lookup import content
 from lookup.models import Profile, ProfileBadge
 from tests.dashboard.profile_content.editor import ROOT, Editor
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory, CustomBadgeFactory, ProfileBadgeFactory, shown
@@ -34,10 +36,12 @@ def test_a_tier_is_chosen_among_the_unlocked_ones(editor: Editor, badge: Profile
     assert editor.shown("badges")[0]["selectedTier"] is None
 
 
-def test_a_tier_that_is_locked_is_refused(editor: Editor, badge: ProfileBadge) -> None:
+def test_a_locked_tier_is_refused_by_the_form_and_by_the_operation(editor: Editor, badge: ProfileBadge) -> None:
     page = f"{ROOT}/badges/{badge.pk}/"
     editor.open(page).send(page, selected_tier=["3"])
     assert editor.errors() == ["Select a valid choice. 3 is not one of the available choices."]
+    with pytest.raises(ValidationError, match="Choose one of the unlocked tiers."):
+        content.change(content=content.BADGES, profile=badge.profile, pk=badge.pk, values={"selected_tier": 3}, by=None)
     assert editor.shown("badges")[0]["selectedTier"] is None
 
 
@@ -55,15 +59,12 @@ def test_both_kinds_share_one_order(editor: Editor, profile: Profile, badge: Pro
     assert [entry["id"] for entry in editor.shown("badges")] == [badge.pk, own.pk]
 
 
-def test_a_badge_is_switched_off_and_on(editor: Editor, badge: ProfileBadge) -> None:
-    editor.open(f"{ROOT}/badges/").press(f"{ROOT}/badges/{badge.pk}/switch/", is_on="0")
-    assert editor.shown("badges")[0]["enabled"] is False
-    editor.press(f"{ROOT}/badges/{badge.pk}/switch/", is_on="1")
-    assert editor.shown("badges")[0]["enabled"] is True
-
-
-def test_what_was_given_cannot_be_deleted(editor: Editor, badge: ProfileBadge) -> None:
+def test_a_given_badge_is_switched_off_but_not_deleted(editor: Editor, badge: ProfileBadge) -> None:
     editor.open(f"{ROOT}/badges/")
     assert f"{badge.pk}/delete/" not in editor.response.content.decode()
+    editor.press(f"{ROOT}/badges/{badge.pk}/switch/", is_on="0")
+    assert editor.shown("badges")[0]["enabled"] is False
     assert editor.press(f"{ROOT}/badges/{badge.pk}/delete/").response.status_code == 404
+    with pytest.raises(ObjectDoesNotExist):
+        content.delete(content=content.BADGES, profile=badge.profile, pk=badge.pk, by=None)
     assert [entry["id"] for entry in editor.shown("badges")] == [badge.pk]
