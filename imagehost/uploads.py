@@ -25,6 +25,7 @@ from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, UploadFail
 from imagehost.models import File, FolderRule, State
 from imagehost.models.files import FILES, NAME_LENGTH
 from imagehost.probing import InvalidMedia, Probe, ProberFailed
+from imagehost.storage import StorageFailed
 
 _ALPHABET = string.ascii_letters + string.digits
 ATTEMPTS = 4  # at a name that is free and a folder that is still there
@@ -141,6 +142,9 @@ def _write(file: File, path: Path) -> None:
         raise UploadFailed from None
     if not File.objects.filter(pk=file.pk, state=State.PENDING).update(state=State.READY):
         logger.error("The upload %s took so long that it was swept up.", file.pk)
-        removals.remove_objects(file)
+        try:
+            removals.remove_objects(file)
+        except StorageFailed:
+            logger.exception("The objects of %s could not be removed; sweep_uploads or reconcile_files will.", file.pk)
         raise UploadFailed
     file.state = State.READY
