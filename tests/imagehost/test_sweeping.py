@@ -17,15 +17,15 @@ from accounts import users
 from accounts.models import JobRun
 from imagehost import files, quotas, storage, sweeping
 from imagehost.errors import UploadFailed
-from imagehost.models import File, PreviewState, State
+from imagehost.models import File, PreviewState, State, Usage
 from imagehost.storage import StorageFailed
-from imagehost.sweeping import BATCH, Swept
-from tests.support.threads import together
+from imagehost.sweeping import Swept
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
 from tests.imagehost.objects import FaultyStorage
 from tests.lookup import statements
+from tests.support.threads import together
 
 # The objects of a file go after the commit of its deletion.
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -75,18 +75,14 @@ class TestUploads:
             ("WARNING", f"The upload {file.pk} never ended and was taken back.")
         ]
 
-    def test_one_that_may_still_end_is_left_alone(self) -> None:
-        file = pending(HOUR)
-        objects.put(file)
-        assert sweep() == Swept()
-        file.refresh_from_db()
-        assert (file.state, quotas.used(file.owner_id or ""), objects.all_keys()) == (State.PENDING, 1000, [file.key])
-
-    def test_what_is_stored_is_left_alone_however_old(self) -> None:
-        file = FileFactory(uploaded_at=NOON - 1000 * HOUR)
-        objects.put(file)
-        assert sweep() == Swept()
-        assert (quotas.used(file.owner_id or ""), objects.all_keys()) == (1000, [file.key])
+    def test_one_that_may_still_end_and_what_is_stored_are_left_alone(self) -> None:
+        for file in (pending(HOUR), FileFactory(uploaded_at=NOON - 1000 * HOUR)):
+            state = file.state
+            objects.put(file)
+            assert sweep() == Swept()
+            file.refresh_from_db()
+            assert (file.state, quotas.used(file.owner_id or "")) == (state, 1000)
+            assert file.key in objects.all_keys()
 
     def test_bytes_are_given_back_even_where_the_store_is_down(self, bucket: FaultyStorage) -> None:
         lost = [pending(2 * HOUR), pending(2 * HOUR)]
@@ -99,13 +95,15 @@ class TestUploads:
         assert sweep() == Swept(deletions=2)
         assert (File.objects.count(), objects.all_keys()) == (0, [])
 
-    def test_many_are_swept_in_batches(self) -> None:
+    def test_many_are_swept_in_batches(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Five of one time, more than a batch, and two later ones; also where the store fails and all rows stay."""
+        monkeypatch.setattr(sweeping, "BATCH", 3)
         owner = UserFactory()
-        for count in (BATCH, 1):  # of one moment, and a later one
-            rows = [FileFactory.build(owner=owner, state=State.PENDING, uploaded_at=NOON - 2 * HOUR + count * SECOND)]
-            rows += FileFactory.build_batch(count - 1, owner=owner, state=State.PENDING, uploaded_at=NOON - 2 * HOUR)
-            File.objects.bulk_create(rows)
-        assert sweep() == Swept(uploads=BATCH + 1)
+        times = [NOON - 2 * HOUR] * 5 + [NOON - 2 * HOUR + SECOND] * 2
+        for time in times:
+            pending(NOON - time, owner=owner)
+        assert [file.uploaded_at for file in sweeping._each(File.objects.all(), NOON + HOUR)] == times
+        assert sweep() == Swept(uploads=7)
         assert File.objects.count() == 0
 
 
@@ -120,6 +118,22 @@ class TestDeletions:
         bucket.faults.clear()
         assert sweep() == Swept(deletions=1)
         assert (objects.all_keys(), File.objects.count(), quotas.used(file.owner_id or "")) == ([], 0, 0)
+
+    def test_a_deletion_is_no_error_where_too_little_was_booked(self) -> None:
+        file = FileFactory(size=500, booked=False)
+        Usage.objects.create(owner=file.owner, used_bytes=499)
+        assert files.delete(file=file, by=None)
+        assert (quotas.used(file.owner_id or ""), File.objects.count()) == (0, 0)
+
+    def test_a_deletion_asks_a_store_that_fails_once(self, bucket: FaultyStorage) -> None:
+        """Somebody waits meanwhile: the others are left to the job."""
+        owner = UserFactory()
+        rows = sorted((FileFactory(owner=owner) for _ in range(3)), key=lambda file: file.pk)
+        objects.put(*rows)
+        bucket.faults[f"remove {rows[0].key}"] = StorageFailed
+        assert files.delete_all(owner=owner, files=rows) == 3
+        assert objects.all_keys() == sorted(row.key for row in rows)
+        assert sweep() == Swept(deletions=2, failed=1)
 
     def test_so_are_those_of_users_who_are_gone(self, bucket: FaultyStorage) -> None:
         file = FileFactory(size=500)
@@ -163,14 +177,6 @@ class TestLeftovers:
         assert sweep() == Swept(leftovers=2)
         assert [path.name for directory in directories for path in directory.iterdir()] == ["young", "young"]
 
-    def test_the_store_being_down_does_not_keep_them(self, bucket: FaultyStorage) -> None:
-        deleted()
-        bucket.faults["remove"] = StorageFailed
-        leftover = storage.incoming_directory() / "old"
-        leftover.touch()
-        objects.age(leftover, NOON - 2 * HOUR)
-        assert sweep() == Swept(failed=1, leftovers=1)
-
 
 class SweptStorage(FaultyStorage):
     """The sweep comes while the object is being written, or right behind that."""
@@ -184,10 +190,25 @@ class SweptStorage(FaultyStorage):
 
     def _sweep(self) -> None:
         later = NOON + HOUR + SECOND
-        assert sweeping.sweep(now=later, until=later) == Swept(uploads=1)
+        assert sweeping.sweep(now=later, until=later).uploads == 1
 
 
+@pytest.mark.embedded
 class TestRaces:
+    def test_an_upload_that_was_swept_up_while_the_store_failed_is_not_stored(
+        self, settings: Settings, bucket_directory: Path
+    ) -> None:
+        """Its row stays until its object is removed, and its bytes are given back already."""
+        bucket = objects.faulty(settings, bucket_directory, SweptStorage)
+        owner = UserFactory()
+        bucket.faults |= {"sweep behind": Exception, "remove": StorageFailed}
+        with pytest.raises(UploadFailed):
+            objects.upload(owner, objects.picture(), NOON)
+        assert (quotas.used(owner.pk), File.objects.get().state) == (0, State.DELETED)
+        bucket.faults.clear()
+        assert sweep() == Swept(deletions=1)
+        assert (File.objects.count(), objects.all_keys()) == (0, [])
+
     @pytest.mark.parametrize("moment", ["sweep before", "sweep behind"])
     def test_an_upload_that_ends_when_it_is_swept_up_leaves_nothing(
         self, settings: Settings, bucket_directory: Path, moment: str
@@ -202,7 +223,7 @@ class TestRaces:
     def test_each_upload_is_either_stored_or_taken_back(self) -> None:
         """The end of an upload is one conditional UPDATE, the sweep's beginning another."""
         owner = UserFactory()
-        rows = [pending(2 * HOUR, owner=owner, size=10) for _ in range(24)]
+        rows = [pending(2 * HOUR, owner=owner, size=10) for _ in range(12)]
         objects.put(*rows)
 
         def act(number: int) -> int:
@@ -220,21 +241,22 @@ class TestRaces:
 
     def test_two_sweeps_give_the_bytes_back_once(self) -> None:
         owner = UserFactory()
-        rows = [pending(2 * HOUR, owner=owner) for _ in range(12)]
+        rows = [pending(2 * HOUR, owner=owner) for _ in range(6)]
         FileFactory(owner=owner, size=5)
         objects.put(*rows)
         swept = together(2, lambda _: sweep())
-        assert (sum(one.uploads for one in swept), [one.failed for one in swept]) == (12, [0, 0])
+        assert (sum(one.uploads for one in swept), [one.failed for one in swept]) == (6, [0, 0])
         assert (quotas.used(owner.pk), objects.all_keys()) == (5, [])
 
 
+@pytest.mark.embedded
 class TestCosts:
     def test_nothing_to_do_is_two_queries(self) -> None:
         FileFactory()
         assert statements.names(sweep) == ["SELECT imagehost_file"] * 2
 
-    @pytest.mark.parametrize("count", [1, 10])
-    def test_an_upload_is_three_and_a_deletion_one(self, count: int) -> None:
+    def test_an_upload_is_three_and_a_deletion_one(self) -> None:
+        count = 3
         for _ in range(count):
             pending(2 * HOUR)
         upload = ["UPDATE imagehost_file", "UPDATE imagehost_usage", "DELETE imagehost_file"]
