@@ -6,12 +6,11 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from allauth.account import app_settings
-from allauth.account.authentication import AUTHENTICATION_METHODS_SESSION_KEY
 from django.test import Client
 from lxml import html
 
 from accounts.models import AuditEvent, LinkedAccount, User
-from tests.factories.accounts import PASSWORD
+from tests.dashboard.signing_in import browser_of
 
 PAGE = "/accounts/3rdparty/"
 LINK_CHAT, CHAT_CALLBACK = "/accounts/chat/login/", "/accounts/chat/login/callback/"
@@ -24,13 +23,10 @@ Answer = Any
 
 
 def signed_in(user: User, *, has_confirmed: bool = True) -> Client:
-    """Through the pages, just now; not `has_confirmed`: so long ago that changes want the password once more."""
+    """Not `has_confirmed`: the password was typed so long ago that changes ask for it again."""
     browser = Client()
-    browser.post("/accounts/login/", {"login": user.username, "password": PASSWORD})
-    if not has_confirmed:
-        session = browser.session
-        session[AUTHENTICATION_METHODS_SESSION_KEY][-1]["at"] -= app_settings.REAUTHENTICATION_TIMEOUT
-        session.save()
+    age = 0 if has_confirmed else app_settings.REAUTHENTICATION_TIMEOUT
+    browser.cookies = browser_of(user, password_age=age).client.cookies
     return browser
 
 

@@ -8,44 +8,64 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount, SocialToken
+from allauth.socialaccount.providers.base import ProviderException
 from django.contrib.sessions.models import Session
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import linking
+from accounts import link_flow, linking
+from accounts.chat_provider import adapter
 from accounts.models import LinkedAccount, User
-from tests.accounts import chat_platform, linking_pages
-from tests.accounts.chat_platform import (
-    ADA,
-    CLIENT_ID,
-    HASH,
-    ID,
-    ME_PATH,
-    NOT_ANSWERING,
-    SECRET,
-    TOKEN_PATH,
-    back,
-    begun,
-    link,
-)
-from tests.accounts.linking_pages import CHAT_CALLBACK, LINK_CHAT, PAGE, SITE, events, linked, said
-from tests.accounts.scripted import Scripted, of_json
+from tests.accounts import linking_pages, scripted
+from tests.accounts.linking_pages import CHAT_CALLBACK, LINK_CHAT, PAGE, SITE, Answer, events, linked, said
+from tests.accounts.scripted import BROKEN, Reply, Scripted, of_json
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 CHAT = LinkedAccount.Kind.CHAT
+ID, HASH = "80351110224678912", "8342729096ea3675442027381ff50dfe"
+CLIENT_ID, SECRET = "268473310000000001", "the-secret-of-the-platform"
+TOKEN_PATH, ME_PATH = "/api/v10/oauth2/token", "/api/v10/users/@me"
+ADA: dict[str, Any] = {"id": ID, "username": "ada", "avatar": HASH, "discriminator": "0", "global_name": "Ada L."}
+NOT_ANSWERING = "The chat platform does not answer as it should at the moment. Nothing was changed; try again later."
 TOO_LATE = "This took too long, or was begun elsewhere. Nothing was changed; try again."
 
 
 @pytest.fixture
 def platform(settings: Settings) -> Iterator[Scripted]:
-    with chat_platform.running(settings) as platform:
+    """A chat platform on which Ada has an account; the settings point to it."""
+    with scripted.running() as platform:
+        settings.CHAT_CDN_URL = "https://cdn.chat.example"
+        settings.CHAT = replace(
+            settings.CHAT,
+            api_url=f"{platform.url}/api/v10",
+            oauth_authorize_url="https://chat.example/oauth2/authorize",
+            oauth_client_id=CLIENT_ID,
+            oauth_client_secret=SECRET,
+        )
+        platform.replies[TOKEN_PATH] = of_json({"access_token": "the-access-token", "token_type": "Bearer"})
+        platform.replies[ME_PATH] = of_json(ADA)
         yield platform
+
+
+def begun(browser: Client) -> str:
+    """The state of a linking that has begun."""
+    return linking_pages.query_of(browser.post(LINK_CHAT))["state"]
+
+
+def back(browser: Client, **query: str) -> Answer:
+    """From the platform."""
+    return browser.get(CHAT_CALLBACK, query)
+
+
+def link(browser: Client) -> Answer:
+    return back(browser, state=begun(browser), code="the-code")
 
 
 @pytest.fixture
@@ -116,64 +136,34 @@ def test_nothing_of_it_is_kept_elsewhere(browser: Client, user: User, platform: 
 
 
 @pytest.mark.parametrize(
-    ("avatar", "end"),
+    ("changes", "found"),
     [
-        (HASH, f"/avatars/{ID}/{HASH}.png"),
-        (f"a_{HASH}", f"/avatars/{ID}/a_{HASH}.gif"),
-        (None, ""),
-        ("", ""),
-        (5, ""),
-        (["a"], ""),
-        ("../../x", ""),
-        ("a" * 101, ""),
-        ("a\x00", ""),
-        ("https://evil.example/x", ""),
+        ({}, {"avatar_url": f"https://cdn.chat.example/avatars/{ID}/{HASH}.png"}),
+        ({"avatar": f"a_{HASH}"}, {"avatar_url": f"https://cdn.chat.example/avatars/{ID}/a_{HASH}.gif"}),
+        *(({"avatar": avatar}, {"avatar_url": ""}) for avatar in (None, 5, "../../x", "a" * 101, "a\x00")),
+        ({"avatar": "", "username": " A\x00d\ud800a\n"}, {"name": "Ada", "avatar_url": ""}),
+        ({"avatar": "", "username": "é" * 200}, {"name": "é" * 128, "avatar_url": ""}),
+        ({"avatar": "", "id": "9" * 17}, {"id": "9" * 17, "avatar_url": ""}),
+        ({"avatar": "", "id": "1" + "0" * 18}, {"id": "1" + "0" * 18, "avatar_url": ""}),
     ],
 )
-def test_the_picture_is_at_the_platforms_cdn(
-    browser: Client, user: User, platform: Scripted, avatar: object, end: str
+def test_an_account_is_read_from_the_answer(
+    settings: Settings, changes: dict[str, object], found: dict[str, str]
 ) -> None:
-    platform.replies[ME_PATH] = of_json({**ADA, "avatar": avatar})
-    link(browser)
-    assert linked(user) == [("CHAT", ID, "ada", end and f"https://cdn.chat.example{end}")]
-
-
-@pytest.mark.parametrize(
-    ("name", "kept"),
-    [("ada", "ada"), (" A\x00d\ud800a\n", "Ada"), ("é" * 200, "é" * 128), ("<b>", "<b>"), ("👩\u200d💻", "👩\u200d💻")],
-)
-def test_a_name_loses_what_cannot_be_kept(
-    browser: Client, user: User, platform: Scripted, name: str, kept: str
-) -> None:
-    platform.replies[ME_PATH] = of_json({**ADA, "username": name})
-    link(browser)
-    assert [row[2] for row in linked(user)] == [kept]
-    assert browser.get(PAGE).status_code == 200
-
-
-@pytest.mark.parametrize("external_id", ["9" * 17, "1" + "0" * 18])
-def test_an_id_has_17_to_19_digits(browser: Client, user: User, platform: Scripted, external_id: str) -> None:
-    platform.replies[ME_PATH] = of_json({**ADA, "id": external_id})
-    link(browser)
-    assert [row[1] for row in linked(user)] == [external_id]
+    settings.CHAT_CDN_URL = "https://cdn.chat.example"
+    assert adapter._account({**ADA, **changes}) == {"id": ID, "name": "ada", **found}
 
 
 @pytest.mark.parametrize(
     "changes",
     [
-        *(
-            {"id": value}
-            for value in (None, int(ID), "", "9" * 16, "9" * 20, "0" * 17, "٩" * 17, f"{ID}\n", [ID], "ada")
-        ),
-        *({"username": name} for name in (None, "", "  ", "\x00", 5, ["ada"])),
+        *({"id": value} for value in (None, int(ID), "9" * 16, "9" * 20, "0" * 17, "٩" * 17, f"{ID}\n")),
+        *({"username": name} for name in (None, "  ", "\x00", 5)),
     ],
 )
-def test_an_account_without_a_good_id_and_a_name_is_not_linked(
-    browser: Client, user: User, platform: Scripted, changes: dict[str, object]
-) -> None:
-    platform.replies[ME_PATH] = of_json({**ADA, **changes})
-    assert said(browser, link(browser)) == NOT_ANSWERING
-    assert linked(user) == []
+def test_an_answer_without_a_good_id_and_a_name_is_no_account(changes: dict[str, object]) -> None:
+    with pytest.raises(ProviderException):
+        adapter._account({**ADA, **changes})
 
 
 @pytest.mark.parametrize(
@@ -191,18 +181,11 @@ def test_a_person_who_comes_back_without_a_code_is_told_why(
     assert (linked(user), platform.asked) == ([], [])
 
 
-@pytest.mark.parametrize("state", ["", "wrong", "\x01", "x" * 5000])
-def test_a_state_that_this_session_did_not_begin_is_refused(
-    browser: Client, user: User, platform: Scripted, state: str
-) -> None:
+def test_a_state_that_this_session_did_not_begin_is_refused(browser: Client, user: User, platform: Scripted) -> None:
     begun(browser)
-    assert said(browser, back(browser, state=state, code="the-code")) == TOO_LATE
-    assert (linked(user), platform.asked) == ([], [])
-
-
-def test_the_state_of_another_person_is_refused(browser: Client, user: User, platform: Scripted) -> None:
-    state = begun(linking_pages.signed_in(UserFactory()))
-    assert said(browser, back(browser, state=state, code="the-code")) == TOO_LATE
+    of_another_user = begun(linking_pages.signed_in(UserFactory()))
+    for state in ("wrong", "\x01", of_another_user):
+        assert said(browser, back(browser, state=state, code="the-code")) == TOO_LATE
     assert (linked(user), platform.asked) == ([], [])
 
 
@@ -214,7 +197,7 @@ def test_a_state_counts_once(browser: Client, platform: Scripted) -> None:
     assert platform.asked == []
 
 
-@pytest.mark.parametrize(("seconds", "count"), [(590, 1), (610, 0)])
+@pytest.mark.parametrize(("seconds", "count"), [(595, 1), (605, 0)])
 def test_a_state_lives_ten_minutes(browser: Client, user: User, seconds: int, count: int) -> None:
     state = begun(browser)
     with time_machine.travel(timedelta(seconds=seconds)):
@@ -250,3 +233,55 @@ def test_the_button_is_a_post_with_a_token(user: User, platform: Scripted) -> No
     assert Client().put(LINK_CHAT).status_code == 405
     assert Client().post(CHAT_CALLBACK).status_code == 405
     assert Client().head(CHAT_CALLBACK).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("path", "reply"),
+    [
+        (TOKEN_PATH, BROKEN["refused"]),
+        (TOKEN_PATH, BROKEN["a list"]),
+        (ME_PATH, BROKEN["down"]),
+        (ME_PATH, BROKEN["half of it"]),
+        (ME_PATH, BROKEN["sent elsewhere"]),
+    ],
+)
+def test_an_outage_is_said_and_changes_nothing(
+    browser: Client, user: User, platform: Scripted, path: str, reply: Reply
+) -> None:
+    linking.link(user=user, kind=CHAT, external_id="9" * 18, name="earlier", by=user)
+    platform.replies[path] = reply
+    assert said(browser, link(browser)) == NOT_ANSWERING
+    assert linked(user) == [("CHAT", "9" * 18, "earlier", "")]
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_an_answer_that_is_no_object_is_an_outage(platform: Scripted, name: str) -> None:
+    platform.replies[ME_PATH] = BROKEN[name]
+    url = f"{platform.url}{ME_PATH}"
+    if name in {"an empty object", "no header of the length"}:
+        assert adapter._asked("GET", url) == {}
+    else:
+        with pytest.raises(ProviderException):
+            adapter._asked("GET", url)
+
+
+@pytest.mark.parametrize("token", [5, "", "a\r\nX: y", "ä", "x" * 5000])
+def test_a_token_that_is_none_is_an_outage(browser: Client, platform: Scripted, token: object) -> None:
+    platform.replies[TOKEN_PATH] = of_json({"access_token": token})
+    assert said(browser, link(browser)) == NOT_ANSWERING
+
+
+def test_a_platform_that_is_silent_is_not_waited_for_long(
+    browser: Client, platform: Scripted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link_flow, "SECONDS", 0.1)
+    platform.replies[ME_PATH] = Reply(200, b"", is_silent=True)
+    assert said(browser, link(browser)) == NOT_ANSWERING
+
+
+def test_nothing_secret_is_logged(browser: Client, platform: Scripted, caplog: pytest.LogCaptureFixture) -> None:
+    platform.replies[ME_PATH] = of_json({"the-answer": "the-access-token"}, 401)
+    link(browser)
+    assert [record.getMessage() for record in caplog.records] == [
+        "The chat platform gave no account to link: status 401"
+    ]

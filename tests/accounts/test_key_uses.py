@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from django.db import OperationalError, connection
@@ -12,13 +12,13 @@ from django.utils import timezone
 
 from accounts import key_uses
 from accounts.key_uses import LastUses
-from accounts.models import ApiKey, Permission
+from accounts.models import ApiKey, KeyDay, Permission
 from tests.accounts.calls import SECRET, call
-from tests.support.threads import together
 from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.support.threads import together
 
 Wait = Callable[[float], None]
-HOUR = timedelta(hours=1)
+HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.accounts.api_urls"), pytest.mark.usefixtures("fresh")]
 
 
@@ -66,20 +66,14 @@ def test_a_refill_replaces_what_is_left_and_adds_nothing() -> None:
     assert state(key) == (9, now)
 
 
-def test_a_refill_that_was_never_made_counts_from_the_keys_beginning() -> None:
+def test_a_refill_that_was_never_made_counts_from_the_creation_of_the_key() -> None:
     key = key_with(0, refill=10)
     assert not key_uses.take(key.pk, now=key.created_at + HOUR - timedelta(microseconds=1))
     assert key_uses.take(key.pk, now=key.created_at + HOUR)
     assert state(key) == (9, key.created_at + HOUR)
-
-
-def test_a_key_without_a_quota_is_left_alone() -> None:
-    key = key_with(None)
-    assert key_uses.take(key.pk, now=timezone.now())
-    assert state(key) == (None, None)
-
-
-def test_a_key_that_is_gone_has_no_use_left() -> None:
+    unlimited = ApiKeyFactory()
+    assert key_uses.take(unlimited.pk, now=timezone.now())
+    assert state(unlimited) == (None, None)
     assert not key_uses.take(0, now=timezone.now())
 
 
@@ -92,12 +86,13 @@ def test_a_quota_costs_one_statement_more() -> None:
     assert len([query for query in captured.captured_queries if "UPDATE" in query["sql"]]) == 1
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("uses", "refill", "passing"), [(25, None, 25), (0, 25, 25), (3, 25, 25), (0, None, 0)])
-def test_16_callers_take_exactly_what_there_is(uses: int, refill: int | None, passing: int) -> None:
+@pytest.mark.parametrize(("uses", "refill", "passing"), [(15, None, 15), (3, 15, 15)])
+def test_8_callers_take_exactly_what_there_is(uses: int, refill: int | None, passing: int) -> None:
     now = timezone.now()
     key = key_with(uses, refill=refill, refilled_at=now - HOUR if refill else None)
-    taken = together(16, lambda _: [key_uses.take(key.pk, now=now) for _ in range(3)])
+    taken = together(8, lambda _: [key_uses.take(key.pk, now=now) for _ in range(3)])
     assert sum(took for each in taken for took in each) == passing
     assert state(key)[0] == 0
 
@@ -106,6 +101,7 @@ def last_used(*keys: ApiKey) -> list[datetime | None]:
     return [ApiKey.objects.get(pk=key.pk).last_used_at for key in keys]
 
 
+@pytest.mark.embedded
 def test_the_last_uses_and_the_days_are_written_by_a_statement_each_a_minute_later() -> None:
     uses, now = LastUses(), timezone.now()
     owner = UserFactory()
@@ -125,6 +121,7 @@ def test_the_last_uses_and_the_days_are_written_by_a_statement_each_a_minute_lat
     assert captured.captured_queries == []
 
 
+@pytest.mark.embedded
 def test_a_later_use_that_another_process_wrote_stays() -> None:
     now = timezone.now()
     key = ApiKeyFactory(last_used_at=now + timedelta(seconds=30))
@@ -145,30 +142,6 @@ def test_requests_write_when_their_key_was_used(wait: Wait) -> None:
     assert last_used(key) == [began + timedelta(seconds=30)]
 
 
-@pytest.mark.parametrize("spoiled", [{"is_enabled": False}, {"remaining_uses": 0}, {"permissions": []}])
-def test_a_refused_request_is_no_use(wait: Wait, spoiled: dict[str, object]) -> None:
-    key = key_with(None)
-    ApiKey.objects.filter(pk=key.pk).update(**spoiled)
-    for _ in range(3):
-        assert call().status_code in {401, 403}
-        wait(61)
-    assert last_used(key) == [None]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_no_use_that_threads_note_is_lost_and_one_of_them_writes() -> None:
-    now = timezone.now()
-    owner = UserFactory()
-    keys = [ApiKeyFactory(owner=owner) for _ in range(8)]
-    uses = LastUses()
-    together(8, lambda number: uses.note(keys[number].pk, now=now))
-    together(8, lambda number: uses.note(keys[number].pk, now=now + timedelta(seconds=60)))
-    written = last_used(*keys)
-    assert now in written
-    uses.note(keys[0].pk, now=now + timedelta(seconds=120))
-    assert all(moment is not None for moment in last_used(*keys))
-
-
 def test_uses_that_cannot_be_written_refuse_nobody(caplog: pytest.LogCaptureFixture) -> None:
     def fail(*arguments: object) -> None:
         raise OperationalError("the database is busy")
@@ -178,3 +151,73 @@ def test_uses_that_cannot_be_written_refuse_nobody(caplog: pytest.LogCaptureFixt
     with connection.execute_wrapper(fail):
         uses.note(2, now=now + timedelta(seconds=60))
     assert [record.getMessage() for record in caplog.records] == ["The last uses of 1 keys could not be written."]
+
+
+def days_of(key: ApiKey) -> list[tuple[date, int]]:
+    return list(KeyDay.objects.filter(key=key).order_by("day").values_list("day", "count"))
+
+
+@pytest.mark.embedded
+def test_requests_are_added_to_what_is_written_already() -> None:
+    now, key = datetime(2026, 5, 4, 12, tzinfo=UTC), ApiKeyFactory()
+    for start in (now, now + 10 * MINUTE):  # two processes, or two minutes of one
+        uses = LastUses()
+        for second in range(3):
+            uses.note(key.pk, now=start + timedelta(seconds=second))
+        uses.note(key.pk, now=start + MINUTE)
+    assert days_of(key) == [(date(2026, 5, 4), 6)]
+
+
+def test_a_day_ends_at_midnight_utc() -> None:
+    midnight, key, uses = datetime(2026, 5, 5, tzinfo=UTC), ApiKeyFactory(), LastUses()
+    uses.note(key.pk, now=midnight - timedelta(microseconds=1))
+    uses.note(key.pk, now=midnight)
+    uses.note(key.pk, now=midnight + MINUTE)
+    assert days_of(key) == [(date(2026, 5, 4), 1), (date(2026, 5, 5), 1)]
+
+
+@pytest.mark.embedded
+def test_a_key_that_was_deleted_meanwhile_spoils_nothing() -> None:
+    now, uses = timezone.now(), LastUses()
+    gone, key = ApiKeyFactory(), ApiKeyFactory()
+    uses.note(gone.pk, now=now)
+    uses.note(key.pk, now=now)
+    gone.delete()
+    uses.note(key.pk, now=now + MINUTE)
+    assert days_of(key) == [(now.date(), 1)]
+    assert KeyDay.objects.count() == 1
+
+
+@pytest.mark.parametrize("refused", [{"is_enabled": False}, {"remaining_uses": 0}, {"permissions": []}])
+def test_answered_requests_count_and_refused_ones_do_not(wait: Wait, refused: dict[str, object]) -> None:
+    key = ApiKeyFactory(secret=SECRET, permissions=[Permission.LOOKUP_PRESENCE])
+    other = ApiKeyFactory(secret="another-one", **{"permissions": [Permission.LOOKUP_PRESENCE], **refused})
+    assert [call().status_code for _ in range(2)] == [200, 200]
+    assert call(secret="another-one").status_code in {401, 403}
+    wait(61)
+    assert call().status_code == 200
+    assert [count for _, count in days_of(key)] == [2]
+    assert days_of(other) == []
+    assert last_used(other) == [None]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_no_count_is_lost_among_threads() -> None:
+    now, owner, uses = timezone.now(), UserFactory(), LastUses()
+    keys = [ApiKeyFactory(owner=owner) for _ in range(2)]
+
+    def note_a_hundred(number: int) -> None:
+        for _ in range(100):
+            uses.note(keys[number % 2].pk, now=now)
+
+    together(4, note_a_hundred)
+    uses.note(keys[0].pk, now=now + MINUTE)
+    assert [days_of(key)[0][1] for key in keys] == [200, 200]
+
+
+def test_days_of_long_ago_are_forgotten() -> None:
+    now, key = timezone.now(), ApiKeyFactory()
+    for age in (0, 90, 91, 300):
+        KeyDay.objects.create(key=key, day=now.date() - timedelta(days=age), count=1)
+    assert key_uses.delete_old_days(now) == 2
+    assert [(now.date() - day).days for day, _ in days_of(key)] == [90, 0]

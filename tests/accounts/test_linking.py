@@ -73,11 +73,12 @@ class TestRefresh:
         self, user: User, told: list[User]
     ) -> None:
         linked = LinkedAccountFactory(user=user, kind=CHAT, name="ada", avatar_url="")
-        outcomes = [_refresh(linked.external_id, "ada_l", "https://cdn.example/1.png") for _ in range(2)]
+        outcomes = [_refresh(linked.external_id, "ada_l", "") for _ in range(2)]
+        outcomes.append(_refresh(linked.external_id, "ada_l", "https://cdn.example/1.png"))
         linked.refresh_from_db()
-        assert outcomes == [True, False]  # the second time it is no news
+        assert outcomes == [True, False, True]  # the second time it is no news
         assert (linked.name, linked.avatar_url) == ("ada_l", "https://cdn.example/1.png")
-        assert told == [user]
+        assert told == [user, user]
         assert not AuditEvent.objects.exists()
 
     @pytest.mark.parametrize(

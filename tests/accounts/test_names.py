@@ -1,29 +1,28 @@
 """Usernames, aliases and reserved words: one namespace, without regard to case."""
 
+from datetime import timedelta
+
 import pytest
+import time_machine
 from django.core.exceptions import ValidationError
 from django.db import DatabaseError, IntegrityError, transaction
 
+from accounts import users
 from accounts.models import Name, User
 from accounts.models.names import RESERVED_NAMES
 from accounts.signup import AccountAdapter
+from tests.accounts.moments import NOON
 from tests.factories.accounts import AliasFactory, UserFactory
 
 pytestmark = pytest.mark.django_db
 
-ALLOWED = ["a", "0", "Ada", "ada-lovelace", "ada_lovelace", "ada.lovelace", "-", "_", "x" * 32]
+ALLOWED = ["a", "0", "Ada-love_lace.x", "x" * 32]
 REFUSED = {
     "empty": "",
     "33 characters": "x" * 33,
     "space": "ada lovelace",
-    "at sign": "ada@example.org",
-    "slash": "ada/lovelace",
-    "percent": "ada%20",
     "trailing newline": "ada\n",
-    "leading newline": "\nada",
-    "accent": "\u00e9a",
     "full-width letter": "\uff41da",
-    "dotless i": "ada\u0131",
     "long s": "\u017fystem",
     "kelvin sign": "\u212aelvin",
     "zero-width space": "ada\u200b",
@@ -54,6 +53,7 @@ def test_a_name_of_allowed_characters_is_taken_as_it_was_typed(name: str) -> Non
     assert names() == [(name.upper(), name, name)]
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("name", REFUSED.values(), ids=REFUSED.keys())
 def test_a_name_with_other_characters_is_refused_by_the_form_and_by_the_database(name: str) -> None:
     with pytest.raises(ValidationError) as refusal:
@@ -66,7 +66,7 @@ def test_a_name_with_other_characters_is_refused_by_the_form_and_by_the_database
     assert names() == []
 
 
-@pytest.mark.parametrize("name", [*DOCUMENTED_RESERVED, "ADMIN", "Login", ".Well-Known"])
+@pytest.mark.parametrize("name", ["api", "..", "Login", ".Well-Known"])
 def test_a_reserved_name_is_refused_by_the_form_and_by_the_database(name: str) -> None:
     with pytest.raises(ValidationError) as refusal:
         AccountAdapter().clean_username(name)
@@ -77,12 +77,13 @@ def test_a_reserved_name_is_refused_by_the_form_and_by_the_database(name: str) -
 
 
 def test_every_reserved_name_could_otherwise_be_a_name() -> None:
+    assert set(DOCUMENTED_RESERVED) <= set(RESERVED_NAMES)
     for name in RESERVED_NAMES:
         assert AccountAdapter().clean_username(name, shallow=True) == name
 
 
 @pytest.mark.parametrize("taken_as", ["username", "alias"])
-@pytest.mark.parametrize("wanted", ["Ada", "ada", "ADA"])
+@pytest.mark.parametrize("wanted", ["Ada", "aDA"])
 def test_a_taken_name_is_refused_in_any_case_by_the_form_and_by_the_database(taken_as: str, wanted: str) -> None:
     if taken_as == "username":
         UserFactory(username="Ada")
@@ -97,18 +98,22 @@ def test_a_taken_name_is_refused_in_any_case_by_the_form_and_by_the_database(tak
     assert names() == before
 
 
-def test_an_alias_cannot_be_a_username_of_somebody_else() -> None:
-    UserFactory(username="Ada")
-    with pytest.raises(IntegrityError), transaction.atomic():
-        AliasFactory(name="aDA")
-    assert AliasFactory(name="Countess").key == "COUNTESS"
-
-
-@pytest.mark.parametrize("wanted", ["Ada", "ada", "ADA"])
-def test_a_user_is_found_by_its_username_in_any_case(wanted: str) -> None:
+def test_a_user_is_found_by_its_username_in_any_case() -> None:
     user = UserFactory(username="Ada")
-    assert User.objects.by_username(wanted).get() == user
-    assert User.objects.get_by_natural_key(wanted) == user
+    assert User.objects.by_username("ADA").get() == User.objects.get_by_natural_key("ada") == user
+
+
+def test_the_next_rename_is_possible_from_the_moment_that_the_page_tells() -> None:
+    with time_machine.travel(NOON, tick=False) as clock:
+        user = users.rename(user=(ada := UserFactory(username="Ada")), username="Grace", by=ada)
+        again_at = users.renamable_at(user)
+        assert again_at == NOON + timedelta(days=5)
+        clock.move_to(again_at - timedelta(microseconds=1))
+        with pytest.raises(ValidationError, match="every 5 days"):
+            users.rename(user=user, username="Alan", by=user)
+        clock.move_to(again_at)
+        assert users.renamable_at(user) is None
+        assert users.rename(user=user, username="Alan", by=user).username == "Alan"
 
 
 def test_a_rename_moves_the_name_and_frees_the_old_one() -> None:
@@ -125,15 +130,6 @@ def test_a_rename_may_change_nothing_but_the_case() -> None:
     user.username = "ADA"
     user.save(update_fields=["username"])
     assert names() == [("ADA", "ADA", "ADA")]
-
-
-def test_a_rename_to_a_taken_name_changes_nothing() -> None:
-    UserFactory(username="Grace")
-    user = UserFactory(username="Ada")
-    user.username = "grace"
-    with pytest.raises(IntegrityError), transaction.atomic():
-        user.save()
-    assert names() == [("ADA", "Ada", "Ada"), ("GRACE", "Grace", "Grace")]
 
 
 def test_a_deleted_user_frees_its_username_and_its_aliases() -> None:

@@ -8,8 +8,8 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.signup import LOGIN_HINT
+from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 from tests.support.browser import Browser
-from tests.factories.accounts import PASSWORD, UserFactory
 
 pytestmark = pytest.mark.django_db
 
@@ -20,9 +20,7 @@ def sign_in(login: str, password: str = PASSWORD, browser: Browser | None = None
     return (browser or Browser()).open("/accounts/login/").submit(login=login, password=password)
 
 
-@pytest.mark.parametrize(
-    "login", ["Ada", "ada", "ADA", " Ada ", "ada@example.org", "Ada@Example.ORG", "ADA@EXAMPLE.ORG"]
-)
+@pytest.mark.parametrize("login", ["Ada", " aDA ", "ada@example.org", "Ada@Example.ORG"])
 def test_a_user_signs_in_by_name_or_address_in_any_case(login: str) -> None:
     user = UserFactory(username="Ada", email="ada@example.org")
     assert sign_in(login).user() == user
@@ -32,11 +30,9 @@ def test_a_user_signs_in_by_name_or_address_in_any_case(login: str) -> None:
     ("login", "password"),
     [
         ("Ada", "wrong horse"),
-        ("Ada", PASSWORD.upper()),
         ("Ada", PASSWORD + " "),
         ("ada@example.org", "wrong horse"),
         ("nobody", PASSWORD),
-        ("nobody@example.org", PASSWORD),
         ("\u0391da", PASSWORD),
     ],
 )
@@ -49,8 +45,6 @@ def test_a_wrong_name_or_password_gets_one_and_the_same_error(login: str, passwo
 
 
 def test_an_alias_does_not_sign_in() -> None:
-    from tests.factories.accounts import AliasFactory
-
     AliasFactory(name="Countess", user=UserFactory(username="Ada"))
     assert sign_in("Countess").user() is None
 
@@ -94,36 +88,10 @@ def test_a_banned_user_cannot_sign_in() -> None:
     assert browser.response.request["PATH_INFO"] == "/accounts/inactive/"
 
 
-def test_a_session_ends_when_its_user_is_banned() -> None:
-    user = UserFactory(username="Ada")
-    browser = sign_in("Ada")
-    assert browser.user() == user
-    user.is_active = False
-    user.save()
-    assert browser.open("/accounts/email/").response.request["PATH_INFO"] == "/accounts/login/"
-
-
-def test_the_login_form_is_a_plain_post_without_script() -> None:
-    browser = Browser().open("/accounts/login/")
-    form = browser.form("password")
-    assert (form.method, form.action) == ("POST", "/accounts/login/")
-    assert sorted(form.fields.keys()) == ["csrfmiddlewaretoken", "login", "password"]
-    assert (form.inputs["login"].get("autocomplete"), form.inputs["password"].type) == ("username webauthn", "password")
-
-
-def test_a_post_without_the_token_of_the_form_signs_nobody_in() -> None:
-    UserFactory(username="Ada")
-    client = Client(enforce_csrf_checks=True)
-    response = client.post("/accounts/login/", {"login": "Ada", "password": PASSWORD})
-    assert response.status_code == 403
-    assert "_auth_user_id" not in client.session
-
-
 def test_a_sign_in_leads_back_to_where_it_started_and_nowhere_else() -> None:
     UserFactory(username="Ada")
     for wanted, led_to in (
         ("/accounts/email/", "/accounts/email/"),
-        ("https://evil.example/", "/dashboard/"),
         ("//evil.example/", "/dashboard/"),
         ("", "/dashboard/"),
     ):
@@ -131,25 +99,14 @@ def test_a_sign_in_leads_back_to_where_it_started_and_nowhere_else() -> None:
         assert (response.status_code, response["Location"]) == (302, led_to)
 
 
-@pytest.mark.parametrize(("hint", "filled"), [("ada@example.org", "ada@example.org"), (None, ""), ('"><b>', '"><b>')])
-def test_the_hint_of_the_app_fills_the_login_field(hint: str | None, filled: str) -> None:
-    browser = Browser()
-    if hint is not None:
-        session = browser.client.session
-        session[LOGIN_HINT] = hint
-        session.save()
-        browser.client.cookies["sessionid"] = str(session.session_key)
-    form = browser.open("/accounts/login/").form("password")
-    assert (form.fields["login"] or "") == filled
-
-
-def test_the_session_gets_a_new_key_at_sign_in() -> None:
+def test_the_hint_of_the_app_fills_the_login_field_and_the_session_gets_a_new_key() -> None:
     UserFactory(username="Ada")
     browser = Browser()
     session = browser.client.session
-    session[LOGIN_HINT] = "Ada"
+    session[LOGIN_HINT] = '"><b>'
     session.save()
     browser.client.cookies["sessionid"] = before = str(session.session_key)
+    assert browser.open("/accounts/login/").form("password").fields["login"] == '"><b>'
     sign_in("Ada", browser=browser)
     assert browser.client.cookies["sessionid"].value not in {"", before}
 

@@ -13,9 +13,9 @@ from django.db import connection
 from django.test import Client
 
 from accounts.models import Name, User
+from tests.factories.accounts import PASSWORD, UserFactory
 from tests.support.browser import Browser
 from tests.support.threads import together
-from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 
 ADA = {"username": "Ada", "email": "ada@example.org", "password1": PASSWORD}
 ACTIVATE = "/accounts/2fa/totp/activate/"
@@ -58,21 +58,11 @@ def test_nobody_types_again_the_password_of_a_fresh_account(
 
 
 @pytest.mark.django_db
-def test_a_wrong_code_confirms_nothing(mailoutbox: list[EmailMessage]) -> None:
-    browser = sign_up()
-    browser.submit(code="ZZZZZZ")
-    assert browser.errors() == ["Incorrect code."]
-    assert browser.user() is None
-    assert not EmailAddress.objects.get().verified
-    browser.submit(code=code_in(mailoutbox[0]))
-    assert browser.user() == User.objects.get()
-
-
-@pytest.mark.django_db
 def test_the_third_wrong_code_ends_the_attempt(mailoutbox: list[EmailMessage]) -> None:
     browser = sign_up()
     for _ in range(3):
         browser.submit(code="ZZZZZZ")
+        assert not EmailAddress.objects.get().verified
     assert browser.response.request["PATH_INFO"] == "/accounts/login/"
     browser.open("/accounts/confirm-email/")
     assert browser.response.request["PATH_INFO"] != "/accounts/confirm-email/"
@@ -96,13 +86,6 @@ def test_a_sign_up_without_a_code_cannot_sign_in(mailoutbox: list[EmailMessage])
     ("changes", "messages"),
     [
         ({"username": "ada"}, ["This name is already taken."]),
-        ({"username": "COUNTESS"}, ["This name is already taken."]),
-        ({"username": "Admin"}, ["This name is reserved."]),
-        (
-            {"username": "\u00e9a"},
-            ["Use 1 to 32 letters, digits, dots, hyphens or underscores (A-Z, a-z, 0-9, . _ -)."],
-        ),
-        ({"username": ""}, ["This field is required."]),
         ({"email": "nobody"}, ["Enter a valid email address."]),
         ({"password1": "1234"}, ["This password is too short. It must contain at least 8 characters."]),
         ({"password1": "password123"}, ["This password is too common."]),
@@ -110,7 +93,7 @@ def test_a_sign_up_without_a_code_cannot_sign_in(mailoutbox: list[EmailMessage])
     ],
 )
 def test_a_sign_up_that_breaks_a_rule_says_which(changes: dict[str, str], messages: list[str]) -> None:
-    AliasFactory(name="Countess", user=UserFactory(username="Ada", email="first@example.org"))
+    UserFactory(username="Ada", email="first@example.org")
     browser = sign_up(**{"username": "Grace-Hopper", **changes})
     assert browser.response.status_code == 200
     assert browser.errors()[: len(messages)] == messages
@@ -130,6 +113,7 @@ def test_a_sign_up_with_a_known_address_looks_like_any_other_and_mails_its_owner
     assert sorted(User.objects.values_list("username", flat=True)) == ["Ada", "Grace"]
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 def test_of_sign_ups_that_race_for_one_name_one_wins_and_the_others_get_the_form_error() -> None:
     """Every one of them finds the name free first, and then they all take it."""
