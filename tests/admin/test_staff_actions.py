@@ -28,7 +28,7 @@ Make = Callable[[], Model]
 
 
 class Action(NamedTuple):
-    """`make`: what it acts on. `right`: a permission of the app. `fields`: besides the reason. `verb`: what is recorded."""
+    """`make`: what it acts on. `right`: a permission of the app. `fields`: besides the reason. `verb`: recorded."""
 
     page: str
     name: str

@@ -89,24 +89,28 @@ def test_a_file_and_a_drawing_exclude_each_other(
 
 
 SECTION = {"type": "CUSTOM_TEXT", "config": "{}"}
-HUGE = "[" + "9" * 5000 + "]"
-DEEP = "[" * 100_000 + "]" * 100_000
+ABOUT_ME = '{"skills": {"custom": [{"label": "", "iconSvg": "<b/>"}]}}'
 REFUSED: list[tuple[type[Model], dict[str, Any], dict[str, list[str]]]] = [
     (Link, {"url": "javascript:alert(1)"}, {"__all__": ["Enter a valid URL."]}),
     (Link, {"url": "https://a.example/", "icon_svg": "<b/>"}, {"icon_svg": ["The outermost element must be svg."]}),
-    (Project, {"title": "x", "tags": '"a"'}, {"tags": ["Must be a list of strings."]}),
     (Project, {"title": "x", "tags": '["a", ""]'}, {"tags": ["Entry 2: Must not be empty."]}),
     (
         Project,
         {"title": "x", "tags": str(["a"] * 21).replace("'", '"')},
         {"tags": ["Has 21 entries; at most 20 are allowed."]},
     ),
-    (Project, {"title": "x", "tags": HUGE}, {"tags": ["Enter a valid JSON."]}),
-    (Project, {"title": "x", "tags": DEEP}, {"tags": ["Enter a valid JSON."]}),
     (Project, {"title": "x", "tags": "{"}, {"tags": ["Enter a valid JSON."]}),
-    (Section, {**SECTION, "config": '{"content": 5}'}, {"config": ["content: Must be a string."]}),
+    (
+        Section,
+        {"type": "ABOUT_ME", "config": ABOUT_ME},
+        {
+            "config": [
+                "skills.custom.0.label: Must not be empty.",
+                "skills.custom.0.iconSvg: The outermost element must be svg.",
+            ]
+        },
+    ),
     (Section, {**SECTION, "config": '{"a": {}, "b": 1}'}, {"config": ["a: Unknown name.", "b: Unknown name."]}),
-    (Section, {**SECTION, "config": "[]"}, {"config": ["config: Must be an object."]}),
 ]
 
 
@@ -142,14 +146,11 @@ def test_an_empty_configuration_is_completed(profile: Profile) -> None:
     ("values", "expected"),
     [
         ({"unlocked_tiers": "[1, 3]"}, {"unlocked_tiers": ["The badge has no tier 3."]}),
-        ({"unlocked_tiers": '["1"]'}, {"unlocked_tiers": ["Must be a list of tiers, such as [1, 2]."]}),
         ({"unlocked_tiers": "[true]"}, {"unlocked_tiers": ["Must be a list of tiers, such as [1, 2]."]}),
-        ({"unlocked_tiers": "1"}, {"unlocked_tiers": ["Must be a list of tiers, such as [1, 2]."]}),
         (
             {"unlocked_tiers": "[1]", "selected_tier": "2"},
             {"selected_tier": ["Choose one of the unlocked tiers."]},
         ),
-        ({"unlocked_tiers": "", "selected_tier": "1"}, {"selected_tier": ["Choose one of the unlocked tiers."]}),
         ({"unlocked_tiers": "[2, 1, 2]", "selected_tier": "2"}, {}),
         ({"unlocked_tiers": ""}, {}),
     ],

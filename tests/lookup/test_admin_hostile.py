@@ -111,7 +111,18 @@ def test_rows_that_there_are_not_have_no_page(name: str) -> None:
 
 
 # JSON that Python reads and a database or another reader does not.
-JSON = ['["\\u0000"]', '{"\\u0000": 1}', '["\\ud800"]', "[NaN]", "[1e999]", "NaN", '"\\ud800"', "{", "[1" + "0" * 5000]
+JSON = [
+    '["\\u0000"]',
+    '{"\\u0000": 1}',
+    '["\\ud800"]',
+    "[NaN]",
+    "[1e999]",
+    "NaN",
+    '"\\ud800"',
+    "{",
+    "[1" + "0" * 5000,
+    "[" * 100_000,
+]
 
 
 @pytest.mark.parametrize(

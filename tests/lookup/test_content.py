@@ -16,6 +16,8 @@ from tests.factories.lookup import (
     AudioFactory,
     BadgeFactory,
     BadgeTierFactory,
+    GalleryItemFactory,
+    GameFactory,
     LinkFactory,
     ProfileBadgeFactory,
     SectionFactory,
@@ -53,7 +55,7 @@ def test_a_new_row_comes_last_whatever_numbers_an_import_brought(profile: Profil
     assert content.LINKS.rows_of(profile.pk)[-1].pk == row.pk
 
 
-def test_rows_that_share_a_number_are_told_apart_as_soon_as_one_moves(profile: Profile) -> None:
+def test_rows_that_share_a_number_get_their_own_when_one_moves(profile: Profile) -> None:
     for _ in range(3):
         LinkFactory(profile=profile, order=5)
     first, second, third = (row.pk for row in content.LINKS.rows_of(profile.pk))
@@ -173,6 +175,23 @@ def test_an_entry_of_a_section_of_another_type_is_not_there(profile: Profile) ->
         section_entries.add_row(profile=profile, pk=about.pk, key="1", by=profile.user)
 
 
+def test_the_first_entry_of_a_section_stays_first_when_it_moves_up_and_the_last_one_last(profile: Profile) -> None:
+    games = {"gameIds": [GameFactory(id=number).pk for number in (7, 8, 9)]}
+    section = SectionFactory(profile=profile, type="GAMES", config=games)
+    for key, places, order in (("7", -1, [7, 8, 9]), ("9", 1, [7, 8, 9]), ("9", -1, [7, 9, 8]), ("7", 1, [9, 7, 8])):
+        section_entries.move(profile=profile, pk=section.pk, key=key, places=places, by=profile.user)
+        section.refresh_from_db()
+        assert section.config == {"gameIds": order}
+
+
+def test_a_picture_moves_among_those_of_its_section(profile: Profile) -> None:
+    one, two = (SectionFactory(profile=profile, type="GALLERY", config={}) for _ in range(2))
+    rows = [GalleryItemFactory(profile=profile, section=of, order=order) for order, of in enumerate((one, two, one))]
+    content.move(content=content.GALLERY, profile=profile, pk=rows[2].pk, places=-1, by=profile.user)
+    assert [row.pk for row in content.GALLERY.rows_of(profile.pk)] == [rows[2].pk, rows[1].pk, rows[0].pk]
+
+
+@pytest.mark.embedded
 def test_rows_of_each_list_are_read_in_at_most_three_queries(
     profile: Profile, django_assert_max_num_queries: object
 ) -> None:

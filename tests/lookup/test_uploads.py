@@ -18,8 +18,7 @@ from accounts import users
 from accounts.models import AuditEvent, User
 from lookup import uploads
 from lookup.models import Asset, Profile
-from lookup.uploads import MIB, QUOTA, UNUSED_FOR, Facts, Kind
-from tests.support import threads
+from lookup.uploads import MIB, QUOTA, Facts, Kind
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import (
     AssetFactory,
@@ -31,8 +30,10 @@ from tests.factories.lookup import (
     ProjectFactory,
     main_profile,
 )
+from tests.support import threads
 
 PNG = Facts("image/png", "png", 4, 4)
+DAY = timedelta(days=1)
 
 
 @pytest.fixture(autouse=True)
@@ -68,9 +69,9 @@ def objects(directory: Path) -> list[str]:
 
 
 def age(directory: Path, asset: Asset) -> None:
-    """As if the object had been written two days ago."""
-    moment = (timezone.now() - timedelta(days=2)).timestamp()
-    os.utime(directory / "uploads" / asset.path, (moment, moment))
+    """As if the object had been written a little more than a day ago."""
+    written_at = (timezone.now() - DAY - timedelta(minutes=1)).timestamp()
+    os.utime(directory / "uploads" / asset.path, (written_at, written_at))
 
 
 def test_a_file_is_kept_counted_and_recorded(user: User, file: Path, directory: Path) -> None:
@@ -93,14 +94,18 @@ def test_a_file_is_kept_counted_and_recorded(user: User, file: Path, directory: 
         (Kind.FONT, "font/woff2", 2),
     ],
 )
-def test_each_kind_has_its_size(kind: Kind, mime: str, most: int, user: User, file: Path) -> None:
-    with file.open("wb") as output:
-        output.truncate(most * MIB + 1)
+def test_each_kind_has_its_size(kind: Kind, mime: str, most: int) -> None:
+    uploads.check_size(most * MIB, kind, mime)
     with pytest.raises(ValidationError, match=rf"This file has {most}\.0 MiB; at most {most} MiB are allowed\."):
-        uploads.store(user=user, kind=kind, path=file, facts=Facts(mime, "bin"), by=user)
+        uploads.check_size(most * MIB + 1, kind, mime)
+
+
+def test_a_file_over_its_size_is_not_kept(user: User, file: Path) -> None:
     with file.open("wb") as output:
-        output.truncate(most * MIB)
-    assert uploads.store(user=user, kind=kind, path=file, facts=Facts(mime, "bin"), by=user).size == most * MIB
+        output.truncate(2 * MIB + 1)
+    with pytest.raises(ValidationError, match="at most 2 MiB"):
+        uploads.store(user=user, kind=Kind.FONT, path=file, facts=Facts("font/woff2", "bin"), by=user)
+    assert not Asset.objects.exists()
 
 
 def test_the_quota_is_used_to_its_last_byte_and_no_further(user: User, file: Path, directory: Path) -> None:
@@ -112,6 +117,7 @@ def test_the_quota_is_used_to_its_last_byte_and_no_further(user: User, file: Pat
     assert len(objects(directory)) == 1
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 def test_of_two_uploads_at_once_only_one_gets_the_last_space(tmp_path: Path) -> None:
     user = UserFactory.create()
@@ -167,23 +173,17 @@ def references(user: User, asset: Asset) -> dict[str, Any]:
     return made
 
 
-SHOWN_BY = ["audio", "cover", "background", "custom badge", "link", "project", "gallery", *Profile.ASSETS]
-
-
-def test_nothing_else_can_show_a_file() -> None:
-    relations = [one for one in Asset._meta.get_fields(include_hidden=True) if one.auto_created]
-    assert len(relations) == len(SHOWN_BY)
-
-
-@pytest.mark.parametrize("by", SHOWN_BY)
-def test_a_file_that_something_shows_is_not_let_go_of(by: str, user: User, file: Path, directory: Path) -> None:
-    asset = kept(user, file)
-    references(user, asset)[by]()
-    age(directory, asset)
-    for days in (0, 2):
-        uploads.sweep(now=timezone.now() + timedelta(days=days))
-    assert uploads.release(asset.pk) == 0
-    assert objects(directory) == [asset.path]
+def test_a_file_that_something_shows_is_not_let_go_of(user: User, file: Path, directory: Path) -> None:
+    ways = references(user, AssetFactory.create(owner=user))
+    assert len(ways) == len([one for one in Asset._meta.get_fields(include_hidden=True) if one.auto_created])
+    for by in ways:
+        asset = kept(user, file)
+        references(user, asset)[by]()
+        age(directory, asset)
+        for days in (0, 2):
+            uploads.sweep(now=timezone.now() + timedelta(days=days))
+        assert uploads.release(asset.pk) == 0, by
+        assert asset.path in objects(directory)
 
 
 def test_a_file_is_let_go_of_when_nothing_shows_it(
@@ -207,12 +207,12 @@ def test_the_sweep_waits_a_day_after_the_last_use(
         assert uploads.sweep(now=now) == (0, 0)
         Profile.objects.filter(pk=profile.pk).update(avatar=None)
         assert uploads.sweep(now=now) == (0, 0)
-        assert uploads.sweep(now=now + UNUSED_FOR - timedelta(seconds=1)) == (0, 0)
+        assert uploads.sweep(now=now + DAY - timedelta(seconds=1)) == (0, 0)
         Profile.objects.filter(pk=profile.pk).update(avatar=asset)
-        assert uploads.sweep(now=now + UNUSED_FOR) == (0, 0)
+        assert uploads.sweep(now=now + DAY) == (0, 0)
         Profile.objects.filter(pk=profile.pk).update(avatar=None)
-        assert uploads.sweep(now=now + 2 * UNUSED_FOR) == (0, 0)
-        assert uploads.sweep(now=now + 3 * UNUSED_FOR)[0] == 1
+        assert uploads.sweep(now=now + 2 * DAY) == (0, 0)
+        assert uploads.sweep(now=now + 3 * DAY)[0] == 1
     assert objects(directory) == []
 
 
@@ -223,12 +223,14 @@ def test_what_somebody_else_keeps_is_never_swept(user: User) -> None:
     assert Asset.objects.count() == 1
 
 
-def test_objects_without_a_row_are_swept_when_they_are_old(user: User, file: Path, directory: Path) -> None:
+def test_objects_without_a_row_are_swept_after_a_day(user: User, file: Path, directory: Path) -> None:
     known, lost, young = kept(user, file), kept(user, file), kept(user, file)
     Profile.objects.filter(user=user).update(avatar=known)
     Asset.objects.filter(pk__in=[lost.pk, young.pk]).delete()
     for asset in (known, lost):
         age(directory, asset)
+    almost = (timezone.now() - DAY + timedelta(minutes=1)).timestamp()
+    os.utime(directory / "uploads" / young.path, (almost, almost))
     assert uploads.sweep(now=timezone.now()) == (0, 1)
     assert objects(directory) == sorted([known.path, young.path])
 
