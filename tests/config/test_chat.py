@@ -60,7 +60,6 @@ def test_production_without_a_chat_server_has_no_presence(environment: pytest.Mo
 @pytest.mark.parametrize(
     ("name", "value", "sentence"),
     [
-        ("CHAT_GUILD_ID", "my server", "17 to 19 digits"),
         ("CHAT_GUILD_ID", "1" * 16, "17 to 19 digits"),
         ("CHAT_GUILD_ID", "\u0661" * 18, "17 to 19 digits"),
         ("CHAT_BOT_TOKEN", "", "CHAT_GUILD_ID and CHAT_BOT_TOKEN must be set together"),

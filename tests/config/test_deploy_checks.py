@@ -65,6 +65,7 @@ def test_the_checks_belong_to_deploy_checks_and_to_no_other_run(production: Sett
         ("https://files.example.org", []),
         ("https://cdn.example.org/a/b", []),
         ("https://id.example.org/i", ["config.E006"]),
+        ("https://id.example.org/media2", ["config.E006"]),
         ("https://id.example.org", ["config.E006"]),
     ],
 )

@@ -1,7 +1,6 @@
 """A request that went around the edge proxy is refused, whatever it asks for."""
 
 import pytest
-from django.contrib.sessions.models import Session
 from django.test import Client
 from pytest_django import Settings
 
@@ -10,8 +9,8 @@ from tests.factories.accounts import UserFactory
 
 HEADER = "X-Client-Address"
 PATHS = [
-    "/", "/accounts/login/", "/admin/", "/static/missing.css", "/nowhere", "/api", "/api/nowhere", "/api/auth/token",
-    "/.well-known/openid-configuration", "/healthz", "//", "/accounts/signup",
+    "/", "/accounts/login/", "/admin/", "/static/missing.css", "/media/aaaaaaaa.png", "/uploads/a.png", "/%00",
+    "/api/nowhere", "/api/auth/token", "/.well-known/openid-configuration", "/healthz", "//",
 ]  # fmt: skip
 
 
@@ -22,19 +21,12 @@ def _behind_an_edge_proxy(settings: Settings) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "HEAD"])
-def test_a_request_without_the_header_gets_403_whatever_its_path(method: str, path: str) -> None:
-    response = Client().generic(method, path)
-    assert (response.status_code, response["Content-Type"]) == (403, "application/json")
-    assert response.content == (b'{"error": "errors.forbidden"}' if method != "HEAD" else b"")
-    assert Session.objects.count() == 0
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("path", PATHS)
-def test_a_request_with_the_header_is_let_through(path: str) -> None:
-    response = Client().get(path, headers={HEADER: "192.0.2.1"})
-    assert response.status_code != 403
+def test_a_request_without_the_header_gets_403_whatever_its_path(path: str) -> None:
+    for method in ("GET", "POST", "OPTIONS", "HEAD"):
+        response = Client().generic(method, path)
+        assert (response.status_code, response["Content-Type"]) == (403, "application/json")
+        assert response.content == (b'{"error": "errors.forbidden"}' if method != "HEAD" else b"")
+    assert Client().get(path, headers={HEADER: "192.0.2.1"}).status_code != 403
 
 
 @pytest.mark.parametrize("address", ["", "unknown", "192.0.2.1, 198.51.100.7"])
@@ -43,7 +35,7 @@ def test_a_header_that_holds_no_single_address_gets_403(address: str) -> None:
     assert (response.status_code, response.json()) == (403, {"error": "errors.forbidden"})
 
 
-@pytest.mark.parametrize("other", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP"])
+@pytest.mark.parametrize("other", ["X-Forwarded-For", "Forwarded"])
 def test_another_header_does_not_stand_in_for_it(other: str) -> None:
     response = Client().get("/healthz", headers={other: "192.0.2.1"})
     assert (response.status_code, response.json()) == (403, {"error": "errors.forbidden"})

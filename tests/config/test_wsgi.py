@@ -90,7 +90,7 @@ def test_a_body_is_read_to_its_end_after_a_crash_too(monkeypatch: pytest.MonkeyP
     "headers",
     [
         {"CONTENT_LENGTH": "10", "HTTP_EXPECT": "100-Continue"},  # the client has not sent it
-        {"CONTENT_LENGTH": str(321 * 1024 * 1024)},
+        {"CONTENT_LENGTH": str(320 * 1024 * 1024 + 1)},
     ],
 )
 def test_a_body_that_is_not_there_or_too_long_is_left_alone(
@@ -100,6 +100,15 @@ def test_a_body_that_is_not_there_or_too_long_is_left_alone(
     sent = Sent(b"x" * 10)
     wsgi.application({"wsgi.input": sent, **headers}, None)
     assert sent.tell() == 0
+
+
+def test_an_expected_body_that_was_read_in_part_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client was told to send it."""
+    monkeypatch.setattr(wsgi, "django_application", lambda environ, start_response: [environ["wsgi.input"].read(3)])
+    sent = Sent(b"x" * 10)
+    headers = {"CONTENT_LENGTH": "10", "HTTP_EXPECT": "100-Continue"}
+    assert wsgi.application({"wsgi.input": sent, **headers}, None) == [b"xxx"]
+    assert sent.tell() == 10
 
 
 def test_a_client_that_has_gone_takes_no_answer_away(monkeypatch: pytest.MonkeyPatch) -> None:

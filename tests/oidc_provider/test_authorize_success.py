@@ -47,9 +47,7 @@ def test_cancelling_leads_to_the_app_with_access_denied(browser: Client, app: Ap
     assert not Grant.objects.exists()
 
 
-@pytest.mark.parametrize(
-    "state", ["a b", "a+b", "a&b=c", "a%20b", "é", "☃", "https://evil.example/?x#y", "x" * 4096, "0", "<b>", "a;b"]
-)
+@pytest.mark.parametrize("state", ["a+b &c=d;e", "a%20b", "é☃", "x" * 4096, "0"])
 def test_the_state_comes_back_unchanged(browser: Client, app: App, state: str) -> None:
     assert sent_back(decide(browser, authorize(browser, app.application, state=state)))["state"] == state
     assert sent_back(authorize(browser, app.application, state=state))["state"] == state
@@ -60,9 +58,7 @@ def test_the_state_comes_back_unchanged(browser: Client, app: App, state: str) -
     [
         ("https://app.example.org/cb?from=login", None, "https://app.example.org/cb?from=login&code="),
         ("https://app.example.org", None, "https://app.example.org?code="),
-        ("https://app.example.org/cb?", None, "https://app.example.org/cb?code="),
         ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb", "http://127.0.0.1:51004/cb?code="),
-        ("com.example.app:/callback", None, "com.example.app:/callback?code="),
         ("com.example.app:/", None, "com.example.app:/?code="),
     ],
 )
@@ -75,18 +71,17 @@ def test_every_kind_of_redirect_url_is_answered(
     assert app.exchange(_code(answer["Location"]), redirect_uri=asked or registered).status_code == 200
 
 
-def test_errors_reach_a_private_use_scheme_too(browser: Client, app: App) -> None:
-    url = "com.example.app:/callback"
+@pytest.mark.parametrize(
+    ("url", "begin"),
+    [
+        ("https://app.example.org/cb?from=login", "https://app.example.org/cb?from=login&"),
+        ("com.example.app:/callback", "com.example.app:/callback?"),
+    ],
+)
+def test_errors_reach_every_kind_of_redirect_url(browser: Client, app: App, url: str, begin: str) -> None:
     applications.change_redirect_urls(application=app.application, redirect_urls=[url], by=None)
     answer = authorize(browser, app.application, redirect_uri=url, scope="profile")
-    assert answer["Location"].startswith(f"{url}?error=invalid_scope&")
-
-
-def test_the_query_of_a_redirect_url_stays_on_errors(browser: Client, app: App) -> None:
-    url = "https://app.example.org/cb?from=login"
-    applications.change_redirect_urls(application=app.application, redirect_urls=[url], by=None)
-    answer = authorize(browser, app.application, redirect_uri=url, scope="profile")
-    assert answer["Location"].startswith(f"{url}&error=invalid_scope&")
+    assert answer["Location"].startswith(f"{begin}error=invalid_scope&")
 
 
 def test_a_visitor_signs_in_and_comes_back_to_the_request(user: User, app: App) -> None:
@@ -124,14 +119,6 @@ def test_a_wrong_password_leads_nowhere(user: User, app: App) -> None:
 def test_nothing_of_the_request_stands_in_our_urls(user: User, app: App) -> None:
     location = authorize(Client(), app.application, state="a" * 4000, nonce="n" * 4000)["Location"]
     assert len(location) < 100
-
-
-def test_a_plain_oauth_request_needs_no_openid(browser: Client, app: App) -> None:
-    assert set(sent_back(decide(browser, authorize(browser, app.application, scope="identify")))) == {
-        "code",
-        "state",
-        "iss",
-    }
 
 
 def _code(location: str) -> str:

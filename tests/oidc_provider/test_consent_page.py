@@ -9,7 +9,6 @@ from django.test import Client
 from accounts.models import LinkedAccount, User
 from oidc_provider import applications
 from oidc_provider.models import Approval, Grant
-from oidc_provider.scopes import SCOPES
 from tests.factories.accounts import LinkedAccountFactory
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
@@ -63,7 +62,7 @@ def _form_action(answer: Answer) -> str:
     return policy.partition("form-action ")[2].partition(";")[0]
 
 
-@pytest.mark.parametrize("scope", [*SCOPES, "openid identify", "openid email offline_access", EVERY_SCOPE])
+@pytest.mark.parametrize("scope", ["connections", "openid email offline_access", EVERY_SCOPE])
 def test_the_page_lists_exactly_the_requested_permissions(browser: Client, app: App, scope: str) -> None:
     assert _lines(_opened(browser, app, scope=scope)) == [LABELS[name] for name in scope.split()]
 
@@ -105,8 +104,6 @@ def test_the_page_names_the_app_its_owner_the_person_and_the_host(browser: Clien
     ("url", "words"),
     [
         ("https://app.example.org:8443/cb", "You go to app.example.org:8443."),
-        ("http://127.0.0.1:5001/cb", "You go to 127.0.0.1:5001, an app on this device."),
-        ("http://localhost:3000/cb", "You go to localhost:3000, an app on this device."),
         ("com.example.app:/cb", "You go to com.example.app:, an app on this device."),
     ],
 )
@@ -125,8 +122,6 @@ def test_a_name_with_markup_is_text(browser: Client, app: App) -> None:
     ("url", "place"),
     [
         ("https://app.example.org/callback", "https://app.example.org https:"),
-        ("https://app.example.org:8443/cb", "https://app.example.org:8443 https:"),
-        ("http://127.0.0.1:5001/cb", "http://127.0.0.1:5001 http://127.0.0.1:* http://localhost:* https:"),
         ("com.example.app:/cb", "com.example.app:"),
     ],
 )
@@ -154,7 +149,7 @@ def test_the_page_is_neither_cached_nor_framed_nor_leaked(browser: Client, app: 
     assert answer["Referrer-Policy"] == "same-origin"  # no-referrer would make the form's own Origin header null
 
 
-@pytest.mark.parametrize("decision", ["", "maybe", "ALLOW", "allow ", "\x00", "x" * 10_000])
+@pytest.mark.parametrize("decision", ["", "ALLOW", "\x00"])
 def test_an_unknown_decision_shows_the_page_again(browser: Client, app: App, decision: str) -> None:
     path = authorize(browser, app.application)["Location"]
     answer = browser.post(path, {"decision": decision})
@@ -214,13 +209,13 @@ def test_switching_the_account_takes_a_post(browser: Client, app: App) -> None:
     assert "_auth_user_id" in browser.session
 
 
-@pytest.mark.parametrize("pending_id", ["unknown", "%00", "x" * 5_000, "%F0%9F%98%80", "%FF", "..%2f"])
-@pytest.mark.parametrize("method", ["GET", "POST"])
-def test_an_unknown_request_is_a_page_that_says_so(browser: Client, pending_id: str, method: str) -> None:
+@pytest.mark.parametrize("pending_id", ["unknown", "%00", "x" * 5_000, "%FF"])
+def test_an_unknown_request_is_a_page_that_says_so(browser: Client, pending_id: str) -> None:
     for path in (f"/consent/{pending_id}", f"/consent/{pending_id}/switch-account"):
-        answer = browser.generic(method, path)
-        assert answer.status_code in {400, 404, 405}
-        assert "Location" not in answer
+        for method in ("GET", "POST"):
+            answer = browser.generic(method, path)
+            assert answer.status_code in {400, 404, 405}
+            assert "Location" not in answer
 
 
 def test_an_app_suspended_in_between_gets_nothing(browser: Client, app: App) -> None:

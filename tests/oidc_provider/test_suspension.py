@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 from django.test import Client
+from django.utils import timezone
 
 from oidc_provider import applications
-from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
+from oidc_provider.models import AccessToken, Application, Grant, RefreshToken
 from tests.oidc_provider.protocol import (
     INVALID_CLIENT,
     INVALID_GRANT,
@@ -27,16 +27,6 @@ def _suspend(app: App) -> None:
 
 def _restore(app: App) -> None:
     applications.restore(application=app.application, by=None)
-
-
-def test_the_authorization_endpoint_refuses_with_client_disabled(browser: Client, app: App) -> None:
-    code_for(browser, app.application)
-    _suspend(app)
-    answer = authorize(browser, app.application, accept="application/json")
-    assert answer.status_code == 403
-    assert answer.json() == {"error": "client_disabled", "error_description": "This app has been disabled."}
-    for prompt in ("none", "login", "consent"):
-        assert authorize(browser, app.application, prompt=prompt).status_code == 403
 
 
 def test_every_token_grant_answers_invalid_client(browser: Client, app: App) -> None:
@@ -64,18 +54,18 @@ def test_all_tokens_of_the_app_are_deleted_and_no_others(
     assert other_app.refresh(kept["refresh_token"]).status_code == 200
 
 
-def test_approvals_are_kept(browser: Client, app: App) -> None:
-    code_for(browser, app.application, scope="openid identify")
-    _suspend(app)
-    assert Approval.objects.get().scopes == ["openid", "identify"]
-
-
 def test_after_a_restore_nobody_is_asked_again(browser: Client, app: App) -> None:
     code_for(browser, app.application, scope="openid identify")
     _suspend(app)
     _restore(app)
     answer = authorize(browser, app.application, scope="openid identify")
     assert app.exchange(sent_back(answer)["code"]).status_code == 200
+
+
+def test_an_access_token_that_a_suspension_missed_is_dead(browser: Client, app: App) -> None:
+    token = app.sign_in(browser)["access_token"]
+    Application.objects.filter(pk=app.application.pk).update(suspended_at=timezone.now())
+    assert refused(userinfo(token)) == INVALID_TOKEN
 
 
 def test_a_restore_brings_no_token_back(browser: Client, app: App) -> None:
@@ -86,18 +76,3 @@ def test_a_restore_brings_no_token_back(browser: Client, app: App) -> None:
     assert refused(app.exchange(code)) == INVALID_GRANT
     assert refused(app.refresh(tokens["refresh_token"])) == INVALID_GRANT
     assert refused(userinfo(tokens["access_token"])) == INVALID_TOKEN
-
-
-@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
-def test_the_app_may_not_even_ask_about_its_tokens(browser: Client, app: App, kind: str) -> None:
-    token = app.sign_in(browser)[kind]
-    _suspend(app)
-    assert refused(app.introspect(token)) == INVALID_CLIENT
-    assert refused(app.revoke(token)) == INVALID_CLIENT
-
-
-def test_suspending_twice_is_as_good_as_once(browser: Client, app: App) -> None:
-    _suspend(app)
-    _suspend(app)
-    _restore(app)
-    assert app.sign_in(browser)["token_type"] == "Bearer"
