@@ -1,7 +1,8 @@
-"""The badge catalogue: its data, its artwork, and the command that puts it into the database."""
+"""The badge catalogue, its artwork and that of the demo, and the command that puts badges into the database."""
 
 import io
 import re
+import wave
 from pathlib import Path
 
 import pytest
@@ -10,12 +11,12 @@ from django.core.management import call_command
 from lxml import etree
 
 from lookup import badge_catalog, catalog
-from lookup.models import Badge, BadgeTier, ProfileBadge, ProfileDocument
-from lookup.models.validators import validate_color, validate_file_name
+from lookup.models import Badge, BadgeTier, ProfileBadge, ProfileDocument, UserDocument
 from lookup.svg import svg_problems
 from tests.factories.accounts import UserFactory
 
 ARTWORK = Path(settings.BASE_DIR) / "static" / "badges" / catalog.CATALOG
+DEMO = Path(settings.BASE_DIR) / "static" / "uploads" / "demo"
 IMAGES = sorted(
     [badge.image for badge in catalog.BADGES] + [tier.image for badge in catalog.BADGES for tier in badge.tiers]
 )
@@ -34,69 +35,42 @@ def test_the_catalogue_has_24_badges_and_43_tiers() -> None:
     assert sum(len(badge.tiers) for badge in catalog.BADGES) == 43
 
 
-@pytest.mark.parametrize(
-    ("badge_id", "rule", "thresholds"),
-    [
-        ("views", "VIEWS", [100, 500, 1000, 2500, 5000]),
-        ("likes", "LIKES", [1, 10, 25, 50]),
-        ("comments", "COMMENTS", [1, 10, 25]),
-        ("donations", "", [10, 50, 100, 250, 500]),
-    ],
-)
-def test_a_known_ladder_has_its_thresholds(badge_id: str, rule: str, thresholds: list[float]) -> None:
-    [badge] = [badge for badge in catalog.BADGES if badge.id == badge_id]
-    assert (badge.rule, [tier.threshold for tier in badge.tiers]) == (rule, thresholds)
-
-
-def test_only_the_three_counters_unlock_tiers_by_themselves() -> None:
-    assert {badge.id: badge.rule for badge in catalog.BADGES if badge.rule} == {
-        "views": "VIEWS",
-        "likes": "LIKES",
-        "comments": "COMMENTS",
+def test_the_ladders_of_counters_have_their_thresholds() -> None:
+    ladders = {badge.id: (badge.rule, [tier.threshold for tier in badge.tiers]) for badge in catalog.BADGES}
+    assert ladders["donations"] == ("", [10, 50, 100, 250, 500])
+    assert {name: ladder for name, ladder in ladders.items() if ladder[0]} == {
+        "views": ("VIEWS", [100, 500, 1000, 2500, 5000]),
+        "likes": ("LIKES", [1, 10, 25, 50]),
+        "comments": ("COMMENTS", [1, 10, 25]),
     }
 
 
-@pytest.mark.parametrize("badge", catalog.BADGES, ids=lambda badge: badge.id)
-def test_a_badge_is_whole(badge: catalog.CatalogBadge) -> None:
-    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", badge.id)
-    assert [tier.tier for tier in badge.tiers] == list(range(1, len(badge.tiers) + 1))
-    thresholds = [tier.threshold for tier in badge.tiers]
-    assert thresholds == sorted(set(thresholds))
-    assert badge.image == f"{badge.id}.svg"
-    assert [tier.image for tier in badge.tiers] == [f"{badge.id}-{tier.tier}.svg" for tier in badge.tiers]
-    assert all(re.fullmatch(r"#[0-9a-f]{6}", tier.color) for tier in badge.tiers)
-    titles = [tier.title for tier in badge.tiers]
-    assert len(set(titles)) == len(titles)
-    assert all(tier.title and tier.description.endswith(".") for tier in badge.tiers)
-
-
-def test_badges_stand_in_the_order_in_which_they_are_listed() -> None:
+def test_badges_are_whole_and_in_the_order_in_which_they_are_listed() -> None:
     orders = [badge.order for badge in catalog.BADGES]
     assert orders == sorted(set(orders))
+    for badge in catalog.BADGES:
+        assert re.fullmatch(r"[a-z]+(-[a-z]+)*", badge.id)
+        assert badge.image == f"{badge.id}.svg"
+        assert [tier.tier for tier in badge.tiers] == list(range(1, len(badge.tiers) + 1))
+        thresholds = [tier.threshold for tier in badge.tiers]
+        assert thresholds == sorted(set(thresholds))
+        assert len({tier.title for tier in badge.tiers}) == len(badge.tiers)
+        for tier in badge.tiers:
+            assert tier.image == f"{badge.id}-{tier.tier}.svg"
+            assert f'fill="{tier.color}"' in (ARTWORK / tier.image).read_text()
 
 
-def test_every_image_is_drawn_and_nothing_else_lies_there() -> None:
+def test_every_image_is_a_small_drawing_and_nothing_else_lies_there() -> None:
     assert sorted(path.name for path in ARTWORK.iterdir()) == IMAGES
     assert len(set(IMAGES)) == 24 + 43
-
-
-@pytest.mark.parametrize("name", IMAGES)
-def test_an_image_is_a_small_drawing_that_can_do_nothing_else(name: str) -> None:
-    source = (ARTWORK / name).read_text()
-    assert len(source) < 2048
-    assert svg_problems(source) == []
-    root = etree.fromstring(source)
-    assert root.get("viewBox") == "0 0 64 64"
-    for element in root.iter():
-        assert etree.QName(element).localname not in {"script", "style", "image", "foreignObject", "a", "use"}
-        assert not [name for name in element.attrib if "href" in name or name == "style" or name.startswith("on")]
-        assert all(value in {"url(#m)"} for value in element.attrib.values() if "url" in value)
-
-
-@pytest.mark.parametrize("badge", [badge for badge in catalog.BADGES if badge.tiers], ids=lambda badge: badge.id)
-def test_a_tier_is_drawn_in_the_colour_that_the_catalogue_says(badge: catalog.CatalogBadge) -> None:
-    for tier in badge.tiers:
-        assert f'fill="{tier.color}"' in (ARTWORK / tier.image).read_text()
+    for name in IMAGES:
+        source = (ARTWORK / name).read_text()
+        assert len(source) < 2048
+        assert svg_problems(source) == []
+        root = etree.fromstring(source)
+        assert root.get("viewBox") == "0 0 64 64"
+        for element in root.iter():
+            assert all(value == "url(#m)" for value in element.attrib.values() if "url" in value)
 
 
 @pytest.mark.django_db
@@ -116,18 +90,8 @@ def test_load_badges_makes_the_whole_catalogue_once() -> None:
         for tier in badge.tiers
     ]
     assert run() == NOTHING_NEW
-    assert (Badge.objects.count(), BadgeTier.objects.count()) == (24, 43)
-
-
-@pytest.mark.django_db
-def test_rows_of_the_catalogue_pass_the_checks_of_the_admin() -> None:
-    badge_catalog.load_missing()
-    for badge in Badge.objects.order_by("pk"):
-        badge.full_clean()
-        validate_file_name(badge.image)
-    for tier in BadgeTier.objects.order_by("pk"):
-        tier.full_clean()
-        validate_color(tier.color)
+    for row in [*Badge.objects.all(), *BadgeTier.objects.all()]:
+        row.full_clean()
 
 
 @pytest.mark.django_db
@@ -172,3 +136,58 @@ def test_profiles_that_show_a_badge_with_a_new_tier_are_rendered_anew() -> None:
     badge_catalog.load_missing()
     assert ProfileDocument.objects.get(profile=shown).fingerprint == ""
     assert ProfileDocument.objects.get(profile=other).fingerprint == "rendered"
+
+
+@pytest.mark.django_db
+def test_a_new_tier_that_counters_unlock_has_everybody_checked() -> None:
+    badge_catalog.load_missing()
+    user = UserFactory()
+    for badge_id, is_due in (("level", False), ("views", True)):
+        UserDocument.objects.update(unlock_due=False)
+        BadgeTier.objects.filter(badge=badge_id, tier=1).delete()
+        badge_catalog.load_missing()
+        assert UserDocument.objects.get(pk=user.pk).unlock_due is is_due
+
+
+# --- The pictures and sounds of the demo profiles ---
+
+# Kind: how many there are, width, height.
+PICTURES: dict[str, tuple[int, int, int]] = {
+    "avatar": (12, 256, 256),
+    "banner": (6, 1200, 400),
+    "background": (4, 1600, 900),
+    "cover": (6, 512, 512),
+    "gallery": (8, 800, 600),
+    "project": (6, 128, 128),
+    "link": (4, 64, 64),
+    "game": (8, 300, 400),
+    "anime": (6, 300, 400),
+    "media": (6, 300, 400),
+    "music": (6, 300, 300),
+}
+SIZES = {f"{kind}-{number}.svg": size for kind, (count, *size) in PICTURES.items() for number in range(1, count + 1)}
+SIZES |= {"cursor.svg": [32, 32], "favicon.svg": [32, 32]}
+SOUNDS = {"tone-1.wav": 2.0, "tone-2.wav": 2.0, "click.wav": 0.22}
+
+
+def test_the_demo_is_complete_and_under_300_kilobytes() -> None:
+    files = list(DEMO.iterdir())
+    assert {path.name for path in files} == {*SIZES, *SOUNDS}
+    assert sum(path.stat().st_size for path in files) < 300_000
+
+
+def test_a_picture_of_the_demo_has_its_size_and_can_only_be_drawn() -> None:
+    for name, (width, height) in SIZES.items():
+        source = (DEMO / name).read_text()
+        assert svg_problems(source) == []
+        root = etree.fromstring(source)
+        assert (root.get("width"), root.get("height")) == (str(width), str(height))
+        assert root.get("viewBox") == f"0 0 {width} {height}"
+
+
+@pytest.mark.parametrize(("name", "seconds"), SOUNDS.items())
+def test_a_sound_of_the_demo_is_short_and_can_be_played(name: str, seconds: float) -> None:
+    with wave.open(str(DEMO / name), "rb") as sound:
+        assert (sound.getframerate(), sound.getnchannels(), sound.getsampwidth()) == (8000, 1, 1)
+        assert sound.getnframes() / 8000 == pytest.approx(seconds)
+        assert len(set(sound.readframes(sound.getnframes()))) > 50

@@ -14,7 +14,7 @@ from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.factories.lookup import main_profile, shown
 from tests.lookup import answers
 from tests.lookup.answers import NO_SUCH_PATH, NOT_FOUND
-from tests.lookup.filled import BARE, BASE, Filled
+from tests.lookup.filled import BARE
 
 PICTURE = "https://cdn.chat.example/avatars/1/a.png?size=256"
 
@@ -31,18 +31,13 @@ def _redirect(path: str = f"/api/chat/avatar/{BARE}", **headers: str) -> Any:
     return Client(REMOTE_ADDR=answers.ADDRESS).get(path, headers=headers)
 
 
-def test_it_redirects_to_the_picture_that_the_account_had_when_last_seen(chatting: User) -> None:
-    response = _redirect()
+def test_it_redirects_to_the_last_known_picture_and_needs_no_key(chatting: User) -> None:
+    response = _redirect(**{"X-API-Key": "wrong", "Authorization": "Bearer wrong"})
     assert (response.status_code, response.headers["Location"], response.content) == (302, PICTURE, b"")
+    assert "Vary" not in response.headers
     assert response.headers["Cache-Control"] == "public, max-age=300"
     assert "Set-Cookie" not in response.headers
     assert response.headers["X-Content-Type-Options"] == "nosniff"
-
-
-def test_it_needs_no_key_and_varies_with_none(chatting: User) -> None:
-    response = _redirect(**{"X-API-Key": "wrong", "Authorization": "Bearer wrong"})
-    assert response.status_code == 302
-    assert "Vary" not in response.headers
 
 
 @pytest.mark.parametrize(
@@ -66,7 +61,7 @@ def test_a_picture_that_changed_is_found_at_once(chatting: User) -> None:
     assert _redirect().headers["Location"] == f"{PICTURE}&new"
 
 
-def test_where_nothing_is_linked_it_is_404(bare: User) -> None:
+def test_without_a_linked_account_it_is_404(bare: User) -> None:
     LinkedAccountFactory(user=bare, kind=LinkedAccount.Kind.SCROBBLER, avatar_url=PICTURE)
     assert answers.get(f"/api/chat/avatar/{BARE}", "error").whole == NOT_FOUND
 
@@ -76,12 +71,12 @@ def test_of_a_banned_user_it_is_404(chatting: User) -> None:
     assert answers.get(f"/api/chat/avatar/{BARE}", "error").whole == NOT_FOUND
 
 
-@pytest.mark.parametrize("user_id", ["1", "nobody", BARE.upper() + "x", "a" * 5000, "%ff", "%f0%9f%8c%b1", "'"])
+@pytest.mark.parametrize("user_id", ["1", "a" * 5000, "%ff"])
 def test_of_nobody_it_is_404(chatting: User, user_id: str) -> None:
     assert answers.get(f"/api/chat/avatar/{user_id}", "error").whole == NOT_FOUND
 
 
-@pytest.mark.parametrize("path", ["/api/chat/avatar/", "/api/chat/avatar", f"/api/chat/avatar/{BARE}/", "/api/chat"])
+@pytest.mark.parametrize("path", ["/api/chat/avatar/", f"/api/chat/avatar/{BARE}/"])
 def test_other_paths_are_404(chatting: User, path: str) -> None:
     assert answers.get(path, "error").whole == NO_SUCH_PATH
 
@@ -93,22 +88,11 @@ def test_it_counts_for_the_address(chatting: User) -> None:
     assert limited.whole == (429, {"error": "errors.rateLimitExceeded"})
 
 
-def test_a_wrong_method_is_405(chatting: User) -> None:
-    response = Client().post(f"/api/chat/avatar/{BARE}")
-    assert (response.status_code, response.json()) == (405, {"error": "errors.methodNotAllowed"})
-
-
-def test_the_url_that_lookups_give_is_this_one(filled: Filled) -> None:
-    url = answers.user("ben").body["user"]["avatarUrl"]
-    assert url.startswith(BASE)
-    assert _redirect(url.removeprefix(BASE)).status_code == 302
-
-
 @pytest.mark.django_db
 @pytest.mark.parametrize(
     ("is_public", "mirrors", "status"), [(True, False, 302), (False, True, 302), (False, False, 404)]
 )
-def test_the_account_of_who_hides_and_mirrors_nothing_is_not_told(is_public: bool, mirrors: bool, status: int) -> None:
+def test_a_private_user_who_mirrors_nothing_has_no_picture(is_public: bool, mirrors: bool, status: int) -> None:
     user = UserFactory(public_api_access=is_public)
     LinkedAccountFactory(user=user)
     profile = main_profile(user)
