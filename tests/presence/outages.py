@@ -36,7 +36,7 @@ class Outage:
             processes.kill_group(self._process)
 
     def come_back(self) -> None:
-        command: list[str | Path] = [programs.found()["redis-server"], "--port", "0"]
+        command: list[str | Path] = [programs.found("redis-server")["redis-server"], "--port", "0"]
         command += ["--unixsocket", self._socket, "--save", ""]
         self._process = subprocess.Popen(
             command,

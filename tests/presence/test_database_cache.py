@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.core.cache.backends.base import CacheKeyWarning
 from django.db import DatabaseError
 
 from presence.database_cache import PresenceDatabaseCache
@@ -59,21 +58,10 @@ def test_what_was_set_is_what_is_got(cache: PresenceDatabaseCache, value: Any) -
     assert cache.get_many(["key", "absent"]) == {"key": value}
 
 
-def test_none_is_as_good_as_absent(cache: PresenceDatabaseCache) -> None:
-    cache.set("key", None)
-    assert cache.get("key", "default") == "default"
-
-
 def test_what_json_cannot_say_is_refused_and_nothing_of_the_batch_is_kept(cache: PresenceDatabaseCache) -> None:
     with pytest.raises(TypeError):
         cache.set_many({"good": 1, "bad": object()})
     assert cache.get_many(["good", "bad"]) == {}
-
-
-@pytest.mark.parametrize("key", ["with space", "line\nend"])
-def test_a_key_that_another_cache_would_refuse_is_told(cache: PresenceDatabaseCache, key: str) -> None:
-    with pytest.warns(CacheKeyWarning):
-        cache.set(key, 1)
 
 
 def test_values_expire_to_the_fraction_of_a_second(cache: PresenceDatabaseCache, clock: time_machine.Traveller) -> None:

@@ -82,16 +82,6 @@ def test_a_change_is_told_and_what_changes_nothing_that_is_shown_is_not(store: P
     assert first.id != second.id
 
 
-def test_a_stale_feed_is_told_and_so_is_its_return(store: PresenceStore) -> None:
-    with following.followed() as stream:
-        events = stream.events()
-        first = next(events)
-        lookups.alive(store, timezone.now() - timedelta(seconds=60))
-        assert next(events) == Event("unavailable", "", UNAVAILABLE[1])
-        lookups.alive(store)
-        assert next(events) == first
-
-
 def test_a_member_who_leaves_ends_the_stream(store: PresenceStore) -> None:
     with following.followed() as stream:
         events = stream.events()

@@ -94,11 +94,6 @@ class Watcher:
             thread.join()
 
 
-def leader() -> str:
-    run = JobRun.objects.filter(pk=NAME, lease_ends_at__isnull=False).first()
-    return run.leased_by if run else ""
-
-
 def test_a_killed_leader_is_followed(simulator: Simulator, store: PresenceStore, start: Starter) -> None:
     watcher = Watcher(simulator, store)
     simulator.add_member(ADA)

@@ -86,14 +86,14 @@ class TestLookups:
         ready.answer(nonce, member(BOB), presences=[row(BOB, ONLINE)])
         assert ready.known()[BOB] == "online"
 
-    @pytest.mark.parametrize("nonce", [None, 5, "", "ids", "ids0", "ids99999", "ids٣", "ids-1", "other", "1", "x" * 99])
+    @pytest.mark.parametrize("nonce", [None, 5, "ids", "ids0", "ids99999", "ids٣", "other"])
     def test_an_answer_to_no_question_tells_only_what_is_not_known(self, ready: Bench, nonce: Any) -> None:
         ready.tell("GUILD_MEMBER_ADD", member(NEW))
         ready.answer(nonce, member(ADA), member(NEW), not_found=[str(BOB)])
         assert ready.known() == {ADA: "online", BOB: "offline", NEW: "offline"}
         assert ready.roster.changes.asked == {NEW}  # it joined
 
-    @pytest.mark.parametrize("nonce", ["full", "full1.1", "full0.1", "full1.2", "full2.1", "fullx"])
+    @pytest.mark.parametrize("nonce", ["full1.1", "full1.2", "full2.1", "fullx"])
     def test_a_chunk_of_a_finished_reconcile_is_ignored(self, ready: Bench, nonce: str) -> None:
         ready.answer(nonce, member(ADA), member(NEW), not_found=[str(BOB)])
         assert (ready.known(), ready.roster.changes.asked) == ({ADA: "online", BOB: "offline"}, set())

@@ -58,14 +58,14 @@ class TestLostConnections:
             begun = int(time.time())
             lose(simulator)
             change_everything(simulator)
-            changed = time.time()
-            wait_until(lambda: workers.statuses(store, list(CHANGED)) == CHANGED)
             wait_until(lambda: sum(running.stats()["reconnects"].values()) == 1)
+            lost = time.time()
+            wait_until(lambda: workers.statuses(store, list(CHANGED)) == CHANGED)
             wait_for_truth(store)
             assert workers.statuses(store, list(CHANGED)) == CHANGED
             wait_until(lambda: set(last_online.all_of()) == {ADA})
         resumed = simulator.counters.resumes > 0
-        assert begun <= last_online.all_of()[ADA] <= (time.time() if resumed else changed + 1)
+        assert begun <= last_online.all_of()[ADA] <= (time.time() if resumed else lost)
 
     def test_nothing_is_said_to_be_true_while_the_platform_is_away(
         self, simulator: Simulator, store: PresenceStore
@@ -122,9 +122,9 @@ class TestReconciles:
         simulator.limits_full_requests = True
         simulator.full_request_window = 2.0
         with working(simulator, store, replace(QUICK, reconcile_again=0.3)) as running:
-            wait_until(lambda: running.stats()["rate_limited"] == 1)
-            wait_until(lambda: running.stats()["epoch"] >= 3)
-        assert simulator.counters.refused_requests == running.stats()["rate_limited"]
+            wait_until(lambda: running.stats()["rate_limited"])
+            wait_until(lambda: running.stats()["epoch"] > 2)  # the second one was answered
+        assert simulator.counters.refused_requests >= 1
 
     def test_a_lost_chunk_is_asked_for_again(self, simulator: Simulator, store: PresenceStore) -> None:
         """The platform is silent for longer than the worker's patience."""

