@@ -80,12 +80,6 @@ def test_only_the_exact_username_deletes_the_account(typed: str) -> None:
     assert not DeletionForm({"username": typed}, user=User(username="Ada")).is_valid()
 
 
-def test_a_wrong_name_deletes_nothing(browser: Browser) -> None:
-    browser.open(DELETE).submit(username="ada")
-    assert browser.errors() == ["This is not your username; it is written exactly as on your account page."]
-    assert not AccountDeletion.objects.exists()
-
-
 def test_an_old_login_is_asked_for_the_password_and_the_request_goes_on(user: User) -> None:
     fresh, old = browser_of(user), browser_of(user, password_age=301)
     fresh.open(DELETE)

@@ -17,6 +17,7 @@ from pytest_django import Settings
 if TYPE_CHECKING:
     from accounts.models import User
     from lookup.models import Profile
+    from tests.dashboard.profile.editor import Editor
 
 
 @pytest.fixture(autouse=True)
@@ -53,21 +54,18 @@ def signed_in(client: Client, user: User) -> Client:
 
 
 @pytest.fixture
-def looked_up(user: User) -> Callable[..., dict[str, Any]]:
+def editor(user: User, settings: Settings) -> Editor:
+    """Signed in as `user`, and with a key for lookups without limits."""
+    from tests.dashboard.profile.editor import Editor
+
+    settings.RATE_LIMITS_ENABLED = False
+    return Editor(user)
+
+
+@pytest.fixture
+def looked_up(editor: Editor) -> Callable[..., dict[str, Any]]:
     """Call it with names of includes: what the lookup answers of `user` to a program with a key. Any: JSON."""
-    from accounts.models import Permission
-    from tests.factories.accounts import ApiKeyFactory
-    from tests.lookup import answers
-
-    ApiKeyFactory(secret=answers.LOOKUP_SECRET, permissions=[Permission.LOOKUP_USER.value])
-
-    def ask(*includes: str) -> dict[str, Any]:
-        answer = answers.user(user.username, *includes)
-        assert answer.status == 200
-        found: dict[str, Any] = answer.body
-        return found
-
-    return ask
+    return editor.looked_up
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,8 @@ from dashboard import editing
 from dashboard.editing import MAX_BODY
 from dashboard.urls import profile as own_pages
 from dashboard.urls import profile_content as lists
-from lookup.models import Link, Profile
+from lookup.models import Profile
 from tests.dashboard.profile.pages import said
-from tests.support.browser import Browser
 
 ARGUMENTS = {
     "key": "cardSettings",
@@ -76,14 +75,6 @@ def test_a_form_without_its_token_is_refused_on_each_page(user: User, profile: P
     for page in PAGES:
         assert client.post(url_of(page, profile), {}).status_code == 403, page.name
     assert client.post(LINKS, {"csrfmiddlewaretoken": "a" * 64}).status_code == 403
-
-
-def test_a_form_with_its_token_is_saved(user: User, profile: Profile) -> None:
-    browser = Browser()
-    browser.client = Client(enforce_csrf_checks=True)
-    browser.client.force_login(user)
-    browser.open(LINKS).submit(title="Mine", url="https://ada.example/")
-    assert Link.objects.get().profile == profile
 
 
 @pytest.mark.parametrize("path", ["", "media/mirror/", "links/add/"])

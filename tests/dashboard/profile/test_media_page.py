@@ -116,10 +116,6 @@ def test_a_refused_file_is_explained_at_its_place_alone(
     assert (shown(profile, place), Asset.objects.count()) == (None, 0)
 
 
-def test_a_form_without_a_file_says_so(signed_in: Client) -> None:
-    assert "This field is required." in said(signed_in.post(f"{PAGE}avatar/"))
-
-
 def test_the_picture_of_the_chat_account_is_mirrored_and_not(
     signed_in: Client, user: User, looked_up: Callable[..., Any]
 ) -> None:
@@ -139,12 +135,6 @@ def test_unknown_and_empty_places_are_not_found(signed_in: Client) -> None:
     for path in ("nothing/", "nothing/remove/", "avatar/remove/", "settings/remove/"):
         assert signed_in.get(f"{PAGE}{path}").status_code == 404
         assert signed_in.post(f"{PAGE}{path}").status_code == 404
-
-
-def test_a_get_changes_nothing(signed_in: Client, profile: Profile) -> None:
-    assert signed_in.get(f"{PAGE}avatar/").headers["Location"] == PAGE
-    assert signed_in.get(f"{PAGE}mirror/").status_code == 405
-    assert Profile.objects.get(pk=profile.pk).updated_at == profile.updated_at
 
 
 @pytest.mark.embedded

@@ -49,13 +49,8 @@ def test_the_page_shows_the_settings_that_were_typed(signed_in: Client, profile:
     assert kept(profile) == before
 
 
-def test_a_profile_that_nobody_else_may_see_is_shown_to_its_owner(signed_in: Client, user: User) -> None:
+def test_the_hidden_profile_of_an_alias_is_shown_to_its_owner_under_its_name(signed_in: Client, user: User) -> None:
     profiles.set_public_access(user=user, is_public=False, by=user)
-    response = signed_in.post(f"{PAGE}preview/", filled(signed_in, PAGE, "name") | {"display_name": "Hidden one"})
-    assert "Hidden one" in said(response)
-
-
-def test_the_profile_of_an_alias_is_shown_under_its_name(signed_in: Client, user: User) -> None:
     other = ProfileFactory.create(user=user)
     AliasRowFactory.create(name__user=user, name__name="Ally", profile=other, redirects=False)
     path = f"{PAGE}{other.pk}/"

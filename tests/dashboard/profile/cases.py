@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.dashboard.profile_content.editor import picture, song
+from tests.dashboard.profile.editor import picture, song
 from tests.factories import ModelFactory
 from tests.factories.lookup import (
     SVG,

@@ -23,7 +23,7 @@ from lookup.models import (
     Section,
     Widget,
 )
-from tests.dashboard.profile_content.editor import ROOT, Editor, picture, song
+from tests.dashboard.profile.editor import ROOT, Editor, picture, song
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import SVG, AssetFactory, LinkFactory, SectionFactory, main_profile
 
@@ -97,7 +97,7 @@ def test_a_picture_goes_into_a_gallery_of_the_profile_alone(editor: Editor, prof
     editor.open(f"{ROOT}/gallery/add/").send(f"{ROOT}/gallery/add/", asset=picture(), section=[text.pk])
     assert editor.errors() == ["Select a valid choice. That choice is not one of the available choices."]
     for section in (foreign, text):
-        with pytest.raises(ValidationError, match="Choose a gallery section of this profile."):
+        with pytest.raises(ValidationError, match="Choose a gallery section of this profile"):
             values = {"asset": asset, "section": section}
             content.add(content=content.GALLERY, profile=profile, values=values, by=profile.user)
 

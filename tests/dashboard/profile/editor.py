@@ -9,8 +9,9 @@ from typing import Any
 from django.core.files.uploadedfile import SimpleUploadedFile
 from PIL import Image
 
-from accounts.models import User
+from accounts.models import Permission, User
 from tests.dashboard.profile.sounds_and_fonts import sound
+from tests.factories.accounts import ApiKeyFactory
 from tests.lookup import answers
 from tests.support.browser import Browser
 
@@ -23,6 +24,7 @@ class Editor(Browser):
     def __init__(self, user: User) -> None:
         super().__init__()
         self.username = user.username
+        ApiKeyFactory(secret=answers.LOOKUP_SECRET, permissions=[Permission.LOOKUP_USER.value])
         self.client.force_login(user)
 
     def open(self, path: str) -> Editor:
@@ -55,11 +57,16 @@ class Editor(Browser):
         self.response = self.client.post(url, {"csrfmiddlewaretoken": token, **values}, follow=True)
         return self
 
+    def looked_up(self, *includes: str) -> dict[str, Any]:
+        """What the lookup answers of the user. Any: JSON."""
+        answer = answers.user(self.username, *includes)
+        assert answer.status == 200, answer.body
+        body: dict[str, Any] = answer.body
+        return body
+
     def shown(self, include: str) -> Any:
         """That part of the lookup. Any: JSON."""
-        answer = answers.user(self.username, include)
-        assert answer.status == 200, answer.body
-        return answer.body[include]
+        return self.looked_up(include)[include]
 
 
 @functools.cache

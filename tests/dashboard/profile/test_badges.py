@@ -7,7 +7,7 @@ from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
 from lookup import content
 from lookup.models import Profile, ProfileBadge
-from tests.dashboard.profile_content.editor import ROOT, Editor
+from tests.dashboard.profile.editor import ROOT, Editor
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory, CustomBadgeFactory, ProfileBadgeFactory, shown
 from tests.pages.markup import problems_of
 
@@ -40,7 +40,7 @@ def test_a_locked_tier_is_refused_by_the_form_and_by_the_operation(editor: Edito
     page = f"{ROOT}/badges/{badge.pk}/"
     editor.open(page).send(page, selected_tier=["3"])
     assert editor.errors() == ["Select a valid choice. 3 is not one of the available choices."]
-    with pytest.raises(ValidationError, match="Choose one of the unlocked tiers."):
+    with pytest.raises(ValidationError, match="Choose one of the unlocked tiers"):
         content.change(content=content.BADGES, profile=badge.profile, pk=badge.pk, values={"selected_tier": 3}, by=None)
     assert editor.shown("badges")[0]["selectedTier"] is None
 
