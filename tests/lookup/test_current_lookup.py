@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from accounts import bans
 from accounts.models import User
+from lookup import comments
 from tests.factories.lookup import AudioFactory, CustomBadgeFactory, LinkFactory, main_profile, shown
-from tests.lookup import answers, expected_current
+from tests.lookup import answers, expected_current, expected_sections
 from tests.lookup.answers import INCLUDES, compact
-from tests.lookup.filled import BARE, Filled, row
+from tests.lookup.filled import BARE, CLEO, Filled, row
 from tests.lookup.filled_settings import SETTINGS
 
 
@@ -95,3 +98,40 @@ def test_rows_of_one_place_are_in_the_order_of_their_ids(
         factory(profile=main_profile(bare), id=row(number), order=0)
     shown(bare)
     assert [entry["id"] for entry in answers.user("bare", include).body[include]] == [row(1), row(2), row(3)]
+
+
+# --- Comments ---
+
+
+def _comments_of_ada() -> Any:
+    """A JSON object."""
+    return answers.user("ada", "comments").body["comments"]
+
+
+def test_at_most_100_are_shown_and_all_are_counted(filled: Filled) -> None:
+    found = _comments_of_ada()
+    assert found == {"count": 108, "items": expected_sections.COMMENTS}
+    assert len(found["items"]) == 100
+
+
+def test_a_ban_of_the_owner_leaves_what_they_wrote_elsewhere(filled: Filled) -> None:
+    comment = comments.write(user=filled.ben, content="From Ada", by=filled.user)
+    bans.ban(user=filled.user, by=None, reason="x")
+    assert answers.user("ben", "comments").body["comments"] == {"count": 0, "items": []}
+    bans.lift(user=filled.user, by=None, reason="x")
+    (item,) = answers.user("ben", "comments").body["comments"]["items"]
+    assert item["id"] == comment.pk
+    assert item["author"]["username"] == "Ada"
+
+
+def test_an_author_is_shown_as_they_are_now(filled: Filled) -> None:
+    User.objects.filter(pk=CLEO).update(username="Cleopatra", display_name="")
+    author = _comments_of_ada()["items"][2]["author"]
+    assert author == {**expected_sections.BY_CLEO, "username": "Cleopatra", "name": ""}
+
+
+def test_a_private_author_is_shown(filled: Filled) -> None:
+    """Only the lookup of a private user is closed; what they wrote on a public page stays there."""
+    User.objects.filter(pk=CLEO).update(public_api_access=False)
+    assert _comments_of_ada()["count"] == 108
+    assert _comments_of_ada()["items"] == expected_sections.COMMENTS
