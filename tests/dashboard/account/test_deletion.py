@@ -204,5 +204,4 @@ def test_a_deletion_without_days_of_grace_is_refused_by_the_table(user: User) ->
 
 
 def test_the_jobs_are_on_the_schedule() -> None:
-    assert SCHEDULE["delete_accounts"] == timedelta(hours=1)
-    assert SCHEDULE["remind_of_keys"] == timedelta(days=1)
+    assert (SCHEDULE["delete_accounts"], SCHEDULE["remind_of_keys"]) == (timedelta(hours=1), timedelta(days=1))
