@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.support.processes import kill_group
+
 NEEDED = ("sh", "mktemp", "rm", "date", "head", "tail", "cat", "sed", "curl", "cp")
 
 
@@ -53,15 +55,21 @@ class Machine:
             "TMPDIR": str(self.temporary),
             "LC_ALL": "C.UTF-8",
         }
-        return subprocess.run(
+        with subprocess.Popen(
             command,
             env={**named, **environment},
             cwd=self.home,
-            capture_output=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
-            check=False,
-        )
+            start_new_session=True,
+        ) as process:
+            try:
+                output, errors = process.communicate(timeout=60)
+            finally:
+                kill_group(process)
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
     @property
     def clipboard(self) -> str | None:
