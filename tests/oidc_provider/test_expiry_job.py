@@ -60,14 +60,8 @@ def test_the_job_says_how_many_rows_it_deleted(clock: time_machine.Traveller, ap
     app.sign_in(browser)  # a waiting request, a code, an access and a refresh token
     clock.shift(timedelta(days=30))
     assert _run() == "Deleted 4 rows.\n"
-    assert _run() == "Deleted 0 rows.\n"
-
-
-def test_approvals_and_apps_are_kept_for_ever(clock: time_machine.Traveller, app: App, browser: Client) -> None:
-    code_for(browser, app.application)
-    clock.shift(timedelta(days=3650))
-    _run()
     assert Approval.objects.count() == 1
+    assert _run() == "Deleted 0 rows.\n"
 
 
 def test_a_live_refresh_token_outlives_its_access_token(
@@ -77,17 +71,6 @@ def test_a_live_refresh_token_outlives_its_access_token(
     clock.shift(timedelta(days=29))
     _run()
     assert app.refresh(token).status_code == 200
-
-
-def test_a_used_code_stays_so_that_its_replay_is_recognised(
-    clock: time_machine.Traveller, app: App, browser: Client
-) -> None:
-    code = code_for(browser, app.application, scope="openid offline_access")
-    issued = app.exchange(code).json()
-    clock.shift(timedelta(days=29))
-    _run()
-    assert refused(app.exchange(code)) == INVALID_GRANT
-    assert refused(app.refresh(issued["refresh_token"])) == INVALID_GRANT
 
 
 def test_a_used_code_stays_as_long_as_what_came_from_it_can_live(
@@ -101,17 +84,6 @@ def test_a_used_code_stays_as_long_as_what_came_from_it_can_live(
     _run()
     assert refused(app.exchange(code)) == INVALID_GRANT
     assert refused(app.refresh(newer)) == INVALID_GRANT
-
-
-def test_a_rotated_token_stays_so_that_its_reuse_is_recognised(
-    clock: time_machine.Traveller, app: App, browser: Client
-) -> None:
-    first = app.sign_in(browser)["refresh_token"]
-    second = app.refresh(first).json()["refresh_token"]
-    clock.shift(timedelta(days=29))
-    _run()
-    assert refused(app.refresh(first)) == INVALID_GRANT
-    assert refused(app.refresh(second)) == INVALID_GRANT
 
 
 def test_a_rotated_token_stays_as_long_as_its_family_can_live(

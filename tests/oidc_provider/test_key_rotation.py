@@ -130,6 +130,17 @@ def test_retiring_a_replaced_key_does_not_keep_it_longer(
     assert SigningKey.objects.get(kid=signing_key.kid).unpublish_at == leaves_at
 
 
+def test_a_key_that_signs_again_stays_in_the_key_set(clock: time_machine.Traveller, signing_key: SigningKey) -> None:
+    new = _publish()
+    clock.shift(TWO_CACHE_TIMES)
+    _command("sign", new)
+    clock.shift(timedelta(hours=1))
+    _command("sign", signing_key.kid)
+    clock.shift(timedelta(hours=12))
+    assert _published() == [signing_key.kid]
+    assert _states() == {signing_key.kid: "signing", new: "unpublished"}
+
+
 def test_after_a_compromise_force_signs_and_retires_at_once(app: App, browser: Client, signing_key: SigningKey) -> None:
     new = _publish()
     _command("sign", new, "--force")

@@ -11,9 +11,7 @@ from oidc_provider.parameters import MAX_FIELDS
     ("text", "values"),
     [
         ("", {}),
-        ("a=1", {"a": "1"}),
         ("a=1&b=2", {"a": "1", "b": "2"}),
-        ("a=1&", {"a": "1"}),
         ("&&a=1", {"a": "1"}),
         ("a", {}),
         ("a=", {}),
@@ -22,12 +20,10 @@ from oidc_provider.parameters import MAX_FIELDS
         ("a=1;b=2", {"a": "1;b=2"}),
         ("a=x+y", {"a": "x y"}),
         ("a=x%2By", {"a": "x+y"}),
-        ("a=%C3%A9", {"a": "é"}),
         ("a=é", {"a": "é"}),
         ("%61=1", {"a": "1"}),
         ("a=%00", {"a": "\x00"}),
         ("A=1&a=2", {"A": "1", "a": "2"}),
-        ("a=%25zz", {"a": "%zz"}),
     ],
 )
 def test_values_are_decoded_and_empty_ones_left_out(text: str, values: dict[str, str]) -> None:
@@ -38,10 +34,8 @@ def test_values_are_decoded_and_empty_ones_left_out(text: str, values: dict[str,
 @pytest.mark.parametrize(
     ("text", "repeated", "value"),
     [
-        ("a=1&a=2", {"a"}, "1"),
         ("a=1&a=1", {"a"}, "1"),
         ("a=&a=2", {"a"}, "2"),
-        ("a=&a=", {"a"}, ""),
         ("a&a", {"a"}, ""),
         ("a=1&%61=2", {"a"}, "1"),
         ("a=1&b=1&a=2&b=2&c=3", {"a", "b"}, "1"),
@@ -52,19 +46,19 @@ def test_repeated_names_are_told_and_the_first_value_is_kept(text: str, repeated
     assert (set(form.repeated), form.get("a"), form.is_malformed) == (repeated, value, False)
 
 
-@pytest.mark.parametrize("text", ["a=%", "a=%z", "a=%zz", "a=%1", "a=1%&b=2", "%zz=1", "a=%u0041"])
+@pytest.mark.parametrize("text", ["a=%", "a=%zz", "a=1%&b=2", "%zz=1"])
 def test_a_broken_escape_is_malformed(text: str) -> None:
     assert parameters.parse(text).is_malformed
 
 
-@pytest.mark.parametrize("text", ["a=%FF", "a=%C3", "a=%ED%A0%80", "a=%C0%AF", "%FF=1"])
+@pytest.mark.parametrize("text", ["a=%FF", "a=%ED%A0%80", "%FF=1"])
 def test_broken_utf_8_is_malformed_and_the_rest_can_still_be_read(text: str) -> None:
     form = parameters.parse(f"state=x&{text}")
     assert form.is_malformed
     assert form.get("state") == "x"
 
 
-@pytest.mark.parametrize(("count", "is_malformed"), [(MAX_FIELDS, False), (MAX_FIELDS + 1, True), (100_000, True)])
+@pytest.mark.parametrize(("count", "is_malformed"), [(MAX_FIELDS, False), (MAX_FIELDS + 1, True)])
 def test_too_many_fields_are_malformed(count: int, is_malformed: bool) -> None:
     form = parameters.parse("&".join(f"f{number}=1" for number in range(count)))
     assert form.is_malformed is is_malformed

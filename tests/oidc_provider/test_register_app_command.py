@@ -46,10 +46,7 @@ def test_for_people_it_prints_one_fact_a_line(user: User) -> None:
     "changed",
     [
         ("--owner", "nobody"),
-        ("--redirect", "http://app.example.org/"),
         ("--scope", "email"),
-        ("--scope", "profile"),
-        ("--name", ""),
     ],
 )
 def test_what_may_not_be_registered_is_refused(user: User, changed: tuple[str, str]) -> None:

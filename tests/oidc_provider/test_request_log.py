@@ -16,10 +16,7 @@ from oidc_provider.models.request_log import OK
 from tests.factories.oidc_provider import CLIENT_SECRET, CODE_CHALLENGE, CODE_VERIFIER, PendingRequestFactory
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
-    END_SESSION,
-    INTROSPECT,
     KEY_SET,
-    REVOKE,
     TOKEN,
     USERINFO,
     App,
@@ -89,8 +86,6 @@ def test_the_way_to_the_login_page_is_one_record(app: App) -> None:
     ("changes", "outcome", "redirect_uri"),
     [
         ({"scope": "openid profile"}, "invalid_scope", ""),
-        ({"code_challenge_method": "plain"}, "invalid_request", ""),
-        ({"response_type": "token"}, "unsupported_response_type", ""),
         ({"prompt": "none"}, "login_required", ""),
         (
             {"redirect_uri": "https://user:word@app.example.org/other?code=hush#hush"},
@@ -130,9 +125,7 @@ def test_a_sign_in_that_took_too_long_is_noted(app: App, browser: Client, clock:
         ({"code": "unknown"}, ("CODE", "invalid_grant", "")),
         ({"client_secret": "wrong"}, ("CODE", "invalid_client", "")),
         ({"code_verifier": "w" * 43}, ("CODE", "invalid_grant", "Ada")),
-        ({"code_verifier": None}, ("CODE", "invalid_request", "Ada")),
         ({"grant_type": "client_credentials"}, ("TOKEN", "unauthorized_client", "")),
-        ({"grant_type": "password"}, ("TOKEN", "unsupported_grant_type", "")),
         ({"grant_type": None}, ("TOKEN", "invalid_request", "")),
     ],
 )
@@ -214,7 +207,7 @@ def test_a_person_whose_account_is_deleted_leaves_the_records(app: App, browser:
     assert not LastUse.objects.exists()
 
 
-@pytest.mark.parametrize("path", [AUTHORIZE, TOKEN, USERINFO, INTROSPECT, REVOKE, END_SESSION, KEY_SET])
+@pytest.mark.parametrize("path", [AUTHORIZE, TOKEN, USERINFO, KEY_SET])
 def test_every_answer_carries_its_own_request_id(db: None, path: str) -> None:
     ids = {Client().get(path)["X-Request-Id"] for _ in range(2)}
     assert len(ids) == 2

