@@ -1,5 +1,6 @@
 """What the running server says on the wire, below any library."""
 
+import http.client
 import json
 import socket
 from urllib.parse import urlsplit
@@ -130,7 +131,10 @@ def test_an_answer_waits_for_a_body_that_comes_late(service: Service) -> None:
                 connection.recv(1)
             connection.settimeout(TIMEOUT)
             connection.sendall(b"hello")
-            assert connection.recv(65_536).startswith(b"HTTP/1.1 400 ")
+            answer = http.client.HTTPResponse(connection)
+            answer.begin()
+            assert answer.status == 400
+            answer.read()  # what is left of it would come in place of the next one
 
 
 def test_a_body_without_a_length_is_read_or_a_length_is_asked_for(service: Service, app: App) -> None:
