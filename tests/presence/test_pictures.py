@@ -50,7 +50,7 @@ def test_who_took_the_picture_away_has_none(linked: LinkedAccount, avatar: dict[
     assert now(linked) == ("ada", "")
 
 
-@pytest.mark.parametrize("name", [None, "", 7, ["ada"], "\x00", "\ud800", {}])
+@pytest.mark.parametrize("name", [None, "", 7, "\ud800"])
 def test_a_name_that_is_none_leaves_the_known_one(linked: LinkedAccount, name: object) -> None:
     pictures.follow({ADA: member(username=name, avatar="0f")}, {ADA})
     assert now(linked) == ("ada", f"/avatars/{ADA}/0f.png")
