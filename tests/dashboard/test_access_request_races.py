@@ -31,7 +31,7 @@ def done(act: Callable[[], Any]) -> bool:
     return True
 
 
-def test_of_many_decisions_one_counts() -> None:
+def test_of_concurrent_decisions_one_counts() -> None:
     asked, staff = AccessRequestFactory(), StaffFactory()
     decisions: list[Callable[[], Any]] = [
         lambda: access_requests.grant(request=asked, by=staff, reason="Yes"),
@@ -47,7 +47,7 @@ def test_of_many_decisions_one_counts() -> None:
     assert AuditEvent.objects.filter(verb__startswith="access_request:").count() == 1
 
 
-def test_of_many_equal_requests_one_waits() -> None:
+def test_of_concurrent_equal_requests_one_is_created() -> None:
     user, key = UserFactory(), ApiKeyFactory()
     asks: list[Callable[[], Any]] = [
         lambda: access_requests.ask_for_scope(user=user, scope="email", reason="Please"),

@@ -37,7 +37,7 @@ def state_of(request: AccessRequest) -> str:
     return request.state
 
 
-def test_somebody_asks_for_a_scope() -> None:
+def test_a_user_requests_a_scope() -> None:
     user = UserFactory()
     asked = access_requests.ask_for_scope(user=user, scope="email", reason="  Receipts  ")
     assert (asked.kind, asked.subject, asked.reason, asked.state) == ("SCOPE", "email", "Receipts", "PENDING")
@@ -46,7 +46,7 @@ def test_somebody_asks_for_a_scope() -> None:
     assert event.data == {"subject": "email", "request": asked.pk}
 
 
-def test_somebody_asks_for_a_permission_of_a_key() -> None:
+def test_a_user_requests_a_permission_for_a_key() -> None:
     key = ApiKeyFactory()
     asked = access_requests.ask_for_permission(key=key, permission="lookup:user", reason="A bot")
     assert (asked.user, asked.key, asked.kind, asked.subject) == (key.owner, key, "PERMISSION", "lookup:user")
@@ -57,12 +57,11 @@ def test_somebody_asks_for_a_permission_of_a_key() -> None:
     ("scope", "fields", "sentence"),
     [
         ("openid", {}, "openid is not a locked scope."),
-        ("nonsense", {}, "nonsense is not a locked scope."),
         ("email", {"unlocked_scopes": ["email"]}, "email is unlocked for you already."),
         ("email", {"is_active": False}, "This account is banned or deleted."),
     ],
 )
-def test_a_scope_that_cannot_be_asked_for(scope: str, fields: dict[str, Any], sentence: str) -> None:
+def test_a_scope_that_cannot_be_requested(scope: str, fields: dict[str, Any], sentence: str) -> None:
     user = UserFactory(**fields)
     assert refused(lambda: access_requests.ask_for_scope(user=user, scope=scope, reason="Why")) == [sentence]
     assert not AccessRequest.objects.exists()
@@ -72,13 +71,12 @@ def test_a_scope_that_cannot_be_asked_for(scope: str, fields: dict[str, Any], se
     ("permission", "fields", "sentence"),
     [
         ("imagehost:upload", {}, "imagehost:upload is no permission that staff give."),
-        ("nonsense", {}, "nonsense is no permission that staff give."),
         ("account", {}, "The key has this permission already."),
         ("lookup:user", {"revoked_at": timezone.now()}, "This key cannot be used again; make a new one."),
         ("lookup:user", {"expires_at": timezone.now()}, "This key cannot be used again; make a new one."),
     ],
 )
-def test_a_permission_that_cannot_be_asked_for(permission: str, fields: dict[str, Any], sentence: str) -> None:
+def test_a_permission_that_cannot_be_requested(permission: str, fields: dict[str, Any], sentence: str) -> None:
     key = ApiKeyFactory(**fields)
     ask = access_requests.ask_for_permission
     assert refused(lambda: ask(key=key, permission=permission, reason="Why")) == [sentence]
@@ -93,22 +91,21 @@ def test_a_reason_has_1_to_2000_characters(reason: str) -> None:
     access_requests.ask_for_scope(user=user, scope="email", reason="x" * 2000)
 
 
-def test_what_waits_is_not_asked_for_again_and_what_was_denied_may_be() -> None:
+def test_a_pending_request_cannot_be_repeated_and_a_denied_one_can() -> None:
     waiting, denied = AccessRequestFactory(), DeniedRequestFactory()
     again = "You have asked for this already; staff will answer."
     ask = access_requests.ask_for_scope
     assert refused(lambda: ask(user=waiting.user, scope="email", reason="Please")) == [again]
     ask(user=waiting.user, scope="connections", reason="Please")
     ask(user=denied.user, scope="email", reason="Now you know me")
-    asked = PermissionRequestFactory()
+    key = ApiKeyFactory()
+    PermissionRequestFactory(key=key, user=key.owner)
     ask_for_permission = access_requests.ask_for_permission
-    key = asked.key
-    assert key is not None
     assert refused(lambda: ask_for_permission(key=key, permission="lookup:user", reason="Please")) == [again]
-    ask_for_permission(key=ApiKeyFactory(owner=asked.user), permission="lookup:user", reason="For another key")
+    ask_for_permission(key=ApiKeyFactory(owner=key.owner), permission="lookup:user", reason="For another key")
 
 
-def test_a_granted_scope_can_be_registered_and_who_asked_is_told(
+def test_a_granted_scope_is_unlocked_and_the_user_gets_a_letter(
     django_capture_on_commit_callbacks: Any,  # pytest-django gives it no public type
 ) -> None:
     asked, staff = AccessRequestFactory(), StaffFactory()
@@ -118,8 +115,8 @@ def test_a_granted_scope_can_be_registered_and_who_asked_is_told(
     assert (asked.state, asked.answer, asked.decided_by) == ("GRANTED", "Known to us", staff)
     asked.user.refresh_from_db()
     assert asked.user.unlocked_scopes == ["email"]
-    told = [(event.verb, event.reason) for event in AuditEvent.objects.order_by("pk")]
-    assert told == [("user:scope_unlocked", "Known to us"), ("access_request:granted", "Known to us")]
+    events = [(event.verb, event.reason) for event in AuditEvent.objects.order_by("pk")]
+    assert events == [("user:scope_unlocked", "Known to us"), ("access_request:granted", "Known to us")]
     (letter,) = mail.outbox
     assert letter.to == [asked.user.email]
     assert letter.subject.endswith("Your request for email: granted")
@@ -135,7 +132,9 @@ def test_a_granted_permission_is_the_keys() -> None:
     assert asked.key.permissions == [Permission.ACCOUNT, Permission.LOOKUP_USER]
 
 
-def test_a_denied_request_gives_nothing_and_says_why(django_capture_on_commit_callbacks: Any) -> None:
+def test_a_denied_request_changes_nothing_and_the_letter_has_the_answer(
+    django_capture_on_commit_callbacks: Any,
+) -> None:
     asked = AccessRequestFactory()
     with django_capture_on_commit_callbacks(execute=True):
         access_requests.deny(request=asked, by=StaffFactory(), reason="We do not know you & yours")
@@ -177,7 +176,7 @@ def test_a_letter_that_cannot_go_undoes_nothing(
     django_capture_on_commit_callbacks: Any, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
-    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # nobody listens there
+    settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1  # no server listens there
     asked = AccessRequestFactory()
     with django_capture_on_commit_callbacks(execute=True):
         access_requests.deny(request=asked, by=StaffFactory(), reason="No")
@@ -221,10 +220,10 @@ def test_nothing_is_granted_to_a_banned_account_and_it_can_be_denied() -> None:
 
 
 @pytest.mark.parametrize("over", [{"revoked_at": timezone.now()}, {"expires_at": timezone.now()}])
-def test_nothing_is_granted_to_a_key_that_is_over(over: dict[str, Any]) -> None:
+def test_nothing_is_granted_to_a_revoked_or_expired_key(over: dict[str, Any]) -> None:
     asked, staff = PermissionRequestFactory(), StaffFactory()
     assert asked.key is not None
-    type(asked.key).objects.filter(pk=asked.key.pk).update(**over)  # while the page of staff stands open
+    type(asked.key).objects.filter(pk=asked.key.pk).update(**over)  # while staff have the page open
     assert refused(lambda: access_requests.grant(request=asked, by=staff, reason="Because")) == [
         "The key was revoked or has expired in the meantime. Deny the request."
     ]
@@ -233,7 +232,7 @@ def test_nothing_is_granted_to_a_key_that_is_over(over: dict[str, Any]) -> None:
     assert asked.key.permissions == ["account"]
 
 
-def test_a_grant_of_what_was_given_meanwhile_closes_the_request() -> None:
+def test_granting_what_the_user_has_by_now_closes_the_request() -> None:
     scope, permission, staff = AccessRequestFactory(), PermissionRequestFactory(), StaffFactory()
     assert permission.key is not None
     applications.unlock_scope(owner=scope.user, scope="email", by=staff, reason="By the admin")
@@ -244,7 +243,7 @@ def test_a_grant_of_what_was_given_meanwhile_closes_the_request() -> None:
     assert AuditEvent.objects.filter(verb="user:scope_unlocked").count() == 1
 
 
-def test_requests_go_with_the_account_that_asked_and_stay_without_the_one_that_answered() -> None:
+def test_requests_are_deleted_with_their_user_and_not_with_the_staff_who_answered() -> None:
     answered, waiting = DeniedRequestFactory(), AccessRequestFactory()
     staff = answered.decided_by
     assert staff is not None

@@ -80,7 +80,7 @@ def test_only_the_exact_username_deletes_the_account(typed: str) -> None:
     assert not DeletionForm({"username": typed}, user=User(username="Ada")).is_valid()
 
 
-def test_an_old_login_is_asked_for_the_password_and_the_request_goes_on(user: User) -> None:
+def test_an_old_login_is_asked_for_the_password_before_the_deletion(user: User) -> None:
     fresh, old = browser_of(user), browser_of(user, password_age=301)
     fresh.open(DELETE)
     old.client.cookies["csrftoken"] = fresh.client.cookies["csrftoken"].value
@@ -159,7 +159,7 @@ def test_the_job_deletes_what_is_due_and_nothing_else(user: User) -> None:
     assert call_command("delete_accounts") == "Deleted 0 accounts."
 
 
-def test_who_stopped_it_or_became_staff_or_was_banned_in_the_meantime_stays(user: User) -> None:
+def test_stopped_staff_and_banned_accounts_are_not_deleted(user: User) -> None:
     now = timezone.now()
     people = [user, UserFactory(), UserFactory()]
     for person in people:

@@ -41,7 +41,7 @@ def test_a_new_username_keeps_the_old_one_as_an_alias(browser: Browser, user: Us
     assert Client().get("/Ada").status_code in {301, 302}
 
 
-def test_the_old_name_is_free_where_nobody_wants_it(user: User) -> None:
+def test_the_old_name_is_free_unless_it_is_kept(user: User) -> None:
     own_account.rename(user=user, username="Lovelace", keeps_old=False, by=user)
     assert names_of(user) == {("Lovelace", "USERNAME")}
     UserFactory(username="ada", email="another@example.org")

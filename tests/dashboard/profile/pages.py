@@ -10,7 +10,7 @@ from tests.pages.markup import page_of
 
 
 def filled(client: Client, path: str, field: str) -> dict[str, Any]:
-    """What a browser would send of the form on the page that has a field of that name, left as it stands."""
+    """What a browser would send of the untouched form that has a field of that name."""
     forms = [form for form in page_of(client.get(path)).forms if field in form.fields]
     assert len(forms) == 1, f"{len(forms)} forms of {path} have a field {field!r}"
     return {name: value for name, value in forms[0].form_values() if name != "csrfmiddlewaretoken"}

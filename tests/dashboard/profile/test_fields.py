@@ -47,8 +47,8 @@ def test_saved_fields_show_in_the_lookup(
     response = signed_in.post(PAGE, form | TYPED | {"description": "Line one\r\nLine two"}, follow=True)
     assert response.redirect_chain == [(PAGE, 302)]
     assert "Your profile has been saved." in said(response)
-    told = looked_up("profile")["profile"]
-    assert {name: told[CAMEL.get(name, name)] for name in TYPED} == TYPED
+    found = looked_up("profile")["profile"]
+    assert {name: found[CAMEL.get(name, name)] for name in TYPED} == TYPED
     event = AuditEvent.objects.get(verb="profile:changed")
     assert (event.actor, event.data["changed"]) == (user, sorted(TYPED))
     assert list(document_checks.differences()) == []
@@ -126,7 +126,9 @@ def test_the_profile_of_an_alias_is_edited_under_its_own_path(signed_in: Client,
     assert Profile.objects.get(pk=profile.pk).location == ""
 
 
-def test_only_ones_own_profiles_that_have_an_alias_are_found(signed_in: Client, user: User, profile: Profile) -> None:
+def test_only_the_users_own_profiles_that_have_an_alias_are_found(
+    signed_in: Client, user: User, profile: Profile
+) -> None:
     stranger = UserFactory.create()
     theirs = ProfileFactory.create(user=stranger)
     AliasRowFactory.create(name__user=stranger, profile=theirs)

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from pytest_django import Settings
 
 from accounts.models import AuditEvent, User
+from dashboard import versions
 from lookup import aliases, content
 from lookup.models import Asset, Profile
 from tests.dashboard.profile.cases import CASES, Case
@@ -164,7 +165,7 @@ def test_a_stale_form_saves_nothing(case: Case, editor: Editor, profile: Profile
     editor.response = stale
     field, typed = next((name, value) for name, value in case.changed.items() if isinstance(value, str))
     editor.send(url(case, f"{first}/"), **{field: typed[:-1] or "other"})
-    assert "Somebody changed this while you edited it." in editor.text
+    assert versions.CHANGED in editor.text
     assert editor.shown(case.name)[0] == saved
 
 

@@ -66,9 +66,9 @@ def test_a_file_goes_from_the_page_to_the_lookup_and_away_again(
     assert send(signed_in, place, CONTENT[KINDS[place]]).headers["Location"] == PAGE
     asset = shown(profile, place)
     assert asset is not None
-    told = looked_up("profile")["profile"][key]
-    assert told["url"].endswith(f"/uploads/{asset.path}")
-    assert told["mime"] == asset.mime
+    found = looked_up("profile")["profile"][key]
+    assert found["url"].endswith(f"/uploads/{asset.path}")
+    assert found["mime"] == asset.mime
     page = signed_in.get(PAGE)
     assert f"/uploads/{asset.path}" in page.content.decode()
     answer: Any = signed_in.get(f"/uploads/{asset.path}")

@@ -178,7 +178,7 @@ def test_the_directory_for_incoming_files_is_left_empty(user: User, tmp_path: Pa
     assert list((tmp_path / "incoming").iterdir()) == []
 
 
-def test_sounds_keep_their_tags_and_the_form_says_so(user: User, store_directory: Path) -> None:
+def test_sounds_keep_their_tags_and_the_form_warns(user: User, store_directory: Path) -> None:
     title = b"TIT2" + struct.pack(">IH", 8, 0) + b"\0A secret"[:8]
     asset = stored(user, Kind.AUDIO, b"ID3\3\0\0\0\0\0\x12" + title + made.sound("mp3"))
     assert b"A secre" in (store_directory / "uploads" / asset.path).read_bytes()

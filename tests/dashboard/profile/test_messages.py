@@ -91,7 +91,7 @@ def test_the_page_shows_what_is_wrong_and_nothing_is_saved(
     assert not Asset.objects.exists()
 
 
-def test_a_picture_goes_into_a_gallery_of_the_profile_alone(editor: Editor, profile: Profile) -> None:
+def test_a_picture_fits_only_into_a_gallery_of_the_profile(editor: Editor, profile: Profile) -> None:
     foreign = SectionFactory(profile=main_profile(UserFactory()), type="GALLERY", config={})
     text, asset = SectionFactory(profile=profile), AssetFactory(owner=profile.user)
     editor.open(f"{ROOT}/gallery/add/").send(f"{ROOT}/gallery/add/", asset=picture(), section=[text.pk])

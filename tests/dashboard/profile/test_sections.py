@@ -193,7 +193,7 @@ def test_a_section_lists_100_entries(profile: Profile) -> None:
         section_entries.add_row(profile=profile, pk=section.pk, key=str(MAX_ITEMS + 1), by=None)
 
 
-def test_a_search_that_is_too_short_or_finds_nothing_says_so(editor: Editor, profile: Profile) -> None:
+def test_a_short_search_and_one_without_results_are_explained(editor: Editor, profile: Profile) -> None:
     section = SectionFactory(profile=profile, type="ANIME", config={"animeIds": []})
     assert "at least 2 characters" in editor.open(entries_url(section.pk) + "?q=a").text
     assert "Nothing in the catalogue is called “abc”" in editor.open(entries_url(section.pk) + "?q=abc").text

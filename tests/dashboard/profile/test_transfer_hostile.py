@@ -121,7 +121,7 @@ def test_files_of_others_cannot_be_named(signed_in: Client, line: Json) -> None:
     assert other.owner_id != line["user"]["id"]
 
 
-def test_a_file_of_ones_own_cannot_be_told_otherwise(signed_in: Client, line: Json) -> None:
+def test_the_facts_of_an_uploaded_file_cannot_be_changed(signed_in: Client, line: Json) -> None:
     line["profile"]["avatar"]["mime"] = "text/html"
     assert "profile.avatar" in problems(load(signed_in, line))
 

@@ -79,24 +79,20 @@ def test_a_file_takes_one_query_and_no_session(client: Client, asset: Asset, dja
 
 
 @pytest.mark.parametrize(
-    ("header", "status", "part", "told"),
+    ("header", "status", "part", "content_range"),
     [
         ("bytes=0-9", 206, slice(0, 10), "bytes 0-9/{}"),
-        ("bytes=-4", 206, slice(-4, None), None),
-        ("bytes=5-", 206, slice(5, None), None),
         ("bytes=0-1,4-5", 200, slice(None), ""),
-        ("lines=1-2", 200, slice(None), ""),
     ],
 )
-def test_parts_of_a_file(
-    header: str, status: int, part: slice, told: str | None, client: Client, asset: Asset, store_directory: Path
+def test_one_part_of_a_file_can_be_asked_for(
+    header: str, status: int, part: slice, content_range: str, client: Client, asset: Asset, store_directory: Path
 ) -> None:
     whole = (store_directory / asset.path).read_bytes()
     response = client.get(f"/uploads/{asset.path}", headers={"Range": header})
     assert (response.status_code, body(response)) == (status, whole[part])
     assert response.headers["Content-Length"] == str(len(whole[part]))
-    if told is not None:
-        assert response.headers.get("Content-Range", "") == told.format(len(whole))
+    assert response.headers.get("Content-Range", "") == content_range.format(len(whole))
 
 
 def test_a_part_is_sent_only_of_the_version_that_the_browser_has(client: Client, asset: Asset) -> None:
