@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.documentation import contents
+from tests.support import processes
 
 LANGUAGES = ("sh", "python", "js")
 BIN = Path(sys.executable).parent
@@ -57,16 +58,9 @@ def examples(twin: str) -> list[Any]:
 
 def run(text: str, language: str, directory: Path, environment: Mapping[str, str]) -> str:
     """What it printed. Fails unless the program ended well."""
-    done = subprocess.run(
-        _command(text, language, directory),
-        cwd=directory,
-        env=_environment(directory, environment),
-        capture_output=True,
-        text=True,
-        timeout=TIMEOUT,
-        check=False,
-    )
-    assert done.returncode == 0, f"{text}\n{done.stdout}{done.stderr}"
+    command = ["sh", "-c", 'exec "$@" 2>stderr', "sh", *_command(text, language, directory)]
+    done = processes.run(command, seconds=TIMEOUT, cwd=directory, env=_environment(directory, environment))
+    assert done.returncode == 0, f"{text}\n{done.stdout}{(directory / 'stderr').read_text()}"
     return done.stdout
 
 
@@ -79,8 +73,10 @@ def follow(text: str, language: str, directory: Path, environment: Mapping[str, 
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
+        preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
     )
-    guard = threading.Timer(TIMEOUT, process.kill)
+    guard = threading.Timer(TIMEOUT, processes.kill_group, [process])
     guard.start()
     lines: list[str] = []
     with process:
@@ -89,7 +85,7 @@ def follow(text: str, language: str, directory: Path, environment: Mapping[str, 
             lines.append(line.rstrip("\n"))
             if line.startswith(until):
                 break
-        process.kill()
+        processes.kill_group(process)
     guard.cancel()
     return lines
 

@@ -44,13 +44,11 @@ def test_what_a_page_calls_by_name_is_called_so_in_the_dashboard(signed_in: Clie
     assert set(NAMES[page]) <= named
 
 
-@pytest.mark.once
 def test_every_name_is_looked_up() -> None:
     printed = {name for page in contents.pages().values() for name in re.findall(r"\*\*(.+?)\*\*", page.source)}
     assert printed == {name for names in NAMES.values() for name in names}
 
 
-@pytest.mark.once
 def test_the_limits_of_an_account_are_those_of_the_code() -> None:
     text = text_of("limits")
     assert f"| Apps of an account | {application_rules.MAX_APPLICATIONS} |" in text
@@ -60,7 +58,6 @@ def test_the_limits_of_an_account_are_those_of_the_code() -> None:
     assert f"at most {folders.MAX_FOLDERS} folders and {rules.MAX_RULES} folder rules" in text
 
 
-@pytest.mark.once
 def test_the_life_of_a_key_is_that_of_the_code() -> None:
     text = text_of("api-keys")
     assert remind_of_keys.WITHIN == api_key_pages.SOON
@@ -71,7 +68,6 @@ def test_the_life_of_a_key_is_that_of_the_code() -> None:
     assert f"it stops at once, or works for {offered[1]} or {offered[2]} hours more" in text
 
 
-@pytest.mark.once
 def test_the_secret_has_the_name_that_it_has_in_the_file_of_a_new_secret() -> None:
     named = set(re.findall(r"`(CLIENT_\w+)`", text_of("sign-in")))
     (directory,) = (Path(folder) for engine in engines.all() for folder in engine.dirs)
@@ -82,7 +78,6 @@ def test_the_secret_has_the_name_that_it_has_in_the_file_of_a_new_secret() -> No
 LIBRARIES = [stack for stack in STACKS if stack.name != "curl"]
 
 
-@pytest.mark.once
 def test_every_library_with_ready_code_has_a_row() -> None:
     assert set(re.findall(r"^\| ([^|`]+?) \|", section(), re.MULTILINE)) == {
         "Library",
@@ -91,7 +86,6 @@ def test_every_library_with_ready_code_has_a_row() -> None:
     }
 
 
-@pytest.mark.once
 @pytest.mark.parametrize("stack", LIBRARIES, ids=lambda stack: stack.name)
 def test_a_librarys_settings_stand_in_its_ready_code(stack: Stack) -> None:
     app = ApplicationFactory.build(user=User(), registered_scopes=["openid", "identify"])

@@ -1,4 +1,4 @@
-"""What the image host's pages say, as a browser reads it."""
+"""Readers of the image host's pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOME = "/dashboard/imagehost/"
 HOSTILE = '<script>alert("1")</script>'
 
 
-def told(answer: Any) -> list[str]:
+def messages_of(answer: Any) -> list[str]:
     """The messages that wait for the next page; any: the test client's answer."""
     return [str(message) for message in get_messages(answer.wsgi_request)]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
 from django.utils import timezone
@@ -18,7 +20,7 @@ UPLOADERS = f"{HOME}uploaders/"
 ONLY_UPLOAD = [Permission.IMAGEHOST_UPLOAD.value]
 
 
-def test_the_page_of_somebody_new_says_what_to_do(browser: Client) -> None:
+def test_the_page_of_a_new_user_says_what_to_do(browser: Client) -> None:
     answer = browser.get(UPLOADERS)
     assert (answer.status_code, problems_of(answer)) == (200, [])
     assert "None yet." in text_of(answer)
@@ -59,6 +61,13 @@ def test_the_list_costs_the_same_for_one_key_and_for_ten(browser: Client, user: 
     assert statements.names(lambda: browser.get(UPLOADERS)) == asked
 
 
+def test_the_keys_of_a_whole_day_are_counted(browser: Client, user: User) -> None:
+    ApiKeyFactory.create_batch(20, owner=user, permissions=ONLY_UPLOAD)
+    for age, status in ((timedelta(hours=23, minutes=59), 302), (timedelta(days=1), 200)):
+        ApiKey.objects.update(created_at=timezone.now() - age)
+        assert browser.post(f"{UPLOADERS}curl/").status_code == status
+
+
 PAGES = [HOME, *(f"{HOME}{page}/" for page in ("folders", "folders/x", "folders/x/edit", "folders/x/delete"))]
 PAGES += [f"{HOME}{page}/" for page in ("rules", "rules/1/edit", "rules/1/delete", "uploaders", "files/delete")]
 ACTS = [f"{HOME}{act}/" for act in ("files/move", "files/choose", "files/x/favorite", "rules/1/move", "upload")]
@@ -69,22 +78,20 @@ ACTS += [f"{UPLOADERS}{kind}/" for kind in ("sharex", "sharex-earlier", "flamesh
 def test_a_visitor_is_sent_to_the_login_page(client: Client, path: str) -> None:
     for answer in (client.get(path), client.post(path)):
         assert (answer.status_code, answer["Location"]) == (302, f"/accounts/login/?next={path}")
+
+
+def test_a_login_in_between_leads_back_to_a_page(browser: Client) -> None:
+    for path in ACTS:
+        answer = browser.get(path)
+        assert (answer.status_code, answer["Location"]) in [(302, page) for page in (HOME, f"{HOME}rules/", UPLOADERS)]
     assert not ApiKey.objects.exists()
 
 
-@pytest.mark.parametrize("path", ACTS)
-def test_a_login_in_between_leads_back_to_a_page(browser: Client, path: str) -> None:
-    answer = browser.get(path)
-    assert (answer.status_code, answer["Location"]) in [(302, page) for page in (HOME, f"{HOME}rules/", UPLOADERS)]
-    assert not ApiKey.objects.exists()
-
-
-@pytest.mark.parametrize("path", [*PAGES[1:9], *ACTS])
-def test_a_form_without_its_token_does_nothing(user: User, path: str) -> None:
+def test_a_form_without_its_token_does_nothing(user: User) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(user)
-    if path != UPLOADERS:
-        assert browser.post(path, {"name": "x"}).status_code == 403
+    for path in [f"{HOME}folders/", f"{HOME}rules/", *ACTS]:
+        assert browser.post(path, {"name": "x"}).status_code == 403, path
     assert not ApiKey.objects.exists()
 
 

@@ -16,7 +16,8 @@ from accounts.models import User
 from accounts.plans import MEGABYTE
 from imagehost import page_uploads, quotas, storage
 from imagehost.models import File
-from tests.dashboard.imagehost.reading import HOME, HOSTILE, told
+from tests.dashboard.imagehost.reading import HOME, messages_of
+from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
 from tests.imagehost import uploading
 from tests.pages.markup import page_of
@@ -56,7 +57,7 @@ def test_a_plain_form_uploads_several_files_and_says_what_became_of_each(browser
     text = file("notes.png", b"no picture")
     answer = send(browser, FORM, file("a.png"), text, file("b.gif", uploading.encoded("GIF")))
     assert (answer.status_code, answer["Location"]) == (302, HOME)
-    assert told(answer) == [f"notes.png: {INVALID_MIME}", "2 files uploaded: a.png, b.gif"]
+    assert messages_of(answer) == [f"notes.png: {INVALID_MIME}", "2 files uploaded: a.png, b.gif"]
     first, second = stored()
     assert (first.owner, first.original_name, first.folder, first.mime) == (user, "a.png", None, "image/png")
     assert (second.original_name, second.folder) == ("b.gif", folder)
@@ -109,7 +110,7 @@ def test_a_file_over_the_plan_is_refused_and_takes_no_other_along(
     uploading.allow(monkeypatch, file=len(small))
     answer = send(browser, FORM, file("large.png", large), file("small.png", small))
     refusal = f"large.png: File too large. Maximum size is {len(small)} bytes."
-    assert told(answer) == [refusal, "1 file uploaded: small.png"]
+    assert messages_of(answer) == [refusal, "1 file uploaded: small.png"]
     refused = send(browser, ONE, file("large.png", large))
     assert (refused.status_code, refused.json()["code"]) == (413, "FILE_TOO_LARGE")
 
@@ -118,30 +119,26 @@ def test_what_does_not_fit_the_quota_is_refused(browser: Client, user: User, mon
     size = len(uploading.png())
     uploading.allow(monkeypatch, file=size, storage=size * 3 // 2)
     answer = send(browser, FORM, file("a.png"), file("b.png"))
-    assert told(answer) == ["b.png: The upload would exceed your total storage.", "1 file uploaded: a.png"]
+    assert messages_of(answer) == ["b.png: The upload would exceed your total storage.", "1 file uploaded: a.png"]
     refused = send(browser, ONE, file())
     assert (refused.status_code, refused.json()["code"]) == (400, "QUOTA_EXCEEDED")
     assert quotas.used(user.pk) == size
 
 
-def test_files_are_counted(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_files_of_each_user_are_counted(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_uploads, "A_MINUTE", 2)
     assert [send(browser, ONE, file()).status_code for _ in range(3)] == [200, 200, 429]
     refused = send(browser, ONE, file())
     assert (refused.json()["code"], int(refused.headers["Retry-After"]) > 0) == ("RATE_LIMITED", True)
     assert len(stored()) == 2
-
-
-def test_files_are_not_counted_where_there_are_no_limits(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(settings, "RATE_LIMITS_ENABLED", False)
+    browser.force_login(UserFactory())
     assert send(browser, ONE, file()).status_code == 200
-    assert len(stored()) == 1
 
 
 def test_a_form_that_is_too_large_is_not_read(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert page_uploads.MOST_AT_ONCE == 300 * MEGABYTE
     monkeypatch.setattr(page_uploads, "MOST_AT_ONCE", 100)
-    assert told(send(browser, FORM, file())) == [page_uploads.TOO_MUCH]
+    assert messages_of(send(browser, FORM, file())) == [page_uploads.TOO_MUCH]
     answer = send(browser, ONE, file())
     assert (answer.status_code, answer.json()["error"]) == (400, page_uploads.TOO_MUCH)
     assert stored() == []
@@ -153,23 +150,15 @@ def test_of_a_form_with_too_many_files_the_first_ones_are_taken(
     assert page_uploads.MOST_FILES == settings.DATA_UPLOAD_MAX_NUMBER_FILES
     monkeypatch.setattr(page_uploads, "MOST_FILES", 2)
     answer = send(browser, FORM, *[file(f"{number}.png") for number in range(3)])
-    assert told(answer) == ["2 files uploaded: 0.png, 1.png", page_uploads.TOO_MUCH]
+    assert messages_of(answer) == ["2 files uploaded: 0.png, 1.png", page_uploads.TOO_MUCH]
     assert len(stored()) == 2
 
 
 def test_a_form_without_files_says_so(browser: Client) -> None:
-    assert told(browser.post(FORM, {})) == ["Choose at least one file first."]
+    assert messages_of(browser.post(FORM, {})) == ["Choose at least one file first."]
     other = browser.post(FORM, {"other": file()})
-    assert told(other)[-1] == "Choose at least one file first."
+    assert messages_of(other)[-1] == "Choose at least one file first."
     assert stored() == []
-
-
-def test_names_are_kept_without_directories_and_cut(browser: Client) -> None:
-    send(browser, ONE, file(f"../../{'x' * 300}.png"))
-    [made] = stored()
-    assert made.original_name == "x" * 251 + ".png"
-    send(browser, ONE, file(HOSTILE))
-    assert HOSTILE not in browser.get(HOME).content.decode()
 
 
 @pytest.mark.parametrize("path", [FORM, ONE])
@@ -196,12 +185,6 @@ def test_a_visitor_is_sent_to_the_login_page_before_the_body_is_read(client: Cli
     assert stored() == []
 
 
-def test_get_leads_back_and_does_nothing(browser: Client) -> None:
-    answer = browser.get(FORM)
-    assert (answer.status_code, answer["Location"]) == (302, HOME)
-    assert browser.get(ONE).status_code == 405
-
-
 def test_a_file_is_in_no_memory_while_it_comes(browser: Client, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is on the disk grows while the body is read."""
     uploading.allow(monkeypatch, file=10 * MEGABYTE)
@@ -212,6 +195,6 @@ def test_a_file_is_in_no_memory_while_it_comes(browser: Client, user: User, monk
             sizes.extend(path.stat().st_size for path in Path(settings.IMAGEHOST_INCOMING).glob("*"))
             return super().read(size)
 
-    content = uploading.part("files", bytes(3 * MEGABYTE), filename="zeros.png") + uploading.END
+    content = uploading.part("files", bytes(MEGABYTE), filename="zeros.png") + uploading.END
     assert sent_raw(browser, ONE, Body(content), len(content)).json()["code"] == "INVALID_MIME"
-    assert any(0 < size < 3 * MEGABYTE for size in sizes)
+    assert any(0 < size < MEGABYTE for size in sizes)

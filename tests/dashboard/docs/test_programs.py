@@ -1,0 +1,64 @@
+"""The programs that are written for a sample. That they run is tested in test_samples.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.documentation import programs, samples
+
+BASE = "https://host.example"
+FORM = """POST /token 200
+basic {{ reader.client_id }}:$SECRET
+form redirect_uri=https://app.example/cb?a=1&b=2
+form code=$CODE
+"""
+UPLOAD = """POST /upload 200
+header X-API-Key: $API_KEY
+part key=a "b"
+file file=picture.png
+"""
+QUERY = """GET /user 200
+query value=a b/c&d
+bearer $API_KEY
+shows status
+"""
+
+
+def written(block: str, language: str) -> str:
+    return programs.LANGUAGES[language](samples.parse(block), BASE)
+
+
+def test_the_values_of_a_form_are_encoded_by_the_program() -> None:
+    assert written(FORM, "sh") == (
+        'curl "https://host.example/token" \\\n'
+        "  --fail-with-body \\\n"
+        '  --user "{{ reader.client_id }}:$SECRET" \\\n'
+        '  --data-urlencode "redirect_uri=https://app.example/cb?a=1&b=2" \\\n'
+        '  --data-urlencode "code=$CODE"'
+    )
+    assert '"redirect_uri": "https://app.example/cb?a=1&b=2", "code": os.environ["CODE"]' in written(FORM, "python")
+    assert 'body: new URLSearchParams({\n    redirect_uri: "https://app' in written(FORM, "js")
+
+
+@pytest.mark.parametrize(
+    ("language", "lines"),
+    [
+        ("sh", ['--form-string "key=a \\"b\\""', '--form "file=@picture.png"']),
+        ("python", ['data={"key": "a \\"b\\""},', 'files={"file": open("picture.png", "rb")},']),
+        ("js", ['form.append("key", "a \\"b\\"");', 'await openAsBlob("picture.png"), "picture.png");']),
+    ],
+)
+def test_a_file_is_sent_as_a_part_of_a_form(language: str, lines: list[str]) -> None:
+    text = written(UPLOAD, language)
+    assert [line for line in lines if line not in text] == []
+
+
+def test_a_query_is_encoded_in_the_address() -> None:
+    for language in ("sh", "js"):
+        assert '"https://host.example/user?value=a%20b%2Fc%26d"' in written(QUERY, language)
+    assert 'params={"value": "a b/c&d"}' in written(QUERY, "python")
+
+
+def test_a_line_that_is_unknown_is_refused() -> None:
+    with pytest.raises(ValueError, match="Unknown line of a request: cookie a=b"):
+        samples.parse("GET / 200\ncookie a=b")
