@@ -1,10 +1,11 @@
-"""Files with their objects, and what the public pages say of them."""
+"""Files with their objects, and readers of the public pages."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.test import Client
+from pytest_django import Settings
 
 from imagehost import storage
 from imagehost.models import File, Folder, PreviewState
@@ -28,14 +29,21 @@ def stored(*, content: bytes = CONTENT, preview: bytes = b"", **values: Any) -> 
     return file
 
 
-def told(response: Any) -> dict[str, str]:
-    """What the page's head says to machines, by property or name. `response`: as for `page_of`."""
+def messenger_tags(response: Any) -> dict[str, str]:
+    """The meta tags of the page, by property or name. `response`: as for `page_of`."""
     tags = page_of(response).xpath("//meta[@property or @name]")
     return {tag.get("property") or tag.get("name"): tag.get("content") for tag in tags}
 
 
+def silent_store(settings: Settings, public_url: str = "") -> None:
+    """Keep objects in a store that does not answer."""
+    options = {"bucket_name": "files", "endpoint_url": "http://127.0.0.1:1", "access_key": "a", "secret_key": "b"}
+    entry = {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": {**options, "public_url": public_url}}
+    settings.STORAGES = {**settings.STORAGES, "imagehost": entry}
+
+
 def foreign_scripts(response: Any) -> list[Any]:
-    """Script elements that are not ours: with text in them, or from elsewhere. `response`: as for `page_of`."""
+    """Script elements with text in them, or from another host. `response`: as for `page_of`."""
     found: list[Any] = page_of(response).xpath("//script[text() or not(starts-with(@src, '/static/js/'))]")
     return found
 
@@ -55,7 +63,7 @@ def locked_folder() -> Folder:
 
 
 def statuses(client: Client, folder: Folder) -> dict[str, int]:
-    """What each door of `locked_folder` answers."""
+    """The status of each address of `locked_folder`."""
     paths = {
         "folder": f"/folders/{folder.pk}",
         "archive": f"/folders/{folder.pk}/files.zip",

@@ -38,6 +38,6 @@ def listed(answer: Any) -> list[Model]:
     return list(answer.context["cl"].result_list)
 
 
-def told(answer: Any) -> list[str]:
+def messages_of(answer: Any) -> list[str]:
     """Any: the test client's answer."""
     return [str(message) for message in get_messages(answer.wsgi_request)]

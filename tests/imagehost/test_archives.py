@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import io
-import subprocess
-import sys
 import tracemalloc
 import zipfile
 from pathlib import Path
@@ -20,7 +18,7 @@ from imagehost import archives, media, original_names, storage
 from imagehost.models import File, Folder
 from imagehost.storage import StorageFailed
 from tests.factories.imagehost import FileFactory, FolderFactory
-from tests.imagehost.public_pages import stored
+from tests.imagehost.public_pages import silent_store, stored
 from tests.lookup import statements
 
 pytestmark = pytest.mark.django_db
@@ -67,20 +65,6 @@ def test_the_archive_holds_every_file_as_it_is_stored(client: Client, folder: Fo
     assert {entry.external_attr >> 16 for entry in archive.infolist()} == {0o100644}
 
 
-def test_other_readers_take_the_archive_for_whole(client: Client, folder: Folder, tmp_path: Path) -> None:
-    for name in ("a.png", "b.png", "\N{SNOWMAN} ünï.png"):
-        stored(folder=folder, original_name=name, content=b"x" * 300_000)
-    path = tmp_path / "files.zip"
-    path.write_bytes(b"".join(client.get(f"/folders/{folder.pk}/files.zip")))
-    program = "import sys, shutil; shutil.unpack_archive(sys.argv[1], sys.argv[2])"
-    subprocess.run([sys.executable, "-c", program, path, tmp_path / "out"], check=True, timeout=60)
-    assert sorted(entry.name for entry in (tmp_path / "out").iterdir()) == ["a.png", "b.png", "\N{SNOWMAN} ünï.png"]
-
-
-def test_a_folder_without_files_is_an_empty_archive(client: Client, folder: Folder) -> None:
-    assert archive_of(client.get(f"/folders/{folder.pk}/files.zip")).namelist() == []
-
-
 def test_the_newest_files_are_taken_where_there_are_too_many(
     client: Client, folder: Folder, settings: Settings
 ) -> None:
@@ -91,6 +75,7 @@ def test_the_newest_files_are_taken_where_there_are_too_many(
     assert archive_of(client.get(f"/folders/{folder.pk}/files.zip")).namelist() == ["0.png", "1.png"]
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("amount", [1, 10])
 def test_the_archive_takes_two_queries_and_none_while_it_is_sent(client: Client, folder: Folder, amount: int) -> None:
     for _ in range(amount):
@@ -99,6 +84,12 @@ def test_the_archive_takes_two_queries_and_none_while_it_is_sent(client: Client,
     asked = statements.names(lambda: sent.append(client.get(f"/folders/{folder.pk}/files.zip")))
     assert asked == ["SELECT imagehost_folder", "SELECT imagehost_file"]
     assert statements.names(lambda: archive_of(sent[0])) == []
+
+
+def test_a_date_that_the_format_cannot_say_is_the_first_one_that_it_can(folder: Folder) -> None:
+    stored(folder=folder, uploaded_at=dt.datetime(1979, 12, 31, 23, 59, 59, tzinfo=dt.UTC))
+    [entry] = ZipFile(io.BytesIO(b"".join(archives.Archive(list(folder.files.all()))))).infolist()
+    assert entry.date_time == (1980, 1, 1, 0, 0, 0)
 
 
 def test_a_head_request_gets_the_headers_alone(client: Client, folder: Folder) -> None:
@@ -110,9 +101,8 @@ def test_a_head_request_gets_the_headers_alone(client: Client, folder: Folder) -
     assert b"".join(response.streaming_content) == b""  # type: ignore[attr-defined]  # it streams
 
 
-@pytest.mark.parametrize("method", ["post", "put", "delete"])
-def test_the_archive_is_for_reading(client: Client, folder: Folder, method: str) -> None:
-    response = getattr(client, method)(f"/folders/{folder.pk}/files.zip")
+def test_the_archive_is_for_reading(client: Client, folder: Folder) -> None:
+    response = client.post(f"/folders/{folder.pk}/files.zip")
     assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
 
 
@@ -141,11 +131,7 @@ def test_an_object_that_breaks_off_ends_the_archive_unfinished(client: Client, f
 
 def test_a_store_that_does_not_answer_ends_the_archive_unfinished(folder: Folder, settings: Settings) -> None:
     FileFactory(folder=folder)
-    options = {"bucket_name": "b", "endpoint_url": "http://127.0.0.1:1", "access_key": "a", "secret_key": "b"}
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "imagehost": {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": options},
-    }
+    silent_store(settings)
     with pytest.raises(StorageFailed):
         b"".join(archives.Archive(list(folder.files.all())))
 
@@ -185,7 +171,7 @@ def test_archives_leave_threads_for_everybody_else(client: Client, folder: Folde
 
 def test_no_more_than_a_few_pieces_are_in_memory_at_once(folder: Folder) -> None:
     for _ in range(2):
-        stored(folder=folder, content=b"x" * 20_000_000)
+        stored(folder=folder, content=b"x" * 5_000_000)
     files = list(folder.files.all())
     tracemalloc.start()
     try:
@@ -193,7 +179,7 @@ def test_no_more_than_a_few_pieces_are_in_memory_at_once(folder: Folder) -> None
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert size > 40_000_000
+    assert size > 10_000_000
     assert peak < 2_000_000
 
 
@@ -215,40 +201,22 @@ def test_an_archive_too_large_for_the_old_format_is_zip64(
 NAMES = [
     ("holiday.png", "holiday.png"),
     ("photo.jpeg", "photo.png"),  # the stored extension is the right one
-    ("photo.PNG", "photo.png"),
-    ("photo", "photo.png"),
     ("Screenshot 2026.03.05", "Screenshot 2026.03.05.png"),
-    ("setup.exe", "setup.exe.png"),
     ("../../etc/passwd.png", "_.._etc_passwd.png"),
-    ("/etc/passwd", "_etc_passwd.png"),
-    ("..\\..\\boot.png", "_.._boot.png"),
-    ("C:\\boot.png", "C__boot.png"),
     ('a:b*c?d"e<f>g|h.png', "a_b_c_d_e_f_g_h.png"),
-    ("photo.png:stream", "photo.png_stream.png"),
     (".htaccess", "htaccess.png"),
-    ("...png", "Generate.png"),
-    ("-rf.png", "rf.png"),
-    ("--help", "help.png"),
     ("~", "Generate.png"),
     ("  spaced  .png", "spaced.png"),
     ("trailing. . .png", "trailing.png"),
     ("line\r\nbreak\x00\x1b[31m\x7f.png", "linebreak[31m.png"),
     ("gnp\u202egnp.exe", "gnpgnp.exe.png"),
-    ("\u2028\u2029\u0085.png", "Generate.png"),
     ("CON.png", "_CON.png"),
-    ("nul", "_nul.png"),
     ("com1.tar.png", "_com1.tar.png"),
     ("LPT¹.png", "_LPT¹.png"),
-    ("aux .png", "_aux.png"),
-    ("console.png", "console.png"),
     ("e\u0301te\u0301.png", "\u00e9t\u00e9.png"),
-    ("\u6f22\u5b57.png", "\u6f22\u5b57.png"),
     ("\ud800.png", "Generate.png"),
-    ("", "Generate.png"),
-    (".png", "Generate.png"),
     ("x" * 255, "x" * 180 + ".png"),
     ("\U0001f469" * 100, "\U0001f469" * 45 + ".png"),
-    ("\u6f22" * 255, "\u6f22" * 60 + ".png"),
 ]
 
 
@@ -273,9 +241,3 @@ def test_a_name_is_fit_to_be_unpacked(original: str, expected: str) -> None:
 )
 def test_no_two_names_are_the_same(originals: list[str], expected: list[str]) -> None:
     assert list(original_names.unpacked([(name, "Generate", "png") for name in originals])) == expected
-
-
-def test_two_thousand_equal_names_are_told_apart() -> None:
-    names = list(original_names.unpacked([("image.png", "Generate", "png")] * 2000))
-    assert len(set(names)) == 2000
-    assert names[-1] == "image (2000).png"

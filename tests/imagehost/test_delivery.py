@@ -14,7 +14,8 @@ from imagehost import media
 from imagehost.models import File, State
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import uploading
-from tests.imagehost.uploading import Delivered, encoded, png
+from tests.imagehost.public_pages import silent_store
+from tests.imagehost.uploading import Delivered, png
 from tests.lookup import statements
 
 pytestmark = pytest.mark.django_db
@@ -65,8 +66,6 @@ def described(file: File) -> dict[str, str]:
     [
         ("document", PAGE_POLICY),
         ("iframe", ALWAYS["Content-Security-Policy"]),
-        ("video", ALWAYS["Content-Security-Policy"]),
-        ("image", ALWAYS["Content-Security-Policy"]),
         ("", ALWAYS["Content-Security-Policy"]),
     ],
 )
@@ -76,7 +75,7 @@ def test_a_file_that_is_opened_as_a_page_may_show_itself(bucket_directory: Path,
     assert answer.headers["Content-Security-Policy"] == policy
 
 
-@pytest.mark.parametrize("type_", media.ALL, ids=lambda type_: type_.extension)
+@pytest.mark.parametrize("type_", [media.JPEG, media.AVIF, media.MOV], ids=lambda type_: type_.extension)
 def test_a_file_is_served_as_what_it_is(type_: media.MediaType, bucket_directory: Path) -> None:
     file = stored(bucket_directory, media=type_)
     response = get(file)
@@ -89,12 +88,6 @@ def test_head_is_get_without_a_body(bucket_directory: Path) -> None:
     response = get(file, "HEAD")
     assert (response.status, response.content) == (200, b"")
     assert response.headers == described(file)
-
-
-def test_a_large_file_comes_whole(bucket_directory: Path) -> None:
-    content = bytes(range(256)) * 8000
-    file = stored(bucket_directory, content, media=media.MP4)
-    assert get(file).content == content
 
 
 def test_the_name_that_it_came_with_is_offered_for_saving(bucket_directory: Path) -> None:
@@ -137,9 +130,8 @@ def _is_not_there(path: str) -> bool:
 @pytest.mark.parametrize(
     "name",
     [
-        *("abcdEFGH.png", "AbCdEfGh.jpg", "AbCdEfGh.PNG", "AbCdEfGh", "AbCdEfGh.", "AbCdEfGh.png.png", ".png"),
-        *("AbCdEfG.png", "AbCdEfGhI.png", "AbCdEfGh%2Epng%20", "AbCdEfG%C4%B1.png", "..", "%2e%2e%5cx.png"),
-        *("AbCdEfGh.png%0A", "%F0%9F%92%A9.png", "AbCdEfGh.%70ng%00"),
+        *("abcdEFGH.png", "AbCdEfGh.jpg", "AbCdEfGh.PNG", "AbCdEfGh", "AbCdEfGh.png.png", "AbCdEfG%C4%B1.png"),
+        *("..", "AbCdEfGh.png%0A", "AbCdEfGh.%70ng%00"),
     ],
 )
 def test_another_name_or_extension_is_404(name: str, bucket_directory: Path) -> None:
@@ -182,7 +174,7 @@ def test_a_store_that_fails_is_503_before_anything_is_sent(bucket_directory: Pat
     assert ALWAYS.items() <= response.headers.items()
 
 
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"])
+@pytest.mark.parametrize("method", ["POST", "OPTIONS", "BREW"])
 def test_another_method_is_405(method: str, bucket_directory: Path) -> None:
     response = get(stored(bucket_directory), method)
     assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
@@ -199,7 +191,8 @@ def test_a_cookie_changes_nothing_and_costs_nothing(bucket_directory: Path) -> N
     assert answers[0].headers == described(file)
 
 
-@pytest.mark.parametrize(("method", "headers"), [("GET", {}), ("HEAD", {}), ("GET", {"Range": "bytes=0-9"})])
+@pytest.mark.embedded
+@pytest.mark.parametrize(("method", "headers"), [("GET", {}), ("GET", {"Range": "bytes=0-9"})])
 def test_an_answer_costs_one_statement(method: str, headers: dict[str, str], bucket_directory: Path) -> None:
     file = stored(bucket_directory)
     assert statements.names(lambda: get(file, method, headers=headers)) == ["SELECT imagehost_file"]
@@ -236,9 +229,7 @@ def test_without_links_a_redirect_is_no_redirect(settings: Settings, bucket_dire
 @pytest.mark.parametrize("public_url", ["https://bucket.example.net/all", ""])
 def test_a_redirect_leads_to_the_bucket(public_url: str, settings: Settings) -> None:
     """No request reaches the store: links are made here."""
-    options = {"bucket_name": "files", "access_key": "a", "secret_key": "b", "endpoint_url": "http://127.0.0.1:9"}
-    entry = {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": {**options, "public_url": public_url}}
-    settings.STORAGES = {**settings.STORAGES, "imagehost": entry}
+    silent_store(settings, public_url)
     settings.FILE_DELIVERY = "redirect"
     file = FileFactory()
     response = get(file)
@@ -249,13 +240,5 @@ def test_a_redirect_leads_to_the_bucket(public_url: str, settings: Settings) -> 
     if public_url:
         assert location == f"{public_url}/{file.key}"
     else:
-        assert location.startswith(f"http://127.0.0.1:9/files/{file.key}?")
+        assert location.startswith(f"http://127.0.0.1:1/files/{file.key}?")
         assert "X-Amz-Expires=3600" in location
-
-
-def test_a_file_that_was_changed_to_another_type_has_another_url(bucket_directory: Path) -> None:
-    """The extension is part of the name: nothing is ever served under two types."""
-    file = stored(bucket_directory, encoded("GIF"), media=media.GIF)
-    for type_ in media.ALL:
-        status = uploading.get(f"/media/{file.name}.{type_.extension}").status
-        assert status == (200 if type_ is media.GIF else 404)

@@ -5,8 +5,6 @@ from django.http import HttpResponse
 
 from imagehost.disposition import disposition
 
-pytestmark = pytest.mark.once
-
 
 @pytest.mark.parametrize(
     ("name", "header"),
@@ -20,12 +18,10 @@ pytestmark = pytest.mark.once
             "a\r\nSet-Cookie: x=1.png",
             "inline; filename=\"aSet-Cookie_ x=1.png\"; filename*=UTF-8''aSet-Cookie%3A%20x%3D1.png",
         ),
-        ("100%41;.png", "inline; filename=\"100_41_.png\"; filename*=UTF-8''100%2541%3B.png"),
         ("exe\u202egnp.\x00jpg", "inline; filename=\"exegnp.jpg\"; filename*=UTF-8''exegnp.jpg"),
         ("half \ud800.gif", "inline; filename=\"half .gif\"; filename*=UTF-8''half%20.gif"),
         ("two  spaces.png", "inline; filename=\"two spaces.png\"; filename*=UTF-8''two%20%20spaces.png"),
         ("\n", "inline; filename=\"file\"; filename*=UTF-8''file"),
-        ("", "inline; filename=\"file\"; filename*=UTF-8''file"),
     ],
 )
 def test_a_name_is_told_in_ascii_and_in_full(name: str, header: str) -> None:

@@ -1,4 +1,4 @@
-"""GET /files/{name}."""
+"""GET /files/{name}, and the preview below it. Passwords of folders are in test_folder_password.py."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from imagehost import media
-from imagehost.media import MediaType
+from imagehost import media, storage
 from imagehost.models import PreviewState, State
+from imagehost.page import cards
+from imagehost.page import files as pages
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
-from tests.imagehost.public_pages import BASE, PREVIEW, stored, told
+from tests.imagehost.public_pages import BASE, PREVIEW, messenger_tags, silent_store, stored
 from tests.lookup import statements
 from tests.pages.markup import page_of, problems_of
 
@@ -56,6 +57,13 @@ def test_the_page_of_a_picture(client: Client) -> None:
     ]
 
 
+def test_an_animation_is_shown_as_an_image(client: Client) -> None:
+    file = FileFactory(media=media.GIF, frames=12, duration_ms=1200)
+    page = page_of(client.get(f"/files/{file.name}"))
+    assert page.xpath("//main//img/@src") == [f"/media/{file.file_name}"]
+    assert [chip.text for chip in page.xpath("//ul[@class='chips']/li")][-2:] == ["0:01", "12 frames"]
+
+
 def test_the_page_of_a_video_plays_it(client: Client) -> None:
     file = FileFactory(media=media.MP4, duration_ms=3_723_400, preview_state=PreviewState.MADE)
     response = client.get(f"/files/{file.name}")
@@ -77,30 +85,19 @@ def test_the_page_of_a_video_plays_it(client: Client) -> None:
     assert "media-src 'self'" in response.headers["Content-Security-Policy"]
 
 
-@pytest.mark.parametrize("kind", [kind for kind in media.ALL if not kind.is_video])
-def test_every_image_is_shown_as_one_animated_or_not(client: Client, kind: MediaType) -> None:
-    file = FileFactory(media=kind, frames=12, duration_ms=1200)
-    page = page_of(client.get(f"/files/{file.name}"))
-    assert page.xpath("//main//img/@src") == [f"/media/{file.file_name}"]
-    assert page.xpath("//main//video") == []
-    assert [chip.text for chip in page.xpath("//ul[@class='chips']/li")][-2:] == ["0:01", "12 frames"]
-
-
 @pytest.mark.parametrize(
-    ("duration_ms", "text"), [(0, "0:01"), (499, "0:01"), (59_600, "1:00"), (3_599_000, "59:59"), (None, None)]
+    ("duration_ms", "text"), [(0, "0:01"), (59_600, "1:00"), (3_599_000, "59:59"), (3_600_000, "1:00:00"), (None, "")]
 )
-def test_a_duration_is_read_like_a_clock(client: Client, duration_ms: int | None, text: str | None) -> None:
-    file = FileFactory(media=media.WEBM, duration_ms=duration_ms)
-    chips = page_of(client.get(f"/files/{file.name}")).xpath("//ul[@class='chips']/li")
-    assert [chip.text for chip in chips][3:] == ([text] if text else [])
+def test_a_duration_is_read_like_a_clock(duration_ms: int | None, text: str) -> None:
+    assert pages.clock(duration_ms) == text
 
 
-def test_what_messengers_are_told_of_a_picture(client: Client) -> None:
+def test_the_tags_of_a_picture_for_messengers(client: Client) -> None:
     file = FileFactory(owner=UserFactory(username="Ada"), preview_state=PreviewState.MADE)
     url = f"{BASE}/media/{file.name}.png"
     summary = "1000 bytes, 640 by 480 pixels, uploaded by Ada"
     response = client.get(f"/files/{file.name}")
-    assert told(response) == {
+    assert messenger_tags(response) == {
         "viewport": "width=device-width, initial-scale=1",
         "color-scheme": "light dark",
         "robots": "noindex",
@@ -124,7 +121,7 @@ def test_what_messengers_are_told_of_a_picture(client: Client) -> None:
     }
 
 
-def test_what_messengers_are_told_of_a_video(client: Client, settings: Settings) -> None:
+def test_the_tags_of_a_video_for_messengers(client: Client, settings: Settings) -> None:
     settings.IMAGE_CDN_URL, settings.BASE_URL = "https://cdn.example", "https://host.example"
     file = FileFactory(media=media.MP4, preview_state=PreviewState.MADE)
     response = client.get(f"/files/{file.name}")
@@ -150,12 +147,12 @@ def test_what_messengers_are_told_of_a_video(client: Client, settings: Settings)
         "twitter:player:stream": url,
         "twitter:player:stream:content_type": "video/mp4",
     }
-    assert {name: value for name, value in told(response).items() if name in expected} == expected
+    assert {name: value for name, value in messenger_tags(response).items() if name in expected} == expected
 
 
 def test_a_video_that_is_not_https_claims_no_player_and_no_secure_url(client: Client) -> None:
     file = FileFactory(media=media.MP4)
-    found = told(client.get(f"/files/{file.name}"))
+    found = messenger_tags(client.get(f"/files/{file.name}"))
     assert found["og:video"] == f"{BASE}/media/{file.name}.mp4"
     assert found["twitter:card"] == "summary"
     assert [name for name in found if "player" in name or "secure" in name or "image" in name] == []
@@ -165,28 +162,23 @@ def test_a_video_that_is_not_https_claims_no_player_and_no_secure_url(client: Cl
     ("size", "preview", "picture"),
     [
         (8 * MEGABYTE, PreviewState.MADE, "/media/Picture1.png"),
-        (8 * MEGABYTE, PreviewState.WAITING, "/media/Picture1.png"),
         (8 * MEGABYTE + 1, PreviewState.MADE, "/files/Picture1/preview.webp"),
         (8 * MEGABYTE + 1, PreviewState.WAITING, None),
-        (8 * MEGABYTE + 1, PreviewState.FAILED, None),
     ],
 )
-def test_a_picture_too_large_for_messengers_is_told_by_its_preview(
-    client: Client, size: int, preview: PreviewState, picture: str | None
+def test_a_picture_too_large_for_messengers_is_shown_by_its_preview(
+    size: int, preview: PreviewState, picture: str | None
 ) -> None:
-    FileFactory(name="Picture1", size=size, preview_state=preview)
-    found = told(client.get("/files/Picture1"))
-    assert found.get("og:image") == (f"{BASE}{picture}" if picture else None)
-    assert found["twitter:card"] == ("summary_large_image" if picture else "summary")
+    found = cards.picture_of(FileFactory.build(owner=None, name="Picture1", size=size, preview_state=preview))
+    assert (found and found.url) == (f"{BASE}{picture}" if picture else None)
 
 
 HIDDEN: list[dict[str, Any]] = [
     {"state": State.PENDING},
     {"state": State.DELETED},
-    {"state": State.DELETED, "owner": None},
     {"quarantined_at": timezone.now()},
     {"name": "aaaaaaaa"},
-    {"name": "AAAAAAAB"},
+    {"owner__is_active": False, "owner__banned_at": timezone.now()},
 ]
 
 
@@ -200,21 +192,17 @@ def test_a_file_that_is_not_delivered_has_neither_page_nor_preview(client: Clien
     assert client.get("/files/AAAAAAAA/preview.webp").status_code == 404
 
 
-def test_a_banned_owners_files_have_neither_page_nor_preview(client: Client) -> None:
-    file = stored(owner=UserFactory(is_active=False, banned_at=timezone.now()), preview=PREVIEW)
-    assert client.get(f"/files/{file.name}").status_code == 404
-    assert client.get(f"/files/{file.name}/preview.webp").status_code == 404
-
-
 def test_a_file_in_a_private_folder_has_a_page_that_does_not_name_the_folder(client: Client) -> None:
     folder = FolderFactory(name="Secret plans")
     file = stored(folder=folder, preview=PREVIEW)
-    for browser in (client, _signed_in(folder.owner)):
-        response = browser.get(f"/files/{file.name}")
+    for _ in range(2):
+        response = client.get(f"/files/{file.name}")
         assert response.status_code == 200
         assert b"Secret plans" not in response.content
         assert folder.pk.encode() not in response.content
-    assert client.get(f"/files/{file.name}/preview.webp").content == PREVIEW
+        client.force_login(folder.owner)
+    preview = client.get(f"/files/{file.name}/preview.webp")
+    assert (preview.content, preview.headers["Cache-Control"]) == (PREVIEW, "private, no-store")
 
 
 def test_a_file_in_a_public_folder_leads_there(client: Client) -> None:
@@ -241,37 +229,70 @@ def test_files_from_another_host_are_let_in_by_the_policy(client: Client, settin
 
 def test_a_store_that_delivery_redirects_to_is_let_in_by_the_policy(client: Client, settings: Settings) -> None:
     settings.FILE_DELIVERY = "redirect"
-    options = {
-        "bucket_name": "files",
-        "public_url": "https://store.example/files",
-        "access_key": "a",
-        "secret_key": "b",
-    }
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "imagehost": {"BACKEND": "imagehost.storage.S3Storage", "OPTIONS": options},
-    }
+    silent_store(settings, public_url="https://store.example/files")
     policy = client.get(f"/files/{FileFactory().name}").headers["Content-Security-Policy"].split("; ")
     assert "img-src 'self' data: https://store.example" in policy
     assert "media-src 'self' https://store.example" in policy
 
 
-@pytest.mark.parametrize("folder", [None, {}, {"is_public": True}, {"password": "open sesame"}])
+@pytest.mark.embedded
+@pytest.mark.parametrize("folder", [None, {"password": "open sesame"}])
 def test_the_page_takes_one_query(client: Client, folder: dict[str, Any] | None) -> None:
     file = FileFactory(folder=FolderFactory(**folder) if folder is not None else None)
     asked = statements.names(lambda: client.get(f"/files/{file.name}"))
     assert asked == ["SELECT imagehost_file"]  # the file, with its owner and folder
 
 
-@pytest.mark.parametrize("method", ["post", "put", "patch", "delete", "options"])
 @pytest.mark.parametrize("below", ["", "/preview.webp"])
-def test_the_page_is_for_reading(method: str, below: str) -> None:
-    response = getattr(Client(enforce_csrf_checks=True), method)(f"/files/{FileFactory().name}{below}")
+def test_the_page_is_for_reading(below: str) -> None:
+    response = Client(enforce_csrf_checks=True).post(f"/files/{FileFactory().name}{below}")
     assert response.status_code == 405
     assert response.headers["Allow"] == "GET, HEAD"
 
 
-def _signed_in(user: Any) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
+# --- GET /files/{name}/preview.webp ---
+
+
+def test_the_preview_and_its_headers(client: Client) -> None:
+    file = stored(preview=PREVIEW)
+    response = client.get(f"/files/{file.name}/preview.webp")
+    etag = f'"{file.pk.hex}-320x240"'
+    assert response.status_code == 200
+    assert response.content == PREVIEW
+    expected = {
+        "Content-Type": "image/webp",
+        "Content-Disposition": f"inline; filename=\"{file.name}.webp\"; filename*=UTF-8''{file.name}.webp",
+        "Content-Security-Policy": "default-src 'none'; sandbox",
+        "X-Content-Type-Options": "nosniff",
+        "Cross-Origin-Resource-Policy": "cross-origin",
+        "X-Robots-Tag": "noindex",
+        "Cache-Control": "public, max-age=3600",
+        "ETag": etag,
+    }
+    assert {name: response.headers.get(name) for name in expected} == expected
+    assert response.cookies == {}
+
+    unchanged = client.get(f"/files/{file.name}/preview.webp", headers={"If-None-Match": etag})
+    assert (unchanged.status_code, unchanged.content, unchanged.headers["ETag"]) == (304, b"", etag)
+    head = client.head(f"/files/{file.name}/preview.webp")
+    assert (head.status_code, head.content, head.headers["Content-Length"]) == (200, b"", str(len(PREVIEW)))
+
+
+@pytest.mark.parametrize("state", [PreviewState.WAITING, PreviewState.FAILED])
+def test_a_preview_that_was_not_made_is_missing(client: Client, state: PreviewState) -> None:
+    file = FileFactory(preview_state=state)
+    storage.bucket().keep_bytes(file.preview_key, PREVIEW, mime="image/webp")
+    assert client.get(f"/files/{file.name}/preview.webp").status_code == 404
+
+
+def test_a_preview_whose_object_is_gone_is_missing(client: Client) -> None:
+    file = FileFactory(preview_state=PreviewState.MADE)
+    assert client.get(f"/files/{file.name}/preview.webp").status_code == 404
+
+
+def test_a_preview_in_a_store_that_does_not_answer_is_for_later(client: Client, settings: Settings) -> None:
+    file = FileFactory(preview_state=PreviewState.MADE)
+    silent_store(settings)
+    response = client.get(f"/files/{file.name}/preview.webp")
+    assert response.status_code == 503
+    assert (response.headers["Retry-After"], response.headers["Cache-Control"]) == ("30", "no-store")

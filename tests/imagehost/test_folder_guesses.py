@@ -8,15 +8,20 @@ from collections.abc import Callable, Iterator
 import pytest
 import time_machine
 from django.conf import settings
+from django.contrib.auth.models import AnonymousUser
+from django.contrib.sessions.backends.base import SessionBase
 from django.test import Client, override_settings
 
+from accounts import client_address
+from imagehost import unlocks
 from imagehost.models import Folder
+from imagehost.unlocks import TooManyGuesses, WrongPassword
 from tests.accounts.moments import let_redis_pass
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost.public_pages import LOCKED, PASSWORD, locked_folder, statuses
 from tests.pages.markup import page_of, problems_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 Wait = Callable[[float], None]
 START = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
@@ -70,11 +75,43 @@ def test_guesses_are_counted_for_each_folder_and_address(folder: Folder) -> None
         assert Client().post(f"/folders/{other.pk}", {"password": PASSWORD}).status_code == 303
 
 
-NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
+def test_one_address_may_guess_thirty_times_a_minute_at_all_folders_together() -> None:
+    folders = FolderFactory.create_batch(7, password=PASSWORD)
+    with time_machine.travel(START, tick=False):
+        for folder in folders[:6]:
+            for _ in range(5):
+                guess(folder, "198.51.100.7")
+        assert guess(folders[6], "198.51.100.7") == "limited"
+        assert guess(folders[6], "198.51.100.8") == "wrong"
+
+
+def test_all_addresses_together_may_guess_a_hundred_times_a_minute_at_a_folder(folder: Folder) -> None:
+    with time_machine.travel(START, tick=False):
+        for number in range(100):
+            assert guess(folder, f"198.51.100.{number // 5}") == "wrong"
+        assert guess(folder, "198.51.100.99") == "limited"
+        assert guess(FolderFactory(password=PASSWORD), "198.51.100.99") == "wrong"
+
+
+def guess(folder: Folder, address: str) -> str:
+    """What a wrong password from the address comes to, without the work of its hash."""
+    token = client_address.current.set(address)
+    try:
+        unlocks.unlock(folder, "x" * 33, viewer=AnonymousUser(), session=SessionBase(), now=START)
+    except WrongPassword:
+        return "wrong"
+    except TooManyGuesses:
+        return "limited"
+    finally:
+        client_address.current.reset(token)
+    raise AssertionError("A wrong password opened the folder.")
+
+
+SILENT_REDIS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
 
 
 def test_a_limit_store_that_does_not_answer_opens_nothing(client: Client, folder: Folder) -> None:
-    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.limits.RedisLimits"):
+    with override_settings(CACHES=SILENT_REDIS, LIMIT_STORE="accounts.limits.RedisLimits"):
         response = client.post(f"/folders/{folder.pk}", {"password": PASSWORD})
     assert (response.status_code, response.headers["Retry-After"]) == (503, "30")
     assert problems_of(response) == []

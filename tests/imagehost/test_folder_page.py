@@ -15,9 +15,10 @@ from pytest_django import Settings
 from accounts.models import User
 from imagehost import media
 from imagehost.models import Folder, PreviewState, State
+from imagehost.page import folders as pages
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
-from tests.imagehost.public_pages import BASE, PASSWORD, PREVIEW, stored, told, unlocked
+from tests.imagehost.public_pages import BASE, PASSWORD, PREVIEW, messenger_tags, stored, unlocked
 from tests.lookup import statements
 from tests.pages.markup import page_of, problems_of
 
@@ -122,13 +123,12 @@ def test_fifty_files_make_a_page(client: Client) -> None:
     assert page_of(client.get(second)).findtext(".//title").startswith("Holidays, page 2")
 
 
-@pytest.mark.parametrize(
-    "number", ["0", "3", "-1", "01", "+1", "1.0", "one", "", " 1", "9" * 9, "9" * 400, "\u0661", "%00"]
-)
-def test_a_page_that_is_none_is_missing(client: Client, number: str) -> None:
+def test_a_page_that_is_none_is_missing(client: Client) -> None:
     folder = shared()
     filled(folder, 2)
-    assert client.get(f"/folders/{folder.pk}?page={number}").status_code in ((400,) if number == "%00" else (404,))
+    for number in ("0", "2", "-1", "01", "+1", "1.0", "one", "", " 1", "9" * 9, "9" * 400, "\u0661"):
+        assert pages.page_of(folder, number) is None, number
+    assert client.get(f"/folders/{folder.pk}?page=2").status_code == 404
 
 
 def test_more_files_than_an_archive_takes(client: Client, settings: Settings) -> None:
@@ -140,7 +140,7 @@ def test_more_files_than_an_archive_takes(client: Client, settings: Settings) ->
     assert b"The newest 2 files" in client.get(f"/folders/{folder.pk}").content
 
 
-def test_what_messengers_are_told(client: Client) -> None:
+def test_the_tags_for_messengers(client: Client) -> None:
     folder = shared(owner=UserFactory(username="Ada"))
     FileFactory(folder=folder, media=media.MP4, uploaded_at=MOMENT)
     FileFactory(folder=folder, name="Picture1", uploaded_at=MOMENT - dt.timedelta(minutes=1))
@@ -153,7 +153,7 @@ def test_what_messengers_are_told(client: Client) -> None:
         "og:image": f"{BASE}/media/Picture1.png",
         "twitter:card": "summary_large_image",
     }
-    found = told(client.get(f"/folders/{folder.pk}"))
+    found = messenger_tags(client.get(f"/folders/{folder.pk}"))
     assert {name: found.get(name) for name in expected} == expected
 
 
@@ -162,27 +162,23 @@ MISSING: dict[str, Callable[[], str]] = {
     "private": lambda: FolderFactory().pk,
     "a banned owner's": lambda: shared(owner=UserFactory(is_active=False, banned_at=timezone.now())).pk,
     "in other letters": lambda: f"{shared().pk.upper()}",
-    "too short": lambda: shared().pk[:31],
-    "too long": lambda: f"{shared().pk}0",
     "with dashes": lambda: str(uuid.UUID(shared().pk)),
-    "words": lambda: "no folder",
     "NUL": lambda: "%00",
     "endless": lambda: "x" * 3000,
-    "beyond ASCII": lambda: "\N{SNOWMAN}",
 }
 
 
 @pytest.mark.parametrize("made", MISSING.values(), ids=MISSING)
-@pytest.mark.parametrize("below", ["", "/previews/Picture1.webp", "/files.zip"])
-def test_whatever_is_not_published_is_missing_alike(client: Client, made: Callable[[], str], below: str) -> None:
+def test_whatever_is_not_published_is_missing_alike(client: Client, made: Callable[[], str]) -> None:
     nobody = client.get(f"/folders/{'f' * 32}")
     folder_id = made()
     for folder in Folder.objects.filter(pk=folder_id):
         stored(folder=folder, name="Picture1", preview=PREVIEW)
     for browser in (client, signed_in(UserFactory())):
-        response = browser.get(f"/folders/{folder_id}{below}")
-        assert (response.status_code, response.content) == (404, nobody.content)
-        assert response.cookies == {}
+        for below in ("", "/previews/Picture1.webp", "/files.zip"):
+            response = browser.get(f"/folders/{folder_id}{below}")
+            assert (response.status_code, response.content) == (404, nobody.content)
+            assert response.cookies == {}
 
 
 def test_its_owner_sees_a_private_folder_marked_as_such() -> None:
@@ -195,17 +191,12 @@ def test_its_owner_sees_a_private_folder_marked_as_such() -> None:
     assert page_of(response).xpath("//span[contains(@class, 'badge')]/text()") == ["Private: only you see this page"]
     preview = owner.get(f"/folders/{folder.pk}/previews/{file.name}.webp")
     assert (preview.content, preview.headers["Cache-Control"]) == (PREVIEW, "private, no-store")
+    other = FolderFactory(owner=folder.owner)
+    for path in (f"{other.pk}/previews/{file.name}.webp", f"{folder.pk}/previews/{file.name.lower()}.webp"):
+        assert owner.get(f"/folders/{path}").status_code == 404
 
 
-def test_a_preview_belongs_to_its_own_folder(client: Client) -> None:
-    folder, other = shared(), shared()
-    file = stored(folder=folder, preview=PREVIEW)
-    response = client.get(f"/folders/{folder.pk}/previews/{file.name}.webp")
-    assert (response.content, response.headers["Cache-Control"]) == (PREVIEW, "public, max-age=3600")
-    assert client.get(f"/folders/{other.pk}/previews/{file.name}.webp").status_code == 404
-    assert client.get(f"/folders/{folder.pk}/previews/{file.name.lower()}.webp").status_code == 404
-
-
+@pytest.mark.embedded
 @pytest.mark.parametrize("amount", [1, 10])
 def test_the_page_takes_three_queries_however_many_files_there_are(client: Client, amount: int) -> None:
     folder = shared()
@@ -218,10 +209,9 @@ def test_the_page_takes_three_queries_however_many_files_there_are(client: Clien
     ]
 
 
-@pytest.mark.parametrize("amount", [1, 10])
-def test_a_locked_page_takes_one_query_and_an_unlocked_one_three(client: Client, amount: int) -> None:
+def test_a_locked_page_takes_one_query_and_an_unlocked_one_three(client: Client) -> None:
     folder = FolderFactory(password=PASSWORD)
-    filled(folder, amount)
+    filled(folder, 2)
     path = f"/folders/{folder.pk}"
     assert statements.names(lambda: client.get(path)) == ["SELECT imagehost_folder"]
     browser = unlocked(folder.pk)
@@ -233,7 +223,6 @@ def test_a_locked_page_takes_one_query_and_an_unlocked_one_three(client: Client,
     ]
 
 
-@pytest.mark.parametrize("method", ["put", "patch", "delete", "options"])
-def test_the_page_takes_no_other_method(client: Client, method: str) -> None:
-    response = getattr(client, method)(f"/folders/{shared().pk}")
+def test_the_page_takes_no_other_method(client: Client) -> None:
+    response = client.put(f"/folders/{shared().pk}")
     assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD, POST")

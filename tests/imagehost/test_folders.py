@@ -14,25 +14,20 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from accounts.models import User
-from imagehost import folders, listing, media
-from imagehost.errors import FolderNotFound, InvalidBody, Unauthorized
+from imagehost import folders, media
+from imagehost.errors import Unauthorized
 from imagehost.folders import Changes
 from imagehost.models import File, Folder, FolderRule, State, Usage
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
-from tests.imagehost import answers, callers
-from tests.imagehost.answers import EXISTS, LIMIT_INVALID, NOT_FOUND, OFFSET_INVALID, OTHER_SECRET, Answer, Json
+from tests.imagehost import answers
+from tests.imagehost.answers import EXISTS, NOT_FOUND, OTHER_SECRET, Answer, Json
 
 MOMENT = datetime(2026, 3, 1, 12, 30, 15, 999_999, tzinfo=UTC)  # of UNIX second 1772368215
 
 
 @pytest.fixture
 def opal(db: None) -> User:
-    return callers.opal()
-
-
-@pytest.fixture
-def ben(opal: User) -> User:
-    return callers.ben()
+    return answers.opal()
 
 
 def folder(**changes: object) -> Json:
@@ -42,11 +37,7 @@ def folder(**changes: object) -> Json:
     return {**plain, **times, "fileCount": 0, "totalSize": 0, **changes}
 
 
-def test_a_user_without_folders_has_none(opal: User) -> None:
-    assert answers.folders().whole == (200, {"folders": []})
-
-
-def test_folders_are_listed_oldest_first_with_what_is_in_them(opal: User, ben: User) -> None:
+def test_folders_are_listed_oldest_first_with_what_is_in_them(opal: User) -> None:
     old, twin, full = (
         FolderFactory(owner=opal, id=letter * 32, name=letter, created_at=MOMENT - timedelta(age), updated_at=MOMENT)
         for letter, age in (("c", 2), ("d", 2), ("a", 1))
@@ -57,7 +48,7 @@ def test_folders_are_listed_oldest_first_with_what_is_in_them(opal: User, ben: U
     FileFactory(folder=full, state=State.DELETED)
     FileFactory(folder=twin, size=5)
     FileFactory(owner=opal)
-    FileFactory(folder=FolderFactory(owner=ben, name="c"))
+    FileFactory(folder=FolderFactory(owner=answers.ben(), name="c"))
     shown = [
         {"id": one.pk, **folder(folderName=name, createdAt=created, fileCount=count, totalSize=size)}
         for one, name, created, count, size in (
@@ -78,25 +69,17 @@ def test_a_user_has_a_few_hundred_folders_at_most(opal: User, monkeypatch: pytes
     assert answers.create({"folderName": "2"}).whole == (400, {"error": error, "code": "INVALID_BODY"})
 
 
+LOCKED = {"folderPublic": True, "folderPasswordEnabled": True, "folderPassword": " sea and sun "}
 CREATED: dict[str, tuple[Json, Json]] = {
-    "a name is enough": ({"folderName": "Clips"}, {}),
+    "a name is enough": ({"folderName": " Clips\n"}, {}),
     "everything at its default": (
         {"folderName": "Clips", "folderPublic": False, "folderPasswordEnabled": False, "folderPassword": ""},
         {},
     ),
-    "public": ({"folderName": "Clips", "folderPublic": True}, {"folderPublic": True}),
     "with a password": (
-        {"folderName": "Clips", "folderPublic": True, "folderPasswordEnabled": True, "folderPassword": "sea and sun"},
+        {"folderName": "Clips", **LOCKED},
         {"folderPublic": True, "folderPasswordEnabled": True},
     ),
-    "white space around the name": ({"folderName": " \t\u00a0Clips\r\n"}, {}),
-    "the longest name": ({"folderName": "🌊" * 32}, {"folderName": "🌊" * 32}),
-    "long before it is trimmed": ({"folderName": " " * 40 + "Clips"}, {}),
-    "long before it is composed": ({"folderName": "e\u0301" * 32}, {"folderName": "é" * 32}),
-    "joined emoji": ({"folderName": "👩\u200d👩\u200d👧"}, {"folderName": "👩\u200d👩\u200d👧"}),
-    "markup": ({"folderName": "<script>alert(1)</script>"}, {"folderName": "<script>alert(1)</script>"}),
-    "SQL": ({"folderName": "'); DROP TABLE x; --"}, {"folderName": "'); DROP TABLE x; --"}),
-    "no path": ({"folderName": "../../etc/passwd"}, {"folderName": "../../etc/passwd"}),
 }
 
 
@@ -109,20 +92,12 @@ def test_a_folder_is_made_as_the_body_says(opal: User, case: str) -> None:
     assert answer.whole == (201, {"folder": {"id": made.pk, **folder(**changes)}})
     assert made.owner == opal
     assert answers.folders().body == {"folders": [answer.body["folder"]]}
-    assert answers.show(made.pk).body["total"] == 0
+    assert made.password_hash == "" or check_password(" sea and sun ", made.password_hash)
+    assert made.password_hash.startswith("argon2") is made.is_password_enabled
 
 
-@pytest.mark.parametrize("password", ["p", "x" * 32, " spaced ", "ключ 🔑", "\u0065\u0301"])
-def test_a_password_is_kept_hashed_and_exactly_as_it_was_sent(opal: User, password: str) -> None:
-    body = {"folderName": "x", "folderPublic": True, "folderPasswordEnabled": True, "folderPassword": password}
-    assert answers.create(body).status == 201
-    kept = Folder.objects.get().password_hash
-    assert kept.startswith("argon2")
-    assert check_password(password, kept)
-    assert not check_password(f"{password} ", kept)
-
-
-def test_a_name_is_unique_for_its_owner_alone(opal: User, ben: User) -> None:
+def test_a_name_is_unique_for_its_owner_alone(opal: User) -> None:
+    answers.ben()
     assert answers.create({"folderName": "Clips"}).status == 201
     for same in ("Clips", " Clips "):
         assert answers.create({"folderName": same}).whole == EXISTS
@@ -183,26 +158,6 @@ def test_a_folder_is_shown_with_its_files_newest_first(
     assert answers.show(full.pk, **query).whole == (200, body)
 
 
-def test_an_empty_folder_is_shown_as_one(opal: User) -> None:
-    empty = FolderFactory(owner=opal)
-    answer = answers.show(empty.pk, offset=10**30)
-    assert answer.body["folder"]["id"] == empty.pk
-    assert {**answer.body, "folder": None} == {
-        "folder": None,
-        "files": [],
-        "total": 0,
-        "limit": 100,
-        "offset": 2**53 - 1,
-    }
-
-
-def test_a_bad_page_is_refused_whether_the_folder_is_there_or_not(opal: User) -> None:
-    for folder_id in (FolderFactory(owner=opal).pk, "f" * 32):
-        assert answers.show(folder_id, limit="0").whole == LIMIT_INVALID
-        assert answers.show(folder_id, limit="101").whole == LIMIT_INVALID
-        assert answers.show(folder_id, offset="-1").whole == OFFSET_INVALID
-
-
 def test_a_deleted_folder_leaves_its_files_in_the_root_and_takes_its_rules_along(opal: User) -> None:
     gone, kept = FolderFactory(owner=opal), FolderFactory(owner=opal)
     files = {FileFactory(folder=gone, state=state).pk for state in State}
@@ -224,39 +179,21 @@ def test_a_deleted_folder_leaves_its_files_in_the_root_and_takes_its_rules_along
 NAMELESS: dict[str, Callable[[str], Answer]] = {
     "show": answers.show,
     "change": lambda folder_id: answers.change(folder_id, {"folderName": "x"}),
-    "change nothing": lambda folder_id: answers.change(folder_id, {}),
-    "set a password": lambda folder_id: answers.change(folder_id, {"folderPassword": "x"}),
     "delete": answers.delete,
 }
 
 
 @pytest.mark.parametrize("act", NAMELESS)
-def test_somebody_elses_folder_is_as_one_that_is_not_there(opal: User, ben: User, act: str) -> None:
-    theirs = FolderFactory(owner=ben, id="abcdef0123456789" * 2, password="x")
+def test_the_folder_of_another_user_is_as_one_that_is_not_there(opal: User, act: str) -> None:
+    theirs = FolderFactory(owner=answers.ben(), id="abcdef0123456789" * 2, password="x")
     FolderRuleFactory(folder=theirs)
     FileFactory(folder=theirs)
     before = Folder.objects.values().get()
-    for folder_id in (
-        *(theirs.pk, "f" * 32, "0", "x", "-1", theirs.pk[:31], theirs.pk + "0", theirs.pk.upper(), "None", "null"),
-        *(str(uuid.UUID(theirs.pk)), "%27%20OR%201=1--", "%25", "%F0%9F%8C%B1", "%FF", "..", "a" * 2000),
-    ):
+    for folder_id in (theirs.pk, "f" * 32, theirs.pk.upper(), str(uuid.UUID(theirs.pk)), "%FF", "a" * 2000):
         assert NAMELESS[act](folder_id).whole == NOT_FOUND, folder_id
     assert Folder.objects.values().get() == before
     assert File.objects.get().folder == theirs
     assert FolderRule.objects.count() == 1
-
-
-@pytest.mark.parametrize(
-    ("path", "method", "allowed"),
-    [
-        *(("", method, "GET, HEAD, POST") for method in ("PUT", "PATCH", "DELETE", "OPTIONS")),
-        *((f"/{'f' * 32}", method, "GET, HEAD, PATCH, DELETE") for method in ("POST", "PUT", "OPTIONS")),
-    ],
-)
-def test_another_method_is_405(opal: User, path: str, method: str, allowed: str) -> None:
-    answer = answers.call(method, f"{answers.FOLDERS}{path}?key={answers.SECRET}", "error")
-    assert answer.whole == (405, {"error": "errors.methodNotAllowed"})
-    assert sorted(answer.headers["Allow"].split(", ")) == sorted(allowed.split(", "))
 
 
 def test_the_database_refuses_a_second_folder_of_one_name(opal: User) -> None:
@@ -275,13 +212,3 @@ def test_nothing_is_made_or_changed_for_an_account_that_has_just_been_deleted(op
         with pytest.raises(Unauthorized):
             act()
     assert not Folder.objects.exists()
-
-
-def test_a_folder_that_has_just_been_deleted_is_not_found(opal: User) -> None:
-    with pytest.raises(FolderNotFound):
-        listing.folder(owner_id=opal.pk, folder_id="f" * 32)
-
-
-def test_a_folder_without_a_name_is_not_made_whoever_asks_for_it(opal: User) -> None:
-    with pytest.raises(InvalidBody):
-        folders.create(owner_id=opal.pk, changes=Changes(is_public=True), now=timezone.now())

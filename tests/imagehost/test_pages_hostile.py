@@ -10,9 +10,10 @@ from django.test import Client
 
 from imagehost import media
 from imagehost.models import PreviewState
+from imagehost.page import files
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import DELETION_TOKEN, FileFactory, FolderFactory
-from tests.imagehost.public_pages import foreign_scripts, stored, told
+from tests.imagehost.public_pages import foreign_scripts, messenger_tags, stored
 from tests.pages.markup import page_of, problems_of
 
 pytestmark = pytest.mark.django_db
@@ -20,23 +21,18 @@ pytestmark = pytest.mark.django_db
 MARKUP = [
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
-    "'><svg/onload=alert(1)>",
-    '" onmouseover="alert(1)" a="',
     "</title><script>alert(1)//",
     "{{ 7|add:7 }}{% debug %}",
-    "<!-- ",
     "&lt;script&gt;&amp;",
-    "javascript:alert(1)",
     "\u05e2\u05d1\u05e8\u05d9\u05ea \u0e01\u0e47\u0e47 \U0001f469\u200d\U0001f467",
 ]
 
 
 @pytest.mark.parametrize("markup", MARKUP)
-@pytest.mark.parametrize("kind", [media.PNG, media.MP4], ids=["picture", "video"])
-def test_markup_in_any_name_is_text(client: Client, markup: str, kind: media.MediaType) -> None:
+def test_markup_in_any_name_is_text(client: Client, markup: str) -> None:
     owner = UserFactory(display_name=markup)
     folder = FolderFactory(owner=owner, name=markup[:32], is_public=True)
-    file = FileFactory(folder=folder, media=kind, original_name=markup, preview_state=PreviewState.MADE)
+    file = FileFactory(folder=folder, media=media.MP4, original_name=markup, preview_state=PreviewState.MADE)
     paths = [f"/files/{file.name}", f"/folders/{folder.pk}", f"/files/{file.name}/delete/{DELETION_TOKEN}"]
     pages = [client.get(path) for path in paths]
     for response in pages:
@@ -45,9 +41,9 @@ def test_markup_in_any_name_is_text(client: Client, markup: str, kind: media.Med
         assert foreign_scripts(response) == []
     of_file, of_folder, of_deletion = map(page_of, pages)
     title = markup.strip()
-    assert of_file.findtext(".//h1") == told(pages[0])["og:title"] == title
+    assert of_file.findtext(".//h1") == messenger_tags(pages[0])["og:title"] == title
     assert of_file.xpath("//main//bdi/text()") == [markup, markup[:32]]
-    assert of_folder.findtext(".//h1") == told(pages[1])["og:title"] == markup[:32].strip()
+    assert of_folder.findtext(".//h1") == messenger_tags(pages[1])["og:title"] == markup[:32].strip()
     assert of_folder.xpath("//main//*[@class='tile__title']/text()") == [title]
     assert of_deletion.xpath("//main//strong/text()") == [title]
 
@@ -58,22 +54,18 @@ def test_markup_in_any_name_is_text(client: Client, markup: str, kind: media.Med
         ("gnp.\u202eexe", "gnp.exe"),
         ("\u2066isolated\u2069.png", "isolated.png"),
         ("line\r\nbreak\x00\x1b\x7f\x85\u2028.png", "linebreak.png"),
-        ("  \t ", "Picture1.png"),
-        ("\u202e", "Picture1.png"),
+        ("\u202e \t ", "Picture1.png"),
         ("", "Picture1.png"),
         ("x" * 255, "x" * 255),
     ],
     ids=ascii,
 )
-def test_a_title_reads_as_it_is_written(client: Client, name: str, title: str) -> None:
-    name = name.replace("\x00", "")  # PostgreSQL keeps none
-    FileFactory(name="Picture1", original_name=name)
-    response = client.get("/files/Picture1")
-    assert page_of(response).findtext(".//h1") == told(response)["og:title"] == title
-    assert page_of(response).findtext(".//title").startswith(f"{title} · ")
+def test_a_title_reads_as_it_is_written(name: str, title: str) -> None:
+    page = files.page_of(FileFactory.build(owner=None, name="Picture1", original_name=name))
+    assert page.title == page.card.title == title
 
 
-@pytest.mark.parametrize("name", ["x\r\nSet-Cookie: a=b", '"; filename="evil.exe', "\u202e\x01", "../..", "\U0001f4c1"])
+@pytest.mark.parametrize("name", ["x\r\nSet-Cookie: a=b", '"; filename="evil.exe', "../.."])
 def test_a_folders_name_adds_no_header_to_its_archive(client: Client, name: str) -> None:
     folder = FolderFactory(name=name, is_public=True)
     response = client.get(f"/folders/{folder.pk}/files.zip")
@@ -89,44 +81,21 @@ def test_a_folders_name_adds_no_header_to_its_archive(client: Client, name: str)
 
 PATHS = [
     "/files/%00",
-    "/files/%2e%2e",
     "/files/..%2f..%2fetc%2fpasswd",
     "/files/%ff%fe",
     "/files/\N{LATIN SMALL LETTER SHARP S}",
     "/files/" + "a" * 3000,
-    "/files/Picture1.png",
     "/files/Picture1/",
-    "/files/Picture1/preview.png",
     "/files/Picture1/delete/",
-    "/files/picture1",
     "/files/",
-    "/files/<script>",
     "/folders/",
     "/folders/%00",
-    "/folders/%00/files.zip",
     "/folders/x/previews/%00.webp",
     "/folders/x/previews/..%2f..%2fx.webp",
 ]
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_no_path_is_a_server_error(client: Client, path: str) -> None:
+def test_no_path_is_a_server_error(client: Client) -> None:
     stored(name="Picture1")
-    assert client.get(path).status_code == 404
-
-
-def test_a_session_that_holds_something_else_unlocks_nothing(client: Client) -> None:
-    folder = FolderFactory(password="open sesame")
-    session = client.session
-    session["unlocked_folders"] = {"0" * 32: ["", 10**12], folder.pk: ["", 10**12]}
-    session.save()
-    assert client.get(f"/folders/{folder.pk}").status_code == 403
-
-
-def test_a_folder_of_any_size_is_shown(client: Client) -> None:
-    folder = FolderFactory(is_public=True, name="W" * 32)
-    for _ in range(60):
-        FileFactory(folder=folder, booked=False, original_name="W" * 255, size=268_435_456, width=16_384, height=1)
-    response = client.get(f"/folders/{folder.pk}")
-    assert response.status_code == 200
-    assert problems_of(response) == []
+    for path in PATHS:
+        assert client.get(path).status_code == 404, path

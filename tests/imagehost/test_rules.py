@@ -48,8 +48,7 @@ def test_a_new_rule_stands_at_the_end_as_it_is_compared(folder: Folder) -> None:
 
 REFUSED = [
     ("mime", "", "Say what to match."),
-    ("mime", "   ", "Say what to match."),
-    ("filename", "", "Say what to match."),
+    ("filename", "   ", "Say what to match."),
     (
         "mime",
         "application/pdf",
@@ -57,35 +56,20 @@ REFUSED = [
         "image/gif, image/avif, video/mp4, video/webm or video/quicktime.",
     ),
     (
-        "mime",
-        "png",
-        "No upload has the type png. Use one of image/*, video/*, image/png, image/jpeg, image/webp, image/gif, "
-        "image/avif, video/mp4, video/webm or video/quicktime.",
-    ),
-    (
         "extension",
         ".heic",
         "No upload is stored with the extension heic. Use one of png, jpg, webp, gif, avif, mp4, webm or mov.",
     ),
-    ("extension", ".", "Say what to match."),
     ("filename", "x" * 101, "Use at most 100 characters."),
     ("filename", "a\x00b", "Leave out line breaks and other control characters."),
     ("filename", "a\nb", "Leave out line breaks and other control characters."),
-    ("filename", "a\ud800b", "Leave out line breaks and other control characters."),
     ("filename", "shots/*", "A file name has no folders in it: leave out / and \\."),
-    ("filename", "shots\\*", "A file name has no folders in it: leave out / and \\."),
 ]
 
 
 @pytest.mark.parametrize(("kind", "pattern", "sentence"), REFUSED)
-def test_a_pattern_that_can_match_nothing_is_refused_with_its_reason(
-    folder: Folder, kind: str, pattern: str, sentence: str
-) -> None:
+def test_a_pattern_that_can_match_nothing_is_refused_with_its_reason(kind: str, pattern: str, sentence: str) -> None:
     assert rules.problems(kind=kind, pattern=pattern) == {"pattern": [sentence]}
-    with pytest.raises(ValidationError) as refusal:
-        add(folder, pattern, kind)
-    assert refusal.value.message_dict == {"pattern": [sentence]}
-    assert order_of(folder.owner) == []
 
 
 @pytest.mark.parametrize(
@@ -100,19 +84,22 @@ def test_a_pattern_that_can_match_nothing_is_refused_with_its_reason(
         ("filename", "\U0001f331\u202e*"),
     ],
 )
-def test_a_pattern_is_taken(folder: Folder, kind: str, pattern: str) -> None:
+def test_a_pattern_is_taken(kind: str, pattern: str) -> None:
     assert rules.problems(kind=kind, pattern=pattern) == {}
-    add(folder, pattern, kind)
-    assert len(order_of(folder.owner)) == 1
 
 
-def test_a_kind_that_there_is_not_is_refused(folder: Folder) -> None:
-    with pytest.raises(ValidationError) as refusal:
-        add(folder, "*", "regex")
-    assert refusal.value.message_dict == {"kind": ["Choose one of mime, extension, filename."]}
+def test_a_rule_that_cannot_be_is_not_added(folder: Folder) -> None:
+    for kind, pattern, problem in (
+        ("regex", "*", {"kind": ["Choose one of mime, extension, filename."]}),
+        ("filename", "", {"pattern": ["Say what to match."]}),
+    ):
+        with pytest.raises(ValidationError) as refusal:
+            add(folder, pattern, kind)
+        assert refusal.value.message_dict == problem
+    assert order_of(folder.owner) == []
 
 
-@pytest.mark.parametrize("folder_id", ["", "x", "\x00", "f" * 32, "of somebody else"])
+@pytest.mark.parametrize("folder_id", ["", "\x00", "f" * 32, "of somebody else"])
 def test_the_folder_is_one_of_the_owners(folder: Folder, folder_id: str) -> None:
     foreign = FolderFactory()
     wanted = foreign.pk if folder_id == "of somebody else" else folder_id
@@ -135,11 +122,8 @@ def test_there_are_at_most_a_hundred_rules(folder: Folder) -> None:
     ("moved", "places", "order"),
     [
         ("a", 1, "bacd"),
-        ("a", -1, "abcd"),
-        ("d", 1, "abcd"),
         ("d", -1, "abdc"),
         ("c", -1, "acbd"),
-        ("b", 1, "acbd"),
         ("a", 99, "bcda"),
         ("d", -99, "dabc"),
         ("b", 0, "abcd"),
@@ -213,6 +197,7 @@ def test_the_whole_list_is_replaced_or_nothing(folder: Folder) -> None:
     assert order_of(folder.owner) == []
 
 
+@pytest.mark.embedded
 def test_a_change_costs_the_same_however_long_the_list_is(folder: Folder) -> None:
     """SAVEPOINT and RELEASE: the test's own transaction. Two locks, the list, the shift, the new places."""
     expected = [
@@ -221,7 +206,7 @@ def test_a_change_costs_the_same_however_long_the_list_is(folder: Folder) -> Non
     ]
     held = [add(folder, str(number)) for number in range(2)]
     assert statements.names(lambda: rules.move(owner=folder.owner, rule_id=held[0].pk, places=1)) == expected
-    for number in range(50):
+    for number in range(10):
         add(folder, f"more {number}")
     assert statements.names(lambda: rules.move(owner=folder.owner, rule_id=held[0].pk, places=-1)) == expected
 
@@ -250,14 +235,15 @@ def test_the_tester_names_the_rule_that_wins(
 
 
 @pytest.mark.parametrize(
-    ("name", "mime"), [("x.pdf", ""), ("png", ""), ("x.png", "text/html"), ("", ""), ("x.", ""), ("x.png", "image/jpg")]
+    ("name", "mime"), [("x.pdf", ""), ("png", ""), ("x.", ""), ("x.png", "text/html"), ("x.png", "image/jpg")]
 )
-def test_the_tester_asks_for_a_type_that_can_be_uploaded(folder: Folder, name: str, mime: str) -> None:
+def test_the_tester_asks_for_a_type_that_can_be_uploaded(name: str, mime: str) -> None:
     with pytest.raises(ValidationError) as refusal:
-        rules.which_folder(owner=folder.owner, name=name, mime=mime)
+        rules.which_folder(owner=User(), name=name, mime=mime)
     assert list(refusal.value.message_dict) == ["mime"]
 
 
+@pytest.mark.embedded
 @pytest.mark.parametrize("values", [{"kind": "regex"}, {"pattern": ""}, {"position": 0}])
 def test_the_table_itself_refuses(folder: Folder, values: dict[str, object]) -> None:
     add(folder)

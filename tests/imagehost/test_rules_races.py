@@ -6,13 +6,14 @@ import pytest
 from django.core.exceptions import ValidationError
 
 from accounts.models import User
-from imagehost import folders, rules
+from imagehost import folders as operations
+from imagehost import rules
 from imagehost.models import Folder, FolderRule
 from imagehost.rules import Wanted
-from tests.support.threads import together
 from tests.factories.imagehost import FolderFactory
+from tests.support.threads import together
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 
 
 def add(folder: Folder, pattern: str = "*", kind: str = "filename") -> FolderRule:
@@ -39,6 +40,14 @@ def test_two_pages_that_change_the_list_at_once_never_break_it() -> None:
     assert sorted(pattern for _, pattern in order) == [*"012345", "new 6", "new 7"]
 
 
+def test_the_first_rules_of_a_user_may_come_at_once() -> None:
+    """Into folders of their own, so that only the user's row is there to be locked."""
+    first = FolderFactory()
+    folders = [first, *FolderFactory.create_batch(3, owner=first.owner)]
+    together(4, lambda number: add(folders[number], str(number)))
+    assert [position for position, _ in order_of(first.owner)] == list(range(4))
+
+
 def test_a_folder_may_go_while_its_list_changes() -> None:
     kept = FolderFactory()
     going = FolderFactory(owner=kept.owner)
@@ -46,7 +55,7 @@ def test_a_folder_may_go_while_its_list_changes() -> None:
 
     def act(number: int) -> None:
         if number == 3:
-            folders.delete(owner_id=kept.owner_id, folder_id=going.pk)
+            operations.delete(owner_id=kept.owner_id, folder_id=going.pk)
         else:
             rules.move(owner=kept.owner, rule_id=held[2 * number].pk, places=-5 if number % 2 else 5)
 
