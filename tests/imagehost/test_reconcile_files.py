@@ -98,12 +98,6 @@ class TestCommand:
         call_command("reconcile_files", *arguments, stdout=output)
         return output.getvalue()
 
-    def test_all_is_well(self) -> None:
-        stored()
-        assert self.run() == (
-            "Compared 1 objects, removed 0, corrected the usage of 0 users, 0 previews are to be made again.\n"
-        )
-
     def test_what_people_have_to_decide_is_told_and_is_no_failure(self) -> None:
         lost = FileFactory(uploaded_at=LONG_AGO)
         half = stored()

@@ -10,7 +10,7 @@ import pytest
 from pytest_django import Settings
 
 from imagehost import storage
-from imagehost.storage import Bucket, FolderStorage, ObjectMissing, StorageFailed
+from imagehost.storage import FolderStorage, ObjectMissing, StorageFailed
 
 KEY = "files/owner/Ab3dE6gH.png"
 
@@ -169,15 +169,6 @@ def test_a_file_in_the_way_of_a_directory_stays_as_it_is(location: Path, upload:
     bucket.remove(KEY)
 
 
-def test_a_directory_is_no_object(location: Path, upload: Path) -> None:
-    bucket = FolderStorage(location=location)
-    _keep(bucket, upload)
-    for act in (lambda: bucket.read("files/owner", 0, 1), lambda: bucket.remove("files/owner")):
-        with pytest.raises(StorageFailed):
-            act()
-    assert _files(location) == [KEY]
-
-
 def test_a_file_that_shrinks_under_its_reader_breaks_off(location: Path) -> None:
     bucket = FolderStorage(location=location)
     bucket.keep_bytes(KEY, b"x" * 600_000, mime="image/png")
@@ -186,11 +177,6 @@ def test_a_file_that_shrinks_under_its_reader_breaks_off(location: Path) -> None
     os.truncate(location / KEY, 300_000)
     with pytest.raises(StorageFailed, match="Broke off with 300000 bytes to come: it ended there"):
         list(pieces)
-
-
-def test_a_folder_has_no_links(location: Path) -> None:
-    bucket: Bucket = FolderStorage(location=location)
-    assert bucket.link(KEY, mime="image/png", download_name="a.png") is None
 
 
 def test_sweeping_removes_old_leftovers_alone(settings: Settings, upload: Path, location: Path) -> None:

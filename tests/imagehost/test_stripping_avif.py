@@ -40,23 +40,6 @@ def test_exif_and_xmp_are_blanked_in_place() -> None:
     assert stripped(after, media.AVIF) == after
 
 
-@pytest.mark.parametrize("orientation", [2, 6, 8])
-def test_the_picture_stays_upright(orientation: int) -> None:
-    content = real_images.encoded(media.AVIF, real_images.picture(), speed=10, exif=real_images.phone_exif(orientation))
-    after = stripped(content, media.AVIF)
-    assert pictures(after) == pictures(content)
-    assert b"Camera Maker" not in after
-
-
-def test_every_frame_of_an_animation_stays() -> None:
-    content = real_images.animation(media.AVIF, speed=10, exif=real_images.phone_exif(), xmp=SECRET)
-    after = stripped(content, media.AVIF)
-    assert len(pictures(after)["frames"]) == 3
-    assert pictures(after) == pictures(content)
-    assert SECRET not in after
-    assert b"Camera Maker" not in after
-
-
 # A file made by hand: the items lie in mdat or in idat, their places are told by each version of the table.
 
 

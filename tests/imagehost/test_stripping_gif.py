@@ -6,7 +6,7 @@ import pytest
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import real_images
-from tests.imagehost.stripped import SECRET, pictures, refusal, stripped
+from tests.imagehost.stripped import SECRET, refusal, stripped
 
 _ANIMATION = real_images.animation(media.GIF, loop=0)
 _FIRST = _ANIMATION.index(b"\x21\xf9\x04")  # what is put here stands before the first frame
@@ -37,13 +37,6 @@ _PRIVATE = {
 def test_private_blocks_go_and_the_animation_stays() -> None:
     after = {name: stripped(_with(block), media.GIF) for name, block in _PRIVATE.items()}
     assert after == dict.fromkeys(_PRIVATE, _ANIMATION)
-
-
-def test_an_animation_keeps_frames_times_and_loop() -> None:
-    shown = pictures(stripped(_with(_PRIVATE["comment"]), media.GIF))
-    assert shown == pictures(_ANIMATION)
-    assert [duration for _, duration in shown["frames"]] == [80, 80, 80]
-    assert shown["loop"] == 0
 
 
 def test_a_colour_profile_stays() -> None:

@@ -133,13 +133,6 @@ def test_a_long_time_of_the_recording_goes() -> None:
     assert film(after) == film(_PLAIN)
 
 
-def test_the_rotation_stays() -> None:
-    content = real_videos.turned(_tagged("mov"), quarter_turns=1)
-    shown = film(stripped(content, media.MOV))
-    assert {abs(rotation) for _, rotation, _ in shown["pictures"]} == {90}
-    assert shown == film(content)
-
-
 def _recorder(handler: bytes, sample: int, tables: list[bytes]) -> bytes:
     """A track of a camera's positions; `tables` beside the sizes: two samples of SECRET."""
     sizes = _box(b"stsz", struct.pack(">III", 0, sample, 2), b"" if sample else struct.pack(">2I", *[len(SECRET)] * 2))
@@ -179,12 +172,6 @@ def test_tracks_of_positions_and_texts_go_with_their_samples(handler: bytes, sam
     assert after.endswith(_box(b"mdat", bytes(len(SECRET)) + b"film" + bytes(len(SECRET))))
     assert film(after) == film(_PLAIN)
     assert stripped(after, media.MP4) == after
-
-
-def test_samples_that_lie_outside_the_data_change_nothing() -> None:
-    after = stripped(_recording(b"meta", len(SECRET), wide=True, first=0), media.MP4)
-    assert after[:36] == _PLAIN[:36]
-    assert film(after) == film(_PLAIN)
 
 
 def test_more_samples_than_fit_into_one_read_are_summed_up() -> None:

@@ -67,14 +67,6 @@ def test_an_exif_of_nothing_but_the_orientation_has_room_for_it() -> None:
     assert after == pieces.png(_chunk(b"eXIf", struct.pack("<2sHIHHHIHH", b"II", 42, 8, 1, 0x0112, 3, 1, 6, 0)))
 
 
-def test_every_frame_of_an_animation_stays() -> None:
-    content = real_images.animation(media.PNG, exif=real_images.phone_exif())
-    after = stripped(content, media.PNG)
-    assert len(pictures(after)["frames"]) == 3
-    assert pictures(after) == pictures(content)
-    assert len(after) < len(content)
-
-
 def test_chunks_behind_the_picture_are_refused() -> None:
     assert refusal(_PLAIN + _chunk(b"tEXt", SECRET), media.PNG) is stripping.ForeignBytes
 

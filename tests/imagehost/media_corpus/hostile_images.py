@@ -129,7 +129,7 @@ def _endless_animation() -> Sample:
 def _webp_of_zeros() -> Sample:
     """A header of one pixel in order, and nothing behind it that could be decoded."""
     content = riff((b"VP8L", b"\x2f" + bytes(64)))
-    return taken(media.WEBP, "webp-of-zeros", content, size=(1, 1), frames=1, is_renderable=False)
+    return taken(media.WEBP, "webp-of-zeros", content, size=(1, 1), frames=1)
 
 
 TAKEN: dict[str, Maker] = {

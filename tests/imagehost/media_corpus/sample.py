@@ -27,7 +27,6 @@ class Sample:
     duration_ms: int | None = None
     duration_slack_ms: int = 0
     has_gps: bool = False  # a place is in its metadata; `PLACE` in plain text
-    is_renderable: bool = True  # a body that is cut off passes the header parse, but gives no preview
 
     @property
     def is_taken(self) -> bool:

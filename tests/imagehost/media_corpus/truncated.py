@@ -55,7 +55,7 @@ def _in_header(type_: MediaType, length: int) -> tuple[str, Maker]:
 
 def _in_body(type_: MediaType, part: float) -> tuple[str, Maker]:
     name = f"{type_.extension}-cut-at-{part:.0%}"
-    facts: dict[str, Any] = {"size": _SIZE, "frames": 1, "is_renderable": False}
+    facts: dict[str, Any] = {"size": _SIZE, "frames": 1}
 
     def make() -> Sample:
         whole = _WHOLE[type_]()
