@@ -162,7 +162,6 @@ PROFILE_DOORS = (
         vanishes='"name":"Countess","redirect":true',
         in_earlier=True,
     ),
-    Door(Alias, "delete", delete(Alias, "COUNTESS"), vanishes='"name":"Countess"', in_earlier=True),
     Door(Alias, "delete_selected", delete_selected(Alias, "LOVELACE"), vanishes='"name":"Lovelace"'),
     Door(
         Asset,
@@ -239,8 +238,6 @@ SOCIAL_DOORS = (
     Door(FeedbackVote, "delete", delete(FeedbackVote, {"user": ADA, "voter": BEN}), '"likes":1,"dislikes":1'),
     Door(Comment, "add", add(Comment, user=ADA, author=BEN, content=NEW, is_pinned="on"), NEW),
     Door(Comment, "reply", add(Comment, user=ADA, author=BEN, content=NEW, parent=_PINNED), '"replyCount":2'),
-    Door(Comment, "unpin", change(Comment, _PINNED, is_pinned=None), vanishes=_FIRST),
-    Door(Comment, "delete", delete(Comment, _PINNED), '"count":107', _FIRST),
     Door(Comment, "delete_selected", delete_selected(Comment, _PINNED), '"count":107', _FIRST),
     Door(CommentLike, "add", add(CommentLike, comment=_PINNED, user=OPERATOR), f"{_FIRST}3"),
     Door(CommentLike, "delete", delete(CommentLike, {"comment": _PINNED, "user": BEN}), f"{_FIRST}1"),

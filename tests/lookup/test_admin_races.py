@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from django.core.exceptions import ValidationError
 from django.db.models import Model
 
 from accounts import users
-from accounts.models import Name, User
-from lookup import aliases, document_checks, documents, feedback, profiles, unlocking, visit_records
+from accounts.models import User
+from lookup import aliases, document_checks, documents, profiles, unlocking, visit_records
 from lookup.models import Alias, Badge, Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
@@ -101,25 +100,6 @@ def test_badges_are_unlocked_while_staff_change_those_that_people_have(people: l
     assert differences() == []
 
 
-def test_what_many_profiles_show_changes_while_these_are_rendered(people: list[User]) -> None:
-    game = make.GameFactory()
-    rows = [make.main_profile(user) for user in people]
-    for profile in rows:
-        make.SectionFactory(profile=profile, type="GAMES", config={"gameIds": [game.pk]})
-    ids = [profile.pk for profile in rows]
-    of_game = Profile.objects.filter(sections__type="GAMES")
-    in_turn(
-        saving(type(game), str(game.pk), name="After"),
-        *[lambda: documents.rebuild(*ids)] * 2,
-        *[lambda: profiles.touch(*reversed(ids))] * 2,
-        *[lambda: documents.mark_stale(of_game)] * 2,
-        lambda: documents.mark_stale(of_game.order_by("-pk")),
-    )
-    documents.rebuild(*ids)
-    assert all('"After"' in user.profiles.get().document.sections for user in people)
-    assert differences() == []
-
-
 def test_one_user_gets_and_loses_aliases_in_many_tabs(ada: User) -> None:
     """Each with a profile of its own, which is rendered meanwhile."""
 
@@ -133,19 +113,6 @@ def test_one_user_gets_and_loses_aliases_in_many_tabs(ada: User) -> None:
     together(THREADS, act)
     assert Alias.objects.count() == 0
     assert Profile.objects.filter(user=ada).count() == 1
-    assert differences() == []
-
-
-def test_an_alias_gets_one_profile_from_many_tabs(ada: User) -> None:
-    pk = aliases.add(user=ada, name="Countess", by=None).pk
-    tabs = [Alias.objects.get(pk=pk) for _ in range(THREADS)]
-    together(
-        THREADS, lambda number: aliases.change(alias=tabs[number], redirects=False, has_own_profile=True, by=None).pk
-    )
-    assert list(Profile.objects.filter(is_main=False)) == [Alias.objects.get().profile]
-    acts = [deleting(Alias, [pk]), saving(Alias, pk, redirects="on"), deleting(Alias, [pk])]
-    assert set(together(3, lambda number: acts[number]())) == {302}
-    assert (Alias.objects.count(), Profile.objects.filter(is_main=False).count()) == (0, 0)
     assert differences() == []
 
 
@@ -219,31 +186,4 @@ def test_comments_go_while_staff_write_under_them(ada: User, people: list[User])
     acts = [deleting(Comment, ids), *replies, *likes]
     assert set(together(len(acts), lambda number: acts[number]())) <= {200, 302}
     assert Comment.objects.count() == CommentLike.objects.count() == 0
-    assert differences() == []
-
-
-def test_votes_are_changed_and_taken_back_by_staff_and_voters(ada: User, people: list[User]) -> None:
-    votes = [make.FeedbackVoteFactory(user=ada, voter=user) for user in people[:3]]
-    make.shown(ada)
-    in_turn(
-        *(saving(FeedbackVote, vote.pk, is_like="on") for vote in votes[:2]),
-        deleting(FeedbackVote, [vote.pk for vote in votes[2:]]),
-        *(lambda user=user: feedback.vote(user=ada, is_like=False, by=user) for user in people[:3]),
-        lambda: feedback.withdraw(user=ada, by=people[3]),
-    )
-    assert differences() == []
-
-
-def test_one_name_is_taken_once_as_username_and_as_alias(ada: User, people: list[User]) -> None:
-    def act(number: int) -> str:
-        try:
-            aliases.add(user=people[number], name="Wanted", has_own_profile=True, by=None)
-        except ValidationError as error:
-            return error.messages[0]
-        return "taken"
-
-    answers = together(THREADS, act)
-    assert sorted(set(answers)) == ["This name is already taken.", "taken"]
-    assert answers.count("taken") == Name.objects.filter(key="WANTED").count() == 1
-    assert Profile.objects.filter(is_main=False).count() == 1
     assert differences() == []

@@ -187,26 +187,13 @@ def test_an_avatar_that_is_no_picture_is_an_initial(mime: str) -> None:
     assert parts.avatar({**asset, "mime": mime}, "0" * 32) == ""
 
 
-ICONS = [
-    '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>',
-    '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>',
-    '<svg xmlns="http://www.w3.org/2000/svg"><image href="https://evil.example/x.png"/></svg>',
-    '<!DOCTYPE svg [<!ENTITY a "aaaa">]><svg xmlns="http://www.w3.org/2000/svg"><text>&a;</text></svg>',
-    "<svg",
-    "<img src=x onerror=alert(1)>",
-    "\ud800",
-]
-
-
-@pytest.mark.parametrize("svg", ICONS)
-def test_an_icon_that_may_not_be_stored_is_not_shown(svg: str) -> None:
-    assert icons.picture(svg) == ""
+UNSAFE = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'
 
 
 def test_an_icon_is_a_picture_and_never_part_of_the_page() -> None:
     ada = UserFactory(username="ada")
     LinkFactory(profile=main_profile(ada), icon_svg=SVG)
-    CustomBadgeFactory(profile=main_profile(ada), icon_svg=ICONS[0])
+    CustomBadgeFactory(profile=main_profile(ada), icon_svg=UNSAFE)
     shown(ada)
     found = page("/ada")
     assert found.xpath("//main//svg") == []

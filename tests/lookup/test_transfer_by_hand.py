@@ -17,6 +17,7 @@ from lookup.models import (
     Profile,
 )
 from tests.factories.accounts import UserFactory
+from tests.lookup.transfer_files import export, lines_of, load, looked_up
 from tests.lookup.transfer_line import (
     AUTHOR,
     PROFILE,
@@ -27,7 +28,6 @@ from tests.lookup.transfer_line import (
     normal,
     text_of,
 )
-from tests.lookup.transfer_population import export, lines_of, load, looked_up
 
 pytestmark = pytest.mark.django_db
 

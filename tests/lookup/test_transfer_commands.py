@@ -19,7 +19,7 @@ from lookup.models import Profile, ProfileDocument
 from lookup.transfer import exporting
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import CommentFactory
-from tests.lookup.transfer_population import export, exported, lines_of
+from tests.lookup.transfer_files import export, exported, lines_of
 
 pytestmark = pytest.mark.django_db
 

@@ -9,6 +9,7 @@ import pytest
 from accounts.models import LinkedAccount, User
 from lookup.models import Comment, Profile, Widget
 from tests.factories import lookup as make
+from tests.lookup.transfer_files import load, refusal
 from tests.lookup.transfer_line import (
     AUTHOR,
     PROFILE,
@@ -21,7 +22,6 @@ from tests.lookup.transfer_line import (
     second,
     text_of,
 )
-from tests.lookup.transfer_population import load, refusal
 
 pytestmark = pytest.mark.django_db
 

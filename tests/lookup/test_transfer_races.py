@@ -16,8 +16,8 @@ from lookup.transfer.claims import Claims
 from lookup.transfer.reading import Line
 from lookup.transfer.shapes import Problem
 from tests.factories.accounts import AliasFactory, UserFactory
+from tests.lookup.transfer_files import load, refusal
 from tests.lookup.transfer_line import SECOND, USER, line, second, text_of
-from tests.lookup.transfer_population import load, refusal
 from tests.support.threads import together
 
 pytestmark = pytest.mark.embedded

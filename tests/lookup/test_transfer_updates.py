@@ -32,6 +32,7 @@ from lookup.models import (
 )
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
+from tests.lookup.transfer_files import load, looked_up
 from tests.lookup.transfer_line import (
     ALIAS_PROFILE,
     AUTHOR,
@@ -45,7 +46,6 @@ from tests.lookup.transfer_line import (
     put,
     text_of,
 )
-from tests.lookup.transfer_population import load, looked_up
 
 pytestmark = pytest.mark.django_db
 

@@ -9,37 +9,33 @@ NEXT_PAGES = ["/accounts/login/", "/accounts/signup/", "/accounts/logout/", "/ac
 
 
 @pytest.mark.parametrize("path", NEXT_PAGES)
-@pytest.mark.parametrize("place", ["http://[", "//[", "http://[::1", "https://evil.example/", "javascript:alert(1)"])
-def test_a_next_that_is_no_page_of_ours_is_left_out(client: Client, path: str, place: str) -> None:
-    answer = client.get(path, {"next": place})
-    assert answer.status_code in {200, 302}
-    assert place not in answer.headers.get("Location", "")
+def test_a_next_that_is_no_page_of_ours_is_left_out(client: Client, path: str) -> None:
+    for place in ("http://[", "https://evil.example/", "javascript:alert(1)"):
+        answer = client.get(path, {"next": place})
+        assert answer.status_code in {200, 302}
+        assert place not in answer.headers.get("Location", "")
 
 
-@pytest.mark.parametrize("path", [*NEXT_PAGES, "/", "/docs", "/admin/login/", "/accounts/connected-apps/"])
+@pytest.mark.parametrize("path", ["/accounts/login/", "/", "/docs", "/admin/login/"])
 def test_a_nul_byte_in_the_query_is_400(client: Client, path: str) -> None:
     assert client.get(f"{path}?next=%00&q=%00").status_code == 400
     assert client.get(f"{path}?next=%20").status_code in {200, 302}
 
 
-@pytest.mark.parametrize("path", ["/", "/accounts/connected-apps/", "/accounts/login/", "/api/auth/oauth2/authorize"])
+@pytest.mark.parametrize("path", ["/accounts/connected-apps/", "/api/auth/oauth2/authorize"])
 def test_a_session_cookie_with_a_nul_byte_is_no_session(client: Client, path: str) -> None:
     answer = client.get(path, HTTP_COOKIE='sessionid="\\000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"')
-    assert answer.status_code == client_without_cookie(path)
+    assert answer.status_code == Client().get(path).status_code
 
 
-def client_without_cookie(path: str) -> int:
-    return Client().get(path).status_code
-
-
-@pytest.mark.parametrize("length", [255, 51_000, 200_000])
+@pytest.mark.parametrize("length", [255, 200_000])
 def test_a_login_name_of_any_length_is_just_wrong(client: Client, length: int) -> None:
     answer = client.post("/accounts/login/", {"login": "x" * length, "password": "wrong"})
     assert answer.status_code == 200
     assert "at most 254 characters" in answer.content.decode()
 
 
-@pytest.mark.parametrize("credential", ["[" * 5_000, "{", "null", "[]", "1", '{"a":' * 3_000])
+@pytest.mark.parametrize("credential", ["[" * 5_000, "{", "null"])
 def test_a_broken_passkey_goes_back_to_the_login_page(client: Client, credential: str) -> None:
     client.get("/accounts/2fa/webauthn/login/", headers={"x-requested-with": "XMLHttpRequest"})
     answer = client.post("/accounts/2fa/webauthn/login/", {"credential": credential})

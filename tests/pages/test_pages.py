@@ -38,30 +38,30 @@ SIGNED_IN = [
 ]
 
 
+def wrong_pages(client: Client, paths: list[str]) -> dict[str, object]:
+    """What is wrong with each page: its status or its problems."""
+    answers = {path: client.get(path) for path in paths}
+    found = {
+        path: answer.status_code if answer.status_code != 200 else problems_of(answer)
+        for path, answer in answers.items()
+    }
+    return {path: problems for path, problems in found.items() if problems}
+
+
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", SIGNED_OUT)
-def test_a_page_keeps_the_rules_for_a_visitor(client: Client, path: str) -> None:
-    response = client.get(path)
-
-    assert response.status_code == 200
-    assert problems_of(response) == []
+def test_pages_keep_the_rules_for_a_visitor(client: Client) -> None:
+    assert wrong_pages(client, SIGNED_OUT) == {}
 
 
-@pytest.mark.parametrize("path", SIGNED_IN)
-def test_a_page_keeps_the_rules_for_a_user(signed_in: Client, path: str) -> None:
-    response = signed_in.get(path)
-
-    assert response.status_code == 200
-    assert problems_of(response) == []
+def test_pages_keep_the_rules_for_a_user(signed_in: Client) -> None:
+    assert wrong_pages(signed_in, SIGNED_IN) == {}
 
 
-@pytest.mark.parametrize("path", [path for path in SIGNED_IN if path not in SIGNED_OUT and path != "/accounts/logout/"])
 @pytest.mark.django_db
-def test_an_account_page_sends_a_visitor_to_the_login_page(client: Client, path: str) -> None:
-    response = client.get(path)
-
-    assert response.status_code == 302
-    assert response.headers["Location"].startswith("/accounts/login/?next=")
+def test_account_pages_send_a_visitor_to_the_login_page(client: Client) -> None:
+    for path in set(SIGNED_IN) - {*SIGNED_OUT, "/accounts/logout/"}:
+        response = client.get(path)
+        assert (response.status_code, response.headers["Location"][:22]) == (302, "/accounts/login/?next=")
 
 
 @pytest.mark.django_db

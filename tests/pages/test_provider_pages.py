@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 from django.template.loader import render_to_string
 from django.test import RequestFactory
-from django.utils import timezone
 
 from accounts.models import User
 from oidc_provider.models import Application
@@ -64,41 +63,11 @@ def test_consent_is_one_form_with_two_equal_buttons(user: User, application: App
     assert page.xpath("//*[@autofocus]") == []
 
 
-def test_consent_lists_exactly_the_permissions_and_what_is_shared(user: User, application: Application) -> None:
-    page = consent(user, application)
-
-    assert [" ".join(label.text_content().split()) for label in page.find_class("permissions__label")] == [
-        "Sign in",
-        "Email address",
-    ]
-    assert page.xpath("//details//dd")[0].text_content().strip() == "ada@example.org"
-
-
-def test_consent_marks_what_is_new_for_somebody_who_approved_before(user: User, application: Application) -> None:
-    page = consent(user, application, has_approved_before=True)
-
-    assert [" ".join(label.text_content().split()) for label in page.find_class("permissions__label")] == [
-        "Sign in Already allowed",
-        "Email address New",
-    ]
-
-
-def test_another_account_is_a_form_of_its_own(user: User, application: Application) -> None:
-    page = consent(user, application)
-
-    (button,) = page.xpath("//button[text()='Not you? Use another account']")
-    form = button.getparent()
-    assert (form.method, form.action) == ("POST", "/consent/the-id/switch-account")
-
-
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({}, "You go to app.example.org."),
-        ({"destination_is_device": True}, "You go to app.example.org, an app on this device."),
         ({"warns_locked": True}, "Nobody here has checked this app, and it asks for personal data."),
         ({}, "1 person uses it"),
-        ({"user_count": 2}, "2 people use it"),
         ({"user_count": 0}, "New app"),
     ],
 )
@@ -113,24 +82,6 @@ def test_links_of_an_app_leave_no_trace(user: User, application: Application) ->
     assert link.text_content() == "Privacy policy"
     assert link.get("rel") == "noopener noreferrer nofollow"
     assert "Terms: not provided" in words_of(page)
-
-
-def test_connected_apps_can_be_disconnected(user: User, application: Application) -> None:
-    now = timezone.now()
-    approval = SimpleNamespace(application=application, logo_url="", labels=["Sign in"], created_at=now, updated_at=now)
-    page = rendered("oidc_provider/connected_apps.html", {"approvals": [approval], "user": user})
-
-    (button,) = page.xpath("//button[text()='Disconnect']")
-    (form,) = button.iterancestors("form")
-    assert (form.method, form.action) == ("POST", f"/accounts/connected-apps/{application.client_id}/disconnect/")
-    assert button.get("aria-label") == "Disconnect Tidepool <Notes>"
-    assert "It may keep what it already has" in words_of(page)
-
-
-def test_no_connected_app_is_said_in_words(user: User) -> None:
-    page = rendered("oidc_provider/connected_apps.html", {"approvals": [], "user": user})
-
-    assert "No app is connected yet" in words_of(page)
 
 
 @pytest.mark.parametrize("return_url", ["", "https://app.example.org/"])
