@@ -42,28 +42,25 @@ class Action(NamedTuple):
         return f"/admin/{self.page}/act/{self.name}/"
 
 
+USERS, KEYS, APPS = "accounts/user", "accounts/apikey", "oidc_provider/application"
 ACTIONS = [
-    Action("accounts/user", "ban", UserFactory, "ban_user", {}, "user:banned"),
-    Action("accounts/user", "reset_password", UserFactory, "reset_password_user", {}, "user:password_reset"),
-    Action("accounts/user", "delete", UserFactory, "delete_user", {}, "user:deleted"),
+    Action(USERS, "ban", UserFactory, "ban_user", {}, "user:banned"),
+    Action(USERS, "reset_password", UserFactory, "reset_password_user", {}, "user:password_reset"),
+    Action(USERS, "delete", UserFactory, "delete_user", {}, "user:deleted"),
+    Action(USERS, "unlock_scope", UserFactory, "unlock_scopes_user", {"scope": "email"}, "user:scope_unlocked"),
     Action(
-        "accounts/user", "unlock_scope", UserFactory, "unlock_scopes_user", {"scope": "email"}, "user:scope_unlocked"
-    ),
-    Action(
-        "accounts/user",
+        USERS,
         "relock_scope",
         lambda: UserFactory(unlocked_scopes=["email"]),
         "unlock_scopes_user",
         {"scope": "email"},
         "user:scope_relocked",
     ),
-    Action("accounts/apikey", "disable", ApiKeyFactory, "change_apikey", {}, "api_key:disabled"),
+    Action(KEYS, "disable", ApiKeyFactory, "change_apikey", {}, "api_key:disabled"),
+    Action(KEYS, "enable", lambda: ApiKeyFactory(is_enabled=False), "change_apikey", {}, "api_key:enabled"),
+    Action(KEYS, "revoke", ApiKeyFactory, "delete_apikey", {}, "api_key:revoked"),
     Action(
-        "accounts/apikey", "enable", lambda: ApiKeyFactory(is_enabled=False), "change_apikey", {}, "api_key:enabled"
-    ),
-    Action("accounts/apikey", "revoke", ApiKeyFactory, "delete_apikey", {}, "api_key:revoked"),
-    Action(
-        "accounts/apikey",
+        KEYS,
         "grant_permission",
         ApiKeyFactory,
         "change_apikey",
@@ -71,42 +68,26 @@ ACTIONS = [
         "api_key:permission_granted",
     ),
     Action(
-        "accounts/apikey",
+        KEYS,
         "withdraw_permission",
         ApiKeyFactory,
         "change_apikey",
         {"permission": "account"},
         "api_key:permission_withdrawn",
     ),
+    Action(APPS, "suspend", ApplicationFactory, "suspend_application", {}, "application:suspended"),
+    Action(APPS, "restore", SuspendedApplicationFactory, "suspend_application", {}, "application:restored"),
+    Action(APPS, "verify", ApplicationFactory, "verify_application", {}, "application:verified"),
     Action(
-        "oidc_provider/application", "suspend", ApplicationFactory, "suspend_application", {}, "application:suspended"
-    ),
-    Action(
-        "oidc_provider/application",
-        "restore",
-        SuspendedApplicationFactory,
-        "suspend_application",
-        {},
-        "application:restored",
-    ),
-    Action("oidc_provider/application", "verify", ApplicationFactory, "verify_application", {}, "application:verified"),
-    Action(
-        "oidc_provider/application",
+        APPS,
         "unverify",
         lambda: ApplicationFactory(is_verified=True),
         "verify_application",
         {},
         "application:unverified",
     ),
-    Action(
-        "oidc_provider/application",
-        "reset_secret",
-        ApplicationFactory,
-        "reset_secret_application",
-        {},
-        "application:secret_reset",
-    ),
-    Action("oidc_provider/application", "delete", ApplicationFactory, "delete_application", {}, "application:deleted"),
+    Action(APPS, "reset_secret", ApplicationFactory, "reset_secret_application", {}, "application:secret_reset"),
+    Action(APPS, "delete", ApplicationFactory, "delete_application", {}, "application:deleted"),
     Action("oidc_provider/approval", "disconnect", ApprovalFactory, "delete_approval", {}, "approval:withdrawn"),
     Action("oidc_provider/accesstoken", "revoke", access_token, "delete_accesstoken", {}, "access_token:revoked"),
     Action("oidc_provider/refreshtoken", "revoke", refresh_token, "delete_refreshtoken", {}, "refresh_token:revoked"),

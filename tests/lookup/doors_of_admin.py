@@ -33,7 +33,7 @@ from lookup.models import (
     Widget,
 )
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import BadgeFactory, shown
+from tests.factories.lookup import BadgeFactory
 from tests.lookup.admin_forms import page, post, save
 from tests.lookup.filled import ADA, BEN, OPERATOR, Filled, row
 
@@ -123,16 +123,6 @@ def _key(model: type[Model], pk: Any) -> Any:
     return model._default_manager.get(**pk).pk if isinstance(pk, dict) else pk
 
 
-def _naming(type_: str, config: dict[str, Any]) -> Callable[[Filled], None]:
-    """Ada's section of this type names an entry that the catalogue does not have yet."""
-
-    def prepare(filled: Filled) -> None:
-        Section.objects.filter(profile=filled.profile, type=type_).update(config=config)
-        shown(filled.user)
-
-    return prepare
-
-
 def _vote(browser: Client, filled: Filled) -> None:
     add(FeedbackVote, user=ADA, voter=UserFactory().pk, is_like="on")(browser, filled)
 
@@ -213,18 +203,6 @@ SECTION_DOORS = (
     Door(Game, "delete", delete(Game, 12), vanishes="Draughts"),
     Door(Anime, "change", change(Anime, 21, title=NEW), NEW, "Gears"),
     Door(MediaTitle, "change", change(MediaTitle, 32, title=NEW), NEW, "Looms"),
-    Door(
-        MusicItem,
-        "add",
-        add(
-            MusicItem,
-            _naming("MUSIC", {"music": [{"kind": "track", "musicId": "t2"}]}),
-            kind="track",
-            music_id="t2",
-            title=NEW,
-        ),
-        NEW,
-    ),
     Door(MusicItem, "change", change(MusicItem, {"music_id": "t1"}, title=NEW), NEW, '"title":"Loom"'),
 )
 SOCIAL_DOORS = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -24,8 +23,8 @@ from tests.lookup.transfer_line import (
     USER,
     comment,
     line,
-    new_id,
     normal,
+    second,
     text_of,
 )
 
@@ -73,19 +72,8 @@ def test_an_imported_user_cannot_sign_in_and_has_no_address(tmp_path: Path) -> N
 def test_a_later_sign_up_gets_the_next_uid(tmp_path: Path) -> None:
     load(text_of(line()), tmp_path)
     assert UserFactory(email="").uid == 42
-    load(text_of(*lines_of_more(3)), tmp_path)
+    load(text_of(second(uid=3)), tmp_path)
     assert UserFactory(email="").uid == 43
-
-
-def lines_of_more(uid: int) -> list[dict[str, Any]]:
-    """Somebody without anything, with a uid that nobody has."""
-    bare = copy.deepcopy(line())
-    for name in ("badges", "widgets", "audios", "backgrounds", "links", "projects", "aliases", "gallery", "sections"):
-        bare[name] = []
-    bare["comments"] = {"count": 0, "items": []}
-    bare["profile"]["profileId"] = new_id(uid)
-    bare["user"] |= {"id": new_id(uid), "uid": uid, "username": f"More{uid}", "chatId": None, "scrobblerUsername": None}
-    return [bare]
 
 
 def test_the_mirrored_picture(tmp_path: Path) -> None:
