@@ -85,112 +85,70 @@ def profile(profile_id: str) -> Json:
     }
 
 
+TIER: Json = {
+    "tier": 1,
+    "threshold": 100,
+    "title": "Hundred",
+    "description": "Seen",
+    "color": "#1b5e4b",
+    "unlocked": True,
+    "selected": True,
+    "imageUrl": f"{ART}/badges/standard/viewer-1.svg",
+}
+SECOND_TIER: Json = {
+    "tier": 2,
+    "threshold": 2500.5,
+    "title": "Many",
+    "description": "",
+    "color": "",
+    "unlocked": False,
+    "selected": False,
+    "imageUrl": f"{ART}/badges/standard/viewer-2.svg",
+}
+
+
+def badge(number: int, type_: str, order: int, **others: Any) -> Json:
+    """Any: JSON values."""
+    return {
+        "id": row(number),
+        "type": type_,
+        "badgeId": None,
+        "enabled": True,
+        "selectedTier": None,
+        "unlockedTiers": [],
+        "color": None,
+        "recolor": False,
+        "name": None,
+        "order": order,
+        "image": None,
+        "imageUrl": None,
+        "iconSvg": None,
+        "tiers": [],
+        **others,
+    }
+
+
+VIEWER: Json = {
+    "badgeId": "viewer",
+    "name": "Viewer",
+    "selectedTier": 1,
+    "unlockedTiers": [1],
+    "color": "#222222",
+    "recolor": True,
+    "imageUrl": f"{ART}/badges/standard/viewer.svg",
+    "tiers": [TIER, SECOND_TIER],
+}
+MEETUP: Json = {"badgeId": "meetup", "name": "Meetup", "imageUrl": f"{ART}/badges/events/m.png"}
 BADGES: list[Json] = [
-    {
-        "id": row(0xB1),
-        "type": "STANDARD",
-        "badgeId": "viewer",
-        "enabled": True,
-        "selectedTier": 1,
-        "unlockedTiers": [1],
-        "color": "#222222",
-        "recolor": True,
-        "name": "Viewer",
-        "order": 0,
-        "image": None,
-        "imageUrl": f"{ART}/badges/standard/viewer.svg",
-        "iconSvg": None,
-        "tiers": [
-            {
-                "tier": 1,
-                "threshold": 100,
-                "title": "Hundred",
-                "description": "Seen",
-                "color": "#1b5e4b",
-                "unlocked": True,
-                "selected": True,
-                "imageUrl": f"{ART}/badges/standard/viewer-1.svg",
-            },
-            {
-                "tier": 2,
-                "threshold": 2500.5,
-                "title": "Many",
-                "description": "",
-                "color": "",
-                "unlocked": False,
-                "selected": False,
-                "imageUrl": f"{ART}/badges/standard/viewer-2.svg",
-            },
-        ],
-    },
-    {
-        "id": row(0xB3),
-        "type": "CUSTOM",
-        "badgeId": None,
-        "enabled": True,
-        "selectedTier": None,
-        "unlockedTiers": [],
-        "color": None,
-        "recolor": True,
-        "name": "Mine",
-        "order": 1,
-        "image": png("badges/mine.png", 128, 128),
-        "imageUrl": None,
-        "iconSvg": None,
-        "tiers": [],
-    },
-    {
-        "id": row(0xB4),
-        "type": "CUSTOM",
-        "badgeId": None,
-        "enabled": False,
-        "selectedTier": None,
-        "unlockedTiers": [],
-        "color": "#444444",
-        "recolor": False,
-        "name": None,
-        "order": 2,
-        "image": None,
-        "imageUrl": None,
-        "iconSvg": SVG,
-        "tiers": [],
-    },
-    {
-        "id": row(0xB2),
-        "type": "STANDARD",
-        "badgeId": "meetup",
-        "enabled": False,
-        "selectedTier": None,
-        "unlockedTiers": [],
-        "color": None,
-        "recolor": False,
-        "name": "Meetup",
-        "order": 3,
-        "image": None,
-        "imageUrl": f"{ART}/badges/events/m.png",
-        "iconSvg": None,
-        "tiers": [],
-    },
+    badge(0xB1, "STANDARD", 0, **VIEWER),
+    badge(0xB3, "CUSTOM", 1, name="Mine", recolor=True, image=png("badges/mine.png", 128, 128)),
+    badge(0xB4, "CUSTOM", 2, enabled=False, color="#444444", iconSvg=SVG),
+    badge(0xB2, "STANDARD", 3, enabled=False, **MEETUP),
 ]
-WIDGETS = [
-    {"id": row(0xA0), "platform": "scrobbler", "type": "card", "identifier": "ada on scrobbler", "order": 0},
-    {"id": row(0xA1), "platform": "chatServer", "type": "card", "identifier": "ada on chatServer", "order": 1},
-    {
-        "id": row(0xA2),
-        "platform": "socialPreference",
-        "type": "card",
-        "identifier": "ada on socialPreference",
-        "order": 2,
-    },
-    {"id": row(0xA3), "platform": "gameUsername", "type": "card", "identifier": "ada on gameUsername", "order": 3},
-    {
-        "id": row(0xA4),
-        "platform": "messagingChannel",
-        "type": "card",
-        "identifier": "ada on messagingChannel",
-        "order": 4,
-    },
-    {"id": row(0xA5), "platform": "statsUsername", "type": "card", "identifier": "ada on statsUsername", "order": 5},
+PLATFORMS = "scrobbler chatServer socialPreference gameUsername messagingChannel statsUsername".split()
+WIDGETS: list[Json] = [
+    {"id": row(0xA0 + n), "platform": platform, "type": "card", "identifier": f"ada on {platform}", "order": n}
+    for n, platform in enumerate(PLATFORMS)
 ]
 AUDIOS = [
     {
@@ -221,46 +179,31 @@ BACKGROUNDS = [
     },
     {"id": row(0xE3), "title": "", "order": 2, "asset": png("backgrounds/3.png")},
 ]
-LINKS = [
-    {
-        "id": row(0xD1),
-        "title": "Code",
-        "url": "https://code.example.org/ada",
-        "platformId": "codehost",
-        "platformType": "code",
-        "isText": False,
-        "recolor": True,
-        "color": "#333333",
-        "order": 0,
-        "icon": png("icons/code.png", 48, 48),
-        "iconSvg": None,
-    },
-    {
-        "id": row(0xD2),
-        "title": "Notes",
-        "url": "https://notes.example.org/?a=1&b=2",
+
+
+def link(number: int, title: str, url: str, order: int, **others: Any) -> Json:
+    """Any: JSON values."""
+    return {
+        "id": row(number),
+        "title": title,
+        "url": url,
         "platformId": None,
         "platformType": None,
         "isText": False,
         "recolor": False,
         "color": None,
-        "order": 1,
-        "icon": None,
-        "iconSvg": SVG,
-    },
-    {
-        "id": row(0xD3),
-        "title": "",
-        "url": "ada#1815",
-        "platformId": None,
-        "platformType": None,
-        "isText": True,
-        "recolor": False,
-        "color": None,
-        "order": 2,
+        "order": order,
         "icon": None,
         "iconSvg": None,
-    },
+        **others,
+    }
+
+
+CODE = {"platformId": "codehost", "platformType": "code", "recolor": True, "color": "#333333"}
+LINKS: list[Json] = [
+    link(0xD1, "Code", "https://code.example.org/ada", 0, **CODE, icon=png("icons/code.png", 48, 48)),
+    link(0xD2, "Notes", "https://notes.example.org/?a=1&b=2", 1, iconSvg=SVG),
+    link(0xD3, "", "ada#1815", 2, isText=True),
 ]
 PROJECTS = [
     {

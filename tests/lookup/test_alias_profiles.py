@@ -14,44 +14,16 @@ from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import shown
 from tests.lookup import answers, expected_current
 from tests.lookup.answers import INCLUDES
-from tests.lookup.expected_current import asset, png
-from tests.lookup.filled import ADA, ART, BASE, CDN, OTHER_PROFILE, Filled, row
+from tests.lookup.expected_current import MEETUP, asset, badge, link, png
+from tests.lookup.expected_sections import section
+from tests.lookup.filled import ADA, BASE, CDN, OTHER_PROFILE, Filled, row
 
 # What the profile of the alias answers, for each include that the document lists as scoped.
+SONG = asset("audio/o.mp3", "audio/mpeg", None, None, 1.5)
+PICTURE = {"id": row(0x88), "caption": "", "width": "half", "asset": png("gallery/o.png")}
 SCOPED: dict[str, Any] = {  # Any: JSON values
-    "badges": [
-        {
-            "id": row(0x81),
-            "type": "STANDARD",
-            "badgeId": "meetup",
-            "enabled": True,
-            "selectedTier": None,
-            "unlockedTiers": [],
-            "color": None,
-            "recolor": False,
-            "name": "Meetup",
-            "order": 0,
-            "image": None,
-            "imageUrl": f"{ART}/badges/events/m.png",
-            "iconSvg": None,
-            "tiers": [],
-        }
-    ],
-    "links": [
-        {
-            "id": row(0x85),
-            "title": "Other",
-            "url": "https://other.example.org/",
-            "platformId": None,
-            "platformType": None,
-            "isText": False,
-            "recolor": False,
-            "color": None,
-            "order": 0,
-            "icon": None,
-            "iconSvg": None,
-        }
-    ],
+    "badges": [badge(0x81, "STANDARD", 0, **MEETUP)],
+    "links": [link(0x85, "Other", "https://other.example.org/", 0)],
     "widgets": [{"id": row(0x82), "platform": "scrobbler", "type": "recent", "identifier": "lovelace", "order": 0}],
     "audios": [
         {
@@ -60,7 +32,7 @@ SCOPED: dict[str, Any] = {  # Any: JSON values
             "artist": "",
             "externalUrl": "",
             "order": 0,
-            "audio": asset("audio/o.mp3", "audio/mpeg", None, None, 1.5),
+            "audio": SONG,
             "cover": None,
         }
     ],
@@ -68,18 +40,8 @@ SCOPED: dict[str, Any] = {  # Any: JSON values
     "projects": [
         {"id": row(0x86), "title": "Other", "description": "", "url": "", "tags": [], "order": 0, "icon": None}
     ],
-    "gallery": [{"id": row(0x88), "caption": "", "width": "half", "asset": png("gallery/o.png")}],
-    "sections": [
-        {
-            "id": row(0x87),
-            "type": "GALLERY",
-            "order": 0,
-            "title": "",
-            "description": "",
-            "alignment": "left",
-            "items": [{"id": row(0x88), "caption": "", "width": "half", "asset": png("gallery/o.png")}],
-        }
-    ],
+    "gallery": [PICTURE],
+    "sections": [{**section(0, "GALLERY", title="", items=[PICTURE]), "id": row(0x87)}],
 }
 USER = {**expected_current.USER, "avatarUrl": f"{CDN}/avatars/lovelace.png"}
 USER_WIDE = ("views", "aliases", "feedback", "comments")

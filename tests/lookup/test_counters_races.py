@@ -40,12 +40,6 @@ def _feedback() -> tuple[int, int]:
     return found["likes"], found["dislikes"]
 
 
-def test_many_votes_at_once_all_count(ada: User, people: list[User]) -> None:
-    together(THREADS, lambda number: feedback.vote(user=ada, is_like=number % 4 > 0, by=people[number]))
-    assert _feedback() == (6, 2)
-    assert _differences() == []
-
-
 def test_one_voter_in_many_tabs_has_one_vote(ada: User, people: list[User]) -> None:
     """A double click too: nobody gets a server error."""
     together(THREADS, lambda number: feedback.vote(user=ada, is_like=number % 2 > 0, by=people[0]))
@@ -63,7 +57,7 @@ def test_one_like_in_many_tabs_counts_once(ada: User, people: list[User]) -> Non
     assert Comment.objects.get().like_count == CommentLike.objects.count() == 0
 
 
-def test_many_comments_replies_and_likes_at_once_all_count(ada: User, people: list[User]) -> None:
+def test_votes_comments_replies_and_likes_at_once_all_count(ada: User, people: list[User]) -> None:
     comment = comments.write(user=ada, content="Hello", by=ada)
 
     def act(number: int) -> None:
@@ -72,8 +66,10 @@ def test_many_comments_replies_and_likes_at_once_all_count(ada: User, people: li
         comments.like(comment=comment, by=people[number])
         if number % 2:
             comments.unlike(comment=comment, by=people[number])
+        feedback.vote(user=ada, is_like=number % 4 > 0, by=people[number])
 
     together(THREADS, act)
+    assert _feedback() == (6, 2)
     found = answers.user("ada", "comments").body["comments"]
     assert found["count"] == THREADS + 1
     (hello,) = [item for item in found["items"] if item["content"] == "Hello"]
@@ -231,24 +227,6 @@ def test_badges_are_unlocked_once_while_profiles_change(ada: User, people: list[
         unlocking.unlock()
         assert ProfileBadge.objects.count() == User.objects.count()
         assert _differences() == []
-
-
-def test_counters_and_the_job_at_once(ada: User, people: list[User]) -> None:
-    badge = BadgeFactory(rule="LIKES")
-    BadgeTierFactory(badge=badge, threshold=THREADS - 1)
-
-    def act(number: int) -> None:
-        if number == 0:
-            for _ in range(3):
-                unlocking.unlock()
-        else:
-            feedback.vote(user=ada, is_like=True, by=people[number])
-
-    together(THREADS, act)
-    unlocking.unlock()
-    assert ProfileBadge.objects.get().unlocked_tiers == [1]
-    assert UserDocument.objects.get(user=ada).likes == THREADS - 1
-    assert _differences() == []
 
 
 def test_a_board_is_whole_at_every_moment(people: list[User]) -> None:

@@ -14,7 +14,7 @@ from accounts.models import ApiKey, Permission, User
 from lookup import aliases, boards
 from lookup.models import Alias
 from tests.factories.accounts import ApiKeyFactory, UserFactory
-from tests.lookup import answers, documented_fields, expected_earlier
+from tests.lookup import answers, expected_earlier
 from tests.lookup.answers import ACCOUNT_SECRET, LOOKUP_SECRET, NOT_FOUND, PRIVATE
 from tests.lookup.filled import BASE, BEN, Filled
 
@@ -31,12 +31,6 @@ def test_both_paths_any_case_and_an_alias_answer_the_same(filled: Filled) -> Non
         assert answers.earlier(value, by=by).text == text
 
 
-def test_every_documented_field_has_its_documented_type(filled: Filled, bare: User) -> None:
-    for name in ("ada", "bare"):
-        profile = answers.earlier(name).body["profile"]
-        assert documented_fields.types_of(profile) == documented_fields.EARLIER_PROFILE, name
-
-
 def test_everything_that_a_leaderboard_entry_can_have(filled: Filled) -> None:
     boards.rank()
     first, *others = answers.board("views").body
@@ -46,8 +40,6 @@ def test_everything_that_a_leaderboard_entry_can_have(filled: Filled) -> None:
         (3, 2, 0),
         (4, 3, 0),
     ]
-    profile = answers.board("uid", limit=1).body[0]["user"]["profile"]
-    assert documented_fields.types_of(profile) == documented_fields.BOARD_PROFILE
 
 
 def test_a_user_who_has_filled_in_nothing(bare: User) -> None:
