@@ -36,7 +36,8 @@ def test_the_values_of_a_form_are_encoded_by_the_program() -> None:
         '  --data-urlencode "redirect_uri=https://app.example/cb?a=1&b=2" \\\n'
         '  --data-urlencode "code=$CODE"'
     )
-    assert '"redirect_uri": "https://app.example/cb?a=1&b=2", "code": os.environ["CODE"]' in written(FORM, "python")
+    python = written(FORM, "python")
+    assert '"redirect_uri": "https://app.example/cb?a=1&b=2",\n        "code": os.environ["CODE"],' in python
     assert 'body: new URLSearchParams({\n    redirect_uri: "https://app' in written(FORM, "js")
 
 
