@@ -16,7 +16,7 @@ from pytest_django import Settings
 from accounts import limits, throttling
 from accounts.models import ApiKey, Permission
 from tests.accounts.calls import ADDRESS, ALWAYS, SECRET, call, whole
-from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.accounts import ApiKeyFactory
 from tests.support.threads import together
 
 Wait = Callable[[float], None]
@@ -151,18 +151,6 @@ def test_a_request_over_the_keys_rate_counts_for_nothing_and_takes_no_use(key: A
     assert call("/api/open").status_code == 429
     key.refresh_from_db()
     assert key.remaining_uses == 10
-
-
-def test_premium_that_ends_within_the_minute_ends_the_wider_limit(wait: Wait) -> None:
-    owner = UserFactory(plan="PREMIUM", plan_expires_at=timezone.now() + timedelta(seconds=10))
-    ApiKeyFactory(secret=SECRET, permissions=[Permission.LOOKUP_PRESENCE], owner=owner)
-    assert {call().status_code for _ in range(35)} == {200}
-    wait(9.5)
-    assert call().json()["premium"] is True
-    wait(0.5)
-    assert call().json() == LIMITED[1]
-    wait(51)
-    assert call().json()["premium"] is False
 
 
 @pytest.mark.embedded

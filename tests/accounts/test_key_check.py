@@ -161,13 +161,6 @@ def test_premium_that_ends_within_a_window_ends_its_limit_too(checked: Checked) 
     assert checked.check(now=NOON + SECOND).verdict is Verdict.KEY_LIMITED
 
 
-def test_premium_that_begins_within_a_window_opens_it_again(checked: Checked) -> None:
-    checked.check(amount=1)
-    assert checked.check(amount=1).verdict is Verdict.KEY_LIMITED
-    checked.put(premium_until=FOREVER)
-    assert checked.check(amount=1).verdict is Verdict.OK
-
-
 def test_a_key_expires_at_its_microsecond(checked: Checked) -> None:
     checked.put(expires_at=microseconds(NOON + SECOND))
     assert checked.check(now=NOON + SECOND - timedelta(microseconds=1)).verdict is Verdict.OK

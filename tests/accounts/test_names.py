@@ -105,9 +105,10 @@ def test_a_user_is_found_by_its_username_in_any_case() -> None:
 
 def test_the_next_rename_is_possible_from_the_moment_that_the_page_tells() -> None:
     with time_machine.travel(NOON, tick=False) as clock:
-        user = users.rename(user=(ada := UserFactory(username="Ada")), username="Grace", by=ada)
-        again_at = users.renamable_at(user)
-        assert again_at == NOON + timedelta(days=5)
+        ada = UserFactory(username="Ada")
+        user = users.rename(user=ada, username="Grace", by=ada)
+        again_at = NOON + timedelta(days=5)
+        assert users.renamable_at(user) == again_at
         clock.move_to(again_at - timedelta(microseconds=1))
         with pytest.raises(ValidationError, match="every 5 days"):
             users.rename(user=user, username="Alan", by=user)

@@ -70,18 +70,6 @@ def test_the_third_wrong_code_ends_the_attempt(mailoutbox: list[EmailMessage]) -
 
 
 @pytest.mark.django_db
-def test_a_sign_up_without_a_code_cannot_sign_in(mailoutbox: list[EmailMessage]) -> None:
-    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
-        sign_up()
-        clock.shift(timedelta(seconds=11))  # a new code goes out every 10 seconds at most
-        browser = Browser().open("/accounts/login/").submit(login="Ada", password=PASSWORD)
-        assert browser.user() is None
-        assert browser.response.request["PATH_INFO"] == "/accounts/confirm-email/"
-        browser.submit(code=code_in(mailoutbox[1]))
-        assert browser.user() == User.objects.get()
-
-
-@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("changes", "messages"),
     [

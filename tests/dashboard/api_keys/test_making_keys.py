@@ -14,7 +14,7 @@ from django.utils import timezone
 from time_machine import travel
 
 from accounts import api_keys
-from accounts.models import ApiKey, AuditEvent, User
+from accounts.models import AuditEvent, User
 from dashboard.forms.api_keys import NewKeyForm
 from dashboard.models import AccessRequest
 from tests.dashboard.api_keys.pages import FORM_ID, live_keys
@@ -179,21 +179,6 @@ def test_a_new_key_is_told_by_mail_and_in_the_trail(
     assert key.secret_hash not in letter.body
     event = AuditEvent.objects.get(verb="api_key:issued")
     assert (event.actor, event.object_id) == (user, str(key.pk))
-
-
-def test_the_page_asks_for_everything_and_making_nothing_changes_nothing(browser: Browser) -> None:
-    browser.open(NEW)
-    assert problems_of(browser.response) == []
-    assert not ApiKey.objects.exists()
-    assert len({browser.open(NEW).form("form_id").fields["form_id"] for _ in range(2)}) == 2
-
-
-def test_nobody_makes_a_key_without_login(client: Client, db: None) -> None:
-    client.logout()
-    for answer in (client.get(NEW), client.post(NEW, VALID)):
-        assert answer.status_code == 302
-        assert answer.headers["Location"].startswith("/accounts/login/")
-    assert not ApiKey.objects.exists()
 
 
 def test_after_a_while_the_password_is_asked_again_and_the_form_is_not_lost(user: User) -> None:

@@ -171,16 +171,6 @@ def test_the_trail_has_pages_of_25_and_costs_the_same(browser: Browser, app: App
     assert len(browser.open(f"{path}?page=2").page.xpath("//li[@class='row']")) == 6
 
 
-def test_the_helper_marks_the_first_character_and_changes_nothing(browser: Browser, app: Application) -> None:
-    browser.open(f"/dashboard/apps/{app.client_id}/redirects/").submit(url="https://app.example.org/Callback")
-    assert "They differ in upper and lower case." in browser.text
-    assert browser.page.xpath("//mark/text()") == ["C", "c"]
-    assert "it is character 25." in browser.text
-    assert problems_of(browser.response) == []
-    browser.submit(url="https://app.example.org/callback")
-    assert "It matches" in browser.text
-
-
 def refreshed(app: Application, user: User) -> None:
     RefreshToken.objects.create(
         application=app,

@@ -66,17 +66,6 @@ def test_a_granted_scope_can_be_chosen(browser: Browser, user: User) -> None:
     assert Application.objects.get().registered_scopes == ["openid", "email"]
 
 
-def test_a_request_needs_a_reason_and_stands_once(browser: Browser, user: User) -> None:
-    browser.open(ASK).submit(reason="  ")
-    assert browser.errors() == ["This field is required."]
-    form = browser.open(ASK).form("reason")
-    access_requests.ask_for_scope(user=user, scope="email", reason="Because.")
-    data = {"csrfmiddlewaretoken": form.fields["csrfmiddlewaretoken"], "reason": "Because."}
-    browser.response = browser.client.post(ASK, data)
-    assert browser.errors() == ["You have asked for this already; staff will answer."]
-    assert AccessRequest.objects.count() == 1
-
-
 def test_what_is_not_locked_has_no_page(browser: Browser) -> None:
     for scope in ("identify", "profile"):
         assert browser.open(f"/dashboard/apps/scopes/{scope}/").response.status_code == 404

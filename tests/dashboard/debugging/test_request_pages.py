@@ -10,7 +10,6 @@ from django.utils import timezone
 
 from accounts.models import User
 from dashboard import usage
-from oidc_provider import request_log
 from oidc_provider.models import Application, RequestKind, RequestRecord
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -87,12 +86,6 @@ def test_an_error_is_explained_by_its_description(app: Application, browser: Bro
     assert "look for a callback page that is loaded twice" in browser.text
 
 
-def test_a_redirect_url_that_did_not_match_leads_to_the_page_that_compares(app: Application, browser: Browser) -> None:
-    add(app, RequestKind.ASKED, "invalid_redirect", redirect_uri="https://app.example.org/othër")
-    open_log(browser, app)
-    assert "https://app.example.org/othër (its query is not kept)" in browser.text
-
-
 def test_a_user_is_named_where_the_app_was_told_who_it_is_and_by_the_sub_alone(
     app: Application, browser: Browser, user: User
 ) -> None:
@@ -129,11 +122,3 @@ def test_the_page_shows_what_has_just_happened(app: Application, browser: Browse
     browser.client.get(reverse("authorize"), {"client_id": app.client_id, "redirect_uri": "https://elsewhere.example/"})
     assert open_log(browser, app) == [("Sign-in asked for", "invalid_redirect")]
     assert "redirect_uri is missing or repeated" in browser.text
-
-
-def test_notes_are_not_lost_between_two_readings(app: Application, browser: Browser) -> None:
-    for _ in range(2):
-        with request_log.noting(A_KIND):
-            request_log.about(client_id=app.client_id)
-        open_log(browser, app)
-    assert len(open_log(browser, app)) == 2

@@ -29,13 +29,6 @@ def test_one_click_registers_the_callback_and_one_takes_it_off(browser: Browser,
     assert [event.actor for event in events] == [user, user]
 
 
-def test_an_eleventh_redirect_url_is_refused_with_the_reason(browser: Browser, app: Application) -> None:
-    app.redirect_uris = " ".join(f"https://app.example.org/{number}" for number in range(10))
-    app.save()
-    press(open_try(browser, app), "act", "add")
-    assert "There are 11 redirect URLs; an app can have at most 10." in browser.text
-
-
 def test_the_only_redirect_url_cannot_be_taken_off(browser: Browser, app: Application) -> None:
     app.redirect_uris = callbacks.url_of(app)
     app.save()

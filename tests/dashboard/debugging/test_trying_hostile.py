@@ -10,9 +10,7 @@ import time_machine
 from django.test import Client
 from django.urls import reverse
 
-from accounts.http import SignedInRequest
 from accounts.models import User
-from dashboard import access
 from dashboard.trying import callbacks, requests
 from oidc_provider import applications
 from oidc_provider.models import AccessToken, Application, Grant
@@ -34,22 +32,6 @@ def test_the_click_keeps_what_another_page_has_changed_meanwhile(app: Applicatio
     callbacks.remove(application=Application(pk=app.pk, user=user, redirect_uris=stale.redirect_uris), by=user)
     app.refresh_from_db()
     assert app.redirect_urls == [other]
-
-
-def test_an_app_that_is_deleted_meanwhile_is_not_found(
-    browser: Browser, app: Application, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    place = reverse("application_try_callback_url", args=[app.client_id])
-    token = str(open_try(browser, app).client.cookies["csrftoken"].value)
-    found = access.application_of
-
-    def find_and_lose(request: SignedInRequest, client_id: str) -> Application:
-        application = found(request, client_id)
-        applications.delete(application=application, by=None)
-        return application
-
-    monkeypatch.setattr(access, "application_of", find_and_lose)
-    assert browser.client.post(place, {"act": "add", "csrfmiddlewaretoken": token}).status_code == 404
 
 
 @pytest.mark.parametrize("parameter", ["state", "iss"])

@@ -122,15 +122,6 @@ def test_the_csv_says_what_the_table_says(used: Application, browser: Browser) -
     assert datetime.fromisoformat(rows[-1][0]).utcoffset() == timedelta(0)
 
 
-def test_the_chart_has_a_bar_for_each_number_and_a_name_for_readers(used: Application, browser: Browser) -> None:
-    page = open_usage(browser, used).page
-    bars = page.xpath("//*[@class='chart-wrap']//*[contains(@class, 'chart__bar--')][@x]")
-    assert len(bars) == 4  # sign-ins and errors of one hour, refreshes and errors of another
-    (drawing,) = page.xpath("//*[@role='img']")
-    names = drawing.get("aria-labelledby").split()
-    assert all(page.xpath("//*[@id=$name]", name=name)[0].text_content().strip() for name in names)
-
-
 @pytest.mark.parametrize(
     ("highest", "ticks"),
     [

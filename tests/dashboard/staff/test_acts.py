@@ -23,6 +23,14 @@ every_act = pytest.mark.parametrize("act", ACTS, ids=named)
 SignIn = Callable[..., Browser]
 
 
+def sent(browser: Browser, path: str, reason: str = "Because") -> str:
+    """What the page says to which the form with the reason leads."""
+    client = Client()
+    client.cookies = browser.client.cookies
+    browser.response = client.post(path, {"reason": reason}, follow=True)
+    return browser.text
+
+
 @every_act
 def test_an_act_says_what_will_happen_asks_for_a_reason_and_is_recorded(
     staff: Browser, superuser: User, act: Act
@@ -61,7 +69,7 @@ def test_an_act_needs_its_right(sign_in: SignIn, act: Act) -> None:
     if not act.name.endswith("-request"):  # the queue is closed to staff who may not answer
         assert f'href="{path}"' not in without.open(act.page(subject)).response.content.decode()
     assert not AuditEvent.objects.exists()
-    assert act.done in sign_in(act.permission).open(path).submit(reason="Because").text
+    assert act.done in sent(sign_in(act.permission), path)
     assert AuditEvent.objects.filter(verb=act.verb).exists()
 
 
@@ -69,11 +77,8 @@ def test_an_act_needs_its_right(sign_in: SignIn, act: Act) -> None:
 def test_an_act_that_is_done_already_says_so(staff: Browser, act: Act) -> None:
     subject = act.make()
     path = act.path(subject)
-    staff.open(path).submit(reason="The first")
-    client = Client()
-    client.cookies = staff.client.cookies
-    staff.response = client.post(path, {"reason": "The second"}, follow=True)
-    assert act.again in staff.text
+    sent(staff, path, "The first")
+    assert act.again in sent(staff, path, "The second")
     assert list(AuditEvent.objects.filter(verb=act.verb).values_list("reason", flat=True)) == ["The first"]
 
 
@@ -98,17 +103,16 @@ def test_a_reason_has_at_most_2000_characters() -> None:
 def test_accounts_of_staff_are_for_superusers_alone(staff: Browser, sign_in: SignIn, act: Act) -> None:
     subject = act.make(is_staff=True)
     path = act.path(subject)
-    helper = sign_in(act.permission)
-    refused = helper.open(path).submit(reason="Because").text
+    refused = sent(sign_in(act.permission), path)
     assert "Only a superuser may do this to a staff account." in refused
     assert act.done not in refused
     assert not AuditEvent.objects.exists()
-    assert act.done in staff.open(path).submit(reason="Because").text
+    assert act.done in sent(staff, path)
 
 
 def test_nobody_bans_themselves(staff: Browser, superuser: User) -> None:
     path = f"/dashboard/staff/people/{superuser.pk}/ban/"
-    assert "You cannot ban yourself." in staff.open(path).submit(reason="Because").text
+    assert "You cannot ban yourself." in sent(staff, path)
     superuser.refresh_from_db()
     assert not superuser.is_banned
 

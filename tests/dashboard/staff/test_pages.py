@@ -141,14 +141,6 @@ def test_links_lead_only_where_the_reader_may_go(sign_in: SignIn) -> None:
         assert apps_only.client.get(path).status_code == 403
 
 
-def test_looking_changes_nothing(staff: Browser) -> None:
-    app = ApplicationFactory()
-    before = (User.objects.values().get(pk=app.user.pk), type(app).objects.values().get(pk=app.pk))
-    for path in (APPS, PEOPLE, app_page(app), person_page(app.user), f"{app_page(app)}suspend/"):
-        staff.open(path)
-    assert before == (User.objects.values().get(pk=app.user.pk), type(app).objects.values().get(pk=app.pk))
-
-
 def test_staff_are_told_whose_account_only_a_superuser_may_touch(sign_in: SignIn) -> None:
     page = person_page(UserFactory(is_staff=True))
     notice = "only a superuser may ban it"

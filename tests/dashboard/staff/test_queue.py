@@ -29,13 +29,6 @@ def headings(browser: Browser) -> list[str]:
     return [" ".join(heading.text_content().split()) for heading in browser.page.iter("h2")]
 
 
-def test_an_empty_queue_says_so(staff: Browser) -> None:
-    assert "Nobody waits for an answer" in staff.open(QUEUE).text
-    assert problems_of(staff.response) == []
-    assert "No such request" in staff.open(f"{QUEUE}?state=DENIED").text
-    assert problems_of(staff.response) == []
-
-
 def test_a_request_for_a_scope_shows_who_asks_and_why(staff: Browser) -> None:
     asker = UserFactory(username="Ada", created_at=timezone.now() - timedelta(days=3))
     ApplicationFactory(user=asker, name="Notes")
