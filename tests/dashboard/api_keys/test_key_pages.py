@@ -65,6 +65,7 @@ def test_a_replaced_key_says_by_which(browser: Browser, user: User) -> None:
     assert browser.page.xpath(f"//a[@href='{page_of(new)}']")
 
 
+@pytest.mark.embedded
 def test_the_list_costs_the_same_for_one_and_for_ten_keys(browser: Browser, user: User) -> None:
     def add() -> None:
         key = ApiKeyFactory(owner=user, permissions=["imagehost:upload"])

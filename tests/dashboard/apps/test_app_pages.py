@@ -89,6 +89,7 @@ def test_the_list_shows_ones_own_apps_and_how_they_stand(browser: Browser, app: 
     assert "Ada's app Active Verified 2 people use it Not used so far" in rows[1]
 
 
+@pytest.mark.embedded
 def test_the_list_costs_the_same_for_one_app_and_for_ten(browser: Browser, app: Application, user: User) -> None:
     browser.open("/dashboard/apps/")  # the first page of a browser reads more of its session
     with CaptureQueriesContext(connection) as one:

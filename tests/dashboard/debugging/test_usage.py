@@ -81,6 +81,7 @@ def test_a_day_is_told_hour_by_hour(used: Application, browser: Browser) -> None
     assert rows[-1][1:] == ["0", "7", "0", "0", "0", "0", "6"]
 
 
+@pytest.mark.embedded
 def test_a_month_is_told_day_by_day(used: Application, browser: Browser) -> None:
     open_usage(browser, used, "30d")
     assert numbers_of(browser) == {**dict(zip(TITLES, [105, 7, 4, 3, 8, 1, 8], strict=True)), "Different people": 0}

@@ -98,6 +98,7 @@ def test_the_queue_is_filtered_and_decided_requests_are_its_history(staff: Brows
     assert problems_of(staff.response) == []
 
 
+@pytest.mark.embedded
 def test_the_queue_costs_the_same_for_one_request_and_for_ten(staff: Browser) -> None:
     def ask() -> None:
         asker = UserFactory()

@@ -109,6 +109,7 @@ def test_an_address_is_found_and_shown_with_the_right_to_see_people_alone(sign_i
     assert "secret@example.org" in allowed.open(f"{PEOPLE}{app.user.pk}/").text
 
 
+@pytest.mark.embedded
 def test_a_hostile_term_finds_nothing() -> None:
     ApplicationFactory(user=UserFactory(username="Ada"), name="Notes")
     now = timezone.now()
@@ -130,6 +131,7 @@ def test_odd_queries_are_answered(staff: Browser, page: str) -> None:
         assert staff.open(f"{page}?page={number}").response.status_code == 200
 
 
+@pytest.mark.embedded
 def test_lists_cost_the_same_for_one_row_and_for_ten_and_have_pages(staff: Browser) -> None:
     ApprovalFactory()
     before = {page: (cost_of(staff, page), cost_of(staff, page))[1] for page in (APPS, f"{APPS}?q=App", PEOPLE)}
