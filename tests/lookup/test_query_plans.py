@@ -79,7 +79,7 @@ def _check(act: Callable[[], object], *, index: str = "", besides: str = "") -> 
     assert not index or _uses(steps, index), steps
 
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
 
 
 @pytest.fixture(scope="module")
