@@ -106,7 +106,7 @@ def test_a_username_changes_every_five_days(browser: Browser, user: User) -> Non
     (message,) = browser.errors()
     assert message.startswith("A username can be changed every 5 days; yours again from ")
     assert "You can change your username again from" in browser.open("/dashboard/account/").text
-    User.objects.update(renamed_at=timezone.now() - timedelta(days=5, seconds=-10))
+    User.objects.update(renamed_at=timezone.now() - timedelta(days=5, minutes=-10))
     assert browser.open(USERNAME).submit(username="Byron").errors() != []
     User.objects.update(renamed_at=timezone.now() - timedelta(days=5))
     browser.open(USERNAME).submit(username="Byron")

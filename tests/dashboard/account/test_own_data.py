@@ -101,7 +101,7 @@ def test_the_file_is_downloaded_piece_by_piece_and_never_cached(ada: User) -> No
 
 
 def test_the_download_asks_for_the_password_again_after_5_minutes(ada: User) -> None:
-    assert browser_of(ada, password_age=290).open(DOWNLOAD).response.streaming
+    assert browser_of(ada, password_age=240).open(DOWNLOAD).response.streaming
     browser = browser_of(ada, password_age=301).open(DOWNLOAD)
     assert browser.response.request["PATH_INFO"] == "/accounts/reauthenticate/"
 
