@@ -1,8 +1,7 @@
 """The environment of every test: settings, databases, empty caches, no skips."""
 
 import os
-from collections.abc import Generator, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 from pytest_django import DjangoDbBlocker
@@ -10,6 +9,7 @@ from pytest_django import DjangoDbBlocker
 from tests.support import databases, environment
 
 environment.prepare()
+pytest_plugins = ["tests.support.no_skips"]
 
 
 def pytest_configure() -> None:
@@ -81,25 +81,3 @@ def _nothing_is_left_over() -> None:
         get_redis_connection("default").flushdb()
     else:
         cache.clear()
-
-
-def _refuse_skip(report: Any) -> None:
-    """A test that was skipped or expected to fail proves nothing: it fails. pytest keeps `wasxfail` on the report."""
-    if report.skipped:
-        reason = getattr(report, "wasxfail", report.longrepr)
-        vars(report).pop("wasxfail", None)
-        report.outcome, report.longrepr = "failed", f"Skipped, which this suite does not allow: {reason}"
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    _refuse_skip(report)
-    return report
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    report = yield
-    _refuse_skip(report)
-    return report
