@@ -65,7 +65,7 @@ def test_the_form_deletes_file_object_preview_and_booking(
 @pytest.mark.parametrize("method", ["get", "post"])
 def test_a_wrong_token_and_an_unknown_file_are_the_same(client: Client, method: str) -> None:
     file, other = stored(), stored(token="the token of another file")
-    nobody = client.get("/nobody")
+    missing = client.get("/missing")
     paths = [
         link(file, "wrong"),
         link(file, f"{DELETION_TOKEN}x"),
@@ -79,7 +79,7 @@ def test_a_wrong_token_and_an_unknown_file_are_the_same(client: Client, method: 
     ]
     for path in paths:
         response = getattr(client, method)(path)
-        assert (response.status_code, response.content) == (404, nobody.content)
+        assert (response.status_code, response.content) == (404, missing.content)
         assert {name: response.headers.get(name) for name in SECRECY} == SECRECY
     assert File.objects.filter(state=State.READY).count() == 2
 

@@ -185,10 +185,10 @@ HIDDEN: list[dict[str, Any]] = [
 @pytest.mark.parametrize("values", HIDDEN)
 def test_a_file_that_is_not_delivered_has_neither_page_nor_preview(client: Client, values: dict[str, Any]) -> None:
     FileFactory(**{"name": "AAAAAAAA", "preview_state": PreviewState.MADE, **values})
-    nobody = client.get("/files/BBBBBBBB")
+    missing = client.get("/files/BBBBBBBB")
     response = client.get("/files/AAAAAAAA")
-    assert response.status_code == nobody.status_code == 404
-    assert response.content == nobody.content
+    assert response.status_code == missing.status_code == 404
+    assert response.content == missing.content
     assert client.get("/files/AAAAAAAA/preview.webp").status_code == 404
 
 
@@ -211,7 +211,7 @@ def test_a_file_in_a_public_folder_leads_there(client: Client) -> None:
     assert page.xpath("//a[bdi='Holidays']/@href") == [f"/folders/{folder.pk}"]
 
 
-def test_the_page_leaves_no_cookie_and_is_nobody_elses(client: Client) -> None:
+def test_the_page_leaves_no_cookie_and_is_kept_by_no_shared_cache(client: Client) -> None:
     response = client.get(f"/files/{FileFactory().name}")
     assert response.cookies == {}
     assert response.headers["Cache-Control"] == "private, no-cache"

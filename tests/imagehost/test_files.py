@@ -95,7 +95,7 @@ def test_the_files_of_a_deleted_account_go_with_it(
     django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The first of them at once; the job finds the others, which nobody owns any more."""
+    """The first of them at once; the job finds the others, which have no owner any more."""
     monkeypatch.setattr(files, "REMOVED_AT_ONCE", 2)
     other = FileFactory()
     unfinished = FileFactory(owner=owner, state=State.PENDING)

@@ -158,7 +158,7 @@ def test_the_tags_for_messengers(client: Client) -> None:
 
 
 MISSING: dict[str, Callable[[], str]] = {
-    "nobody's": lambda: "0" * 32,
+    "unknown": lambda: "0" * 32,
     "private": lambda: FolderFactory().pk,
     "a banned owner's": lambda: shared(owner=UserFactory(is_active=False, banned_at=timezone.now())).pk,
     "in other letters": lambda: f"{shared().pk.upper()}",
@@ -170,14 +170,14 @@ MISSING: dict[str, Callable[[], str]] = {
 
 @pytest.mark.parametrize("made", MISSING.values(), ids=MISSING)
 def test_whatever_is_not_published_is_missing_alike(client: Client, made: Callable[[], str]) -> None:
-    nobody = client.get(f"/folders/{'f' * 32}")
+    missing = client.get(f"/folders/{'f' * 32}")
     folder_id = made()
     for folder in Folder.objects.filter(pk=folder_id):
         stored(folder=folder, name="Picture1", preview=PREVIEW)
     for browser in (client, signed_in(UserFactory())):
         for below in ("", "/previews/Picture1.webp", "/files.zip"):
             response = browser.get(f"/folders/{folder_id}{below}")
-            assert (response.status_code, response.content) == (404, nobody.content)
+            assert (response.status_code, response.content) == (404, missing.content)
             assert response.cookies == {}
 
 

@@ -211,7 +211,7 @@ def test_a_password_where_none_is_asked_for_counts_no_guess(values: dict[str, An
         assert (response.status_code, response.headers["Location"]) == (303, f"/folders/{folder.pk}")
 
 
-def test_a_password_for_a_folder_that_nobody_sees_is_for_nothing(client: Client) -> None:
+def test_a_password_for_a_private_or_unknown_folder_is_404(client: Client) -> None:
     for folder_id in (FolderFactory().pk, "0" * 32):
         assert client.post(f"/folders/{folder_id}", {"password": PASSWORD}).status_code == 404
 

@@ -31,7 +31,7 @@ def order_of(owner: User) -> list[tuple[int, str]]:
 
 
 def test_a_new_rule_stands_at_the_end_as_it_is_compared(folder: Folder) -> None:
-    FolderRuleFactory(position=0)  # somebody else's
+    FolderRuleFactory(position=0)  # another user's
     add(folder, " .JPEG ", "extension")
     add(folder, "IMAGE/*", "mime")
     rule = add(folder, " My Shot*")
@@ -99,10 +99,10 @@ def test_a_rule_that_cannot_be_is_not_added(folder: Folder) -> None:
     assert order_of(folder.owner) == []
 
 
-@pytest.mark.parametrize("folder_id", ["", "\x00", "f" * 32, "of somebody else"])
+@pytest.mark.parametrize("folder_id", ["", "\x00", "f" * 32, "of another user"])
 def test_the_folder_is_one_of_the_owners(folder: Folder, folder_id: str) -> None:
     foreign = FolderFactory()
-    wanted = foreign.pk if folder_id == "of somebody else" else folder_id
+    wanted = foreign.pk if folder_id == "of another user" else folder_id
     with pytest.raises(ValidationError) as refusal:
         rules.add(owner=folder.owner, kind="filename", pattern="*", folder_id=wanted)
     assert refusal.value.message_dict == {"folder_id": ["There is no such folder."]}
@@ -151,7 +151,7 @@ def test_the_gap_that_a_deleted_folder_leaves_closes_with_the_next_change(folder
     assert order_of(folder.owner) == list(enumerate("bde"))
 
 
-def test_a_rule_of_somebody_else_is_none(folder: Folder) -> None:
+def test_a_rule_of_another_user_does_not_exist(folder: Folder) -> None:
     rule, stranger = add(folder), UserFactory()
     with pytest.raises(FolderRule.DoesNotExist):
         rules.move(owner=stranger, rule_id=rule.pk, places=1)
@@ -225,7 +225,7 @@ def test_a_change_costs_the_same_however_long_the_list_is(folder: Folder) -> Non
 def test_the_tester_names_the_rule_that_wins(
     folder: Folder, name: str, mime: str, pattern: str | None, extension: str
 ) -> None:
-    FolderRuleFactory(folder__name="Of somebody else", kind="filename", pattern="*")
+    FolderRuleFactory(folder__name="Of another user", kind="filename", pattern="*")
     for kind, one in (("filename", "shot*"), ("extension", "png"), ("mime", "image/*")):
         add(folder, one, kind)
     route = rules.which_folder(owner=folder.owner, name=name, mime=mime)

@@ -1,4 +1,4 @@
-"""The programs that stand on the pages: which there are, and what happens when somebody runs them."""
+"""The programs on the pages: which there are, and how they are run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The running service that the samples call: the embedded default, with somebody signed in who reads the pages."""
+"""The running service that the samples call: the embedded default, with a signed-in reader of the pages."""
 
 from __future__ import annotations
 
