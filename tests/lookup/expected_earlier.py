@@ -6,10 +6,16 @@ from __future__ import annotations
 from typing import Any
 
 from tests.lookup.filled import ADA, CDN, row
+from tests.lookup.filled_settings import SETTINGS
 
 Json = dict[str, Any]  # Any: a JSON value
 
 JOINED = 1714979289  # 2024-05-06T07:08:09.120Z
+# The settings of which four parts of the page have one each.
+CUSTOMIZATION = (
+    *("customization", "accentColor", "opacity"),
+    *("borderCustomization", "borderColor", "borderWidth", "borderRadius", "borderOpacity"),
+)
 
 # What both profiles have, under one name.
 SHARED: Json = {
@@ -49,38 +55,11 @@ PROFILE: Json = {
     "aboutMeTitle": "Section 2",
     "aboutMeDescription": "Described",
     "backgroundEffectSettings": {"speed": 1.5},
-    "aboutMeCustomization": True,
-    "aboutMeAccentColor": "#f2f2f2",
-    "aboutMeOpacity": 72,
-    "aboutMeBorderCustomization": False,
-    "aboutMeBorderColor": "#f3f3f3",
-    "aboutMeBorderWidth": 8,
-    "aboutMeBorderRadius": 9,
-    "aboutMeBorderOpacity": 10,
-    "presenceCustomization": True,
-    "presenceAccentColor": "#e1e1e1",
-    "presenceOpacity": 71,
-    "presenceBorderCustomization": False,
-    "presenceBorderColor": "#e2e2e2",
-    "presenceBorderWidth": 4,
-    "presenceBorderRadius": 5,
-    "presenceBorderOpacity": 6,
-    "projectsCustomization": True,
-    "projectsAccentColor": "#050505",
-    "projectsOpacity": 74,
-    "projectsBorderCustomization": True,
-    "projectsBorderColor": "#060606",
-    "projectsBorderWidth": 17,
-    "projectsBorderRadius": 18,
-    "projectsBorderOpacity": 19,
-    "skillsCustomization": False,
-    "skillsAccentColor": "#020202",
-    "skillsOpacity": 73,
-    "skillsBorderCustomization": True,
-    "skillsBorderColor": "#030303",
-    "skillsBorderWidth": 14,
-    "skillsBorderRadius": 15,
-    "skillsBorderOpacity": 16,
+    **{
+        f"{part}{name[0].upper()}{name[1:]}": SETTINGS[f"{part}Settings"][name]
+        for part in ("aboutMe", "presence", "projects", "skills")
+        for name in CUSTOMIZATION
+    },
     "aboutMeTextColor": "#f1f1f1",
     "projectsTextColor": "#040404",
     "skillsTextColor": "#010101",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.factories.lookup import SVG
 from tests.lookup.filled import BASE, BEN, CDN, CLEO, OPERATOR, row
+from tests.lookup.filled_sections import SKILLS
 
 Json = dict[str, Any]  # Any: a JSON value
 
@@ -33,19 +33,6 @@ def section(number: int, type_: str, **others: Any) -> Json:
     }
 
 
-SKILLS: Json = {
-    "frontend": ["html"],
-    "backend": ["python"],
-    "database": ["sql"],
-    "core": ["maths"],
-    "game": ["chess"],
-    "tools": ["git"],
-    "cloud": ["fog"],
-    "mobile": ["bike"],
-    "design": ["ink"],
-    "music": ["harp"],
-    "custom": [{"label": "Engines", "iconName": "cog", "iconSvg": SVG}],
-}
 ABOUT_ME: Json = {
     "description": "Described",
     "alignment": "center",
