@@ -7,17 +7,18 @@ import io
 import os
 import secrets
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from django.core.files.storage import storages
+from django.utils import timezone
 from PIL import Image
 from pytest_django import Settings
 
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Plan
-from imagehost import storage, uploads
+from imagehost import storage, sweeping, uploads
 from imagehost.models import File
 from imagehost.storage import FolderStorage
 from imagehost.uploads import Incoming, Uploaded
@@ -65,6 +66,21 @@ class FaultyStorage(FolderStorage):
         for fault in (moment, f"{moment} {key}"):
             if fault in self.faults:
                 raise self.faults[fault](fault)
+
+
+class SweptStorage(FaultyStorage):
+    """The sweep comes while the object is being written, or right behind that."""
+
+    def keep(self, key: str, path: Path, *, mime: str, download_name: str) -> None:
+        if self.faults.pop("sweep before", None):
+            self._sweep()
+        super().keep(key, path, mime=mime, download_name=download_name)
+        if self.faults.pop("sweep behind", None):
+            self._sweep()
+
+    def _sweep(self) -> None:
+        later = timezone.now() + timedelta(hours=1, seconds=1)
+        assert sweeping.sweep(now=later, until=later).uploads == 1
 
 
 def faulty(settings: Settings, directory: Path, kind: type[FaultyStorage] = FaultyStorage) -> FaultyStorage:

@@ -203,6 +203,7 @@ class TestConcurrency:
         assert objects.all_keys() == sorted(key for file in waiting for key in (file.key, file.preview_key))
 
 
+@pytest.mark.embedded
 @pytest.mark.django_db
 class TestCosts:
     def test_nothing_to_do_is_one_query(self) -> None:

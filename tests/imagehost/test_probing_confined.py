@@ -125,26 +125,6 @@ def test_a_child_opens_starts_and_changes_nothing(user: str, tmp_path: Path) -> 
     assert [(entry.name, entry.read_bytes()) for entry in tmp_path.iterdir()] == [("other", b"x")]
 
 
-LEAVING = """
-address = ("127.0.0.1", int(sys.argv[2]))
-before = outcome(lambda: socket.create_connection(address, timeout=5))
-has_left = kernel.leave_network()
-kernel.drop_capabilities()
-ours, theirs = socket.socketpair()
-with open("/dev/null", "rb") as file:
-    socket.send_fds(ours, [b"."], [file.fileno()])
-passed = len(socket.recv_fds(theirs, 1, 3)[1])
-print(json.dumps([before, passed, has_left, outcome(lambda: socket.create_connection(address, timeout=5))]))
-"""
-
-
-def test_where_the_kernel_lets_it_a_process_leaves_the_network_and_still_takes_descriptors() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        before, passed, has_left, after = told(LEAVING, USERS[1], str(listener.getsockname()[1]))
-    assert (before, passed) == ("done", 1)
-    assert after == ("ENETUNREACH" if has_left else "done")
-
-
 def test_the_zygote_has_left_the_network_where_it_may_and_has_no_capability() -> None:
     may_leave = told("print(json.dumps(kernel.leave_network()))", USERS[0])
     started = client._start()

@@ -65,6 +65,7 @@ class TestRaces:
         assert {file.key for file in kept} < set(objects.all_keys())
 
 
+@pytest.mark.embedded
 class TestCosts:
     def test_queries_do_not_grow_with_the_files(self) -> None:
         for _ in range(5):

@@ -23,7 +23,7 @@ from imagehost.sweeping import Swept
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
-from tests.imagehost.objects import FaultyStorage
+from tests.imagehost.objects import FaultyStorage, SweptStorage
 from tests.lookup import statements
 from tests.support.threads import together
 
@@ -176,21 +176,6 @@ class TestLeftovers:
         assert len(directories) == 2
         assert sweep() == Swept(leftovers=2)
         assert [path.name for directory in directories for path in directory.iterdir()] == ["young", "young"]
-
-
-class SweptStorage(FaultyStorage):
-    """The sweep comes while the object is being written, or right behind that."""
-
-    def keep(self, key: str, path: Path, *, mime: str, download_name: str) -> None:
-        if self.faults.pop("sweep before", None):
-            self._sweep()
-        super().keep(key, path, mime=mime, download_name=download_name)
-        if self.faults.pop("sweep behind", None):
-            self._sweep()
-
-    def _sweep(self) -> None:
-        later = NOON + HOUR + SECOND
-        assert sweeping.sweep(now=later, until=later).uploads == 1
 
 
 @pytest.mark.embedded
