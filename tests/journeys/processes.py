@@ -18,7 +18,7 @@ from tests.support import processes as groups
 from tests.support.processes import STOP_SECONDS
 
 ROOT = Path(__file__).parents[2]
-START_SECONDS = 120
+START_SECONDS = 300
 
 
 class StartError(Exception):
