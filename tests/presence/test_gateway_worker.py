@@ -155,4 +155,4 @@ class TestBadEvents:
             wait_for_status(store, BOB, "dnd")
             assert workers.statuses(store, [ADA]) == {ADA: "online"}
             assert running.stats()["reconnects"] == {}
-            assert running.stats()["bad_payloads"]["message"] == 1
+            assert running.stats()["bad_payloads"]["message"] == 2  # and GUILD_CREATE without an id

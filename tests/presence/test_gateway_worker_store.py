@@ -53,6 +53,9 @@ class TestOutOfReach:
     def test_what_happens_meanwhile_is_written_afterwards(
         self, simulator: Simulator, caplog: pytest.LogCaptureFixture
     ) -> None:
+        def told() -> list[str]:
+            return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker"]
+
         with outages.fragile() as outage, working(simulator, outage.store) as running:
             store = outage.store
             wait_for_truth(store)
@@ -60,6 +63,7 @@ class TestOutOfReach:
             simulator.set_presence(ADA, {"status": "dnd"})
             simulator.remove_member(BOB)
             simulator.add_member(NEW, presence=IDLE)
+            wait_until(lambda: "The presence worker waits (store)" in told())
             wait_until(lambda: running.stats()["dirty"] >= 3)
             assert running.stats()["ready"]
             outage.come_back()
@@ -68,8 +72,7 @@ class TestOutOfReach:
             simulator.set_presence(ADA, IDLE)
             wait_for_status(store, ADA, "idle")
             outage.go_away()  # it ends without the store, too
-        told = [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker"]
-        assert told.count("The presence worker goes on (store).") == 1
+        assert told().count("The presence worker goes on (store).") == 1
 
     def test_it_may_be_away_at_the_start(self, simulator: Simulator) -> None:
         with outages.fragile() as outage:

@@ -44,7 +44,7 @@ def _look() -> SHOWN:
     return answer.status, answer.body.get("biography"), list(answer.body.get("badges", []))
 
 
-@pytest.mark.django_db(transaction=True)  # profiles are read by threads with connections of their own
+@pytest.mark.django_db
 class TestTheLookup:
     @pytest.fixture(autouse=True)
     def member(self, simulator: Simulator, server: Server, store: PresenceStore) -> None:
