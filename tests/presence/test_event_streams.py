@@ -146,6 +146,7 @@ def test_an_open_stream_holds_no_database_connection() -> None:
 
 
 @pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)  # SQLite: the store is in the database
 def test_a_key_holds_five_streams_and_another_key_its_own() -> None:
     lookups.key("other")
     answers = [following.ask() for _ in range(5)]

@@ -145,15 +145,6 @@ class TestWithoutTheLease:
         assert desk.store.records([ADA]) == {}
         assert desk.store.alive_at() == stamped
 
-    def test_once_it_is_back_everything_is_written(self, desk: Desk) -> None:
-        desk.begin()
-        desk.lease.release()
-        with pytest.raises(NotHeld):
-            desk.flush()
-        assert desk.lease.take()
-        desk.settle()
-        assert desk.shown() == WHOLE
-
 
 class TestAFailedWrite:
     def fail(self) -> None:
