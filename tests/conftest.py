@@ -41,14 +41,17 @@ def django_db_setup(
 ) -> Iterator[None]:
     """Each worker has a copy of the migrated database. pytest-django would migrate one in each."""
     from django.db import connection
+    from django.test import TransactionTestCase
 
     template = os.environ.get(databases.VARIABLE)
     if template is None:  # pytest was called by itself
         directory = tmp_path_factory.mktemp("template")
         template = databases.migrate_template(directory, os.environ.get("DATABASE_URL", ""))[databases.VARIABLE]
-    with django_db_blocker.unblock(), databases.copied(connection.settings_dict, template):
-        yield
-        connection.close()
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
+        patch.setattr(TransactionTestCase, "_fixture_teardown", lambda self: databases.empty())
+        with databases.copied(connection.settings_dict, template):
+            yield
+            connection.close()
 
 
 @pytest.fixture(scope="module")

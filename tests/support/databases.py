@@ -19,6 +19,7 @@ from psycopg import sql
 VARIABLE = "TESTS_TEMPLATE"  # a database on the server of DATABASE_URL, or an SQLite file
 ROOT = Path(__file__).parents[2]
 MIGRATE_SECONDS = 300
+MIGRATED = {"auth_permission", "django_content_type", "django_migrations"}  # tables that the migrations have filled
 
 
 def with_name(server_url: str, name: str) -> str:
@@ -51,6 +52,22 @@ def migrate_template(directory: Path, server_url: str = "") -> dict[str, str]:
     environment = {name: value for name, value in os.environ.items() if name not in {"DATABASE_URL", "REDIS_URL"}}
     subprocess.run(command, cwd=ROOT, env={**environment, **values}, timeout=MIGRATE_SECONDS, check=True)
     return {VARIABLE: template}
+
+
+def empty() -> None:
+    """Delete the rows that a test has committed.
+
+    Django's flush takes twenty times as long: on PostgreSQL it makes new files of every table and index, and then it
+    fills in the content types and permissions again.
+    """
+    from django.db import connection, transaction  # pytest loads this file before Django is set up
+
+    with connection.constraint_checks_disabled(), transaction.atomic(), connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET LOCAL session_replication_role = replica")  # checks no foreign keys
+        for table in connection.introspection.django_table_names(only_existing=True):
+            if table not in MIGRATED:
+                cursor.execute(f"DELETE FROM {connection.ops.quote_name(table)}")
 
 
 @contextlib.contextmanager
