@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -12,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from pytest_django import Settings
 
-from imagehost import files, quotas, uploads
+from imagehost import files, quotas
 from imagehost.incoming import kept_name
 from imagehost.models import File, State
 from tests.accounts.calls import ALWAYS
@@ -186,14 +187,14 @@ def test_a_name_that_is_taken_is_drawn_again(monkeypatch: pytest.MonkeyPatch) ->
     uploading.uploader()
     FileFactory(name="aaaaaaaa")
     drawn = iter("AAAAAAAA" + "b" * 8)  # some stores take upper case for lower case
-    monkeypatch.setattr(uploads.secrets, "choice", lambda _: next(drawn))
+    monkeypatch.setattr(secrets, "choice", lambda _: next(drawn))
     assert upload(png()).body["fileName"] == "bbbbbbbb"
 
 
 def test_an_upload_fails_where_no_name_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     owner = uploading.uploader()
     FileFactory(name="aaaaaaaa")
-    monkeypatch.setattr(uploads.secrets, "choice", lambda _: "a")
+    monkeypatch.setattr(secrets, "choice", lambda _: "a")
     assert upload(png()).outcome == (500, "UPLOAD_FAILED")
     assert quotas.used(owner.pk) == 0
 

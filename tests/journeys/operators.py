@@ -49,5 +49,5 @@ class Operator:
             if process.stdin:
                 process.stdin.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(processes.STOP_SECONDS)
+                process.wait(groups.STOP_SECONDS)
             groups.kill_group(process)

@@ -196,7 +196,7 @@ def test_the_jobs_run_and_what_is_killed_takes_everything_along(tmp_path: Path) 
             process.pid for process in process_table.descendants(again.process.pid) if programs[process.pid] == "web"
         )
         os.kill(web, signal.SIGKILL)
-        assert again.process.wait(processes.STOP_SECONDS) == 1
+        assert again.process.wait(groups.STOP_SECONDS) == 1
         process_table.wait_until_gone(*programs)
     services.forget(tmp_path)
 

@@ -37,8 +37,8 @@ def test_the_catalogue_has_24_badges_and_43_tiers() -> None:
 
 def test_the_ladders_of_counters_have_their_thresholds() -> None:
     ladders = {badge.id: (badge.rule, [tier.threshold for tier in badge.tiers]) for badge in catalog.BADGES}
-    assert ladders["donations"] == ("", [10, 50, 100, 250, 500])
-    assert {name: ladder for name, ladder in ladders.items() if ladder[0]} == {
+    assert {name: ladder for name, ladder in ladders.items() if ladder[0] or name == "donations"} == {
+        "donations": ("", [10, 50, 100, 250, 500]),
         "views": ("VIEWS", [100, 500, 1000, 2500, 5000]),
         "likes": ("LIKES", [1, 10, 25, 50]),
         "comments": ("COMMENTS", [1, 10, 25]),

@@ -63,8 +63,8 @@ def test_visitors_salts_and_notes_are_deleted_when_their_time_is_over(seen: Visi
         Visit.objects.create(user=ada, visitor=visitor, counted_at=counted_at)
     for days in (0, 1, 2, 3):
         VisitSalt.objects.create(day=(now - timedelta(days=days)).date(), salt="ab" * 32)
-    for days, token in ((7, "old"), (6.99, "young")):
-        VisitBatch.objects.create(token=token, folded_at=now - timedelta(days=days))
+    for age, token in ((timedelta(days=7), "old"), (timedelta(days=6.99), "young")):
+        VisitBatch.objects.create(token=token, folded_at=now - age)
     visits.fold(now)
     assert list(Visit.objects.values_list("visitor", flat=True)) == ["young"]
     assert VisitSalt.objects.count() == 2

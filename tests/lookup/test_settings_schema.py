@@ -1,6 +1,7 @@
 """The 22 settings: what may be stored, what is answered, how it is described, and what the earlier profiles call it."""
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -32,7 +33,7 @@ def refusal(given: object) -> dict[str, list[str]]:
 # --- Rules ---
 
 
-def check_rule(rule: Rule, accepted: list[object], refused: list[object]) -> None:
+def check_rule(rule: Rule, accepted: Sequence[object], refused: Sequence[object]) -> None:
     assert [value for value in accepted if rule.problem_of(value) is not None] == []
     assert [value for value in refused if rule.problem_of(value) is None] == []
 
@@ -42,25 +43,49 @@ def test_a_switch_takes_true_and_false_alone() -> None:
 
 
 def test_a_number_stays_within_its_bounds() -> None:
-    wrong = [-1, 11, -0.001, 10.001, True, None, "1", [1], {"n": 1}, *OUT_OF_ALL_BOUNDS]
+    wrong: list[object] = [-1, 11, -0.001, 10.001, True, None, "1", [1], {"n": 1}, *OUT_OF_ALL_BOUNDS]
     check_rule(Number(0, 10), [0, 10, 0.0, 10.0, 0.5], wrong)
 
 
 def test_a_text_has_its_length_or_is_one_of_its_choices() -> None:
-    wrong = [*NOT_STORABLE, None, 1, ["x"], {"x": "y"}]
+    wrong: list[object] = [*NOT_STORABLE, None, 1, ["x"], {"x": "y"}]
     check_rule(Text(3), ["", "ééé", "\U0001f600", "a\nb"], [*wrong, "xxxx"])
     check_rule(Text(3, min_length=1), ["x"], [*wrong, ""])
     check_rule(Text(9, choices=("", "glow")), ["", "glow"], [*wrong, "other", "GLOW", " "])
 
 
 def test_a_colour_has_three_six_or_eight_digits_or_is_empty() -> None:
-    wrong = ["#", "fff", "#ffff", "#fffff", "#fffffff", "#fffffffff", "#ggg", "red", "#fff\n", " #fff", None, 0, []]
+    wrong: list[object] = [
+        "#",
+        "fff",
+        "#ffff",
+        "#fffff",
+        "#fffffff",
+        "#fffffffff",
+        "#ggg",
+        "red",
+        "#fff\n",
+        " #fff",
+        None,
+        0,
+        [],
+    ]
     check_rule(Color(), ["", "#fff", "#1B5e4b", "#1b5e4b80"], [*wrong, "#\uff11\uff11\uff11", "#fff;x:url(//e)"])
 
 
 def test_a_list_of_texts_is_bounded() -> None:
     rule = TextList(max_items=2, max_length=3)
-    wrong = ["abc", None, {"0": "a"}, ["xxxx"], ["x"] * 3, [1], [None], [["x"]], *([text] for text in NOT_STORABLE)]
+    wrong: list[object] = [
+        "abc",
+        None,
+        {"0": "a"},
+        ["xxxx"],
+        ["x"] * 3,
+        [1],
+        [None],
+        [["x"]],
+        *([text] for text in NOT_STORABLE),
+    ]
     check_rule(rule, [[], [""], ["a", "a"], ["xxx"]], wrong)
     assert rule.problem_of(["a", 2]) == "Entry 2: Must be a string."
 
@@ -70,9 +95,16 @@ def test_effect_settings_are_a_flat_bounded_object() -> None:
     for _ in range(5000):
         nested = [nested]
     accepted = [{}, {"a": 1, "b": 1.5}, {"c": True, "d": ""}, {"n" * 64: "xxx"}, {"a": 2**53 - 1}]
-    values = (*OUT_OF_ALL_BOUNDS, *NOT_STORABLE, None, [], {}, nested, "xxxx", 2**53)
+    values: tuple[object, ...] = (*OUT_OF_ALL_BOUNDS, *NOT_STORABLE, None, [], {}, nested, "xxxx", 2**53)
     names = (*NOT_STORABLE, "", "n" * 65, 1)
-    wrong = [[], "x", None, {"a": 1, "b": 2, "c": 3}, *({"a": value} for value in values), *({n: 1} for n in names)]
+    wrong: list[object] = [
+        [],
+        "x",
+        None,
+        {"a": 1, "b": 2, "c": 3},
+        *({"a": value} for value in values),
+        *({n: 1} for n in names),
+    ]
     check_rule(FlatObject(max_entries=2, max_length=3), accepted, wrong)
 
 
@@ -196,7 +228,8 @@ def test_every_problem_is_named_at_its_path() -> None:
         "\\ud800" + "x" * 63: ["Unknown setting."],
         "7": ["Unknown setting."],
     }
-    for no_object in (None, [], "cardSettings", 1):
+    no_objects: tuple[object, ...] = (None, [], "cardSettings", 1)
+    for no_object in no_objects:
         assert refusal(no_object) == {"settings": ["Must be an object."]}
 
 

@@ -1,7 +1,7 @@
 """Puts each listed fault into a copy of the project, runs the tests that should notice, and prints the share caught.
 
-`python -m tests.mutants [--check] [WORD…]`: the faults whose app or name holds one of the words; `--check` only looks
-whether the lists fit the code.
+`python -m tests.mutants [--check] [WORD…]`: the faults of an app, or whose name holds one of the words; `--check` only
+looks whether the lists fit the code.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pathlib import Path
 
 from tests.mutants import faults
 from tests.mutants.faults import ROOT, Fault
-from tests.support import databases, processes, session
+from tests.support import databases, keeper, processes, session
 
 LEAST = 120  # faults
 LEAST_CAUGHT = 0.95
@@ -45,17 +45,18 @@ def main(arguments: list[str]) -> int:
 
 
 def _is_meant(fault: Fault, word: str) -> bool:
-    return word in fault.app or word in fault.name
+    return word == fault.app or word in fault.name
 
 
 def _run(chosen: list[Fault]) -> int:
     width = os.cpu_count() or 1
     counts: dict[str, Counter[str]] = {fault.app: Counter() for fault in chosen}
     with _services() as environment, contextlib.ExitStack() as stack:
+        directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="tests-mutants-")))
         copies: queue.Queue[tuple[Path, dict[str, str]]] = queue.Queue()
         for number in range(width):
             redis_url = f"{environment['REDIS_URL'].rpartition('/')[0]}/{number}"
-            copies.put((stack.enter_context(_copy()), {**environment, "REDIS_URL": redis_url}))
+            copies.put((_copied(directory / str(number)), {**environment, "REDIS_URL": redis_url}))
 
         def judge(fault: Fault) -> tuple[Fault, str, float]:
             copy, values = copies.get()
@@ -66,9 +67,14 @@ def _run(chosen: list[Fault]) -> int:
                 copies.put((copy, values))
 
         with ThreadPoolExecutor(width) as pool:
-            for fault, verdict, seconds in pool.map(judge, chosen):
-                counts[fault.app][verdict] += 1
-                print(f"{verdict:7} {seconds:5.1f}s  {fault.app}: {fault.name}", flush=True)
+            try:
+                for fault, verdict, seconds in pool.map(judge, chosen):
+                    counts[fault.app][verdict] += 1
+                    print(f"{verdict:7} {seconds:5.1f}s  {fault.app}: {fault.name}", flush=True)
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                keeper.end_members(directory)
+                raise
     return _report(counts)
 
 
@@ -91,20 +97,17 @@ def _report(counts: dict[str, Counter[str]]) -> int:
     return 0 if share >= LEAST_CAUGHT else 1
 
 
-@contextlib.contextmanager
-def _copy() -> Iterator[Path]:
-    """The tracked and the new files, without what is ignored."""
+def _copied(directory: Path) -> Path:
+    """A copy of the tracked and the new files, without what is ignored."""
     git = shutil.which("git") or "git"
     listing = [git, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
-    with tempfile.TemporaryDirectory(prefix="tests-mutants-") as directory:
-        copy = Path(directory) / ROOT.name
-        for name in filter(None, names):
-            if (ROOT / name).exists():
-                (copy / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy(ROOT / name, copy / name)
-        (copy / ".venv").symlink_to(ROOT / ".venv")
-        yield copy
+    for name in filter(None, names):
+        if (ROOT / name).exists():
+            (directory / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, directory / name)
+    (directory / ".venv").symlink_to(ROOT / ".venv")
+    return directory
 
 
 def _verdict(fault: Fault, copy: Path, values: dict[str, str]) -> str:
@@ -124,4 +127,7 @@ def _verdict(fault: Fault, copy: Path, values: dict[str, str]) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

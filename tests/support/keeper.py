@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -42,21 +42,24 @@ def members(directory: Path) -> Iterator[int]:
                 yield pid
 
 
-def clean_up(directory: Path) -> None:
+def end_members(directory: Path) -> None:
+    """End them and wait until they are gone: SIGTERM, and SIGKILL after PATIENCE."""
     gives_up_at = time.monotonic() + PATIENCE
-    for pid in members(directory):
-        with contextlib.suppress(OSError):
-            os.kill(pid, signal.SIGTERM)
+    _signal(members(directory), signal.SIGTERM)
     while left := list(members(directory)):
         if time.monotonic() > gives_up_at:
-            for pid in left:
-                with contextlib.suppress(OSError):
-                    os.kill(pid, signal.SIGKILL)
+            _signal(left, signal.SIGKILL)
         time.sleep(0.05)
-    shutil.rmtree(directory, ignore_errors=True)
+
+
+def _signal(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
 
 
 if __name__ == "__main__":
     for _ in sys.stdin:
         pass
-    clean_up(Path(sys.argv[1]))
+    end_members(Path(sys.argv[1]))
+    shutil.rmtree(sys.argv[1], ignore_errors=True)

@@ -56,9 +56,9 @@ def _start_postgres(programs_of_it: Path, directory: Path, port: int, stack: con
         programs_of_it = _readable(programs_of_it, directory)
         shutil.chown(home, owner["user"], owner["group"])
     data = home / "data"
-    initdb = [programs_of_it / "initdb", "--pgdata", data, "--username=tests", "--auth=trust", "--encoding=UTF8"]
+    options = "--username=tests --auth=trust --encoding=UTF8 --no-locale --no-sync".split()
     made = subprocess.run(
-        [*initdb, "--no-locale", "--no-sync"],
+        [programs_of_it / "initdb", "--pgdata", data, *options],
         capture_output=True,
         text=True,
         cwd=home,
@@ -68,8 +68,8 @@ def _start_postgres(programs_of_it: Path, directory: Path, port: int, stack: con
     )
     if made.returncode:
         raise ServerError(f"initdb failed:\n{made.stdout}{made.stderr}")
-    options = [*POSTGRES_OPTIONS, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
-    command = [programs_of_it / "postgres", "-D", data, *(part for option in options for part in ("-c", option))]
+    settings = [*POSTGRES_OPTIONS, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
+    command = [programs_of_it / "postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))]
 
     def ask() -> None:
         psycopg.connect(f"postgres://tests@127.0.0.1:{port}/postgres", connect_timeout=5).close()

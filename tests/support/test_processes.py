@@ -39,8 +39,9 @@ def test_what_a_killed_run_leaves_is_cleaned_up(tmp_path: Path, how: str) -> Non
     """The keeper learns of the end by its standard input."""
     directory = tmp_path / "run"
     directory.mkdir()
-    placed = {"cwd": directory} if how == "directory" else {"env": {**os.environ, "TMPDIR": str(directory / "tmp")}}
-    left = subprocess.Popen([sys.executable, "-c", CHILD], start_new_session=True, **placed)  # type: ignore[call-overload]  # one of two keywords
+    named = {"TMPDIR": str(directory / "tmp")} if how == "environment" else {}
+    cwd = directory if how == "directory" else None
+    left = subprocess.Popen([sys.executable, "-c", CHILD], cwd=cwd, env={**os.environ, **named}, start_new_session=True)
     with keeper.watching(directory):
         assert left.poll() is None
     assert left.wait(10) < 0
