@@ -29,11 +29,15 @@ def with_name(server_url: str, name: str) -> str:
 
 def create(server_url: str, *, template: str = "template1") -> str:
     """Create a database on the server of `server_url`; its name."""
-    name = f"test_{secrets.token_hex(6)}"
+    name = _new_name()
     statement = sql.SQL("CREATE DATABASE {} TEMPLATE {}")
     with psycopg.connect(server_url, autocommit=True) as connection:
         connection.execute(statement.format(sql.Identifier(name), sql.Identifier(template)))
     return name
+
+
+def _new_name() -> str:
+    return f"test_{secrets.token_hex(6)}"
 
 
 def drop(server_url: str, name: str) -> None:
@@ -74,7 +78,7 @@ def empty() -> None:
 def copied(settings: dict[str, Any], template: str) -> Iterator[None]:
     """Point `settings`, those of Django's connection, at a copy of `template` (Any: as Django has them)."""
     if settings["ENGINE"].endswith("sqlite3"):
-        settings["NAME"] = shutil.copy(template, settings["TEST"]["NAME"])
+        settings["NAME"] = shutil.copy(template, Path(settings["NAME"]).with_name(f"{_new_name()}.sqlite3"))
         yield
         return
     server_url = os.environ["DATABASE_URL"]
