@@ -12,6 +12,7 @@ from accounts import api_keys, bans, users
 from accounts.models import ApiKey, AuditEvent, User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
+from dashboard.staff import acts, on_applications
 from oidc_provider import applications
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFactory
@@ -93,3 +94,11 @@ def test_a_key_that_is_revoked_at_the_same_time_gets_nothing_afterwards() -> Non
     assert key.revoked_at is not None
     assert key.allows("lookup:user") == granted
     assert AccessRequest.objects.get().is_pending != granted
+
+
+def test_of_concurrent_suspensions_one_counts_and_the_others_are_refused() -> None:
+    app, staff = ApplicationFactory(), StaffFactory()
+    suspend = on_applications.ACTS["suspend"]
+    results = together(THREADS, lambda number: done(lambda: acts.perform(suspend, app, by=staff, reason=str(number))))
+    assert results.count(True) == 1
+    assert AuditEvent.objects.get().reason == str(results.index(True))
