@@ -195,3 +195,11 @@ def test_the_folder_of_another_user_is_not_found(browser: Client, page: str) -> 
         assert (browser.get(path).status_code, browser.post(path, VALUES).status_code) == (404, 404)
     foreign.refresh_from_db()
     assert foreign.name == "Foreign"
+
+
+def test_a_name_with_markup_is_text_on_every_page_of_the_folder(browser: Client, user: User) -> None:
+    folder = FolderFactory(owner=user, name=HOSTILE[:32])
+    for page in ("", "edit/", "delete/"):
+        answer = browser.get(f"{FOLDERS}{folder.pk}/{page}")
+        assert (answer.status_code, problems_of(answer)) == (200, []), page
+        assert HOSTILE[:32] not in answer.content.decode()

@@ -141,6 +141,12 @@ def test_rules_and_folders_of_another_user_are_not_found(browser: Client, user: 
     assert len(rules_of(foreign.owner)) == 2
 
 
+@pytest.mark.parametrize("places", ["", "x", "99999"])
+def test_a_move_by_no_number_is_not_found(browser: Client, user: User, places: str) -> None:
+    rule = FolderRuleFactory(folder__owner=user)
+    assert browser.post(f"{RULES}{rule.pk}/move/", {"places": places}).status_code == 404
+
+
 @pytest.mark.parametrize(
     ("query", "sentence"),
     [

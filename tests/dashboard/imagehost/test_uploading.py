@@ -135,6 +135,19 @@ def test_the_files_of_each_user_are_counted(browser: Client, monkeypatch: pytest
     assert send(browser, ONE, file()).status_code == 200
 
 
+def test_no_file_is_counted_where_there_are_no_limits(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "RATE_LIMITS_ENABLED", False)
+    monkeypatch.setattr(page_uploads, "A_MINUTE", 1)
+    assert [send(browser, ONE, file()).status_code for _ in range(2)] == [200, 200]
+
+
+def test_a_name_is_kept_without_directories_and_cut(browser: Client) -> None:
+    content = uploading.part("files", uploading.png(), filename=f"../../{'x' * 300}.png") + uploading.END
+    assert sent_raw(browser, ONE, io.BytesIO(content), len(content)).status_code == 200
+    [made] = stored()
+    assert made.original_name == "x" * 251 + ".png"
+
+
 def test_a_form_that_is_too_large_is_not_read(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     assert page_uploads.MOST_AT_ONCE == 300 * MEGABYTE
     monkeypatch.setattr(page_uploads, "MOST_AT_ONCE", 100)
