@@ -196,6 +196,15 @@ def test_the_folder_of_another_user_is_as_one_that_is_not_there(opal: User, act:
     assert FolderRule.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    ("path", "allowed"), [("", {"GET", "HEAD", "POST"}), (f"/{'f' * 32}", {"GET", "HEAD", "PATCH", "DELETE"})]
+)
+def test_another_method_is_405(opal: User, path: str, allowed: set[str]) -> None:
+    answer = answers.call("PUT", f"{answers.FOLDERS}{path}?key={answers.SECRET}")
+    assert answer.whole == (405, {"error": "errors.methodNotAllowed"})
+    assert set(answer.headers["Allow"].split(", ")) == allowed
+
+
 def test_the_database_refuses_a_second_folder_of_one_name(opal: User) -> None:
     FolderFactory(owner=opal, name="Clips")
     with pytest.raises(IntegrityError, match=r"imagehost_folder_unique_name|UNIQUE constraint"), transaction.atomic():

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from accounts.plans import Plan
+from imagehost import media
 from imagehost.models import FolderRule, PreviewState, State, Usage
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import DELETION_TOKEN, FileFactory, FolderFactory, FolderRuleFactory
@@ -49,6 +50,41 @@ def test_a_file_is_found_by(term: str) -> None:
     FileFactory(original_name="work.png")
     terms = {"name": "Ab12Cd34", "file name": "Ab12Cd34.PNG", "beginning": "holi", "owner's id": str(file.owner_id)}
     assert listed(superuser().get(url_of("file"), {"q": terms[term]})) == [file]
+
+
+@every_page
+def test_a_list_is_searched_by_owner_and_odd_terms_break_nothing(name: str) -> None:
+    browser, row = superuser(), MAKE[name]()
+    MAKE[name]()
+    assert listed(browser.get(url_of(name), {"q": row.owner.username.upper()})) == [row]
+    for term in ("-1", "9" * 30, "%", '"', "x" * 5000, ".png"):
+        assert browser.get(url_of(name), {"q": term}).status_code == 200
+
+
+@every_page
+def test_a_selection_that_no_browser_sends_changes_nothing(name: str) -> None:
+    browser, row, url = superuser(), MAKE[name](), url_of(name)
+    act = {"file": "quarantine", "usage": "recount"}.get(name, "delete_selected")
+    for key in ("a\x00b", "9" * 40):
+        sent = {"action": act, "_selected_action": key, "post": "yes"}
+        assert browser.post(url, sent).status_code == 302
+        if act != "delete_selected":
+            sent = {"_selected_action": key, "reason": "Because"}
+            assert browser.post(f"{url}act/{act}/", sent).status_code == 404
+    assert listed(browser.get(url)) == [row]
+    assert not AuditEvent.objects.exists()
+
+
+def test_files_are_filtered_by_type_state_and_quarantine_and_folders_by_password() -> None:
+    browser, url = superuser(), url_of("file")
+    png, mp4 = FileFactory(), FileFactory(media=media.MP4, quarantined_at=timezone.now())
+    pending = FileFactory(state=State.PENDING)
+    assert listed(browser.get(url, {"mime": "video/mp4"})) == [mp4]
+    assert listed(browser.get(url, {"state__exact": "PENDING"})) == [pending]
+    assert listed(browser.get(url, {"quarantined_at__isempty": "0"})) == [mp4]
+    assert set(listed(browser.get(url, {"quarantined_at__isempty": "1"}))) == {png, pending}
+    locked, _ = FolderFactory(password="secret"), FolderFactory()
+    assert listed(browser.get(url_of("folder"), {"password_hash__isempty": "0"})) == [locked]
 
 
 def test_the_list_of_folders_counts_stored_files_alone() -> None:

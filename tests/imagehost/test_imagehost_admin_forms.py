@@ -155,3 +155,14 @@ def test_what_belongs_to_staff_is_for_superusers() -> None:
     theirs = FolderRuleFactory()
     assert opened(browser, f"{RULES}{theirs.pk}/change/", kind="filename", pattern="x") == 302
     assert opened(browser, f"{FOLDERS}{theirs.folder_id}/change/", name="x") == 302
+
+
+def test_the_form_of_a_rule_lists_no_folders_and_finds_them_by_name_id_and_owner() -> None:
+    browser, url = superuser(), f"{RULES}add/"
+    before = browser.get(url).content.count(b"<option")
+    folder = FolderFactory(name="Shots")
+    assert browser.get(url).content.count(b"<option") == before
+    query = {"app_label": "imagehost", "model_name": "folderrule", "field_name": "folder"}
+    for term in ("sho", folder.pk, folder.owner.username):
+        found = browser.get("/admin/autocomplete/", {**query, "term": term}).json()["results"]
+        assert [choice["id"] for choice in found] == [folder.pk]
