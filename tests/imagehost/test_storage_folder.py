@@ -169,6 +169,27 @@ def test_a_file_in_the_way_of_a_directory_stays_as_it_is(location: Path, upload:
     bucket.remove(KEY)
 
 
+def test_a_directory_is_no_object(location: Path, upload: Path) -> None:
+    bucket = FolderStorage(location=location)
+    _keep(bucket, upload)
+    for act in (lambda: bucket.read("files/owner", 0, 1), lambda: bucket.remove("files/owner")):
+        with pytest.raises(StorageFailed):
+            act()
+    assert _files(location) == [KEY]
+
+
+def test_entries_may_go_while_they_are_listed(location: Path) -> None:
+    bucket = FolderStorage(location=location)
+    keys = {f"files/{owner}/{name}.png" for owner in "ab" for name in "ab"}
+    for key in keys:
+        bucket.keep_bytes(key, b"x", mime="image/png")
+    listed = bucket.entries("files/")
+    first = next(listed).key
+    for key in keys - {first}:
+        bucket.remove(key)
+    assert list(listed) == []
+
+
 def test_a_file_that_shrinks_under_its_reader_breaks_off(location: Path) -> None:
     bucket = FolderStorage(location=location)
     bucket.keep_bytes(KEY, b"x" * 600_000, mime="image/png")
