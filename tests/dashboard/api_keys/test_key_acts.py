@@ -183,3 +183,9 @@ def test_what_waits_cannot_be_asked_for_again_and_a_reason_is_needed(browser: Br
     assert browser.page.xpath("//input[@name='permission']/@value") == ["account", "lookup:presence"]
     browser.submit(permission="account", reason=" ")
     assert browser.errors() == ["This field is required."]
+
+
+def test_the_page_of_a_key_shows_the_answer_of_staff(browser: Browser, key: ApiKey) -> None:
+    asked = access_requests.ask_for_permission(key=key, permission="lookup:user", reason="A bot")
+    access_requests.deny(request=asked, by=StaffFactory(), reason="Too <b>vague</b>")
+    assert "Staff answered: Too <b>vague</b>" in browser.open(path_of(key)).text

@@ -130,6 +130,10 @@ def test_a_form_that_is_sent_twice_makes_one_key(client: Client, user: User) -> 
     assert user.api_keys.count() == 2
 
 
+def test_each_form_makes_a_key_of_its_own(browser: Browser) -> None:
+    assert len({browser.open(NEW).form("form_id").fields["form_id"] for _ in range(2)}) == 2
+
+
 @pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
 def test_of_four_that_come_at_once_one_makes_the_key_and_no_place_is_taken_twice() -> None:

@@ -42,6 +42,12 @@ def test_every_page_is_sound_and_changes_nothing_by_being_read(browser: Browser,
     assert not AuditEvent.objects.filter(verb__startswith="application:").exists()
 
 
+def test_a_name_with_markup_is_text_on_every_page(browser: Browser, app: Application, user: User) -> None:
+    applications.change_details(application=app, by=user, name="<script>alert(1)</script>")
+    for page in PAGES:
+        assert "<script>alert" not in browser.open(f"/dashboard/apps/{app.client_id}/{page}").response.content.decode()
+
+
 def test_an_app_of_another_user_does_not_exist(user: User) -> None:
     foreign = ApplicationFactory.create(name="Theirs")
     before = Application.objects.values().get()

@@ -125,3 +125,10 @@ def test_a_library_with_a_callback_of_its_own_says_whether_it_is_registered(
     open_code(browser, app, stack=stack)
     assert f"https://app.example.org{path}" in browser.text
     assert "It is registered." in browser.text
+
+
+def test_an_app_without_openid_is_asked_to_register_it(app: Application, browser: Browser) -> None:
+    assert "has not registered openid" not in open_code(browser, app).text
+    app.registered_scopes = ["identify"]
+    app.save()
+    assert "has not registered openid" in open_code(browser, app).text

@@ -122,3 +122,10 @@ def test_the_page_shows_what_has_just_happened(app: Application, browser: Browse
     browser.client.get(reverse("authorize"), {"client_id": app.client_id, "redirect_uri": "https://elsewhere.example/"})
     assert open_log(browser, app) == [("Sign-in asked for", "invalid_redirect")]
     assert "redirect_uri is missing or repeated" in browser.text
+
+
+def test_what_apps_send_is_text(app: Application, browser: Browser) -> None:
+    add(app, A_KIND, "invalid_request", description="<script>alert(1)</script>", redirect_uri="<b>")
+    open_log(browser, app)
+    assert browser.page.xpath(f"{BODY}//script | //dd//b") == []
+    assert "<script>alert(1)</script>" in browser.text

@@ -29,6 +29,13 @@ def test_one_click_registers_the_callback_and_one_takes_it_off(browser: Browser,
     assert [event.actor for event in events] == [user, user]
 
 
+def test_an_eleventh_redirect_url_is_refused_with_the_reason(browser: Browser, app: Application) -> None:
+    app.redirect_uris = " ".join(f"https://app.example.org/{number}" for number in range(10))
+    app.save()
+    press(open_try(browser, app), "act", "add")
+    assert "There are 11 redirect URLs; an app can have at most 10." in browser.text
+
+
 def test_the_only_redirect_url_cannot_be_taken_off(browser: Browser, app: Application) -> None:
     app.redirect_uris = callbacks.url_of(app)
     app.save()
@@ -133,3 +140,10 @@ def test_a_try_is_a_sign_in_but_no_use_of_the_secret(ready: Browser, app: Applic
     assert row.secret_used_at is None
     assert row.last_used_at is not None
     assert usage.figures(app, usage.PERIODS["24h"], timezone.now()).total.sign_ins == 1
+
+
+def test_a_try_without_a_scope_is_refused_by_the_form(ready: Browser, app: Application) -> None:
+    form = open_try(ready, app).form("prompt")
+    data = {"csrfmiddlewaretoken": form.fields["csrfmiddlewaretoken"]}
+    ready.response = ready.client.post(form.get("action"), data)
+    assert ready.errors() == ["Choose at least one scope."]

@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from dashboard import charts, usage
+from oidc_provider import request_log
 from oidc_provider.models import Application, LastUse, RequestKind, UsageCount
 from tests.factories.accounts import UserFactory
 from tests.oidc_provider.moments import NOON
@@ -107,6 +108,20 @@ def test_people_count_once_and_in_their_period(used: Application, browser: Brows
         LastUse.objects.create(application=used, user=UserFactory(), used_at=NOON - ago)
     assert numbers_of(open_usage(browser, used))["Different people"] == 1
     assert numbers_of(open_usage(browser, used, "30d"))["Different people"] == 3
+
+
+def test_the_page_and_the_csv_count_what_has_just_happened(app: Application, browser: Browser, user: User) -> None:
+    def sign_in() -> None:
+        with request_log.noting(RequestKind.CODE):
+            request_log.about(client_id=app.client_id, user_id=user.pk)
+
+    sign_in()
+    numbers = numbers_of(open_usage(browser, app))
+    assert (numbers["Sign-ins"], numbers["Different people"]) == (1, 1)
+    sign_in()
+    answer = browser.client.get(reverse("application_usage_csv", args=[app.client_id, "24h"]))
+    rows = list(csv.reader(answer.content.decode().splitlines()))
+    assert (len(rows), rows[-1][1]) == (25, "2")
 
 
 def test_the_csv_says_what_the_table_says(used: Application, browser: Browser) -> None:

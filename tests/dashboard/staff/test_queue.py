@@ -98,6 +98,14 @@ def test_the_queue_is_filtered_and_decided_requests_are_its_history(staff: Brows
     assert problems_of(staff.response) == []
 
 
+def test_a_page_of_the_queue_holds_20_requests_and_keeps_the_filter(staff: Browser) -> None:
+    DeniedRequestFactory.create_batch(21)
+    assert len(headings(staff.open(f"{QUEUE}?state=DENIED"))) == 20
+    (older,) = staff.page.xpath("//a[@rel='next']/@href")
+    assert len(headings(staff.open(QUEUE + older))) == 1
+    assert len(headings(staff.open(f"{QUEUE}?state=DENIED&page=999"))) == 1
+
+
 @pytest.mark.embedded
 def test_the_queue_costs_the_same_for_one_request_and_for_ten(staff: Browser) -> None:
     def ask() -> None:
