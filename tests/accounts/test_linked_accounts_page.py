@@ -65,6 +65,12 @@ def _form_action(answer: Answer) -> list[str]:
     return policy["form-action"].split()
 
 
+def test_what_is_not_linked_can_be_linked(user: User) -> None:
+    page = linking_pages.signed_in(user).get(PAGE)
+    assert _forms(page) == [("POST", LINK_CHAT), ("POST", LINK_SCROBBLER)]
+    assert problems_of(page) == []
+
+
 def test_what_is_linked_is_shown_and_can_be_unlinked(user: User, both: None) -> None:
     page = linking_pages.signed_in(user).get(PAGE)
     about = "Your profile, lookups and apps stop showing this account. You can link it again."
