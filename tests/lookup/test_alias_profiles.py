@@ -127,6 +127,23 @@ def test_a_user_has_at_most_ten_aliases_unless_staff_add_one(operator: User) -> 
     assert Alias.objects.filter(name__user=user).count() == 11
 
 
+def test_an_alias_gets_one_profile_from_two_tabs(operator: User) -> None:
+    user = UserFactory()
+    pk = aliases.add(user=user, name="Other", by=user).pk
+    for tab in [Alias.objects.get(pk=pk) for _ in range(2)]:
+        aliases.change(alias=tab, redirects=False, has_own_profile=True, by=user)
+    assert Profile.objects.filter(user=user, is_main=False).count() == 1
+
+
+def test_a_name_that_is_taken_after_the_check_is_a_validation_error(
+    operator: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    UserFactory(username="Taken")
+    monkeypatch.setattr(aliases, "validate_available", lambda name: None)  # as before the other user took it
+    with pytest.raises(ValidationError, match=r"This name is already taken\."):
+        aliases.add(user=UserFactory(), name="taken", by=None)
+
+
 def test_each_change_of_an_alias_is_in_the_audit_log(operator: User) -> None:
     user = UserFactory()
     alias = aliases.add(user=user, name="Other", by=user)

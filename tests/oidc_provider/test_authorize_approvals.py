@@ -69,6 +69,8 @@ def test_prompt_consent_always_shows_the_page(browser: Client, app: App, prompt:
 def test_an_approval_is_for_one_person_and_one_app(
     browser: Client, other_browser: Client, app: App, other_app: App
 ) -> None:
+    other_app.application.user = app.application.user  # two apps of one owner are two apps
+    other_app.application.save()
     code_for(browser, app.application)
     assert _is_asked(other_browser, app, "openid")
     assert _is_asked(browser, other_app, "openid")

@@ -68,6 +68,16 @@ def test_prompt_login_asks_although_max_age_is_met(clock: time_machine.Traveller
     assert place_of(authorize(browser, app.application, prompt="login", max_age="3600")) == AGAIN
 
 
+def test_prompt_login_consent_asks_for_both(clock: time_machine.Traveller, browser: Client, app: App) -> None:
+    code_for(browser, app.application)
+    clock.shift(timedelta(minutes=1))
+    answer = authorize(browser, app.application, prompt="login consent")
+    assert place_of(answer) == AGAIN
+    clock.shift(timedelta(seconds=5))
+    _again(browser, waiting_at(answer))
+    assert browser.get(waiting_at(answer)).status_code == 200  # the consent page
+
+
 def test_prompt_login_cannot_be_walked_around(clock: time_machine.Traveller, browser: Client, app: App) -> None:
     code_for(browser, app.application)
     clock.shift(timedelta(minutes=1))

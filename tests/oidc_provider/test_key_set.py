@@ -94,6 +94,12 @@ def test_a_new_key_is_encrypted_with_the_first_secret(db: None, settings: Settin
         signing.check()
 
 
+def test_a_key_that_an_older_secret_encrypted_still_signs(signing_key: SigningKey, settings: Settings) -> None:
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["a newer secret", *settings.SIGNING_KEY_ENCRYPTION_KEYS]
+    signing.check()
+    assert signing.signer().kid == signing_key.kid
+
+
 def test_an_undecryptable_key_makes_the_service_unready(
     client: Client, signing_key: SigningKey, settings: Settings
 ) -> None:
