@@ -41,6 +41,16 @@ CONFLICTS: list[tuple[str, object, str]] = [
         f"user.chatId: The chat account 268473310986249999 belongs to {HAND}, not to {SECOND}.",
     ),
     (
+        "user.scrobblerUsername",
+        "hand-fm",
+        f"user.scrobblerUsername: The scrobbler account hand-fm belongs to {HAND}, not to {SECOND}.",
+    ),
+    (
+        "aliases.0.profileId",
+        "c" * 32,
+        f"aliases.0.profileId: The profile {'c' * 32} belongs to {HAND}, not to {SECOND}.",
+    ),
+    (
         "profile.profileId",
         PROFILE,
         f"profile.profileId: The profile {PROFILE} belongs to {HAND}, not to {SECOND}.",

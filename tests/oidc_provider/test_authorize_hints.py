@@ -37,6 +37,13 @@ def test_a_later_request_without_a_hint_leaves_none(app: App, other_app: App, us
     assert _login_field(visitor) == ""
 
 
+def test_the_hint_of_one_app_is_not_shown_for_the_next(app: App, other_app: App) -> None:
+    visitor = Client()
+    authorize(visitor, app.application, login_hint="somebody")
+    authorize(visitor, other_app.application)
+    assert _login_field(visitor) == ""
+
+
 def test_an_expired_id_token_is_a_good_hint(clock: time_machine.Traveller, browser: Client, app: App) -> None:
     hint = app.sign_in(browser)["id_token"]
     clock.shift(timedelta(hours=11))

@@ -104,6 +104,8 @@ def test_the_page_names_the_app_its_owner_the_person_and_the_host(browser: Clien
     ("url", "words"),
     [
         ("https://app.example.org:8443/cb", "You go to app.example.org:8443."),
+        ("http://127.0.0.1:5001/cb", "You go to 127.0.0.1:5001, an app on this device."),
+        ("http://localhost:3000/cb", "You go to localhost:3000, an app on this device."),
         ("com.example.app:/cb", "You go to com.example.app:, an app on this device."),
     ],
 )
@@ -122,6 +124,7 @@ def test_a_name_with_markup_is_text(browser: Client, app: App) -> None:
     ("url", "place"),
     [
         ("https://app.example.org/callback", "https://app.example.org https:"),
+        ("http://127.0.0.1:5001/cb", "http://127.0.0.1:5001 http://127.0.0.1:* http://localhost:* https:"),
         ("com.example.app:/cb", "com.example.app:"),
     ],
 )
