@@ -1,4 +1,4 @@
-"""Staff without superuser rights hold nothing of other staff: no keys, no apps, no scopes."""
+"""Staff without superuser rights hold nothing of other staff: no names, no keys, no apps, no scopes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.core.exceptions import PermissionDenied
 
-from accounts import api_keys
+from accounts import api_keys, users
 from accounts.models import User
 from oidc_provider import applications
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
@@ -33,6 +33,8 @@ ACTS: dict[str, Act] = {
     "change details": lambda owner, by: applications.change_details(
         application=ApplicationFactory(user=owner), name="Another", by=by
     ),
+    "change a username": lambda owner, by: users.rename(user=owner, username=f"Renamed-{owner.uid}", by=by),
+    "change a display name": lambda owner, by: users.set_display_name(user=owner, name="Countess", by=by),
 }
 STAFF_ACTS: dict[str, Act] = {
     "grant a permission": lambda owner, by: api_keys.grant_permission(

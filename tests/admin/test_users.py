@@ -79,16 +79,6 @@ def test_nobody_bans_themselves_and_only_a_superuser_bans_staff() -> None:
     assert bans.ban(user=helper, by=superuser, reason="x").is_banned
 
 
-def test_staff_are_renamed_by_themselves_and_by_superusers_alone() -> None:
-    superuser, helper = StaffFactory(), UserFactory(is_staff=True)
-    with pytest.raises(PermissionDenied):
-        users.rename(user=helper, username="Renamed", by=UserFactory(is_staff=True))
-    for number, by in enumerate((superuser, helper)):
-        helper.renamed_at = None
-        helper.save()
-        assert users.rename(user=helper, username=f"Renamed{number}", by=by).username == f"Renamed{number}"
-
-
 def test_a_ban_that_fails_half_way_leaves_nothing(settings: Any) -> None:
     settings.ON_BAN = ["tests.admin.test_users.refuse"]
     user = UserFactory()
