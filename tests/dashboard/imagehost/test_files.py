@@ -134,6 +134,11 @@ def _values(form: object) -> dict[str, list[str]]:
     return values
 
 
+def test_a_choice_of_nothing_says_so(browser: Client) -> None:
+    answer = browser.post(CHOOSE, {})
+    assert (answer["Location"], messages_of(answer)) == (HOME, ["Choose at least one file first."])
+
+
 def test_the_files_of_another_user_are_not_found(browser: Client, user: User) -> None:
     foreign, mine = FileFactory(), FileFactory(owner=user)
     gone = FileFactory(owner=user, state=State.DELETED)
