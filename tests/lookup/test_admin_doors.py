@@ -217,6 +217,13 @@ def test_a_comment_is_written_by_the_rules(profile: Profile) -> None:
     assert errors(browser, url, **given) == {"author": ["This account is banned."]}
 
 
+def test_staff_change_and_unpin_a_comment(profile: Profile) -> None:
+    comment = make.CommentFactory(user=profile.user, content="Before", is_pinned=True)
+    save(superuser(), f"{page(Comment)}{comment.pk}/change/", content="After", is_pinned=None)
+    comment.refresh_from_db()
+    assert (comment.content, comment.is_pinned) == ("After", False)
+
+
 def test_a_vote_is_given_by_the_rules(profile: Profile) -> None:
     browser, url = superuser(), f"{page(FeedbackVote)}add/"
     own = errors(browser, url, user=profile.user_id, voter=profile.user_id)
