@@ -212,13 +212,6 @@ def test_revoking_the_tokens_of_an_app_keeps_its_approvals() -> None:
     assert (event.verb, event.actor, event.reason) == ("application:tokens_revoked", staff, "Leaked")
 
 
-def test_verify_and_unverify() -> None:
-    app = ApplicationFactory()
-    assert applications.verify(application=app, by=None).is_verified
-    assert not applications.unverify(application=app, by=None).is_verified
-    assert verbs() == ["application:verified", "application:unverified"]
-
-
 def test_a_deleted_app_takes_approvals_and_tokens_along() -> None:
     app = ApplicationFactory()
     with_token_and_approval(app)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from accounts.models import User
 from oidc_provider import applications
 from oidc_provider.models import Approval
 from tests.oidc_provider.protocol import App, authorize, code_for, decide, error_sent_back, sent_back
@@ -77,12 +76,6 @@ def test_an_approval_is_for_one_person_and_one_app(
     assert not _is_asked(browser, app, "openid")
 
 
-def test_an_approval_outlives_its_tokens(browser: Client, app: App, user: User) -> None:
-    token = app.sign_in(browser)["refresh_token"]
-    app.revoke(token)
-    assert not _is_asked(browser, app, "openid identify")
-
-
 def test_a_scope_that_the_app_gave_up_cannot_be_asked_for_though_it_is_approved(browser: Client, app: App) -> None:
     code_for(browser, app.application, scope="openid identify")
     applications.change_scopes(application=app.application, scopes=["openid"], by=None)
@@ -90,26 +83,12 @@ def test_a_scope_that_the_app_gave_up_cannot_be_asked_for_though_it_is_approved(
     assert not _is_asked(browser, app, "openid")
 
 
-def test_prompt_none_succeeds_where_nothing_has_to_be_asked(browser: Client, app: App) -> None:
-    code_for(browser, app.application, scope="openid identify")
-    assert not _is_asked(browser, app, "openid", prompt="none")
-
-
-def test_prompt_none_without_a_session_is_login_required(app: App) -> None:
-    assert error_sent_back(authorize(Client(), app.application, prompt="none")) == "login_required"
-
-
-def test_prompt_none_without_an_approval_is_consent_required(browser: Client, app: App) -> None:
-    assert error_sent_back(authorize(browser, app.application, prompt="none")) == "consent_required"
-
-
-def test_prompt_none_with_a_new_scope_is_consent_required(browser: Client, app: App) -> None:
-    code_for(browser, app.application)
-    answer = authorize(browser, app.application, scope="openid identify", prompt="none")
-    assert error_sent_back(answer) == "consent_required"
-
-
-def test_prompt_none_leaves_nothing_waiting_in_the_session(app: App) -> None:
+def test_prompt_none_tells_what_is_missing(browser: Client, app: App) -> None:
     visitor = Client()
-    authorize(visitor, app.application, prompt="none")
-    assert not visitor.session.keys()
+    assert error_sent_back(authorize(visitor, app.application, prompt="none")) == "login_required"
+    assert not visitor.session.keys()  # nothing waits
+    assert error_sent_back(authorize(browser, app.application, prompt="none")) == "consent_required"
+    code_for(browser, app.application, scope="openid")
+    wider = authorize(browser, app.application, scope="openid identify", prompt="none")
+    assert error_sent_back(wider) == "consent_required"
+    assert not _is_asked(browser, app, "openid", prompt="none")

@@ -44,12 +44,6 @@ def _again(browser: Client, waiting: str, password: str = PASSWORD) -> Answer:
     return browser.post(AGAIN, {"password": password, "next": waiting})
 
 
-def test_auth_time_is_when_the_person_signed_in(clock: time_machine.Traveller, browser: Client, app: App) -> None:
-    clock.shift(timedelta(hours=1))
-    code_for(browser, app.application)
-    assert _auth_time(app, authorize(browser, app.application)) == 0
-
-
 def test_prompt_login_asks_for_the_password_again(clock: time_machine.Traveller, browser: Client, app: App) -> None:
     code_for(browser, app.application)
     clock.shift(timedelta(hours=1))
@@ -98,17 +92,6 @@ def test_prompt_login_of_a_visitor_asks_once(clock: time_machine.Traveller, user
     assert visitor.get(waiting).status_code == 200  # the consent page
 
 
-def test_each_request_with_prompt_login_asks_again(clock: time_machine.Traveller, browser: Client, app: App) -> None:
-    code_for(browser, app.application)
-    for _ in range(2):
-        clock.shift(timedelta(seconds=5))
-        answer = authorize(browser, app.application, prompt="login")
-        assert place_of(answer) == AGAIN
-        clock.shift(timedelta(seconds=5))
-        _again(browser, waiting_at(answer))
-        assert "code" in sent_back(browser.get(waiting_at(answer)))
-
-
 @pytest.mark.parametrize(
     ("max_age", "age", "is_asked"),
     [
@@ -140,18 +123,6 @@ def test_prompt_none_with_a_stale_sign_in_is_login_required(
     clock.shift(timedelta(seconds=61))
     assert error_sent_back(authorize(browser, app.application, prompt="none", max_age="60")) == "login_required"
     assert "code" in sent_back(authorize(browser, app.application, prompt="none", max_age="61"))
-
-
-def test_signing_in_again_as_another_person_is_that_persons_sign_in(
-    clock: time_machine.Traveller, browser: Client, other_user: User, app: App
-) -> None:
-    clock.shift(timedelta(minutes=1))
-    waiting = waiting_at(authorize(browser, app.application, prompt="login"))
-    browser.post(f"{waiting}/switch-account")
-    clock.shift(timedelta(seconds=5))
-    browser.post(LOGIN, {"login": "ben", "password": PASSWORD, "next": waiting})
-    code = sent_back(browser.post(waiting, {"decision": "allow"}))["code"]
-    assert claims_of(app.exchange(code).json()["id_token"])["sub"] == other_user.pk
 
 
 def test_a_person_without_a_password_signs_in_anew(

@@ -84,8 +84,3 @@ def test_an_id_token_that_was_changed_is_no_hint(browser: Client, app: App, part
     parts[part] = parts[part][:middle] + letter + parts[part][middle + 1 :]
     answer = authorize(browser, app.application, id_token_hint=".".join(parts))
     assert error_sent_back(answer) == "invalid_request"
-
-
-def test_an_access_token_is_no_hint(browser: Client, app: App) -> None:
-    token = app.sign_in(browser)["access_token"]
-    assert error_sent_back(authorize(browser, app.application, id_token_hint=token)) == "invalid_request"

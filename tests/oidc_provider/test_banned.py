@@ -18,7 +18,6 @@ from tests.oidc_provider.protocol import (
     place_of,
     refused,
     userinfo,
-    waiting_at,
 )
 
 
@@ -56,15 +55,6 @@ def test_a_waiting_request_leads_nowhere(browser: Client, app: App, user: User) 
     _ban(user)
     for answer in (browser.get(path), browser.post(path, {"decision": "allow"})):
         assert place_of(answer) == "/accounts/login/"
-    assert not Grant.objects.exists()
-
-
-def test_a_banned_user_cannot_sign_in(app: App, user: User) -> None:
-    _ban(user)
-    visitor = Client()
-    waiting = waiting_at(authorize(visitor, app.application))
-    visitor.post("/accounts/login/", {"login": "ada", "password": PASSWORD, "next": waiting})
-    assert place_of(visitor.get(waiting)) == "/accounts/login/"
     assert not Grant.objects.exists()
 
 

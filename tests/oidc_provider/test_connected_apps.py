@@ -121,12 +121,6 @@ def _withdraw(app: App, user: User) -> None:
     approvals.disconnect(user=user, application=app.application, by=user)
 
 
-def test_a_code_under_way_is_dead_too(browser: Client, app: App, user: User) -> None:
-    code = code_for(browser, app.application)
-    _withdraw(app, user)
-    assert refused(app.exchange(code)) == INVALID_GRANT
-
-
 def test_the_flow_connects_again(browser: Client, app: App, user: User) -> None:
     code_for(browser, app.application, scope="openid identify")
     _withdraw(app, user)

@@ -88,10 +88,6 @@ def test_the_page_shows_no_value_of_a_scope_that_is_not_requested(browser: Clien
     assert "ada@example.org" not in _text(answer)
 
 
-def test_an_app_that_asks_for_connections_of_nobody_is_shown_so(browser: Client, app: App) -> None:
-    assert _values(_opened(browser, app, scope="connections")) == {"connections": "none linked"}
-
-
 def test_the_page_names_the_app_its_owner_the_person_and_the_host(browser: Client, app: App) -> None:
     text = _text(_opened(browser, app))
     assert "Notebook wants to use your" in text
@@ -112,12 +108,6 @@ def test_the_page_names_the_app_its_owner_the_person_and_the_host(browser: Clien
 def test_the_page_says_where_the_person_goes(browser: Client, app: App, url: str, words: str) -> None:
     applications.change_redirect_urls(application=app.application, redirect_urls=[url], by=None)
     assert words in _text(_opened(browser, app, redirect_uri=url))
-
-
-def test_a_name_with_markup_is_text(browser: Client, app: App) -> None:
-    app.application.name = "<script>alert(1)</script>"
-    app.application.save()
-    assert b"<script>alert" not in _opened(browser, app).content
 
 
 @pytest.mark.parametrize(
@@ -161,12 +151,6 @@ def test_an_unknown_decision_shows_the_page_again(browser: Client, app: App, dec
     assert not Grant.objects.exists()
 
 
-def test_a_decision_in_the_query_decides_nothing(browser: Client, app: App) -> None:
-    path = authorize(browser, app.application)["Location"]
-    assert browser.get(f"{path}?decision=allow").status_code == 200
-    assert not Grant.objects.exists()
-
-
 def test_a_decision_from_another_site_is_refused(user: User, app: App) -> None:
     browser = Client(enforce_csrf_checks=True)
     browser.force_login(user)
@@ -204,12 +188,6 @@ def test_switching_the_account_keeps_the_request(browser: Client, other_user: Us
     browser.force_login(other_user)
     code = sent_back(browser.post(path, {"decision": "allow"}))["code"]
     assert claims_of(app.exchange(code).json()["id_token"])["sub"] == other_user.pk
-
-
-def test_switching_the_account_takes_a_post(browser: Client, app: App) -> None:
-    path = authorize(browser, app.application)["Location"]
-    assert browser.get(f"{path}/switch-account").status_code == 405
-    assert "_auth_user_id" in browser.session
 
 
 @pytest.mark.parametrize("pending_id", ["unknown", "%00", "x" * 5_000, "%FF"])

@@ -6,7 +6,6 @@ import pytest
 from django.conf import settings as configured
 from django.test import Client
 from django.urls import resolve
-from pytest_django import Settings
 
 from tests.oidc_provider.protocol import DISCOVERY, DISCOVERY_OF_RFC_8414, ISSUER
 
@@ -72,21 +71,6 @@ def test_a_known_etag_is_answered_304_without_a_body(client: Client, path: str) 
         assert (answer["ETag"], answer["Cache-Control"]) == (etag, "public, max-age=300")
         assert answer["Access-Control-Allow-Origin"] == "*"
     assert client.get(path, headers={"if-none-match": '"other"'}).status_code == 200
-
-
-@BOTH
-def test_the_document_is_not_limited(client: Client, settings: Settings, path: str) -> None:
-    settings.PROTOCOL_RATE_LIMIT = 3
-    assert {client.get(path).status_code for _ in range(5)} == {200}
-
-
-@BOTH
-@pytest.mark.parametrize("method", ["POST", "OPTIONS"])
-def test_other_methods_are_answered_405_in_json(path: str, method: str) -> None:
-    answer = Client(enforce_csrf_checks=True).generic(method, path)
-    assert answer.status_code == 405
-    assert answer["Allow"] == "GET, HEAD"
-    assert answer.json() == {"error": "invalid_request", "error_description": "Use GET, HEAD."}
 
 
 def test_a_trailing_slash_is_another_path(client: Client) -> None:

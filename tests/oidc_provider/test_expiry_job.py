@@ -64,15 +64,6 @@ def test_the_job_says_how_many_rows_it_deleted(clock: time_machine.Traveller, ap
     assert _run() == "Deleted 0 rows.\n"
 
 
-def test_a_live_refresh_token_outlives_its_access_token(
-    clock: time_machine.Traveller, app: App, browser: Client
-) -> None:
-    token = app.sign_in(browser)["refresh_token"]
-    clock.shift(timedelta(days=29))
-    _run()
-    assert app.refresh(token).status_code == 200
-
-
 def test_a_used_code_stays_as_long_as_what_came_from_it_can_live(
     clock: time_machine.Traveller, app: App, browser: Client
 ) -> None:

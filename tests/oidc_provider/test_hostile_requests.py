@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ from tests.factories.oidc_provider import CODE_VERIFIER
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
     DISCOVERY,
+    DISCOVERY_OF_RFC_8414,
     END_SESSION,
     FORM,
     INTROSPECT,
@@ -157,15 +159,21 @@ def test_a_hostile_query_or_header_breaks_no_endpoint(path: str) -> None:
             assert answer.status_code < 500
 
 
-@pytest.mark.parametrize("path", [TOKEN, INTROSPECT, REVOKE, USERINFO])
+@pytest.mark.parametrize(
+    ("allowed", "paths"),
+    [
+        ("POST", [TOKEN, INTROSPECT, REVOKE]),
+        ("GET, HEAD, POST", [USERINFO, END_SESSION]),
+        ("GET, HEAD", [KEY_SET, DISCOVERY, DISCOVERY_OF_RFC_8414]),
+    ],
+)
 @pytest.mark.django_db
-def test_a_wrong_method_is_405_in_json_and_no_preflight_is_answered(path: str) -> None:
+def test_a_wrong_method_is_405_in_json_and_no_preflight_is_answered(allowed: str, paths: list[str]) -> None:
     origin = {"origin": "https://app.example.org", "access-control-request-method": "POST"}
-    get = {"GET", "HEAD"} if path != USERINFO else set()
-    for method in sorted(get | {"PUT", "DELETE", "OPTIONS", "FOO"}):
+    wrong = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "FOO"} - set(allowed.split(", "))
+    for path, method in itertools.product(paths, sorted(wrong)):
         answer = Client(enforce_csrf_checks=True).generic(method, path, "x", content_type=FORM, headers=origin)
-        assert (answer.status_code, answer["Content-Type"]) == (405, "application/json")
-        assert answer["Allow"] == ("GET, HEAD, POST" if path == USERINFO else "POST")
+        assert (answer.status_code, answer["Content-Type"], answer["Allow"]) == (405, "application/json", allowed)
         assert not [name for name in answer.headers if name.lower().startswith("access-control-")]
 
 

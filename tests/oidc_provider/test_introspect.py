@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import time_machine
 from django.test import Client
 
-from accounts import bans
 from accounts.models import User
-from oidc_provider import approvals
 from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
     INVALID_CLIENT,
@@ -85,26 +82,6 @@ def test_id_tokens_and_codes_are_inactive(app: App, browser: Client) -> None:
     tokens = app.sign_in(browser)
     assert app.introspect(tokens["id_token"]).json() == INACTIVE
     assert app.introspect(code_for(browser, app.application)).json() == INACTIVE
-
-
-def _ban(app: App, user: User) -> None:
-    bans.ban(user=user, by=None, reason="Abuse")
-
-
-def _disconnect(app: App, user: User) -> None:
-    approvals.disconnect(user=user, application=app.application, by=user)
-
-
-def _delete(app: App, user: User) -> None:
-    user.delete()
-
-
-@pytest.mark.parametrize("kill", [_ban, _disconnect, _delete])
-def test_a_dead_token_is_inactive(app: App, browser: Client, user: User, kill: Any) -> None:
-    tokens = app.sign_in(browser)
-    kill(app, user)
-    for kind in ("access_token", "refresh_token"):
-        assert app.introspect(tokens[kind]).json() == INACTIVE
 
 
 def test_a_rotated_refresh_token_is_inactive(app: App, browser: Client) -> None:

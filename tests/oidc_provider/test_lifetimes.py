@@ -11,7 +11,6 @@ from tests.oidc_provider.protocol import (
     INVALID_GRANT,
     INVALID_TOKEN,
     App,
-    claims_of,
     code_for,
     refused,
     userinfo,
@@ -55,18 +54,3 @@ def test_every_refresh_starts_the_thirty_days_anew(clock: time_machine.Traveller
         token = app.refresh(token).json()["refresh_token"]
     clock.shift(REFRESH_TOKEN)
     assert refused(app.refresh(token)) == INVALID_GRANT
-
-
-def test_an_id_token_says_ten_hours(clock: time_machine.Traveller, app: App, browser: Client) -> None:
-    tokens = app.sign_in(browser)
-    clock.shift(timedelta(days=1))
-    for id_token in (tokens["id_token"], app.refresh(tokens["refresh_token"]).json()["id_token"]):
-        claims = claims_of(id_token)
-        assert timedelta(seconds=claims["exp"] - claims["iat"]) == ID_TOKEN
-
-
-def test_without_offline_access_the_hour_is_the_end(clock: time_machine.Traveller, app: App, browser: Client) -> None:
-    tokens = app.sign_in(browser, "openid identify email connections")
-    assert "refresh_token" not in tokens
-    clock.shift(ACCESS_TOKEN)
-    assert refused(app.refresh(tokens["access_token"])) == INVALID_GRANT

@@ -74,17 +74,6 @@ def test_an_exchange_is_six_statements(app: App, browser: Client) -> None:
     ]
 
 
-def test_an_exchange_without_offline_access_is_five_statements(app: App, browser: Client) -> None:
-    code = code_for(browser, app.application, scope="openid")
-    assert _statements(lambda: app.exchange(code)) == [
-        "SELECT application",  # the app, its code, whose it is
-        "BEGIN",
-        "UPDATE grant",  # use the code up
-        "INSERT accesstoken",
-        "COMMIT",
-    ]
-
-
 def test_a_refresh_is_six_statements(app: App, browser: Client) -> None:
     token = app.sign_in(browser)["refresh_token"]
     assert _statements(lambda: app.refresh(token)) == [

@@ -90,21 +90,12 @@ def test_requests_over_the_limit_of_an_endpoint_are_429_and_other_endpoints_go_o
     [
         ("203.0.113.7", "203.0.113.8", False),
         ("2001:db8::1", "2001:db8::2", True),
-        ("2001:db8::1", "2001:db8:0:1::1", False),
-        ("::ffff:203.0.113.7", "203.0.113.7", True),
     ],
 )
 def test_another_address_counts_for_itself(address: str, other: str, is_shared: bool) -> None:
     _use_up(REVOKE, address)
     assert _ask(REVOKE, address).status_code == 429
     assert (_ask(REVOKE, other).status_code == 429) is is_shared
-
-
-def test_a_header_that_a_client_sends_is_not_its_address() -> None:
-    _use_up(REVOKE)
-    for header in ("x-forwarded-for", "x-real-ip", "forwarded", "cf-connecting-ip"):
-        answer = Client(REMOTE_ADDR="203.0.113.7").post(REVOKE, headers={header: "198.51.100.1"})
-        assert answer.status_code == 429
 
 
 def test_the_window_ends_sixty_seconds_after_its_first_request(wait: Wait) -> None:
@@ -117,13 +108,6 @@ def test_the_window_ends_sixty_seconds_after_its_first_request(wait: Wait) -> No
     wait(1.001)
     assert {_ask(TOKEN).status_code for _ in range(3)} == {400}
     assert _ask(TOKEN).status_code == 429
-
-
-def test_the_seconds_to_wait_count_down(wait: Wait) -> None:
-    _use_up(TOKEN)
-    first = int(_ask(TOKEN)["Retry-After"])
-    wait(20)
-    assert 18 <= first - int(_ask(TOKEN)["Retry-After"]) <= 22
 
 
 def test_wrong_methods_count_too() -> None:

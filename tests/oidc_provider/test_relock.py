@@ -66,11 +66,3 @@ def test_a_consent_page_that_is_open_no_longer_gives_it(app: App, browser: Clien
     _relock(app)
     answer = browser.post(path, {"decision": "allow"})
     assert error_sent_back(answer) == "invalid_scope"
-
-
-def test_an_unlocked_owner_registers_it_again_by_hand(app: App, browser: Client) -> None:
-    _relock(app)
-    applications.unlock_scope(owner=app.application.user, scope=SCOPE, by=None, reason="Talked")
-    assert error_sent_back(authorize(browser, app.application, scope=f"openid {SCOPE}")) == "invalid_scope"
-    applications.change_scopes(application=app.application, scopes=["openid", SCOPE], by=None)
-    assert app.sign_in(browser, f"openid {SCOPE}")["scope"] == f"openid {SCOPE}"

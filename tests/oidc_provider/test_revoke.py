@@ -11,7 +11,6 @@ from tests.oidc_provider.protocol import (
     INVALID_GRANT,
     INVALID_REQUEST,
     INVALID_TOKEN,
-    REVOKE,
     App,
     code_for,
     refused,
@@ -82,10 +81,3 @@ def test_an_unused_code_is_no_token(app: App, browser: Client) -> None:
 def test_a_missing_token_is_an_invalid_request_of_a_known_app(app: App, token: str | None) -> None:
     assert refused(app.revoke("", token=token)) == INVALID_REQUEST
     assert refused(app.revoke("", token=token, client_secret="wrong")) == INVALID_CLIENT
-
-
-def test_a_repeated_token_and_one_in_the_query_are_invalid_requests(app: App, browser: Client) -> None:
-    token = app.sign_in(browser)["access_token"]
-    assert refused(app.revoke("", token=[token, token])) == INVALID_REQUEST
-    assert refused(app.post(f"{REVOKE}?token={token}")) == INVALID_REQUEST
-    assert app.is_live(token)

@@ -9,7 +9,6 @@ from oidc_provider import applications
 from oidc_provider.models import AccessToken, Application, Grant, RefreshToken
 from tests.oidc_provider.protocol import (
     INVALID_CLIENT,
-    INVALID_GRANT,
     INVALID_TOKEN,
     TOKEN,
     App,
@@ -66,13 +65,3 @@ def test_an_access_token_that_a_suspension_missed_is_dead(browser: Client, app: 
     token = app.sign_in(browser)["access_token"]
     Application.objects.filter(pk=app.application.pk).update(suspended_at=timezone.now())
     assert refused(userinfo(token)) == INVALID_TOKEN
-
-
-def test_a_restore_brings_no_token_back(browser: Client, app: App) -> None:
-    tokens = app.sign_in(browser)
-    code = code_for(browser, app.application)
-    _suspend(app)
-    _restore(app)
-    assert refused(app.exchange(code)) == INVALID_GRANT
-    assert refused(app.refresh(tokens["refresh_token"])) == INVALID_GRANT
-    assert refused(userinfo(tokens["access_token"])) == INVALID_TOKEN

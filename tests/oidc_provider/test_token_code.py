@@ -13,9 +13,11 @@ from oidc_provider.models import AccessToken
 from tests.factories.oidc_provider import CODE_CHALLENGE
 from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
+    INVALID_CLIENT,
     INVALID_GRANT,
     INVALID_REQUEST,
     App,
+    claims_of,
     code_for,
     refused,
     userinfo,
@@ -41,7 +43,7 @@ def test_the_answer_holds_an_access_token_and_an_id_token(
         "id_token": body["id_token"],
     }
     assert "." not in body["access_token"]
-    assert len(body["access_token"]) >= 22  # 128 bits
+    assert len(body["access_token"]) == 43  # 256 bits
 
 
 def test_the_answer_holds_a_refresh_token_with_offline_access(app: App, browser: Client) -> None:
@@ -65,14 +67,6 @@ def test_scopes_are_answered_in_the_order_of_the_document(app: App, browser: Cli
 def test_a_missing_parameter_is_an_invalid_request_and_burns_nothing(app: App, browser: Client, name: str) -> None:
     code = code_for(browser, app.application)
     assert refused(app.exchange(code, **{name: None})) == INVALID_REQUEST
-    assert app.exchange(code).status_code == 200
-
-
-@pytest.mark.parametrize("name", ["code", "client_secret"])
-def test_a_repeated_parameter_is_an_invalid_request(app: App, browser: Client, name: str) -> None:
-    code = code_for(browser, app.application)
-    value = {"code": code, "client_secret": app.secret}[name]
-    assert refused(app.exchange(code, **{name: [value, value]})) == INVALID_REQUEST
     assert app.exchange(code).status_code == 200
 
 
@@ -125,6 +119,7 @@ def test_another_apps_code_is_an_invalid_grant_and_stays_good_for_its_own(
 
 @pytest.mark.embedded
 def test_a_used_code_is_an_invalid_grant_and_revokes_what_came_from_it(app: App, browser: Client) -> None:
+    kept = app.sign_in(browser)
     code = code_for(browser, app.application, scope="openid offline_access")
     first = app.exchange(code).json()
     second = app.refresh(first["refresh_token"]).json()
@@ -133,37 +128,22 @@ def test_a_used_code_is_an_invalid_grant_and_revokes_what_came_from_it(app: App,
         assert app.introspect(token).json() == {"active": False}
     assert userinfo(second["access_token"]).status_code == 401
     assert refused(app.refresh(second["refresh_token"])) == INVALID_GRANT
-
-
-def test_a_replay_leaves_the_users_other_sign_ins_alone(app: App, browser: Client) -> None:
-    kept = app.sign_in(browser)
-    code = code_for(browser, app.application, scope="openid offline_access")
-    app.exchange(code)
-    app.exchange(code)
     assert app.is_live(kept["access_token"])
     assert app.refresh(kept["refresh_token"]).status_code == 200
 
 
-def test_a_replay_by_another_app_revokes_nothing(app: App, other_app: App, browser: Client) -> None:
+def test_a_replay_by_another_app_or_with_a_wrong_secret_revokes_nothing(
+    app: App, other_app: App, browser: Client
+) -> None:
     code = code_for(browser, app.application, scope="openid offline_access")
     tokens = app.exchange(code).json()
     assert refused(other_app.exchange(code)) == INVALID_GRANT
+    assert refused(app.exchange(code, client_secret="wrong")) == INVALID_CLIENT
     assert app.is_live(tokens["access_token"])
     assert app.is_live(tokens["refresh_token"])
 
 
-def test_a_used_code_with_a_wrong_secret_revokes_nothing(app: App, browser: Client) -> None:
-    code = code_for(browser, app.application)
-    tokens = app.exchange(code).json()
-    assert refused(app.exchange(code, client_secret="wrong")) == (401, "invalid_client")
-    assert app.is_live(tokens["access_token"])
-
-
-def test_a_nonce_in_the_token_request_is_ignored(app: App, browser: Client) -> None:
-    body = app.exchange(code_for(browser, app.application), nonce="smuggled").json()
-    assert "smuggled" not in str(body)
-    assert set(body) == {"access_token", "token_type", "expires_in", "expires_at", "scope", "id_token"}
-
-
-def test_a_scope_in_the_token_request_widens_nothing(app: App, browser: Client) -> None:
-    assert app.exchange(code_for(browser, app.application), scope="openid email").json()["scope"] == "openid"
+def test_a_scope_and_a_nonce_in_the_token_request_are_ignored(app: App, browser: Client) -> None:
+    body = app.exchange(code_for(browser, app.application), scope="openid email", nonce="smuggled").json()
+    assert body["scope"] == "openid"
+    assert "nonce" not in claims_of(body["id_token"])
