@@ -103,6 +103,15 @@ def test_a_user_is_found_by_its_username_in_any_case() -> None:
     assert User.objects.by_username("ADA").get() == User.objects.get_by_natural_key("ada") == user
 
 
+def test_a_name_that_is_taken_after_the_check_is_a_validation_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(users, "validate_available", lambda name: None)  # as before the other user took it
+    UserFactory(username="Taken")
+    with pytest.raises(ValidationError, match="already taken"):
+        users.rename(user=UserFactory(), username="taken", by=None)
+    with pytest.raises(ValidationError, match="already taken"):
+        users.create(username="taken", email="new@example.org", password="a long pass phrase", by=None)
+
+
 def test_the_next_rename_is_possible_from_the_moment_that_the_page_tells() -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         ada = UserFactory(username="Ada")
