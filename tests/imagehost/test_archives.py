@@ -17,8 +17,8 @@ from pytest_django import Settings
 from imagehost import archives, media, original_names, storage
 from imagehost.models import File, Folder
 from imagehost.storage import StorageFailed
-from tests.factories.imagehost import FileFactory, FolderFactory
-from tests.imagehost.public_pages import silent_store, stored
+from tests.factories.imagehost import FolderFactory
+from tests.imagehost.public_pages import stored
 from tests.lookup import statements
 
 pytestmark = pytest.mark.django_db
@@ -101,11 +101,6 @@ def test_a_head_request_gets_the_headers_alone(client: Client, folder: Folder) -
     assert b"".join(response.streaming_content) == b""  # type: ignore[attr-defined]  # it streams
 
 
-def test_the_archive_is_for_reading(client: Client, folder: Folder) -> None:
-    response = client.post(f"/folders/{folder.pk}/files.zip")
-    assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
-
-
 def test_a_file_that_goes_meanwhile_is_left_out(client: Client, folder: Folder) -> None:
     for number in range(3):
         moment = MOMENT - dt.timedelta(days=number)
@@ -127,13 +122,6 @@ def test_an_object_that_breaks_off_ends_the_archive_unfinished(client: Client, f
             sent += piece
     assert b"whole" in sent
     assert zipfile.is_zipfile(io.BytesIO(sent)) is False
-
-
-def test_a_store_that_does_not_answer_ends_the_archive_unfinished(folder: Folder, settings: Settings) -> None:
-    FileFactory(folder=folder)
-    silent_store(settings)
-    with pytest.raises(StorageFailed):
-        b"".join(archives.Archive(list(folder.files.all())))
 
 
 def test_a_reader_who_leaves_leaves_no_file_open(folder: Folder) -> None:

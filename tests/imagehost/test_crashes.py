@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import signal
-import sys
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,7 +14,7 @@ from django.db import connection
 from pytest_django import Settings
 
 from accounts.models import User
-from imagehost import files, quotas, reconciliation, storage, sweeping
+from imagehost import files, quotas, reconciliation, sweeping
 from imagehost.models import File, State
 from imagehost.reconciliation import Found
 from imagehost.storage import StorageFailed
@@ -25,11 +23,9 @@ from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
 from tests.imagehost.objects import Crash, FaultyStorage
 from tests.lookup import statements
-from tests.support import processes
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ROOT = Path(__file__).parents[2]
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SOON = timedelta(hours=1, seconds=1)
 UPLOAD = [
@@ -182,26 +178,6 @@ class TestDeletions:
             assert (quotas.used(owner.pk), File.objects.ready().count()) == (300 + file.size, 2)
             files.delete(file=file, by=owner)
         assert_nothing_is_left(owner)
-
-
-@pytest.mark.live
-@pytest.mark.parametrize("moment", ["keep", "after keep"])
-def test_a_process_that_is_killed_while_it_uploads(owner: User, bucket_directory: Path, moment: str) -> None:
-    """A real one, without a chance to tidy up."""
-    (storage.incoming_directory() / "whole").write_bytes(objects.picture())
-    (storage.incoming_directory() / "half").write_bytes(b"Half of it")
-    command = [sys.executable, "-m", "tests.imagehost.dying_upload", str(connection.settings_dict["NAME"]), owner.pk]
-    places = [str(bucket_directory), str(storage.incoming_directory())]
-    ended = processes.run([*command, *places, moment], cwd=ROOT, seconds=60)
-    assert ended.returncode == -signal.SIGKILL, ended.stdout
-    (left,) = File.objects.exclude(owner=owner, size=300)
-    assert (left.state, quotas.used(owner.pk)) == (State.PENDING, 300 + left.size)
-    assert (left.key in objects.all_keys()) is (moment == "after keep")
-    for path in storage.incoming_directory().iterdir():
-        objects.age(path, NOON)
-    assert sweep() == Swept(uploads=1, leftovers=1 if moment == "after keep" else 2)
-    assert list(storage.incoming_directory().iterdir()) == []
-    assert_nothing_is_left(owner)
 
 
 def crashing_in_undo(name: str, moment: str) -> Callable[..., Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from pathlib import Path
 
 import pytest
@@ -132,20 +131,6 @@ def test_asking_takes_one_query_with_a_right_token_and_a_wrong_one(client: Clien
     for token in (DELETION_TOKEN, "wrong"):
         path = link(file, token)
         assert statements.names(lambda path=path: client.get(path)) == ["SELECT imagehost_file"]  # type: ignore[misc]
-
-
-def test_there_is_no_other_method() -> None:
-    response = Client(enforce_csrf_checks=True).delete(link(stored()))
-    assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD, POST")
-
-
-def test_no_log_holds_the_token(client: Client, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.ERROR)
-    file = stored()
-    client.get(link(file))
-    client.post(link(file))
-    client.post(link(file))
-    assert DELETION_TOKEN not in caplog.text
 
 
 # --- GET and POST /files/{name}/delete ---

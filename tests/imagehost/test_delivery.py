@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings as django_settings
 from pytest_django import Settings
 
 from imagehost import media
@@ -180,15 +179,6 @@ def test_another_method_is_405(method: str, bucket_directory: Path) -> None:
     assert (response.status, response.headers["Allow"]) == (405, "GET, HEAD")
     assert ALWAYS.items() <= response.headers.items()
     assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
-
-
-def test_a_cookie_changes_nothing_and_costs_nothing(bucket_directory: Path) -> None:
-    file = stored(bucket_directory)
-    headers = {"Cookie": f"{django_settings.SESSION_COOKIE_NAME}={'x' * 32}"}
-    answers: list[Delivered] = []
-    path = f"/media/{file.file_name}"
-    assert statements.names(lambda: answers.append(uploading.get(path, headers=headers))) == ["SELECT imagehost_file"]
-    assert answers[0].headers == described(file)
 
 
 @pytest.mark.embedded

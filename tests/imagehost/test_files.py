@@ -49,13 +49,6 @@ def test_a_deletion_by_staff_is_written_down(owner: User) -> None:
     assert event.data == {"owner": owner.pk, "size": 7}
 
 
-def test_too_little_booked_is_no_error(owner: User) -> None:
-    file = FileFactory(owner=owner, size=7)
-    quotas.release(owner_id=owner.pk, size=3)
-    assert files.delete(file=file, by=owner)
-    assert quotas.used(owner.pk) == 0
-
-
 def test_a_file_that_is_not_stored_yet_is_not_deleted_but_undone(owner: User) -> None:
     file = FileFactory(owner=owner, state=State.PENDING)
     assert not files.delete(file=file, by=owner)

@@ -221,8 +221,3 @@ def test_a_locked_page_takes_one_query_and_an_unlocked_one_three(client: Client)
         "SELECT imagehost_file",
         "SELECT imagehost_file",
     ]
-
-
-def test_the_page_takes_no_other_method(client: Client) -> None:
-    response = client.put(f"/folders/{shared().pk}")
-    assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD, POST")

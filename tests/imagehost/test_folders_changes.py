@@ -15,7 +15,7 @@ from imagehost.folders import Changes
 from imagehost.models import Folder
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import answers
-from tests.imagehost.answers import EXISTS, invalid
+from tests.imagehost.answers import EXISTS
 
 CREATED = datetime(2026, 3, 1, 12, tzinfo=UTC)
 CHANGED = datetime(2026, 3, 2, 12, tzinfo=UTC)
@@ -128,10 +128,6 @@ def test_a_change_is_answered_with_the_whole_folder(opal: User) -> None:
     }
     assert answer.whole == (200, {"folder": {**shown, "fileCount": 1, "totalSize": 77}})
     assert answers.show(folder.pk).body["folder"] == shown
-
-
-def test_a_change_that_is_refused_says_why(opal: User) -> None:
-    assert answers.change(made(opal, LOCKED).pk, {"folderPassword": ""}).whole == invalid(NEEDED)
 
 
 def test_a_body_that_says_nothing_changes_nothing(opal: User) -> None:

@@ -9,7 +9,6 @@ import pytest
 from django.test import Client, RequestFactory
 
 from accounts.models import User
-from imagehost import names
 from imagehost.errors import InvalidBody
 from imagehost.folders import Changes
 from imagehost.models import Folder
@@ -88,50 +87,6 @@ def test_a_byte_order_mark_is_passed_over() -> None:
     assert changes_of(b"\xef\xbb\xbf{}") == Changes()
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
-        (" \t\u00a0Clips\r\n", "Clips"),
-        (" " * 40 + "Clips", "Clips"),
-        ("🌊" * 32, "🌊" * 32),
-        ("e\u0301" * 32, "é" * 32),
-        ("👩\u200d👩\u200d👧", "👩\u200d👩\u200d👧"),
-        ("<script>alert(1)</script>", "<script>alert(1)</script>"),
-        ("../../etc/passwd", "../../etc/passwd"),
-    ],
-)
-def test_a_name_is_kept_composed_and_trimmed(text: str, name: str) -> None:
-    assert names.folder_name(text) == name
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (" \u3000\n", "Must not be empty."),
-        ("\u200d\u200c", "Must not be empty."),
-        ("é" * 33, "Has 33 characters; at most 32 are allowed."),
-        ("\u0958" * 17, "Has 34 characters; at most 32 are allowed."),
-        *((f"a{character}b", "Contains control or invisible characters.") for character in "\x00\n\u200b\u202e\u2028"),
-        ("a\ud800b", "Contains control or invisible characters."),
-    ],
-    ids=ascii,
-)
-def test_a_name_that_cannot_be_is_refused(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=f"^{sentence}$"):
-        names.folder_name(text)
-
-
-@pytest.mark.parametrize("password", ["p", "x" * 32, " spaced ", "ключ 🔑", "\u0065\u0301"])
-def test_a_password_is_kept_exactly_as_it_was_sent(password: str) -> None:
-    assert names.folder_password(password) == password
-
-
-@pytest.mark.parametrize("password", ["", "x" * 33, "a\x00b", "a\ud800", "a\nb"], ids=ascii)
-def test_a_password_that_cannot_be_is_refused(password: str) -> None:
-    with pytest.raises(ValueError, match=r"^(Must not be empty|Has 33|Contains control)"):
-        names.folder_password(password)
-
-
 # --- Through HTTP ---
 
 
@@ -174,8 +129,3 @@ def test_a_body_that_does_not_arrive_is_refused(kept: Folder) -> None:
     environ: Any = {"CONTENT_LENGTH": "20", "wsgi.input": _Broken()}  # WSGI's, of several types
     response = Client().generic("PATCH", f"{FOLDERS}/{kept.pk}?key={SECRET}", b"", "application/json", **environ)
     assert (response.status_code, response.json()) == invalid("The body did not arrive whole.")
-
-
-def test_a_query_of_too_many_parameters_is_refused(kept: Folder) -> None:
-    path = f"{FOLDERS}?key={SECRET}" + "&x=1" * 300
-    assert answers.call("GET", path).whole == (400, {"error": "errors.badRequest"})

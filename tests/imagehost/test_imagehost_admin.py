@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import AuditEvent, User
 from accounts.plans import Plan
 from imagehost import media
-from imagehost.models import FolderRule, PreviewState, State, Usage
+from imagehost.models import PreviewState, State, Usage
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import DELETION_TOKEN, FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost.staff import cost_of, helper, listed, url_of
@@ -108,14 +108,6 @@ def test_a_file_links_to_what_is_served_of_it() -> None:
     ):
         assert (f'/files/{file.name}">Page' in html) is has_page
         assert (f'/files/{file.name}/preview.webp">Preview' in html) is has_preview
-
-
-def test_rules_are_listed_by_owner_and_position() -> None:
-    first, second = sorted((FolderFactory(), FolderFactory()), key=lambda folder: folder.owner_id)
-    rules = [FolderRuleFactory(folder=folder, position=position) for folder in (first, second) for position in range(2)]
-    assert listed(superuser().get(url_of("folderrule"))) == rules
-    FolderRule.objects.filter(pk=rules[0].pk).update(position=7)
-    assert listed(superuser().get(url_of("folderrule"))) == [rules[1], rules[0], rules[2], rules[3]]
 
 
 @every_page

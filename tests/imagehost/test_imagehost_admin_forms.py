@@ -125,17 +125,6 @@ def test_a_rule_that_cannot_be_is_a_form_error() -> None:
     assert order_of(folder) == [(0, "filename", "*")]
 
 
-def test_one_rule_too_many_is_refused() -> None:
-    folder = FolderFactory()
-    FolderRule.objects.bulk_create(
-        FolderRule(owner=folder.owner, folder=folder, position=n, kind="filename", pattern="*") for n in range(100)
-    )
-    values = {"owner": folder.owner_id, "folder": folder.pk, "kind": "filename", "pattern": "*"}
-    answer = superuser().post(f"{RULES}add/", values, follow=True)
-    assert "There can be at most 100 rules. Delete one first." in answer.content.decode()
-    assert (FolderRule.objects.count(), recorded()) == (100, [])
-
-
 def opened(browser: Client, url: str, **changes: Any) -> int:
     return int(post(browser, url, **changes).status_code)
 

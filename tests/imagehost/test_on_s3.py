@@ -9,16 +9,11 @@ from datetime import timedelta
 import pytest
 import requests
 from django.test import Client
-from django.utils import timezone
 from pytest_django import Settings
 
-from imagehost import files, previews, quotas, reconciliation, storage, sweeping
-from imagehost.models import File, PreviewState, State
-from imagehost.previews import Work
-from imagehost.reconciliation import Found
+from imagehost import files, quotas, storage
+from imagehost.models import File
 from imagehost.storage import S3Storage
-from imagehost.sweeping import Swept
-from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects, s3, uploading
 from tests.imagehost.uploading import png, upload
 from tests.support import object_store
@@ -67,41 +62,6 @@ def test_an_upload_is_one_object_that_is_served_whole_in_part_and_by_a_link(
     assert (there.status_code, there.content, there.headers["Content-Type"]) == (200, png(), "image/png")
     files.delete(file=file, by=None)
     assert (objects.all_keys(), File.objects.count()) == ([], 0)
-
-
-@pytest.mark.usefixtures("bucket")
-def test_previews_are_made() -> None:
-    content = objects.picture(1280, 640)
-    file = FileFactory(size=len(content))
-    objects.put(file, content=content)
-    assert previews.make(until=timezone.now() + HOUR) == Work(made=1)
-    file.refresh_from_db()
-    assert (file.preview_state, file.preview_width, file.preview_height) == (PreviewState.MADE, 640, 320)
-    assert objects.all_keys() == [file.key, file.preview_key]
-
-
-@pytest.mark.usefixtures("bucket")
-def test_uploads_that_never_ended_and_deleted_files_are_swept_up() -> None:
-    now = timezone.now()
-    rows = [
-        FileFactory(state=State.PENDING, uploaded_at=now - 2 * HOUR),
-        FileFactory(state=State.DELETED, uploaded_at=now),
-    ]
-    objects.put(*rows)
-    assert sweeping.sweep(now=now, until=now + HOUR) == Swept(uploads=1, deletions=1)
-    assert (objects.all_keys(), File.objects.count()) == ([], 0)
-
-
-@pytest.mark.usefixtures("bucket")
-def test_rows_and_objects_are_compared() -> None:
-    sound, lost, damaged = FileFactory.create_batch(3)
-    objects.put(sound)
-    objects.put(damaged, content=b"Half of it")
-    objects.put_key("files/somebody/Aaaaaaa1.png")
-    assert reconciliation.reconcile(now=timezone.now() + 2 * DAY) == Found(
-        objects=3, removed=1, missing=[lost.key], damaged=[damaged.key]
-    )
-    assert objects.all_keys() == sorted([sound.key, damaged.key])
 
 
 @pytest.fixture

@@ -78,15 +78,6 @@ def test_a_large_file_passes_in_little_memory(bucket: Bucket, incoming: Path) ->
     assert megabytes("VmHWM") - before < 16
 
 
-def test_the_bucket_is_the_one_of_the_settings(settings: Settings, tmp_path: Path) -> None:
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "imagehost": {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": tmp_path / "here"}},
-    }
-    storage.bucket().keep_bytes(KEY, b"x", mime="image/png")
-    assert (tmp_path / "here" / KEY).read_bytes() == b"x"
-
-
 def test_a_kept_file_is_read_in_pieces_whole_and_in_part(bucket: Bucket) -> None:
     _keep(bucket)
     pieces = list(bucket.read(KEY, 0, len(CONTENT)))

@@ -10,12 +10,10 @@ import pytest
 from pytest_django import Settings
 
 from imagehost import storage
-from imagehost.storage import ObjectMissing, S3Storage, StorageFailed
+from imagehost.storage import S3Storage, StorageFailed
 from tests.imagehost import relay
 from tests.imagehost.s3 import fresh_s3_storage, own_s3_storage, server
-from tests.support import object_store
-from tests.support.object_store import ObjectStore, OwnObjectStore
-from tests.support.threads import together
+from tests.support.object_store import ObjectStore
 
 pytestmark = pytest.mark.live
 
@@ -34,13 +32,6 @@ def upload(incoming: Path) -> Path:
     path = incoming / "upload"
     path.write_bytes(CONTENT)
     return path
-
-
-@pytest.fixture
-def mortal() -> Iterator[OwnObjectStore]:
-    """A store that a test may kill: the others of the run have theirs."""
-    with object_store.running() as store:
-        yield store
 
 
 def _keep(bucket: S3Storage, path: Path, key: str = KEY) -> None:
@@ -77,19 +68,6 @@ def test_a_wrong_secret_is_refused(upload: Path) -> None:
     assert list(known.entries("")) == []
 
 
-def test_missing_credentials_are_a_failure(upload: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
-        monkeypatch.setenv(name, str(upload.with_name("none")))
-    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
-    with own_s3_storage(server(), access_key=None, secret_key=None) as nameless:
-        with pytest.raises(StorageFailed, match="Unable to locate credentials"):
-            _keep(nameless, upload)
-        with pytest.raises(StorageFailed, match="Unable to locate credentials"):
-            nameless.link(KEY, mime="image/png", download_name="a.png")
-
-
 def test_a_store_may_pause_while_it_is_sent_a_file(incoming: Path) -> None:
     """Longer than connecting may take, as a busy disk does. More content than the buffers on the way hold."""
     content = incoming / "large"
@@ -110,41 +88,6 @@ def test_a_store_may_pause_while_it_is_sent_a_file(incoming: Path) -> None:
         _keep(bucket, content)
     assert counts == sorted(counts)  # of one connection: another one would begin anew
     assert [entry.size for entry in known.entries("")] == [len(CONTENT) * 8]
-
-
-def test_a_store_that_dies_during_uploads_keeps_none_of_them(mortal: OwnObjectStore, incoming: Path) -> None:
-    alive = [mortal]
-    one_by_one = threading.Lock()
-
-    def kill(count: int) -> bool:
-        """All four are on their way, none has arrived."""
-        with one_by_one:
-            if count >= 1_000_000 and alive:
-                alive.pop().kill_object_server()
-        return True
-
-    uploads = {f"files/1/{number}.png": incoming / f"upload-{number}" for number in range(4)}
-    for path in uploads.values():
-        path.write_bytes(CONTENT)
-    with (
-        relay.relaying(_port(mortal), upward=kill) as port,
-        own_s3_storage(_at(port, mortal)) as bucket,
-    ):
-        bucket.client.create_bucket(Bucket=bucket.bucket_name)
-        keys = list(uploads)
-        outcomes = together(4, lambda number: _told(lambda: _keep(bucket, uploads[keys[number]], keys[number])))
-        assert outcomes == [StorageFailed] * 4
-
-        dead = {name: _told(act) for name, act in _everything(bucket, uploads[keys[0]]).items()}
-        assert dead == {**dict.fromkeys(dead, StorageFailed), "entries": None}
-
-        mortal.restart_object_server()
-        assert list(bucket.entries("")) == []
-        for key, path in uploads.items():
-            with pytest.raises(ObjectMissing):
-                bucket.read(key, 0, 1)
-            _keep(bucket, path, key)
-            assert _read(bucket, key) == CONTENT
 
 
 def _port(store: ObjectStore) -> int:
@@ -196,22 +139,6 @@ def test_an_answer_that_breaks_off_or_stalls_is_a_failure(upload: Path, incoming
         finally:
             released.set()
     assert list(incoming.iterdir()) == []
-
-
-def test_one_lost_connection_is_tried_again_with_the_whole_content(upload: Path) -> None:
-    cuts = [2_000_000]
-
-    def cut_once(count: int) -> bool:
-        return not (cuts and count >= cuts[0] and cuts.pop())
-
-    known = fresh_s3_storage()
-    with (
-        relay.relaying(_port(server()), upward=cut_once) as port,
-        own_s3_storage(_at(port), bucket_name=known.bucket_name) as bucket,
-    ):
-        _keep(bucket, upload)
-    assert cuts == []
-    assert _read(known) == CONTENT
 
 
 def _told(act: Callable[[], object]) -> type[Exception] | None:

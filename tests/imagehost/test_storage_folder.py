@@ -4,7 +4,6 @@ import errno
 import os
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pytest_django import Settings
@@ -215,13 +214,3 @@ def test_sweeping_removes_old_leftovers_alone(settings: Settings, upload: Path, 
         os.utime(path, times=(changed, changed))
     assert storage.sweep(before=before) == 2
     assert [path.exists() for path in [*old, *young]] == [False, False, True, True, True]
-
-
-def test_sweeping_finds_nothing_in_new_directories(settings: Settings, tmp_path: Path) -> None:
-    settings.IMAGEHOST_INCOMING = tmp_path / "new"
-    options: dict[str, Any] = {"location": tmp_path / "nothing"}
-    settings.STORAGES = {
-        **settings.STORAGES,
-        "imagehost": {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": options},
-    }
-    assert storage.sweep(before=datetime.now(UTC)) == 0

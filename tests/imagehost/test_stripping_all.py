@@ -87,12 +87,6 @@ def test_a_file_that_is_cut_off_or_changed_anywhere_is_taken_or_refused(name: st
     assert {survives(content, media_type) for content in mutated(sample.content, rounds=200)} == {True, False}
 
 
-@_TYPES
-def test_what_is_no_such_file_is_refused(media_type: MediaType) -> None:
-    contents = (b"", b"\x00", b"\xff" * 64, bytes(100_000), b"<html>" * 40)
-    assert not any(survives(content, media_type) for content in contents)
-
-
 def test_a_png_of_200_mb_is_moved_in_small_pieces(tmp_path: Path) -> None:
     path = tmp_path / "gigantic.png"
     with path.open("wb") as file:

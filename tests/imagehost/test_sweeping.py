@@ -13,7 +13,6 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from pytest_django import Settings
 
-from accounts import users
 from accounts.models import JobRun
 from imagehost import files, quotas, storage, sweeping
 from imagehost.errors import UploadFailed
@@ -134,7 +133,6 @@ class TestDeletions:
         assert files.delete_all(owner=owner, files=rows) == 3
         assert objects.all_keys() == sorted(row.key for row in rows)
         assert sweep() == Swept(deletions=2, failed=1)
-
 
     def test_one_that_cannot_be_removed_does_not_stop_the_others(self, bucket: FaultyStorage) -> None:
         stuck, *_ = [deleted() for _ in range(3)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import secrets
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings as django_settings
@@ -20,7 +19,7 @@ from tests.accounts.calls import ALWAYS
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost import media_corpus, uploading
 from tests.imagehost.media_corpus.sample import PLACE
-from tests.imagehost.uploading import BOUNDARY, END, FORMS, PATH, SECRET, part, png, upload
+from tests.imagehost.uploading import END, FORMS, PATH, SECRET, part, png, upload
 from tests.lookup import statements
 
 pytestmark = pytest.mark.django_db
@@ -84,13 +83,6 @@ def test_a_long_name_keeps_its_extension(name: str, kept: str) -> None:
     assert kept_name(name) == kept
 
 
-def test_a_name_in_the_form_of_rfc_5987_is_read() -> None:
-    uploading.uploader()
-    head = f"--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"file\"; filename*=utf-8''%E6%97%A5%22.png\r\n\r\n"
-    answer = uploading.post(head.encode() + png() + b"\r\n" + END, {"key": SECRET})
-    assert answer.body["data"]["fileOriginal"] == '日".png'
-
-
 @pytest.mark.parametrize("form", [FORMS[0], FORMS[3]])
 def test_an_upload_is_a_row_an_object_bytes_in_the_usage_and_a_deletion_link(form: str, bucket_directory: Path) -> None:
     owner = uploading.uploader()
@@ -108,16 +100,6 @@ def test_an_upload_is_a_row_an_object_bytes_in_the_usage_and_a_deletion_link(for
     assert len(token) >= 40
     assert files.is_deletion_token(file, token)
     assert token not in str(File.objects.values())
-
-
-def test_the_same_file_again_is_another_file_and_both_are_delivered() -> None:
-    owner = uploading.uploader()
-    urls = {upload(png()).body["url"] for _ in range(2)}
-    assert len(urls) == 2
-    for url in urls:
-        response = uploading.get(f"/media/{urlsplit(url).path.rpartition('/')[2]}")
-        assert (response.status, response.content) == (200, png())
-    assert quotas.used(owner.pk) == 2 * len(png())
 
 
 @pytest.mark.parametrize(

@@ -1,15 +1,14 @@
-"""Something else under the name of a picture or a video, with and without a signature in front. All are refused."""
+"""Something else than a picture or a video of ours, with and without a signature in front. All are refused."""
 
 import io
 import tarfile
 import zipfile
-from collections.abc import Callable
 
 from imagehost import media
 from tests.imagehost.media_corpus.pieces import PNG_SIGNATURE, box, ebml_header, ftyp, png, riff
-from tests.imagehost.media_corpus.real_images import encoded, picture
-from tests.imagehost.media_corpus.real_videos import MP4, WEBM, recorded
-from tests.imagehost.media_corpus.sample import Maker, refused
+from tests.imagehost.media_corpus.real_images import encoded, of_brand, picture
+from tests.imagehost.media_corpus.real_videos import MP4, WEBM, Recipe, recorded
+from tests.imagehost.media_corpus.sample import Content
 
 SCRIPT = b"<script>alert(document.domain)</script>"
 HTML = b"<!DOCTYPE html><html><head><title>x</title></head><body>" + SCRIPT + b"</body></html>"
@@ -37,60 +36,57 @@ def tarball() -> bytes:
     return written.getvalue()
 
 
+def heic() -> bytes:
+    """The box that tells an iPhone's photo apart, before a meta box as it has."""
+    return ftyp(b"heic", b"mif1", b"heic") + box(b"meta", bytes(4)) + box(b"mdat", bytes(64))
+
+
 def _image(name: str) -> bytes:
     return encoded(media.BY_MIME[f"image/{name}"], picture())
 
 
-_PLAIN: dict[str, tuple[bytes, str, str]] = {
-    "html-as-jpeg": (HTML, "photo.jpg", "image/jpeg"),
-    "svg-as-png": (SVG, "drawing.png", "image/png"),
-    "php-as-gif": (PHP, "x.php.gif", "image/gif"),
-    "linux-program-as-png": (ELF, "x.png", "image/png"),
-    "hls-playlist-as-mp4": (HLS, "x.mp4", "video/mp4"),
-    "concat-playlist-as-webm": (CONCAT, "x.webm", "video/webm"),
-    "empty": (b"", "x.png", "image/png"),
-    "zeros": (bytes(4096), "x.mp4", "video/mp4"),
-}
-_MADE: dict[str, tuple[Callable[[], bytes], str, str]] = {
-    "zip-as-png": (archive, "x.png", "image/png"),
-    "tar-as-gif": (tarball, "x.gif", "image/gif"),
+REFUSED: dict[str, Content] = {
+    "html-as-jpeg": lambda: HTML,
+    "svg-as-png": lambda: SVG,
+    "php-as-gif": lambda: PHP,
+    "linux-program-as-png": lambda: ELF,
+    "hls-playlist-as-mp4": lambda: HLS,
+    "concat-playlist-as-webm": lambda: CONCAT,
+    "empty": lambda: b"",
+    "zeros": lambda: bytes(4096),
+    "zip-as-png": archive,
+    "tar-as-gif": tarball,
     # a signature, and nothing behind it that keeps its promise
-    "png-signature-and-html": (lambda: PNG_SIGNATURE + HTML, "x.png", "image/png"),
-    "png-header-and-html": (lambda: png()[:33] + HTML, "x.png", "image/png"),
-    "jpeg-comment-and-html": (lambda: b"\xff\xd8\xff\xfe\0\x02" + HTML, "x.jpg", "image/jpeg"),
-    "gif-signature-and-script": (lambda: b"GIF89a=1;" + JAVASCRIPT, "x.gif", "image/gif"),
-    "webp-signature-and-html": (lambda: b"RIFF" + b"\0\x02\0\0" + b"WEBPVP8 " + HTML, "x.webp", "image/webp"),
-    "webp-of-script": (lambda: riff((b"VP8 ", SCRIPT)), "x.webp", "image/webp"),
-    "avif-signature-and-html": (lambda: ftyp(b"avif", b"mif1") + HTML, "x.avif", "image/avif"),
-    "mp4-signature-and-playlist": (lambda: ftyp(b"isom", b"mp42") + HLS, "x.mp4", "video/mp4"),
-    "mov-signature-and-html": (lambda: box(b"wide") + HTML, "x.mov", "video/quicktime"),
-    "mov-box-of-html": (lambda: box(b"mdat", HTML), "x.mov", "video/quicktime"),
-    "text-that-reads-as-quicktime": (lambda: b"<!--moov" + HTML, "x.mov", "video/quicktime"),
-    "text-that-reads-as-mp4": (lambda: b"\n<a ftypisom>" + HTML, "x.mp4", "video/mp4"),
-    "webm-signature-and-html": (lambda: ebml_header(b"webm") + HTML, "x.webm", "video/webm"),
+    "png-signature-and-html": lambda: PNG_SIGNATURE + HTML,
+    "png-header-and-html": lambda: png()[:33] + HTML,
+    "jpeg-comment-and-html": lambda: b"\xff\xd8\xff\xfe\0\x02" + HTML,
+    "gif-signature-and-script": lambda: b"GIF89a=1;" + JAVASCRIPT,
+    "webp-signature-and-html": lambda: b"RIFF" + b"\0\x02\0\0" + b"WEBPVP8 " + HTML,
+    "webp-of-script": lambda: riff((b"VP8 ", SCRIPT)),
+    "avif-signature-and-html": lambda: ftyp(b"avif", b"mif1") + HTML,
+    "mp4-signature-and-playlist": lambda: ftyp(b"isom", b"mp42") + HLS,
+    "mov-signature-and-html": lambda: box(b"wide") + HTML,
+    "mov-box-of-html": lambda: box(b"mdat", HTML),
+    "text-that-reads-as-quicktime": lambda: b"<!--moov" + HTML,
+    "text-that-reads-as-mp4": lambda: b"\n<a ftypisom>" + HTML,
+    "webm-signature-and-html": lambda: ebml_header(b"webm") + HTML,
     # a whole picture, and something behind it
-    "png-and-zip": (lambda: _image("png") + archive(), "x.png", "image/png"),
-    "jpeg-and-zip": (lambda: _image("jpeg") + archive(), "x.jpg", "image/jpeg"),
-    "jpeg-and-html": (lambda: _image("jpeg") + HTML, "x.jpg", "image/jpeg"),
-    "gif-and-zip": (lambda: _image("gif") + archive(), "x.gif", "image/gif"),
-    "webp-and-zip": (lambda: _image("webp") + archive(), "x.webp", "image/webp"),
-    "avif-and-zip": (lambda: _image("avif") + archive(), "x.avif", "image/avif"),
-    "mp4-and-zip": (lambda: recorded(MP4) + archive(), "x.mp4", "video/mp4"),
-    "webm-and-zip": (lambda: recorded(WEBM) + archive(), "x.webm", "video/webm"),
-    "zip-and-png": (lambda: archive() + _image("png"), "x.png", "image/png"),
-}
-
-
-def _of_plain(name: str) -> Maker:
-    return lambda: refused(name, *_PLAIN[name])
-
-
-def _of_made(name: str) -> Maker:
-    make, claimed_name, claimed_mime = _MADE[name]
-    return lambda: refused(name, make(), claimed_name, claimed_mime)
-
-
-MAKERS: dict[str, Maker] = {
-    **{name: _of_plain(name) for name in _PLAIN},
-    **{name: _of_made(name) for name in _MADE},
+    "png-and-zip": lambda: _image("png") + archive(),
+    "jpeg-and-zip": lambda: _image("jpeg") + archive(),
+    "jpeg-and-html": lambda: _image("jpeg") + HTML,
+    "gif-and-zip": lambda: _image("gif") + archive(),
+    "webp-and-zip": lambda: _image("webp") + archive(),
+    "avif-and-zip": lambda: _image("avif") + archive(),
+    "mp4-and-zip": lambda: recorded(MP4) + archive(),
+    "webm-and-zip": lambda: recorded(WEBM) + archive(),
+    "zip-and-png": lambda: archive() + _image("png"),
+    # formats that are not ours, in containers that could be
+    "bmp": lambda: encoded(media.PNG, picture(), format="BMP"),
+    "heic-of-brand-mif1": lambda: of_brand(heic(), b"mif1"),
+    "avif-of-brand-heic": lambda: of_brand(_image("avif"), b"heic"),
+    "mkv": lambda: recorded(Recipe("matroska", "libx264", tune={"preset": "ultrafast"})),
+    "m4a": lambda: recorded(Recipe("ipod", None, sound="aac")),
+    "sound-only-mp4": lambda: recorded(Recipe("mp4", None, sound="aac")),
+    "sound-only-mov": lambda: recorded(Recipe("mov", None, sound="aac")),
+    "sound-only-webm": lambda: recorded(Recipe("webm", None, sound="libopus")),
 }

@@ -2,10 +2,8 @@
 
 import struct
 import zlib
-from collections.abc import Callable
 
 from imagehost import media
-from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import (
     PNG_SIGNATURE,
     box,
@@ -17,7 +15,7 @@ from tests.imagehost.media_corpus.pieces import (
     riff,
 )
 from tests.imagehost.media_corpus.real_images import animation, encoded, picture
-from tests.imagehost.media_corpus.sample import Maker, Sample, refused, taken
+from tests.imagehost.media_corpus.sample import Content, Maker, Sample, taken
 
 _MEBIBYTE = 1 << 20
 _END = png_chunk(b"IEND")
@@ -76,45 +74,40 @@ def _gif_without_picture() -> bytes:
     return b"GIF89a" + struct.pack("<HHBBB", 4, 4, 0, 0, 0) + b"!\xfe\x04only\0;"
 
 
-_REFUSED: dict[str, tuple[MediaType, Callable[[], bytes]]] = {
+REFUSED: dict[str, Content] = {
     # bombs
-    "png-bomb-by-header": (media.PNG, lambda: _claimed_png(50_000, 50_000)),
-    "png-bomb-whole": (media.PNG, _whole_png_bomb),
-    "png-text-bomb": (media.PNG, lambda: png(png_chunk(b"zTXt", b"Comment\0\0" + deflated(64 * _MEBIBYTE)))),
-    "png-profile-bomb": (media.PNG, lambda: png(png_chunk(b"iCCP", b"sRGB\0\0" + deflated(64 * _MEBIBYTE)))),
-    "jpeg-bomb": (media.JPEG, lambda: _jpeg_of(65_500, 65_500)),
-    "gif-bomb": (media.GIF, lambda: _gif_of(65_535, 65_535)),
-    "webp-bomb": (media.WEBP, lambda: riff(_canvas(16_383, 16_383, flags=2), (b"ANIM", bytes(6)))),
-    "avif-bomb": (media.AVIF, lambda: _avif_of(60_000, 60_000)),
+    "png-bomb-by-header": lambda: _claimed_png(50_000, 50_000),
+    "png-bomb-whole": _whole_png_bomb,
+    "png-text-bomb": lambda: png(png_chunk(b"zTXt", b"Comment\0\0" + deflated(64 * _MEBIBYTE))),
+    "png-profile-bomb": lambda: png(png_chunk(b"iCCP", b"sRGB\0\0" + deflated(64 * _MEBIBYTE))),
+    "jpeg-bomb": lambda: _jpeg_of(65_500, 65_500),
+    "gif-bomb": lambda: _gif_of(65_535, 65_535),
+    "webp-bomb": lambda: riff(_canvas(16_383, 16_383, flags=2), (b"ANIM", bytes(6))),
+    "avif-bomb": lambda: _avif_of(60_000, 60_000),
     # nothing to see
-    "png-0x0": (media.PNG, lambda: _claimed_png(0, 0)),
-    "jpeg-0x0": (media.JPEG, lambda: _jpeg_of(0, 0)),
-    "gif-0x0": (media.GIF, lambda: _gif_of(0, 0)),
-    "avif-0x0": (media.AVIF, lambda: _avif_of(0, 0)),
-    "png-without-data": (media.PNG, lambda: png_header(4, 4) + _END),
-    "png-without-header": (media.PNG, lambda: PNG_SIGNATURE + png_chunk(b"IDAT", zlib.compress(bytes(52))) + _END),
-    "gif-without-picture": (media.GIF, _gif_without_picture),
-    "webp-without-picture": (media.WEBP, lambda: riff(_canvas(4, 4))),
-    "webp-empty": (media.WEBP, riff),
-    "jpeg-of-four-bytes": (media.JPEG, lambda: b"\xff\xd8\xff\xe0"),
-    "jpeg-without-frame": (media.JPEG, lambda: b"\xff\xd8" + jpeg_segment(0xE0, b"JFIF\0" + bytes(9)) + b"\xff\xd9"),
-    "avif-brand-alone": (media.AVIF, lambda: ftyp(b"avif", b"avif", b"mif1")),
-    "avif-with-empty-meta": (media.AVIF, lambda: ftyp(b"avif", b"mif1") + box(b"meta", bytes(4)) + box(b"mdat")),
+    "png-0x0": lambda: _claimed_png(0, 0),
+    "jpeg-0x0": lambda: _jpeg_of(0, 0),
+    "gif-0x0": lambda: _gif_of(0, 0),
+    "avif-0x0": lambda: _avif_of(0, 0),
+    "png-without-data": lambda: png_header(4, 4) + _END,
+    "png-without-header": lambda: PNG_SIGNATURE + png_chunk(b"IDAT", zlib.compress(bytes(52))) + _END,
+    "gif-without-picture": _gif_without_picture,
+    "webp-without-picture": lambda: riff(_canvas(4, 4)),
+    "webp-empty": riff,
+    "jpeg-of-four-bytes": lambda: b"\xff\xd8\xff\xe0",
+    "jpeg-without-frame": lambda: b"\xff\xd8" + jpeg_segment(0xE0, b"JFIF\0" + bytes(9)) + b"\xff\xd9",
+    "avif-brand-alone": lambda: ftyp(b"avif", b"avif", b"mif1"),
+    "avif-with-empty-meta": lambda: ftyp(b"avif", b"mif1") + box(b"meta", bytes(4)) + box(b"mdat"),
     # lies
-    "png-bad-checksum": (media.PNG, _png_with_bad_checksum),
-    "png-unknown-critical-chunk": (media.PNG, lambda: png(png_chunk(b"EVIL", b"x"))),
-    "png-second-header": (media.PNG, lambda: png(png_header(9, 9)[8:])),
-    "png-chunk-beyond-end": (media.PNG, lambda: png_header(4, 4) + b"\x7f\xff\xff\xfftEXtComment\0"),
-    "jpeg-segment-beyond-end": (media.JPEG, lambda: b"\xff\xd8\xff\xe1\xff\xffExif\0\0"),
-    "webp-length-beyond-end": (media.WEBP, lambda: riff((b"VP8 ", bytes(40)), size=0x7FFFFFFF)),
-    "webp-lossy-of-zeros": (media.WEBP, lambda: riff((b"VP8 ", bytes(64)))),
-    "avif-meta-beyond-end": (media.AVIF, lambda: ftyp(b"avif", b"mif1") + box(b"meta", bytes(64), size=1 << 30)),
+    "png-bad-checksum": _png_with_bad_checksum,
+    "png-unknown-critical-chunk": lambda: png(png_chunk(b"EVIL", b"x")),
+    "png-second-header": lambda: png(png_header(9, 9)[8:]),
+    "png-chunk-beyond-end": lambda: png_header(4, 4) + b"\x7f\xff\xff\xfftEXtComment\0",
+    "jpeg-segment-beyond-end": lambda: b"\xff\xd8\xff\xe1\xff\xffExif\0\0",
+    "webp-length-beyond-end": lambda: riff((b"VP8 ", bytes(40)), size=0x7FFFFFFF),
+    "webp-lossy-of-zeros": lambda: riff((b"VP8 ", bytes(64))),
+    "avif-meta-beyond-end": lambda: ftyp(b"avif", b"mif1") + box(b"meta", bytes(64), size=1 << 30),
 }
-
-
-def _of(name: str) -> Maker:
-    type_, make = _REFUSED[name]
-    return lambda: refused(name, make(), f"{name}.{type_.extension}", type_.mime)
 
 
 def _endless_animation() -> Sample:
@@ -123,17 +116,16 @@ def _endless_animation() -> Sample:
     at = content.index(b"acTL")
     control = png_chunk(b"acTL", struct.pack(">II", 2**31 - 1, 0))
     changed = content[: at - 4] + control + content[at + 16 :]
-    return taken(media.PNG, "png-endless-animation", changed, size=(48, 32), frames=3, duration_ms=240)
+    return taken(media.PNG, changed, size=(48, 32), frames=3, duration_ms=240)
 
 
 def _webp_of_zeros() -> Sample:
     """A header of one pixel in order, and nothing behind it that could be decoded."""
     content = riff((b"VP8L", b"\x2f" + bytes(64)))
-    return taken(media.WEBP, "webp-of-zeros", content, size=(1, 1), frames=1)
+    return taken(media.WEBP, content, size=(1, 1), frames=1)
 
 
 TAKEN: dict[str, Maker] = {
     "png-endless-animation": _endless_animation,
     "webp-of-zeros": _webp_of_zeros,
 }
-MAKERS: dict[str, Maker] = {**{name: _of(name) for name in _REFUSED}, **TAKEN}

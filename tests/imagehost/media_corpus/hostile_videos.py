@@ -1,13 +1,10 @@
 """Videos that show nothing, would cost too much, or lie about themselves. All are refused."""
 
 import struct
-from collections.abc import Callable
 
-from imagehost import media
-from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import box, box_of, ebml, ebml_header, ftyp, without_box
 from tests.imagehost.media_corpus.real_videos import MOV, MP4, WEBM, recorded
-from tests.imagehost.media_corpus.sample import Maker, refused
+from tests.imagehost.media_corpus.sample import Content
 
 _SEGMENT, _TRACKS, _UNKNOWN = 0x18538067, 0x1654AE6B, b"\x01" + b"\xff" * 7
 _MP4 = ftyp(b"isom", b"isom", b"mp42")
@@ -69,46 +66,37 @@ def _webm_cut_before_clusters() -> bytes:
     return content[: content.index(b"\x1f\x43\xb6\x75")]
 
 
-_REFUSED: dict[str, tuple[MediaType, Callable[[], bytes]]] = {
+REFUSED: dict[str, Content] = {
     # nothing to see
-    "mp4-brand-alone": (media.MP4, lambda: _MP4),
-    "mp4-without-moov": (media.MP4, lambda: without_box(recorded(MP4), b"moov")),
-    "mp4-without-mdat": (media.MP4, _moov_alone),
-    "mp4-with-empty-moov": (media.MP4, lambda: _MP4 + box(b"moov") + box(b"mdat", bytes(100))),
-    "mp4-frames-of-zeros": (media.MP4, lambda: _overwritten(recorded(MP4), b"mdat")),
-    "mp4-moov-of-zeros": (media.MP4, lambda: _overwritten(recorded(MP4), b"moov")),
-    "mp4-unknown-codec": (media.MP4, lambda: _replaced(recorded(MP4), b"avc1\0", b"zzzz\0")),
-    "mov-without-moov": (media.MOV, lambda: without_box(recorded(MOV), b"moov")),
-    "mov-mdat-alone": (media.MOV, lambda: box(b"mdat", bytes(1000))),
-    "webm-header-alone": (media.WEBM, lambda: ebml_header(b"webm")),
-    "webm-empty-segment": (media.WEBM, _webm_of),
-    "webm-track-without-frames": (media.WEBM, lambda: _webm_of(_track(96, 64))),
-    "webm-cut-before-clusters": (media.WEBM, _webm_cut_before_clusters),
-    "webm-0x0": (media.WEBM, lambda: _webm_of_frame_size(0, 0)),
+    "mp4-brand-alone": lambda: _MP4,
+    "mp4-without-moov": lambda: without_box(recorded(MP4), b"moov"),
+    "mp4-without-mdat": _moov_alone,
+    "mp4-with-empty-moov": lambda: _MP4 + box(b"moov") + box(b"mdat", bytes(100)),
+    "mp4-frames-of-zeros": lambda: _overwritten(recorded(MP4), b"mdat"),
+    "mp4-moov-of-zeros": lambda: _overwritten(recorded(MP4), b"moov"),
+    "mp4-unknown-codec": lambda: _replaced(recorded(MP4), b"avc1\0", b"zzzz\0"),
+    "mov-without-moov": lambda: without_box(recorded(MOV), b"moov"),
+    "mov-mdat-alone": lambda: box(b"mdat", bytes(1000)),
+    "webm-header-alone": lambda: ebml_header(b"webm"),
+    "webm-empty-segment": _webm_of,
+    "webm-track-without-frames": lambda: _webm_of(_track(96, 64)),
+    "webm-cut-before-clusters": _webm_cut_before_clusters,
+    "webm-0x0": lambda: _webm_of_frame_size(0, 0),
     # bombs
-    "webm-bomb": (media.WEBM, lambda: _webm_of_frame_size(16_383, 16_383)),
-    "webm-bomb-by-track": (media.WEBM, lambda: _webm_of(_track(2**31 - 1, 2**31 - 1))),
-    "mp4-sample-count-bomb": (media.MP4, lambda: _with_sample_count(recorded(MP4), 2**32 - 1)),
-    "mp4-nested-boxes": (media.MP4, lambda: _deep_boxes(2000)),
+    "webm-bomb": lambda: _webm_of_frame_size(16_383, 16_383),
+    "webm-bomb-by-track": lambda: _webm_of(_track(2**31 - 1, 2**31 - 1)),
+    "mp4-sample-count-bomb": lambda: _with_sample_count(recorded(MP4), 2**32 - 1),
+    "mp4-nested-boxes": lambda: _deep_boxes(2000),
     # lies about lengths
-    "mp4-box-of-four-bytes": (media.MP4, lambda: _resized(recorded(MP4), b"moov", 4)),
-    "mp4-box-beyond-end": (media.MP4, lambda: _resized(recorded(MP4), b"moov", 2**31)),
-    "mp4-box-of-long-lie": (media.MP4, lambda: _MP4 + box(b"moov", struct.pack(">Q", 2**62), bytes(64), size=1)),
-    "mp4-brand-box-too-long": (media.MP4, lambda: box(b"ftyp", b"isom", bytes(8), size=2**31)),
-    "mp4-brand-box-too-short": (media.MP4, lambda: box(b"ftyp", b"isom", bytes(8), size=8) + bytes(32)),
-    "webm-header-beyond-end": (
-        media.WEBM,
-        lambda: ebml(0x1A45DFA3, ebml(0x4282, b"webm"), size=(1 << 56 | 2**40).to_bytes(8, "big")),
+    "mp4-box-of-four-bytes": lambda: _resized(recorded(MP4), b"moov", 4),
+    "mp4-box-beyond-end": lambda: _resized(recorded(MP4), b"moov", 2**31),
+    "mp4-box-of-long-lie": lambda: _MP4 + box(b"moov", struct.pack(">Q", 2**62), bytes(64), size=1),
+    "mp4-brand-box-too-long": lambda: box(b"ftyp", b"isom", bytes(8), size=2**31),
+    "mp4-brand-box-too-short": lambda: box(b"ftyp", b"isom", bytes(8), size=8) + bytes(32),
+    "webm-header-beyond-end": lambda: ebml(
+        0x1A45DFA3, ebml(0x4282, b"webm"), size=(1 << 56 | 2**40).to_bytes(8, "big")
     ),
-    "webm-header-of-unknown-length": (media.WEBM, lambda: ebml(0x1A45DFA3, ebml(0x4282, b"webm"), size=_UNKNOWN)),
+    "webm-header-of-unknown-length": lambda: ebml(0x1A45DFA3, ebml(0x4282, b"webm"), size=_UNKNOWN),
     # lies about the type
-    "webm-doc-type-webmx": (media.WEBM, lambda: _replaced(recorded(WEBM), b"\x42\x82\x84webm", b"\x42\x82\x84webx")),
+    "webm-doc-type-webmx": lambda: _replaced(recorded(WEBM), b"\x42\x82\x84webm", b"\x42\x82\x84webx"),
 }
-
-
-def _of(name: str) -> Maker:
-    type_, make = _REFUSED[name]
-    return lambda: refused(name, make(), f"{name}.{type_.extension}", type_.mime)
-
-
-MAKERS: dict[str, Maker] = {name: _of(name) for name in _REFUSED}

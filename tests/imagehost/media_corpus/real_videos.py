@@ -3,7 +3,6 @@
 import io
 import struct
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -16,7 +15,7 @@ from imagehost import media
 from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import box_of
 from tests.imagehost.media_corpus.real_images import encoded, from_image, of_brand, picture
-from tests.imagehost.media_corpus.sample import PLACE, Maker, taken
+from tests.imagehost.media_corpus.sample import PLACE, Content, Maker, taken
 
 SIZE = (96, 64)
 UPRIGHT = (64, 96)
@@ -154,32 +153,32 @@ _RECIPES: dict[str, tuple[MediaType, Recipe, dict[str, Any]]] = {
     "mp4-hevc": (media.MP4, Recipe("mp4", "libx265", tag="hvc1", tune=_QUIET), {}),
     "mp4-av1": (media.MP4, Recipe("mp4", "libsvtav1", tune=_AV1), {}),
     "mp4-mpeg4": (media.MP4, Recipe("mp4", "mpeg4"), {}),
-    "mp4-gps": (media.MP4, Recipe("mp4", "libx264", tune=_FAST, metadata=_LOCATION), {"has_gps": True}),
+    "mp4-gps": (media.MP4, Recipe("mp4", "libx264", tune=_FAST, metadata=_LOCATION), {}),
     "mov-h264": (media.MOV, MOV, {}),
     "mov-h264-pcm": (media.MOV, Recipe("mov", "libx264", sound="pcm_s16le", tune=_FAST), {}),
     "mov-prores": (media.MOV, Recipe("mov", "prores_ks", "yuv422p10le"), {}),
     "mov-mjpeg": (media.MOV, Recipe("mov", "mjpeg", "yuvj420p"), {}),
-    "mov-gps": (media.MOV, Recipe("mov", "libx264", tune=_FAST, metadata=_LOCATION), {"has_gps": True}),
+    "mov-gps": (media.MOV, Recipe("mov", "libx264", tune=_FAST, metadata=_LOCATION), {}),
     "webm-vp8": (media.WEBM, WEBM, {}),
     "webm-vp9": (media.WEBM, Recipe("webm", "libvpx-vp9", tune=_VPX), {}),
     "webm-vp9-opus": (media.WEBM, Recipe("webm", "libvpx-vp9", sound="libopus", tune=_VPX), {}),
     "webm-av1": (media.WEBM, Recipe("webm", "libsvtav1", tune=_AV1), {}),
     "webm-live": (media.WEBM, Recipe("webm", "libvpx", options={"live": "1"}, tune=_VPX), {"duration_ms": None}),
-    "webm-gps": (media.WEBM, Recipe("webm", "libvpx", tune=_VPX, metadata=_LOCATION), {"has_gps": True}),
+    "webm-gps": (media.WEBM, Recipe("webm", "libvpx", tune=_VPX, metadata=_LOCATION), {}),
 }
 
 
-def _video_sample(name: str, type_: MediaType, make: Callable[[], bytes], **facts: Any) -> Maker:
+def _video_sample(type_: MediaType, make: Content, **facts: Any) -> Maker:
     said = {"size": SIZE, "duration_ms": 1000, "duration_slack_ms": 200, **facts}
-    return lambda: taken(type_, name, make(), **said)
+    return lambda: taken(type_, make(), **said)
 
 
 def _of_recipe(name: str) -> Maker:
     type_, recipe, facts = _RECIPES[name]
-    return _video_sample(name, type_, lambda: recorded(recipe), **facts)
+    return _video_sample(type_, lambda: recorded(recipe), **facts)
 
 
-_MADE: dict[str, tuple[MediaType, Callable[[], bytes], dict[str, Any]]] = {
+_MADE: dict[str, tuple[MediaType, Content, dict[str, Any]]] = {
     "mp4-turned-right": (media.MP4, lambda: turned(recorded(MP4), quarter_turns=1), {"size": UPRIGHT}),
     "mp4-turned-over": (media.MP4, lambda: turned(recorded(MP4), quarter_turns=2), {}),
     "mp4-turned-left": (media.MP4, lambda: turned(recorded(MP4), quarter_turns=3), {"size": UPRIGHT}),
@@ -193,5 +192,5 @@ _MADE: dict[str, tuple[MediaType, Callable[[], bytes], dict[str, Any]]] = {
 
 MAKERS: dict[str, Maker] = {
     **{name: _of_recipe(name) for name in _RECIPES},
-    **{name: _video_sample(name, type_, make, **facts) for name, (type_, make, facts) in _MADE.items()},
+    **{name: _video_sample(type_, make, **facts) for name, (type_, make, facts) in _MADE.items()},
 }
