@@ -8,7 +8,6 @@ import pytest
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -18,8 +17,7 @@ from dashboard.models import AccessRequest
 from imagehost.models import Usage
 from lookup.models import Profile
 from oidc_provider.models import UsageCount
-from tests.dashboard.signing_in import browser_of
-from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
+from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, StaffFactory
 from tests.factories.dashboard import DeniedRequestFactory
 from tests.factories.lookup import AssetFactory, LinkFactory
 from tests.factories.oidc_provider import ApplicationFactory
@@ -28,16 +26,6 @@ from tests.support.browser import Browser
 
 HOME = "/dashboard/"
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def user(db: None) -> User:
-    return UserFactory(username="Ada")
-
-
-@pytest.fixture
-def browser(user: User) -> Browser:
-    return browser_of(user)
 
 
 def test_a_new_user_lands_here_and_reads_what_to_do(user: User) -> None:
@@ -154,7 +142,3 @@ def test_the_page_costs_the_same_however_much_there_is(browser: Browser, user: U
             browser.open(HOME)
         counts.append(len([query for query in captured if "django_session" not in query["sql"]]))
     assert counts == [11, 11]  # user, deletion of the account, and the 9 of `home_facts.of`
-
-
-def test_the_page_requires_a_login() -> None:
-    assert Client().get(HOME).headers["Location"] == f"/accounts/login/?next={HOME}"

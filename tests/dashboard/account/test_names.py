@@ -94,12 +94,6 @@ def test_the_form_takes_1_to_32_characters() -> None:
     assert list(names.values()) == [False, True, False]
 
 
-def test_a_refused_name_is_shown_with_its_reason(browser: Browser) -> None:
-    browser.open(USERNAME).submit(username="admin")
-    assert browser.errors() == ["This name is reserved."]
-    assert problems_of(browser.response) == []
-
-
 def test_a_username_changes_every_five_days(browser: Browser, user: User) -> None:
     users.rename(user=user, username="Lovelace", by=user)
     browser.open(USERNAME).submit(username="Byron")

@@ -41,15 +41,6 @@ def test_this_browser_is_marked_and_can_sign_itself_out(browser: Browser, user: 
     assert other.user() == user
 
 
-def test_all_others_are_signed_out_at_once(browser: Browser, user: User) -> None:
-    others = [browser_of(user), browser_of(user)]
-    browser.open(LIST)
-    (button,) = browser.page.xpath("//button[text()='Sign out all others']")
-    (form,) = button.iterancestors("form")
-    browser.client.post(LIST, dict(form.form_values()))
-    assert [each.user() for each in (browser, *others)] == [user, None, None]
-
-
 def test_a_session_of_another_user_cannot_be_ended(browser: Browser) -> None:
     other = UserFactory()
     theirs = browser_of(other)

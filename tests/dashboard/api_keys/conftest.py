@@ -17,21 +17,6 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def user(db: None) -> User:
-    from tests.factories.accounts import UserFactory
-
-    return UserFactory.create(username="Ada")
-
-
-@pytest.fixture
-def browser(user: User) -> Browser:
-    """Signed in as `user`, who typed the password just now."""
-    from tests.dashboard.signing_in import browser_of
-
-    return browser_of(user)
-
-
-@pytest.fixture
 def client(browser: Browser) -> Client:
     """The same person, without CSRF checks, for forms that a page would not send."""
     from django.test import Client

@@ -12,14 +12,6 @@ import pytest
 if TYPE_CHECKING:
     from accounts.models import User
     from oidc_provider.models import Application
-    from tests.support.browser import Browser
-
-
-@pytest.fixture
-def user(db: None) -> User:
-    from tests.factories.accounts import UserFactory
-
-    return UserFactory.create(username="Ada")
 
 
 @pytest.fixture
@@ -27,11 +19,3 @@ def app(user: User) -> Application:
     from tests.factories.oidc_provider import ApplicationFactory
 
     return ApplicationFactory.create(user=user, name="Ada's app", registered_scopes=["openid", "identify"])
-
-
-@pytest.fixture
-def browser(user: User) -> Browser:
-    """Signed in as `user` just now."""
-    from tests.dashboard.signing_in import browser_of
-
-    return browser_of(user)

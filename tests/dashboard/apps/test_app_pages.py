@@ -28,7 +28,6 @@ pytestmark = pytest.mark.django_db
 
 PAGES = ["", "settings/", "redirects/", "activity/", "reset-secret/", "revoke-tokens/", "delete/"]
 POSTED = ["settings/", "preview/", "redirects/", "reset-secret/", "revoke-tokens/", "delete/"]
-PERSONAL = ["/dashboard/apps/", "/dashboard/apps/new/", "/dashboard/apps/scopes/email/"]
 
 
 def test_every_page_is_sound_and_changes_nothing_by_being_read(browser: Browser, app: Application) -> None:
@@ -59,12 +58,6 @@ def test_an_app_of_another_user_does_not_exist(user: User) -> None:
     for page in POSTED:
         assert client.post(f"/dashboard/apps/{foreign.client_id}/{page}", data).status_code == 404, page
     assert Application.objects.values().get() == before
-
-
-def test_without_login_every_page_leads_to_it(client: Client) -> None:
-    for path in (*PERSONAL, *(f"/dashboard/apps/{'0' * 32}/{page}" for page in PAGES)):
-        answer = client.get(path)
-        assert (answer.status_code, answer.headers["Location"]) == (302, f"/accounts/login/?next={path}")
 
 
 def test_what_is_posted_alone_is_not_read(browser: Browser) -> None:

@@ -16,27 +16,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def user(db: None) -> User:
-    from tests.factories.accounts import UserFactory
-
-    return UserFactory.create(username="Ada", email="ada@example.org")
-
-
-@pytest.fixture
 def app(user: User) -> Application:
     from oidc_provider import signing
     from tests.factories.oidc_provider import ApplicationFactory
 
     signing.ensure_signing_key()
     return ApplicationFactory.create(user=user, name="Notebook")
-
-
-@pytest.fixture
-def browser(user: User) -> Browser:
-    """Signed in as `user` just now."""
-    from tests.dashboard.signing_in import browser_of
-
-    return browser_of(user)
 
 
 @pytest.fixture

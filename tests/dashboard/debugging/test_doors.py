@@ -47,13 +47,6 @@ def test_every_page_is_well_made(app: Application, browser: Browser, user: User,
         assert problems_of(response) == []
 
 
-def test_without_login_every_page_leads_to_it(app: Application) -> None:
-    for name in (*READ, *WRITTEN):
-        answer = Client().post(url_of(name, app)) if name in WRITTEN else Client().get(url_of(name, app))
-        assert answer.status_code == 302, name
-        assert answer["Location"].startswith("/accounts/login/?next=")
-
-
 def test_the_app_of_another_user_is_not_found(app: Application) -> None:
     other = Client()
     other.force_login(UserFactory())

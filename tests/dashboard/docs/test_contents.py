@@ -150,16 +150,6 @@ def test_every_oauth_error_is_explained_under_its_anchor() -> None:
         assert made.count(f' id="{row.anchor}"') == 1, row.anchor
 
 
-def test_every_code_of_the_protocol_is_explained() -> None:
-    codes = [
-        *("invalid_scope", "invalid_grant", "invalid_client", "unauthorized_client", "client_disabled"),
-        *("invalid_request", "unsupported_grant_type", "invalid_redirect", "unsupported_response_type"),
-        *("request_not_supported", "request_uri_not_supported", "access_denied", "login_required", "consent_required"),
-        *("invalid_token", "insufficient_scope"),
-    ]
-    assert [code for code in codes if f"### `{code}`" not in text_of("errors")] == []
-
-
 def test_every_field_of_discovery_is_explained() -> None:
     assert [name for name in document() if f"| `{name}` |" not in text_of("sign-in/discovery")] == []
 

@@ -16,13 +16,6 @@ __all__ = ["bucket_directory"]
 
 
 @pytest.fixture
-def user(db: None) -> User:
-    from tests.factories.accounts import UserFactory  # Django is ready by now
-
-    return UserFactory.create(username="Ada")
-
-
-@pytest.fixture
 def browser(client: Client, user: User) -> Client:
     client.force_login(user)
     return client

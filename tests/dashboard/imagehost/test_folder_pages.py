@@ -12,7 +12,6 @@ from django.test import Client
 from accounts.models import User
 from dashboard import versions
 from dashboard.forms.imagehost_folders import EditFolderForm, FolderForm
-from imagehost import folders
 from imagehost.models import Folder
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, messages_of, text_of
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
@@ -115,13 +114,6 @@ def test_both_forms_show_what_is_wrong(
         assert (answer.status_code, answer.context["form"].errors, problems_of(answer)) == (200, errors, [])
     folder.refresh_from_db()
     assert (folder.name, folder.is_public, Folder.objects.count()) == ("Shots", False, 2)
-
-
-def test_one_folder_too_many_is_a_form_error(browser: Client, user: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folders, "MAX_FOLDERS", 1)
-    FolderFactory(owner=user)
-    answer = browser.post(FOLDERS, VALUES)
-    assert answer.context["form"].errors == {"name": ["A user has at most 1 folders."]}
 
 
 def test_a_folder_is_renamed_and_its_password_set_changed_and_removed(browser: Client, user: User) -> None:

@@ -45,14 +45,6 @@ def test_keys_that_were_made_here_are_listed_with_their_last_use(browser: Client
     assert not last.endswith("Never")
 
 
-def test_each_key_leads_to_its_page_where_it_can_be_revoked(browser: Client, user: User) -> None:
-    browser.post(f"{UPLOADERS}curl/")
-    key = ApiKey.objects.get(owner=user)
-    [link] = page_of(browser.get(UPLOADERS)).xpath("//tbody//th/a")
-    assert (link.text_content(), link.get("href")) == (key.name, f"/dashboard/api-keys/{key.prefix}/")
-    assert f"/dashboard/api-keys/{key.prefix}/revoke/" in page_of(browser.get(link.get("href"))).xpath("//@href")
-
-
 def test_the_list_costs_the_same_for_one_key_and_for_ten(browser: Client, user: User) -> None:
     ApiKeyFactory(owner=user, name="curl 2026-01-02", permissions=ONLY_UPLOAD)
     asked = statements.names(lambda: browser.get(UPLOADERS))
@@ -68,30 +60,14 @@ def test_the_keys_of_a_whole_day_are_counted(browser: Client, user: User) -> Non
         assert browser.post(f"{UPLOADERS}curl/").status_code == status
 
 
-PAGES = [HOME, *(f"{HOME}{page}/" for page in ("folders", "folders/x", "folders/x/edit", "folders/x/delete"))]
-PAGES += [f"{HOME}{page}/" for page in ("rules", "rules/1/edit", "rules/1/delete", "uploaders", "files/delete")]
 ACTS = [f"{HOME}{act}/" for act in ("files/move", "files/choose", "files/x/favorite", "rules/1/move", "upload")]
 ACTS += [f"{UPLOADERS}{kind}/" for kind in ("sharex", "sharex-earlier", "flameshot", "curl")]
-
-
-@pytest.mark.parametrize("path", [*PAGES, *ACTS])
-def test_a_visitor_is_sent_to_the_login_page(client: Client, path: str) -> None:
-    for answer in (client.get(path), client.post(path)):
-        assert (answer.status_code, answer["Location"]) == (302, f"/accounts/login/?next={path}")
 
 
 def test_a_login_in_between_leads_back_to_a_page(browser: Client) -> None:
     for path in ACTS:
         answer = browser.get(path)
         assert (answer.status_code, answer["Location"]) in [(302, page) for page in (HOME, f"{HOME}rules/", UPLOADERS)]
-    assert not ApiKey.objects.exists()
-
-
-def test_a_form_without_its_token_does_nothing(user: User) -> None:
-    browser = Client(enforce_csrf_checks=True)
-    browser.force_login(user)
-    for path in [f"{HOME}folders/", f"{HOME}rules/", *ACTS]:
-        assert browser.post(path, {"name": "x"}).status_code == 403, path
     assert not ApiKey.objects.exists()
 
 

@@ -33,13 +33,6 @@ def store_directory(settings: Settings, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def user(db: None) -> User:
-    from tests.factories.accounts import UserFactory
-
-    return UserFactory.create(username="Ada")
-
-
-@pytest.fixture
 def profile(user: User) -> Profile:
     from tests.factories.lookup import main_profile
 

@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.models import AuditEvent, User
 from dashboard.forms import profile_labels
 from dashboard.forms.profile_settings import SettingsForm, field_name
-from lookup import document_checks, profiles, settings_schema
+from lookup import document_checks, profiles
 from lookup.models import Profile
 from lookup.settings_schema import FIELDS, KEYS, Field
 from lookup.values import Boolean, Color, FlatObject, Number, Text, TextList
@@ -99,14 +99,6 @@ def test_an_emptied_number_is_the_default(signed_in: Client, user: User, profile
     profiles.change(profile=profile, values={"settings": {"cardSettings": {"blur": 7}}}, by=user)
     signed_in.post(PAGE, filled(signed_in, PAGE, "version") | {"cardSettings.blur": ""})
     assert stored(profile) == {}
-
-
-@pytest.mark.parametrize("rule", [Boolean, Number, Color, Text, TextList, FlatObject])
-def test_a_single_setting_changes_alone(rule: type) -> None:
-    field = next(field for field in FIELDS if isinstance(field.rule, rule))
-    form = SettingsForm(typed(untouched_form(), field), profile=Profile())
-    assert form.is_valid(), form.errors
-    assert settings_schema.validated(form.chosen()) == {field.key: {field.name: other_value(field)[0]}}
 
 
 def test_values_that_the_form_cannot_show_stay_as_they_are_stored(

@@ -15,10 +15,9 @@ from dashboard import media
 from dashboard.forms.uploads import told
 from imagehost import probing
 from lookup.models import Asset
-from lookup.uploads import MIB, QUOTA, Kind
+from lookup.uploads import MIB, Kind
 from tests.dashboard.profile import sounds_and_fonts as made
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import AssetFactory
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import pieces
 from tests.imagehost.media_corpus.sample import PLACE
@@ -92,12 +91,6 @@ def test_a_picture_of_the_largest_size_is_taken(width: int, height: int, user: U
     assert stored(user, Kind.IMAGE, bilevel(width, height)).width == width
 
 
-@pytest.mark.parametrize(("kind", "most"), [(Kind.IMAGE, 10), (Kind.FONT, 2)])
-def test_a_file_that_is_too_large_is_refused_unread(kind: Kind, most: int, user: User) -> None:
-    sentence = refused(user, kind, bytes(most * MIB + MIB))
-    assert sentence == f"This file has {most + 1}.0 MiB; at most {most} MiB are allowed."
-
-
 @pytest.mark.parametrize("name", list(made.SOUNDS))
 def test_a_sound_is_taken_as_what_it_is(name: str, user: User) -> None:
     asset = stored(user, Kind.AUDIO, made.sound(name))
@@ -160,15 +153,6 @@ def test_a_font_is_taken_as_what_it_is(name: str, user: User) -> None:
 )
 def test_what_is_no_font_is_refused(content: bytes, user: User) -> None:
     assert "another type than WOFF2, WOFF, TTF or OTF." in refused(user, Kind.FONT, content)
-
-
-def test_an_upload_over_the_quota_is_refused_and_leaves_nothing(user: User, store_directory: Path) -> None:
-    full = AssetFactory.create(owner=user, size=QUOTA - 100)
-    sample = media_corpus.sample("png-rgb").content
-    with pytest.raises(ValidationError, match=r"may have 200 MiB together, and 0\.0 MiB are left"):
-        stored(user, Kind.IMAGE, sample)
-    assert list(Asset.objects.all()) == [full]
-    assert not list(store_directory.rglob("*.png"))
 
 
 def test_the_directory_for_incoming_files_is_left_empty(user: User, tmp_path: Path) -> None:

@@ -14,14 +14,12 @@ from lookup import content
 from lookup.models import (
     Asset,
     Audio,
-    Background,
     CustomBadge,
     GalleryItem,
     Link,
     Profile,
     Project,
     Section,
-    Widget,
 )
 from tests.dashboard.profile.editor import ROOT, Editor, picture, song
 from tests.factories.accounts import UserFactory
@@ -47,10 +45,7 @@ REFUSED: tuple[tuple[Any, dict[str, Any], str], ...] = (  # the row, what is typ
     (CustomBadge(), {"name": "", "image": picture}, "This field is required."),
     (CustomBadge(), {"name": "A"}, "Choose an image, or write an SVG."),
     (CustomBadge(), {"name": "A", "image": lambda: _file(bytes(2**21 + 1))}, "at most 2 MiB are allowed."),
-    (Widget(), {"platform": "", "type": "today", "identifier": "London"}, "This field is required."),
-    (Audio(), {"title": "A"}, "This field is required."),
     (Audio(), {"title": "A", "audio": song, "external_url": "mailto:a@b.example"}, "Enter a valid URL."),
-    (Background(), {"title": "A"}, "This field is required."),
     (Project(), {"title": "A", "url": "nowhere"}, "Enter a valid URL."),
     (Project(), {"title": "A", "tags": ",".join(map(str, range(21)))}, "Has 21 entries; at most 20 are allowed."),
     (Project(), {"title": "A", "tags": "a" * 41}, "Entry 1: Has 41 characters; at most 40 are allowed."),

@@ -46,12 +46,6 @@ def test_the_pages_are_well_made_and_a_get_changes_nothing(signed_in: Client, wi
     assert AuditEvent.objects.count() == audits
 
 
-def test_the_pages_require_a_login(client: Client, with_picture: None) -> None:
-    for page in ALL:
-        for response in (client.get(f"{HOME}{page}"), client.post(f"{HOME}{page}")):
-            assert response.headers["Location"] == f"/accounts/login/?next={HOME}{page}"
-
-
 def test_pages_about_the_user_exist_beside_the_main_profile_alone(signed_in: Client, user: User) -> None:
     other = ProfileFactory.create(user=user)
     AliasRowFactory.create(name__user=user, profile=other)

@@ -11,7 +11,6 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from dashboard.forms.profile_content.sections import AboutMeForm
 from lookup import section_entries
 from lookup.models import Game, Profile, Section
 from lookup.sections import MAX_ITEMS, SectionType
@@ -23,7 +22,6 @@ from tests.factories.lookup import (
     GameFactory,
     MediaTitleFactory,
     MusicItemFactory,
-    ProjectFactory,
     SectionFactory,
     WidgetFactory,
     main_profile,
@@ -90,20 +88,6 @@ def test_about_me_holds_text_widgets_and_skills(editor: Editor, profile: Profile
     [section] = editor.shown("sections")
     assert section["widgetIds"] == [three, one, two], "those that were there keep their order"
     assert section["skillsEnabled"] is False
-
-
-def test_a_widget_of_another_user_cannot_be_chosen(profile: Profile) -> None:
-    WidgetFactory(profile=profile)
-    other = WidgetFactory(profile=main_profile(UserFactory()))
-    form = AboutMeForm({"body": "A", "widgets": [other.pk]}, instance=Section(type="ABOUT_ME"), profile=profile)
-    assert "is not one of the available choices" in form.errors["widgets"][0]
-
-
-def test_chosen_projects_keep_their_order(editor: Editor, profile: Profile) -> None:
-    first, second = (ProjectFactory(profile=profile, title=title).pk for title in ("One", "Two"))
-    section = SectionFactory(profile=profile, type="PROJECTS", config={"projectIds": [second]})
-    editor.fill(f"{ROOT}/sections/{section.pk}/", projects=[first, second])
-    assert editor.shown("sections")[0]["projectIds"] == [second, first]
 
 
 def test_pictures_are_shown_in_the_chosen_gallery(editor: Editor, profile: Profile) -> None:

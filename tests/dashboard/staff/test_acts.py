@@ -64,8 +64,6 @@ def test_an_act_needs_its_right(sign_in: SignIn, act: Act) -> None:
         client.cookies = browser.client.cookies
         assert client.get(path).status_code == 403
         assert client.post(path, {"reason": "Because"}).status_code == 403
-    answer = Client().post(path, {"reason": "Because"})
-    assert answer.headers["Location"].startswith("/accounts/login/")
     if not act.name.endswith("-request"):  # the queue is closed to staff who may not answer
         assert f'href="{path}"' not in without.open(act.page(subject)).response.content.decode()
     assert not AuditEvent.objects.exists()
