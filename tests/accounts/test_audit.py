@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from django.db import transaction
 
 from accounts import audit, client_address
 from accounts.models import AuditEvent
@@ -51,16 +50,8 @@ def test_the_kind_of_actor_is_user_staff_or_system() -> None:
     assert (event.actor_id, event.actor_name, event.address) == (None, "", "")
 
 
-def test_an_event_goes_when_the_act_is_rolled_back() -> None:
-    user = UserFactory()
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
-        audit.record("thing:done", by=user, on=user)
-        raise ZeroDivisionError
-    assert AuditEvent.objects.count() == 0
-
-
 @pytest.mark.parametrize("by_row", [True, False])
-def test_an_event_cannot_be_changed(by_row: bool) -> None:
+def test_an_event_cannot_be_changed_or_deleted(by_row: bool) -> None:
     event = audit.record("thing:done", by=None, on=UserFactory())
     with pytest.raises(TypeError, match="never changed"):
         if by_row:
@@ -68,15 +59,9 @@ def test_an_event_cannot_be_changed(by_row: bool) -> None:
             event.save()
         else:
             AuditEvent.objects.update(verb="thing:undone")
-    assert AuditEvent.objects.get().verb == "thing:done"
-
-
-@pytest.mark.parametrize("by_row", [True, False])
-def test_an_event_cannot_be_deleted(by_row: bool) -> None:
-    event = audit.record("thing:done", by=None, on=UserFactory())
     with pytest.raises(TypeError, match="never deleted"):
         (event if by_row else AuditEvent.objects.all()).delete()
-    assert AuditEvent.objects.count() == 1
+    assert AuditEvent.objects.get().verb == "thing:done"
 
 
 def test_an_event_outlives_the_account_of_its_actor_and_keeps_its_name() -> None:

@@ -216,15 +216,6 @@ class TestCommand:
         assert JobRun.objects.get().last_error == ""
 
 
-@pytest.mark.embedded
-@pytest.mark.django_db(transaction=True)
-def test_4_runners_that_found_the_job_due_do_it_once() -> None:
-    jobs.plant([NAME])
-    seen, sweeps = JobRun.objects.get(), [Sweep() for _ in range(4)]
-    together(4, lambda number: run(sweeps[number], seen=seen))
-    assert sum(sweep.times for sweep in sweeps) == 1
-
-
 @pytest.mark.parametrize(
     ("error", "told"),
     [

@@ -50,13 +50,6 @@ def test_unlinking_forgets_it_and_a_second_time_does_nothing(user: User) -> None
     assert AuditEvent.objects.filter(object_id=user.pk, verb="linked_account:unlinked").count() == 1
 
 
-def test_an_account_of_somebody_else_is_refused(user: User) -> None:
-    other = LinkedAccountFactory(kind=CHAT)
-    with pytest.raises(ValidationError, match=linking.TAKEN):
-        linking.link(user=user, kind=CHAT, external_id=other.external_id, name="ada", by=user)
-    assert _linked(user) == []
-
-
 def test_whoever_loses_the_race_for_an_account_is_told_the_same(user: User, monkeypatch: Any) -> None:
     """Any: pytest's own. The other one links it between the check and the write."""
 

@@ -27,19 +27,7 @@ REFUSED = {
     "kelvin sign": "\u212aelvin",
     "zero-width space": "ada\u200b",
 }
-DOCUMENTED_RESERVED = [
-    "api",
-    "admin",
-    "accounts",
-    "dashboard",
-    "docs",
-    "static",
-    "media",
-    "login",
-    ".well-known",
-    ".",
-    "..",
-]
+DOCUMENTED_RESERVED = "api admin accounts dashboard docs static media login .well-known . ..".split()
 
 
 def names() -> list[tuple[str, str, str]]:

@@ -32,12 +32,6 @@ def test_a_password_is_stored_as_argon2id_with_production_strength(settings: Set
     assert not user.check_password(NEW_PASSWORD)
 
 
-def test_a_user_without_a_password_matches_none() -> None:
-    user = User.objects.create_user("Ada")
-    assert not user.has_usable_password()
-    assert not user.check_password("")
-
-
 def test_a_forgotten_password_is_replaced_through_the_link_in_the_mail(mailoutbox: list[EmailMessage]) -> None:
     user = UserFactory(username="Ada", email="ada@example.org")
     browser = Browser().open("/accounts/password/reset/").submit(email="ADA@example.org")

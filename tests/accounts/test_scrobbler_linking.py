@@ -20,7 +20,7 @@ from accounts.scrobbler import Refused
 from tests.accounts import linking_pages, scripted
 from tests.accounts.linking_pages import LINK_SCROBBLER, PAGE, SCROBBLER_CALLBACK, SITE, Answer, events, linked, said
 from tests.accounts.scripted import BROKEN, Scripted, of_json
-from tests.factories.accounts import LinkedAccountFactory, UserFactory
+from tests.factories.accounts import UserFactory
 
 pytestmark = pytest.mark.django_db
 SCROBBLER = LinkedAccount.Kind.SCROBBLER
@@ -95,14 +95,6 @@ def test_the_session_key_is_kept_nowhere(browser: Client) -> None:
     sessions = json.dumps([session.get_decoded() for session in Session.objects.all()])
     assert "a-session-key" not in sessions
     assert TOKEN not in sessions
-
-
-def test_the_signature_is_the_protocols() -> None:
-    """The example of https://www.last.fm/api/authspec, section 8, with values in the place of its x."""
-    call = {"token": "yyyyyy", "method": "auth.getSession", "api_key": "xxxxxxxxxx"}
-    text = "api_keyxxxxxxxxxxmethodauth.getSessiontokenyyyyyyilovecher"
-    expected = hashlib.md5(text.encode()).hexdigest()  # noqa: S324 - as the protocol demands
-    assert scrobbler.signature(call, "ilovecher") == expected
 
 
 @pytest.mark.parametrize(
@@ -192,13 +184,6 @@ def test_of_many_that_were_begun_the_last_five_count(browser: Client, user: User
     paths = [_begun(browser) for _ in range(6)]
     assert said(browser, browser.get(paths[0], {"token": TOKEN})) == TOO_LATE
     assert said(browser, browser.get(paths[1], {"token": TOKEN})).endswith("is linked.")
-
-
-def test_an_account_of_somebody_else_is_refused_and_nothing_is_lost(browser: Client, user: User) -> None:
-    LinkedAccountFactory(kind=SCROBBLER, external_id="adalistens", name="ADALISTENS")
-    linking.link(user=user, kind=SCROBBLER, external_id="earlier", name="Earlier", by=user)
-    assert said(browser, _link(browser)) == "This account is linked to another user."
-    assert linked(user) == [("SCROBBLER", "earlier", "Earlier", "")]
 
 
 def test_where_it_is_not_set_up_nothing_begins(browser: Client, user: User, settings: Settings) -> None:

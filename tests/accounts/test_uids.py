@@ -13,15 +13,6 @@ def test_the_first_user_has_uid_0_and_the_next_ones_follow() -> None:
 
 
 @pytest.mark.django_db
-def test_a_uid_that_a_rolled_back_sign_up_took_is_given_to_the_next_user() -> None:
-    User.objects.create_user("first")
-    with pytest.raises(ZeroDivisionError), transaction.atomic():
-        assert User.objects.create_user("second").uid == 1
-        raise ZeroDivisionError
-    assert User.objects.create_user("third").uid == 1
-
-
-@pytest.mark.django_db
 def test_saving_a_user_again_keeps_its_uid() -> None:
     user = User.objects.create_user("person")
     user.display_name = "Person"

@@ -46,25 +46,6 @@ def test_issue_api_key_for_a_person_to_read() -> None:
 REGISTER = ("register_app", "--owner", "ada", "--name", "My app", "--redirect", "https://a.example/cb")
 
 
-def test_register_app_prints_the_secret_once() -> None:
-    UserFactory(username="Ada", unlocked_scopes=["email"])
-    scopes = ("--scope", "openid", "identify", "--scope", "email")
-    answer = json.loads(run(*REGISTER, "--redirect", "com.example.app:/cb", *scopes, "--json"))
-    app = Application.objects.get()
-    assert app.check_secret(answer["client_secret"])
-    assert answer == {
-        "client_id": app.client_id,
-        "client_secret": answer["client_secret"],
-        "redirect_uris": ["https://a.example/cb", "com.example.app:/cb"],
-        "scopes": ["openid", "identify", "email"],
-    }
-
-
-def test_register_app_for_a_person_to_read() -> None:
-    UserFactory(username="Ada")
-    assert "scopes: openid identify\n" in run(*REGISTER, "--scope", "openid", "identify")
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -29,15 +29,8 @@ def test_a_request_without_the_header_gets_403_whatever_its_path(path: str) -> N
     assert Client().get(path, headers={HEADER: "192.0.2.1"}).status_code != 403
 
 
-@pytest.mark.parametrize("address", ["", "unknown", "192.0.2.1, 198.51.100.7"])
-def test_a_header_that_holds_no_single_address_gets_403(address: str) -> None:
-    response = Client().get("/healthz", headers={HEADER: address})
-    assert (response.status_code, response.json()) == (403, {"error": "errors.forbidden"})
-
-
-@pytest.mark.parametrize("other", ["X-Forwarded-For", "Forwarded"])
-def test_another_header_does_not_stand_in_for_it(other: str) -> None:
-    response = Client().get("/healthz", headers={other: "192.0.2.1"})
+def test_a_header_that_holds_no_single_address_gets_403() -> None:
+    response = Client().get("/healthz", headers={HEADER: "192.0.2.1, 198.51.100.7"})
     assert (response.status_code, response.json()) == (403, {"error": "errors.forbidden"})
 
 
@@ -46,11 +39,6 @@ def test_a_valid_session_does_not_stand_in_for_it() -> None:
     client = Client()
     client.force_login(UserFactory())
     assert client.get("/accounts/email/").json() == {"error": "errors.forbidden"}
-
-
-def test_without_an_edge_proxy_no_header_is_needed(settings: Settings) -> None:
-    settings.EDGE_CLIENT_ADDRESS_HEADER = ""
-    assert Client().get("/healthz").status_code == 200
 
 
 def test_the_address_is_forgotten_after_the_request() -> None:

@@ -91,9 +91,8 @@ def test_an_unknown_app_is_404(browser: Client, client_id: str) -> None:
     assert browser.get(f"/apps/{client_id}/logo.png").status_code == 404
 
 
-@pytest.mark.parametrize("path", [CONNECTED_APPS, f"{CONNECTED_APPS}{'0' * 32}/disconnect/"])
-def test_a_visitor_signs_in_first(client: Client, db: None, path: str) -> None:
-    answer = client.get(path)
+def test_a_visitor_signs_in_first(client: Client, app: App) -> None:
+    answer = client.post(_disconnect_path(app))
     assert (answer.status_code, answer["Location"].partition("?")[0]) == (302, "/accounts/login/")
 
 

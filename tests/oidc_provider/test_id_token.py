@@ -81,12 +81,11 @@ def test_each_scope_gives_its_claims_in_both_places(app: App, browser: Client, s
 @pytest.mark.embedded
 def test_the_claims_have_these_values_and_types(app: App, browser: Client, user: User) -> None:
     """The names need escaping in JSON and in HTML."""
+    chat_name = '"}\\é☃</script>'
     user.display_name = 'Ada ☃ "quoted" <b>'
     user.save()
     LinkedAccountFactory(user=user, kind=LinkedAccount.Kind.SCROBBLER, external_id="7", name="ada-fm")
-    LinkedAccountFactory(
-        user=user, kind=LinkedAccount.Kind.CHAT, external_id="80351110224678912", name='"}\\é☃</script>'
-    )
+    LinkedAccountFactory(user=user, kind=LinkedAccount.Kind.CHAT, external_id="80351110224678912", name=chat_name)
     claims = {
         "sub": user.pk,
         "uid": user.uid,

@@ -49,14 +49,6 @@ def test_an_unknown_page_is_a_page(client: Client) -> None:
     assert problems_of(response) == []
 
 
-@pytest.mark.parametrize("path", ["/api", "/api/", "/api/no-such-endpoint", "/api/user/extra/path"])
-def test_an_unknown_api_path_is_json(client: Client, path: str) -> None:
-    response = client.get(path)
-
-    assert response.status_code == 404
-    assert response.json() == {"error": "errors.notFound"}
-
-
 @pytest.mark.django_db
 def test_a_form_without_its_token_changes_nothing() -> None:
     response = Client(enforce_csrf_checks=True).post("/accounts/login/", {"login": "a", "password": "b"})

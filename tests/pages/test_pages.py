@@ -133,13 +133,6 @@ def test_recovery_codes_keep_the_rules(signed_in: Client) -> None:
         assert problems_of(signed_in.get(path)) == []
 
 
-def test_the_sign_out_button_is_a_form(signed_in: Client) -> None:
-    page = page_of(signed_in.get("/accounts/sessions/"))
-
-    (form,) = [form for form in page.forms if form.action == "/accounts/logout/"]
-    assert form.method == "POST"
-
-
 def test_a_mail_names_the_site_and_shows_the_code(client: Client, db: None, mailoutbox: list[EmailMessage]) -> None:
     client.post("/accounts/signup/", {"email": "new@example.org", "username": "Newcomer", "password1": "long enough 9"})
 

@@ -92,10 +92,3 @@ def test_an_authorization_error_shows_its_code(return_url: str) -> None:
     assert "Go back to Tidepool and start again" in words_of(page)
     assert "Error code: invalid_request" in words_of(page)
     assert page.xpath("//main//a/@href") == ([return_url] if return_url else [])
-
-
-def test_an_app_cannot_end_the_session(user: User) -> None:
-    page = rendered("oidc_provider/end_session.html", {"user": user})
-
-    (form,) = page.forms
-    assert (form.method, form.action) == ("POST", "/accounts/logout/")
