@@ -18,11 +18,6 @@ NOON = int(datetime(2026, 3, 1, 12, 0, tzinfo=UTC).timestamp())
 pytestmark = pytest.mark.django_db
 
 
-def test_nobody_was_seen() -> None:
-    last_online.keep({})
-    assert last_online.all_of() == {}
-
-
 def test_the_later_of_two_moments_stays_whatever_their_order() -> None:
     last_online.keep({ADA: NOON, BEA: NOON, CYD: 0})
     last_online.keep({ADA: NOON + 1, BEA: NOON - 1, CYD: 0})

@@ -48,15 +48,6 @@ def test_as_long_as_it_is_renewed_nobody_else_gets_it(clock: time_machine.Travel
     assert holds(first, second) == [True, False]
 
 
-def test_taking_what_one_holds_renews_it(clock: time_machine.Traveller) -> None:
-    first, second = Lease(), Lease()
-    first.take()
-    clock.shift(4)
-    assert first.take() is True
-    clock.shift(4)
-    assert second.take() is False
-
-
 @pytest.mark.parametrize(("seconds", "is_free"), [(4.99, False), (5, True)])
 def test_what_a_killed_worker_held_is_free_after_its_time(
     clock: time_machine.Traveller, seconds: float, is_free: bool
@@ -95,15 +86,6 @@ def test_given_back_it_is_free_at_once(clock: time_machine.Traveller) -> None:
     assert [first.renew(), second.renew()] == [False, True]
 
 
-def test_giving_back_what_another_one_took_takes_nothing_from_that_one(clock: time_machine.Traveller) -> None:
-    first, second = Lease(), Lease()
-    first.take()
-    clock.shift(6)
-    second.take()
-    first.release()
-    assert [second.renew(), Lease().take()] == [True, False]
-
-
 def test_the_holder_trusts_itself_for_less_than_the_lease_lasts() -> None:
     lease = Lease()
     begun = time.monotonic()
@@ -139,17 +121,6 @@ def test_a_database_that_is_slow_costs_the_holder_that_time(
 
 @pytest.mark.django_db(transaction=True)
 class TestOutage:
-    def test_a_database_that_fails_is_no_lease_and_is_logged(self, caplog: pytest.LogCaptureFixture) -> None:
-        lease = Lease()
-        with databases.table_missing("accounts_jobrun"):
-            assert [lease.take(), lease.renew()] == [False, False]
-            lease.release()
-        assert holds(lease) == [False]
-        assert [message.split(":")[0] for message in caplog.messages] == [
-            "The lease of the presence worker is uncertain"
-        ]
-        assert lease.take() is True
-
     def test_an_outage_is_told_once_and_so_is_its_end(self, caplog: pytest.LogCaptureFixture) -> None:
         lease = Lease()
         lease.take()

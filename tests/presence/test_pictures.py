@@ -66,12 +66,6 @@ def test_a_member_of_any_shape_harms_nobody(linked: LinkedAccount, member: dict[
     assert now(other) == ("bea", f"/avatars/{BEA}/0f.png")
 
 
-def test_an_account_of_another_kind_is_another_account() -> None:
-    scrobbler = LinkedAccountFactory(kind=LinkedAccount.Kind.SCROBBLER, external_id=str(ADA), name="ada")
-    pictures.follow({ADA: member(username="ada_l", avatar="0f")}, {ADA})
-    assert now(scrobbler) == ("ada", "")
-
-
 def test_members_whom_nobody_linked_cost_one_query() -> None:
     changed = {ADA + number: member(username="somebody") for number in range(200)}
     assert statements.names(lambda: pictures.follow(changed, set(changed))) == ["SELECT accounts_linkedaccount"]

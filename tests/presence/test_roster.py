@@ -67,16 +67,6 @@ class TestRecords:
         assert json.loads(text) == json.loads(read.to_text())
         assert read.last_online == 2000
 
-    @pytest.mark.parametrize("text", ["\0", "\ud800", "é漢🙂", "x" * 100_000])
-    def test_any_text_survives(self, roster: Roster, text: str) -> None:
-        live(roster, "GUILD_MEMBER_UPDATE", member(ADA, nick=text))
-        read = record(roster, ADA)
-        assert read is not None
-        assert read.member == member(ADA, nick=text)
-
-    def test_nobody_unknown_has_a_record(self, roster: Roster) -> None:
-        assert record(roster, 5) is None
-
 
 class TestLiveEvents:
     def test_a_presence_replaces_the_one_before(self, roster: Roster) -> None:
@@ -104,13 +94,11 @@ class TestLiveEvents:
         assert record(roster, ADA) == Record({"user": user, "nick": "Ada"}, ONLINE, 7, 2000.0, None)
         assert (roster.changes.updated, roster.changes.renamed, roster.changes.redrawn) == ({ADA}, set(), {ADA})
 
-    def test_a_new_name_is_no_new_picture(self, roster: Roster) -> None:
+    def test_a_new_name_or_nick_is_no_new_picture(self, roster: Roster) -> None:
         live(roster, "GUILD_MEMBER_UPDATE", {"user": {"id": str(ADA), "username": "ada_l"}})
-        assert (roster.changes.renamed, roster.changes.redrawn) == ({ADA}, set())
-
-    def test_a_new_nick_is_no_new_picture(self, roster: Roster) -> None:
-        live(roster, "GUILD_MEMBER_UPDATE", member(ADA, nick="Ada"))
-        assert (roster.changes.updated, roster.changes.redrawn) == ({ADA}, set())
+        live(roster, "GUILD_MEMBER_UPDATE", member(BOB, nick="Bob"))
+        changes = roster.changes
+        assert (changes.updated, changes.renamed, changes.redrawn) == ({ADA, BOB}, {ADA}, set())
 
     def test_who_joins_is_told_of_once_the_presence_is_known(self, roster: Roster) -> None:
         live(roster, "GUILD_MEMBER_ADD", {"guild_id": str(GUILD), **member(5)})
@@ -128,6 +116,7 @@ class TestLiveEvents:
 class TestLastOnline:
     def test_going_offline_is_noted(self, roster: Roster) -> None:
         live(roster, "PRESENCE_UPDATE", row(ADA, OFFLINE), 2000.9)
+        live(roster, "PRESENCE_UPDATE", row(BOB, OFFLINE), 2000.9)  # who was offline before
         assert roster.changes.offline_at == {ADA: 2000}
 
     def test_it_is_kept_while_online(self, roster: Roster) -> None:
@@ -139,15 +128,6 @@ class TestLastOnline:
         live(roster, "PRESENCE_UPDATE", row(ADA, OFFLINE), 2000.0)
         live(roster, "GUILD_MEMBER_REMOVE", {"user": {"id": str(ADA)}}, 2001.0)
         assert (roster.changes.offline_at, roster.changes.departed) == ({}, {ADA})
-
-    def test_staying_offline_is_no_news(self, roster: Roster) -> None:
-        live(roster, "PRESENCE_UPDATE", row(BOB, OFFLINE), 2000.0)
-        assert roster.changes.offline_at == {}
-
-    def test_who_went_offline_in_a_gap_did_so_at_its_beginning(self, roster: Roster) -> None:
-        roster.open_epoch(1500.7)
-        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=9000.0)
-        assert roster.changes.offline_at == {ADA: 1500}
 
     def test_in_the_daily_reconcile_now_is_the_moment(self, roster: Roster) -> None:
         roster.open_epoch(None)
@@ -161,31 +141,6 @@ class TestReconciles:
         roster.take_chunk(chunk(member(BOB)), asked=None, now=3000.0)
         roster.close_epoch()
         assert (list(roster.members), roster.changes.dirty, roster.changes.left) == ([BOB], {ADA}, set())
-
-    def test_who_joins_meanwhile_stays(self, roster: Roster) -> None:
-        roster.open_epoch(None)
-        live(roster, "GUILD_MEMBER_ADD", {"guild_id": str(GUILD), **member(5)})
-        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=3000.0)
-        roster.close_epoch()
-        assert set(roster.members) == {ADA, BOB, 5}
-
-    def test_a_late_chunk_brings_nobody_back(self, roster: Roster) -> None:
-        roster.open_epoch(None)
-        live(roster, "GUILD_MEMBER_REMOVE", {"guild_id": str(GUILD), "user": {"id": str(ADA)}})
-        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=3000.0)
-        roster.close_epoch()
-        assert set(roster.members) == {BOB}
-
-    def test_a_late_chunk_undoes_no_live_event(self, roster: Roster) -> None:
-        roster.open_epoch(None)
-        live(roster, "PRESENCE_UPDATE", row(BOB, ONLINE))
-        live(roster, "GUILD_MEMBER_UPDATE", member(BOB, nick="Bob"))
-        roster.take_chunk(chunk(member(ADA), member(BOB)), asked=None, now=3000.0)
-        assert record(roster, BOB) == Record(member(BOB, nick="Bob"), ONLINE, 7, 3000.0, None)
-
-    def test_who_is_looked_up_and_not_found_has_left(self, roster: Roster) -> None:
-        roster.take_chunk(chunk(not_found=[str(ADA), "5", None]), asked=roster.next_order(), now=3000.0)
-        assert set(roster.members) == {BOB}
 
 
 BAD_PRESENCES: list[Json] = [
@@ -222,16 +177,6 @@ class TestBadPayloads:
         roster.take_chunk(chunk(member(ADA), presences=[row(ADA, presence)]), asked=roster.next_order(), now=2000.0)
         assert record(roster, ADA) == Record(member(ADA), good, 7, 2000.0, None)
         assert dict(roster.bad) == {"presence in a chunk": 1}
-
-    @pytest.mark.parametrize("presence", BAD_PRESENCES)
-    @pytest.mark.parametrize("is_full", [True, False])
-    def test_a_bad_presence_in_a_chunk_settles_a_new_member(self, presence: Json, *, is_full: bool) -> None:
-        good = {"status": "online"} if presence.get("status") == "online" else {}
-        roster = Roster(GUILD)
-        roster.open_epoch(None)
-        asked = None if is_full else roster.next_order()
-        roster.take_chunk(chunk(member(ADA), presences=[row(ADA, presence)]), asked=asked, now=2000.0)
-        assert record(roster, ADA) == Record(member(ADA), good, 7, 2000.0, None)
 
     @pytest.mark.parametrize("user", BAD_USERS)
     @pytest.mark.parametrize(

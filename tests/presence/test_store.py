@@ -72,14 +72,6 @@ class TestGlance:
         store.drop_miss(ADA)
         assert store.glance(ADA) == NOTHING
 
-    @pytest.mark.parametrize(
-        "profile", [Profile(None, (), NOON, is_failure=True), Profile("", ("",), 0.5, is_failure=False)]
-    )
-    def test_profiles_come_back_as_they_were(self, store: PresenceStore, profile: Profile) -> None:
-        store.keep_profile(ADA, profile)
-        store.keep_banner(ADA, Banner(None, NOON))
-        assert (store.glance(ADA).profile, store.glance(ADA).banner) == (profile, Banner(None, NOON))
-
 
 class TestGenerations:
     def test_a_record_of_an_older_generation_counts_as_absent(self, store: PresenceStore) -> None:
@@ -166,29 +158,6 @@ class TestFlush:
         store.write({ADA: newer.to_text()}, [BEA, BEA + 100])
         assert store.records([ADA, BEA, CYD]) == {ADA: newer, CYD: record(CYD)}
 
-    def test_more_than_one_batch_is_written_read_and_deleted_whole(self, store: PresenceStore) -> None:
-        ids = range(ADA, ADA + 2_500)
-        store.write({chat_id: record(chat_id).to_text() for chat_id in ids}, [])
-        assert store.records(ids) == {chat_id: record(chat_id) for chat_id in ids}
-        store.write({}, ids)
-        assert store.records(ids) == {}
-
-
-STRANGE: dict[str, Any] = {  # Any: what the platform may send
-    "a NUL, half a pair, quotes": {"nick": "\x00 \ud800 \udc00\ud83d ' \" \\ %s"},
-    "numbers": {"a": 2**64, "b": -(10**300), "c": 1.5e300, "d": True},
-    "nested": {"a": [[[[{"b": [{}]}]]]]},
-    "empty keys": {"": {"": ""}},
-}
-
-
-@pytest.mark.parametrize("member", STRANGE.values(), ids=STRANGE.keys())
-def test_what_the_platform_sends_comes_back_from_the_store(store: PresenceStore, member: Any) -> None:
-    """Any: as above."""
-    kept = record(member=member, presence=member)
-    store.write({ADA: kept.to_text()}, [])
-    assert store.records([ADA]) == {ADA: kept}
-
 
 @pytest.mark.parametrize(
     ("write", "key", "lifetime"),
@@ -210,12 +179,6 @@ def test_each_thing_is_kept_for_its_time(
     """Any: pytest's own."""
     write(store)
     assert seconds_left(cache, key) == (lifetime and pytest.approx(lifetime, abs=20))
-
-
-def test_what_the_worker_tells_of_itself_is_kept(store: PresenceStore) -> None:
-    for stats in ({"a": {"b": [1.5, None]}}, {}):
-        store.keep_stats(stats)
-        assert store.stats() == stats
 
 
 class TestDamage:

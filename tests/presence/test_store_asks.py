@@ -36,11 +36,6 @@ def clock() -> Iterator[time_machine.Traveller]:
         yield clock
 
 
-def test_where_nobody_asked_there_is_nothing(store: PresenceStore) -> None:
-    assert store.asked(0) == ([], 0)
-    assert store.asked(17) == ([], 17)
-
-
 def test_what_was_asked_is_told_once_in_its_order(store: PresenceStore) -> None:
     for chat_id in (CYD, ADA, CYD, BEA, ADA):
         store.ask(chat_id)
@@ -49,11 +44,6 @@ def test_what_was_asked_is_told_once_in_its_order(store: PresenceStore) -> None:
     assert store.asked(position) == ([], position)
     store.ask(BEA + 100)
     assert store.asked(position) == ([BEA + 100], position + 1)
-
-
-def test_another_worker_reads_the_same(store: PresenceStore, cache: BaseCache) -> None:
-    store.ask(ADA)
-    assert PresenceStore(cache).asked(0) == store.asked(0) == ([ADA], store.asked(0)[1])
 
 
 def test_an_id_is_asked_for_again_after_its_pause_and_forgotten_after_a_minute(

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from presence import members, watching
+from presence import watching
 from presence.store import Banner, Glance, PresenceStore, StoreUnavailable
 from presence.watching import Hub, Watch
 from tests.presence import lookups
@@ -87,24 +87,6 @@ def test_all_streams_are_told_by_one_round_trip_and_only_of_changes(hub: Hub, st
     _look(hub, counting)
     assert counting.asked == [[ADA, BEN]] * 4
     assert [first.statuses, second.statuses, ben.statuses] == [["online", "idle"], ["online", "idle"], ["idle"]]
-    assert first.told[0] == ("presence", lookups_body(store))
-
-
-def lookups_body(store: PresenceStore) -> Any:
-    """What the lookup answers for a member who is online. Any: a JSON value."""
-    lookups.tell(store)
-    shown = members.shown(ADA, store.glance(ADA), timezone.now())
-    return json.loads(watching.of_presence(shown).body)
-
-
-@pytest.mark.django_db
-def test_who_has_left_hears_nothing(hub: Hub, store: PresenceStore) -> None:
-    lookups.tell(store)
-    stays, leaves = Listener(hub, ADA), Listener(hub, ADA)
-    hub.leave(leaves.watch)
-    hub.leave(leaves.watch)
-    _look(hub, store)
-    assert (stays.statuses, leaves.told) == (["online"], [])
 
 
 @pytest.mark.django_db
@@ -154,16 +136,6 @@ def test_a_record_that_goes_is_a_member_who_left_while_the_feed_is_true(hub: Hub
     lookups.alive(store)
     _look(hub, store)
     assert listener.told[1:] == [("unavailable", UNAVAILABLE[1]), ("gone", NOT_MEMBER[1])]
-
-
-@pytest.mark.django_db
-def test_a_record_that_a_later_dump_lacks_proves_nothing_and_is_asked_for(hub: Hub, store: PresenceStore) -> None:
-    lookups.tell(store)
-    listener = Listener(hub, ADA)
-    store.set_complete(2)
-    store.stamp(timezone.now().timestamp(), generation=2)
-    _look(hub, store)
-    assert (listener.told[-1], store.asked(0)[0]) == (("unavailable", UNAVAILABLE[1]), [ADA])
 
 
 @pytest.mark.django_db

@@ -93,7 +93,27 @@ EVERYTHING: Json = {
         "gifting",
     ],
 }
-SHOWN_CUSTOM = {
+BADGES = {
+    "premium": "Premium",
+    "staff": "Staff",
+    "partner": "Partner",
+    "moderator": "Moderator",
+    "events": "Event Host",
+    "bravery": "Bravery",
+    "brilliance": "Brilliance",
+    "balance": "Balance",
+    "bughunter1": "Bug Hunter",
+    "bughunter2": "Bug Hunter, Level 2",
+    "developer": "Developer",
+    "earlysupporter": "Early Supporter",
+    "boosted": "Server Booster",
+    "legacy": "Legacy Username",
+    "quest": "Quest Completed",
+    "leaf": "Leaf",
+    "orb": "Orb",
+    "gifting": "Gifting",
+}
+SHOWN_CUSTOM: Json = {
     "name": "",
     "type": 4,
     "state": "Reading",
@@ -111,7 +131,7 @@ SHOWN_GAME = {
     "emoji": None,
     "image": "https://cdn.example/app-assets/383226320970055681/383226320970055682.png",
 }
-SHOWN_MUSIC = {
+SHOWN_MUSIC: Json = {
     "name": "Spotify",
     "type": 2,
     "state": "Ada; Grace",
@@ -137,24 +157,7 @@ SHOWN_EVERYTHING: Json = {
     "activity": SHOWN_MUSIC,
     "activities": [SHOWN_CUSTOM, SHOWN_GAME, SHOWN_MUSIC],
     "badges": {
-        "premium": {"name": "Premium", "url": "https://assets.example/badges/chat/premium.svg"},
-        "staff": {"name": "Staff", "url": "https://assets.example/badges/chat/staff.svg"},
-        "partner": {"name": "Partner", "url": "https://assets.example/badges/chat/partner.svg"},
-        "moderator": {"name": "Moderator", "url": "https://assets.example/badges/chat/moderator.svg"},
-        "events": {"name": "Event Host", "url": "https://assets.example/badges/chat/events.svg"},
-        "bravery": {"name": "Bravery", "url": "https://assets.example/badges/chat/bravery.svg"},
-        "brilliance": {"name": "Brilliance", "url": "https://assets.example/badges/chat/brilliance.svg"},
-        "balance": {"name": "Balance", "url": "https://assets.example/badges/chat/balance.svg"},
-        "bughunter1": {"name": "Bug Hunter", "url": "https://assets.example/badges/chat/bughunter1.svg"},
-        "bughunter2": {"name": "Bug Hunter, Level 2", "url": "https://assets.example/badges/chat/bughunter2.svg"},
-        "developer": {"name": "Developer", "url": "https://assets.example/badges/chat/developer.svg"},
-        "earlysupporter": {"name": "Early Supporter", "url": "https://assets.example/badges/chat/earlysupporter.svg"},
-        "boosted": {"name": "Server Booster", "url": "https://assets.example/badges/chat/boosted.svg"},
-        "legacy": {"name": "Legacy Username", "url": "https://assets.example/badges/chat/legacy.svg"},
-        "quest": {"name": "Quest Completed", "url": "https://assets.example/badges/chat/quest.svg"},
-        "leaf": {"name": "Leaf", "url": "https://assets.example/badges/chat/leaf.svg"},
-        "orb": {"name": "Orb", "url": "https://assets.example/badges/chat/orb.svg"},
-        "gifting": {"name": "Gifting", "url": "https://assets.example/badges/chat/gifting.svg"},
+        key: {"name": name, "url": f"https://assets.example/badges/chat/{key}.svg"} for key, name in BADGES.items()
     },
     "status": {"status": "dnd", "url": "https://assets.example/status/dnd.png"},
     "last_online": 1767225600,
