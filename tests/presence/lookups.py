@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from django.conf import settings
-from django.test import Client, override_settings
+from django.test import Client
 from django.utils import timezone
 
 from accounts.models import Permission
@@ -70,13 +69,6 @@ def tell(
     record = Record(PLAIN if member is None else member, presence, 1, touched_at, last_online)
     store.write({chat_id: record.to_text()}, ())
     alive(store)
-
-
-@contextmanager
-def without_limits() -> Iterator[None]:
-    """For tests that ask more often in a minute than anybody may."""
-    with override_settings(RATE_LIMITS_ENABLED=False):
-        yield
 
 
 def commands(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list[str]:

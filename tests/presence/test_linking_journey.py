@@ -58,7 +58,7 @@ NOTHING: dict[str, Any] = {
 
 @pytest.fixture
 def platform(simulator: Simulator, settings: Settings) -> Simulator:
-    """Ada and somebody without a picture are members."""
+    """Ada is a member."""
     settings.CHAT_CDN_URL = "https://cdn.chat.example"
     settings.RATE_LIMITS_ENABLED = False
     settings.CHAT = replace(
@@ -75,7 +75,6 @@ def platform(simulator: Simulator, settings: Settings) -> Simulator:
         authorize_url=f"{simulator.url}/scrobbler/auth/",
     )
     simulator.add_member(ID, user={"username": "ada", "avatar": HASH})
-    simulator.add_account("9" * 18, username="plain")
     return simulator
 
 
@@ -113,33 +112,6 @@ def test_what_is_linked_is_known_everywhere_until_it_is_unlinked(person: Person)
         ("linked_account:unlinked", "CHAT", "Ada"),
         ("linked_account:unlinked", "SCROBBLER", "Ada"),
     ]
-
-
-@pytest.mark.parametrize(("path", "name"), [(LINK_CHAT, "chat platform"), (LINK_SCROBBLER, "music scrobbler")])
-def test_who_refuses_there_has_linked_nothing(person: Person, path: str, name: str) -> None:
-    answer = outside_pages.link(person.browser, path, "refuse")
-    assert said(person.browser, answer) == f"You did not allow it at the {name}. Nothing was changed."
-    assert person.everywhere() == NOTHING
-
-
-@pytest.mark.parametrize(("path", "name"), [(LINK_CHAT, "chat platform"), (LINK_SCROBBLER, "music scrobbler")])
-def test_a_platform_that_goes_down_in_between_is_said(
-    person: Person, platform: Simulator, path: str, name: str
-) -> None:
-    platform.rest_is_down = True
-    answer = outside_pages.link(person.browser, path)
-    assert said(person.browser, answer).startswith(f"The {name} does not answer as it should")
-    platform.rest_is_down = False
-    assert said(person.browser, outside_pages.link(person.browser, path)).endswith("is linked.")
-
-
-def test_another_person_cannot_take_the_account(person: Person) -> None:
-    outside_pages.link(person.browser, LINK_CHAT, member=ID)
-    other = UserFactory()
-    browser = linking_pages.signed_in(other)
-    answer = outside_pages.link(browser, LINK_CHAT, member=ID)
-    assert said(browser, answer) == "This account is linked to another user."
-    assert (linked(other), [row[1] for row in linked(person.user)]) == ([], [ID])
 
 
 def test_a_code_that_somebody_else_brings_along_is_not_exchanged(person: Person, platform: Simulator) -> None:

@@ -59,9 +59,12 @@ def test_the_list_is_read_and_searched(browser: Client) -> None:
     assert not site.is_registered(StoreEntry)
 
 
-def test_without_a_feed_the_page_says_what_to_look_for(browser: Client) -> None:
+def test_without_a_feed_the_page_says_what_to_look_for(browser: Client, settings: Any) -> None:
     assert told(browser) == ("There is no live presence", {})
     assert "run_presence_gateway" in browser.get(LIVE).content.decode()
+    settings.CHAT = replace(settings.CHAT, guild_id="")
+    assert told(browser) == ("There is no live presence", {})
+    assert "CHAT_GUILD_ID" in browser.get(LIVE).content.decode()
 
 
 def test_a_live_feed_tells_about_itself(browser: Client, store: PresenceStore, time_machine: Any) -> None:
@@ -109,12 +112,6 @@ def test_a_store_that_does_not_answer_is_said(browser: Client, settings: Any) ->
     closed = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {**settings.CACHES, "presence": closed}
     assert told(browser) == ("The presence store does not answer", {})
-
-
-def test_a_service_without_a_chat_server_needs_no_feed(browser: Client, settings: Any) -> None:
-    settings.CHAT = replace(settings.CHAT, guild_id="")
-    assert told(browser) == ("There is no live presence", {})
-    assert "CHAT_GUILD_ID" in browser.get(LIVE).content.decode()
 
 
 @pytest.mark.parametrize("value", [1e300, -1, [1, {"a": None}], "<script>"])

@@ -21,7 +21,6 @@ from tests.presence.card_people import (
     CARD,
     CHAT_CDN,
     CHAT_ID,
-    CUSTOM,
     GAME,
     HASH,
     MEMBER,
@@ -111,12 +110,6 @@ def test_an_activity_is_said_as_a_sentence(store: PresenceStore, activity: dict[
     assert text(card().xpath(".//*[@class='presence__doing']")[0]) == said
 
 
-def test_a_custom_status_is_said_once(store: PresenceStore) -> None:
-    linked()
-    say(store, presence={"activities": [CUSTOM]})
-    assert words() == "Ada of the harbour Server tag: PINE Offline 🫖 Kettle is on"
-
-
 @pytest.mark.parametrize(
     ("member", "name"),
     [
@@ -180,23 +173,10 @@ def test_a_profile_that_mirrors_its_picture_shows_those_of_its_cdn_and_of_no_oth
     assert {image.get("referrerpolicy") for image in found.xpath(f".//img[starts-with(@src, '{CHAT_CDN}')]")} == {
         "no-referrer"
     }
+    change(ada, settings={"presenceSettings": {"decoration": False}})
+    assert not card().xpath(".//img[contains(@src, 'avatar-decoration')]")
     say(store, presence={"activities": [MUSIC]})
     assert "i.scdn.co" not in Client().get("/ada").content.decode()
-
-
-@pytest.mark.parametrize(
-    ("wanted", "kept"),
-    [
-        ({"decoration": False}, ["avatars", "app-assets"]),
-        ({"image": False}, []),
-    ],
-)
-def test_the_owner_hides_pictures(store: PresenceStore, wanted: dict[str, Any], kept: list[str]) -> None:
-    ada = linked()
-    change(ada, settings={"avatarSettings": {"mirrorChat": True}, "presenceSettings": wanted})
-    say(store, presence={"activities": [GAME]})
-    sources = card().xpath(f".//img/@src[starts-with(., '{CHAT_CDN}')]")
-    assert [source.split("/")[3] for source in sources] == kept
 
 
 # --- Whose card ---

@@ -93,37 +93,17 @@ def test_while_the_limits_do_not_answer_the_platform_is_not_asked(settings: Sett
     assert (error.value.retry_after, simulator.counters.rest) == (1, [])
 
 
-class TestWhatTheStoreAloneProves:
-    """`members.shown`: no call to anybody."""
-
-    def test_a_member(self, store: PresenceStore) -> None:
-        lookups.tell(store)
-        assert members.shown(ADA, store.glance(ADA), timezone.now()).username == "ada"
-
-    @pytest.mark.parametrize(("miss", "error"), [("notMember", NotMember), ("notFound", ChatNotFound)])
-    def test_a_miss_that_is_kept(self, store: PresenceStore, miss: str, error: type[Exception]) -> None:
-        lookups.alive(store)
+@pytest.mark.parametrize(
+    ("miss", "error"), [("notMember", NotMember), ("notFound", ChatNotFound), ("", PresenceUnavailable)]
+)
+def test_without_a_call_a_miss_is_what_the_store_proves(
+    store: PresenceStore, miss: str, error: type[Exception]
+) -> None:
+    lookups.alive(store)
+    if miss:
         store.keep_miss(ADA, miss)
-        with pytest.raises(error):
-            members.shown(ADA, store.glance(ADA), timezone.now())
-
-    def test_an_account_that_is_known_and_no_member(self, store: PresenceStore) -> None:
-        lookups.alive(store)
-        store.know_account(ADA)
-        with pytest.raises(NotMember):
-            members.shown(ADA, store.glance(ADA), timezone.now())
-
-    def test_nothing(self, store: PresenceStore) -> None:
-        lookups.alive(store)
-        with pytest.raises(PresenceUnavailable):
-            members.shown(ADA, store.glance(ADA), timezone.now())
-
-    @pytest.mark.parametrize("seconds", [60, -60])
-    def test_nothing_of_a_feed_that_stands_still(self, store: PresenceStore, seconds: int) -> None:
-        lookups.tell(store)
-        lookups.alive(store, timezone.now() - timedelta(seconds=seconds))
-        with pytest.raises(PresenceUnavailable):
-            members.shown(ADA, store.glance(ADA), timezone.now())
+    with pytest.raises(error):
+        members.shown(ADA, store.glance(ADA), timezone.now())
 
 
 def test_calls_of_each_key_are_their_own_and_a_failed_one_leaves_nothing() -> None:

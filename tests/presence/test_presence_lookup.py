@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 import pytest
 from django.test import Client
@@ -14,7 +13,7 @@ from presence.simulator.running import Simulator
 from presence.store import PresenceStore, Profile
 from tests.lookup.answers import compact
 from tests.presence import lookups, reading, whole_members
-from tests.presence.lookups import ONLINE, SECRET
+from tests.presence.lookups import SECRET
 from tests.presence.reading import Clock
 from tests.presence.whole_members import ADA, EVERYTHING, NOTHING, SHOWN_EVERYTHING, SHOWN_NOTHING, Json
 
@@ -58,22 +57,6 @@ def test_a_member_with_nothing(simulator: Simulator, store: PresenceStore) -> No
     assert answer.text == compact(SHOWN_NOTHING)
 
 
-def test_every_change_is_in_the_next_answer(store: PresenceStore) -> None:
-    statuses = []
-    for desktop in ("idle", "dnd", "online", "offline"):
-        presence = {**ONLINE, "client_status": {"desktop": desktop}}
-        lookups.tell(store, ADA, member={"user": {"username": desktop}}, presence=presence)
-        answer = lookups.get(ADA)
-        statuses.append((answer.body["username"], answer.body["status"]["status"]))
-    assert statuses == [("idle", "idle"), ("dnd", "dnd"), ("online", "online"), ("offline", "offline")]
-
-
-def test_who_comes_back_keeps_the_moment_of_going(store: PresenceStore) -> None:
-    lookups.tell(store, ADA, presence=ONLINE, last_online=1772000000)
-    body = lookups.get(ADA).body
-    assert (body["status"]["status"], body["last_online"]) == ("online", 1772000000)
-
-
 @pytest.mark.parametrize("chat_id", [26847331098624000, 268473310986240003, 1268473310986240003])
 def test_ids_have_17_to_19_digits(store: PresenceStore, simulator: Simulator, chat_id: int) -> None:
     simulator.add_member(chat_id)
@@ -82,8 +65,12 @@ def test_ids_have_17_to_19_digits(store: PresenceStore, simulator: Simulator, ch
     assert (answer.status, answer.body["id"]) == (200, str(chat_id))
 
 
-def test_the_headers_are_those_of_every_answer(everything: None) -> None:
-    assert dict(lookups.get(ADA).headers) == {
+def test_head_is_get_without_a_body(everything: None) -> None:
+    headers = {"X-API-Key": SECRET}
+    head = Client().head(f"/api/lookup/presence/{ADA}", headers=headers)
+    assert (head.status_code, head.content) == (200, b"")
+    assert dict(head.headers) == dict(lookups.get(ADA).headers)
+    assert dict(head.headers) == {
         "Content-Type": "application/json",
         "X-Content-Type-Options": "nosniff",
         "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -91,23 +78,3 @@ def test_the_headers_are_those_of_every_answer(everything: None) -> None:
         "Cache-Control": "private, no-store",
         "Content-Length": str(len(compact(SHOWN_EVERYTHING).encode())),
     }
-
-
-def test_head_is_get_without_a_body(everything: None) -> None:
-    headers = {"X-API-Key": SECRET}
-    head = Client().head(f"/api/lookup/presence/{ADA}", headers=headers)
-    assert (head.status_code, head.content) == (200, b"")
-    assert dict(head.headers) == dict(lookups.get(ADA).headers)
-
-
-def test_a_query_changes_nothing(everything: None) -> None:
-    assert lookups.get_path(f"/api/lookup/presence/{ADA}?status=online&id=1").whole == (200, SHOWN_EVERYTHING)
-
-
-def test_another_presence_needs_no_second_call_to_the_platform(
-    everything: None, clock: Clock, simulator: Simulator
-) -> None:
-    for _ in range(3):
-        lookups.get(ADA)
-        clock.wait(timedelta(seconds=10).total_seconds())
-    assert simulator.counters.rest == [f"/api/v10/users/{ADA}"]  # the banner

@@ -59,14 +59,11 @@ def test_a_member_is_the_key_and_one_look_into_the_store(monkeypatch: pytest.Mon
     assert simulator.counters.rest == []
 
 
-def test_a_known_miss_costs_the_same(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
+def test_a_known_miss_and_a_stale_feed_cost_the_same(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
     store.know_account(BEN)
     store.keep_miss(BEN + 1, "notFound")
     for chat_id in (BEN, BEN + 1):
         assert _cost(chat_id, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
-
-
-def test_a_stale_feed_costs_the_same(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
     lookups.alive(store, timezone.now() - timedelta(minutes=1))
     for chat_id in (ADA, BEN):
         assert _cost(chat_id, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))

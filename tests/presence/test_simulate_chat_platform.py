@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import socket
@@ -22,7 +21,7 @@ from accounts.models import LinkedAccount
 from presence.management.commands import simulate_chat_platform
 from presence.simulator import featured, life, running
 from tests.factories.accounts import LinkedAccountFactory
-from tests.presence.gateway_client import Client, greeted
+from tests.presence.workers import wait_until
 from tests.support import ports
 
 MIRA = "268473310986250001"
@@ -57,15 +56,6 @@ def members(port: int) -> dict[str, Any]:
     status, listed = get(port, f"/api/v10/guilds/{running.GUILD}/members?limit=1000")
     assert status == 200
     return {one["user"]["id"]: one["user"]["username"] for one in listed if not one["user"].get("bot")}
-
-
-class Address:
-    """Of the platform that the command runs."""
-
-    bot_token, guild_id = running.TOKEN, running.GUILD
-
-    def __init__(self, port: int) -> None:
-        self.url = f"http://127.0.0.1:{port}"
 
 
 class Companion:
@@ -134,23 +124,10 @@ class TestRunning:
 
         Companion(act).run("--members", "30")
 
-    def test_who_is_linked_later_joins_and_is_seen_to_do_something(self, port: int) -> None:
+    def test_who_is_linked_later_joins(self, port: int) -> None:
         def act() -> None:
-            asyncio.run(joins())
-
-        async def joins() -> None:
-            async with greeted(Address(port)) as client:
-                await client.identify()
-                await client.event("GUILD_CREATE")
-                await asyncio.to_thread(link)
-                joined = await heard(client, "GUILD_MEMBER_ADD")
-                assert (joined["user"]["id"], joined["user"]["username"]) == (featured.STRANGER, "passing.fox")
-                while (await heard(client, "PRESENCE_UPDATE"))["user"]["id"] != featured.STRANGER:
-                    pass
-
-        def link() -> None:
             LinkedAccountFactory(external_id=featured.STRANGER, name="Late")
-            connection.close()
+            wait_until(lambda: members(port).get(featured.STRANGER) == "passing.fox")
 
         Companion(act).run("--members", "3")
 
@@ -158,13 +135,6 @@ class TestRunning:
         out = StringIO()
         call_command("simulate_chat_platform", "--members", "1", "--parent", "1", stdout=out)
         assert out.getvalue() == f"Simulated chat platform with 1 members on http://127.0.0.1:{port}.\n"
-
-
-async def heard(client: Client, name: str) -> Any:
-    """The data of the next dispatch of this name, whatever comes before it."""
-    while (value := await client.receive())["t"] != name:
-        pass
-    return value["d"]
 
 
 @pytest.mark.django_db
@@ -177,16 +147,16 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(port: int) -> None:
     )
 
 
-@pytest.mark.parametrize("given", ["-1", "65536"])
-def test_a_port_that_cannot_be_is_told(given: str) -> None:
-    with pytest.raises(CommandError) as refused:
-        call_command("simulate_chat_platform", "--port", given)
-    assert str(refused.value) == "The port must be 1 to 65535."
-
-
-def test_a_real_platform_is_not_simulated(settings: Any) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--port", "-1"], "The port must be 1 to 65535."),
+        (["--port", "65536"], "The port must be 1 to 65535."),
+        ([], "The chat platform of the settings is no simulated one. With --port it runs all the same."),
+    ],
+)
+def test_what_cannot_be_simulated_is_told(settings: Any, arguments: list[str], told: str) -> None:
     settings.CHAT = replace(project.CHAT, simulator_port=0)
     with pytest.raises(CommandError) as refused:
-        call_command("simulate_chat_platform")
-    told = "The chat platform of the settings is no simulated one. With --port it runs all the same."
+        call_command("simulate_chat_platform", *arguments)
     assert str(refused.value) == told

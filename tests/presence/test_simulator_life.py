@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from presence.simulator import featured, life, population, running
+from presence.simulator import featured, population
 from presence.simulator.life import FEATURED_EVERY, Life
 from presence.simulator.world import Switches, World
-from tests.presence.gateway_client import in_session, run
 
 NOW = 1_790_000_000
 
@@ -59,31 +58,3 @@ def test_chance_falls_the_same_way_every_time(world: World) -> None:
     assert [visible(world, chat_id) for chat_id in world.members] == [
         visible(twin, chat_id) for chat_id in twin.members
     ]
-
-
-def test_a_population_is_believable() -> None:
-    world = new_world(3000)
-    members = [member.value() for member in world.members.values()]
-    users = [member["user"] for member in members]
-    assert len({user["username"] for user in users}) == len(users)
-    assert all(17 <= len(user["id"]) <= 19 for user in users)
-    assert 900 < sum(bool(member.presence) for member in world.members.values()) < 1100
-    for field in ("global_name", "avatar", "avatar_decoration_data", "collectibles", "primary_guild", "banner"):
-        assert 100 < sum(user[field] is not None for user in users) < 2900, field
-    assert 200 < sum(bool(member["nick"]) for member in members) < 400
-    assert 500 < sum(bool(member.profile) for member in world.members.values()) < 1200
-
-
-def test_it_is_dispatched_while_the_platform_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(life, "TICK", 0.02)
-
-    async def act() -> None:
-        async with in_session(platform) as client:
-            platform.feature(featured.ADA)
-            first, second = [await client.event("PRESENCE_UPDATE") for _ in range(2)]
-            assert first["user"] == second["user"] == {"id": featured.ADA}
-            assert first != second
-
-    with running.simulator(is_alive=True) as platform:
-        platform.add_member(featured.ADA)
-        run(act)

@@ -41,46 +41,12 @@ def platform(simulator: Simulator) -> Simulator:
     return simulator
 
 
-def test_an_account_has_its_banner(platform: Simulator) -> None:
-    assert get(platform, f"/users/{MIRA}") == (
-        200,
-        {
-            "id": MIRA,
-            "username": "mira",
-            "discriminator": "0",
-            "global_name": "Mira",
-            "avatar": "a_1f",
-            "avatar_decoration_data": None,
-            "collectibles": None,
-            "primary_guild": None,
-            "public_flags": 0,
-            "banner": "beef",
-            "accent_color": None,
-        },
-    )
+def test_the_route_of_the_account_alone_has_the_banner(platform: Simulator) -> None:
     platform.update_member(MIRA, user={"banner": "cafe"})
     assert get(platform, f"/users/{MIRA}")[1]["banner"] == "cafe"
-
-
-def test_a_member_has_no_presence_and_no_banner_of_the_account(platform: Simulator) -> None:
     status, member = get(platform, f"/guilds/{GUILD}/members/{MIRA}")
-    user = member.pop("user")
-    assert (status, user["username"], "banner" in user) == (200, "mira", False)
-    assert member == {
-        "nick": "M",
-        "avatar": None,
-        "banner": None,
-        "avatar_decoration_data": None,
-        "collectibles": None,
-        "roles": [],
-        "joined_at": "2024-03-01T12:00:00.000000+00:00",
-        "premium_since": None,
-        "communication_disabled_until": None,
-        "deaf": False,
-        "mute": False,
-        "pending": False,
-        "flags": 0,
-    }
+    assert (status, member["nick"], member["user"]["username"]) == (200, "M", "mira")
+    assert ("banner" in member["user"], "presence" in member) == (False, False)
 
 
 @pytest.mark.parametrize(
