@@ -21,8 +21,11 @@ from tests.presence.lookups import ADA, BEN
 from tests.presence.reading import Clock, Reply, Server
 
 HOUR, DAY = 3600, 86_400
+
 SHOWN = tuple[int, str | None, list[str]]  # status, biography, badges
+
 ANALYST: SHOWN = (200, "Analyst.", ["premium", "quest"])
+
 NOTHING: SHOWN = (200, None, [])
 
 
@@ -53,12 +56,6 @@ class TestTheLookup:
         lookups.key()
         lookups.tell(store)
         _profile(server, {"biography": "Analyst.", "badges": ["quest_completed", "premium", "unheard_of"]})
-
-    @pytest.fixture
-    def server(self, simulator: Simulator, settings: Settings) -> Iterator[Server]:
-        with reading.server() as server:
-            settings.CHAT = replace(settings.CHAT, profile_url=f"{server.url}/of/{{id}}?of={{id}}", profile_header="")
-            yield server
 
     def _pass(self, clock: Clock, store: PresenceStore, seconds: float) -> None:
         """The feed goes on meanwhile."""
@@ -109,28 +106,6 @@ class TestTheLookup:
         self._pass(clock, store, DAY + 1)
         assert _look() == NOTHING
 
-    def test_while_the_source_fails_it_is_asked_once_in_an_hour(
-        self, server: Server, clock: Clock, store: PresenceStore
-    ) -> None:
-        _look()
-        _profile(server, {}, 500)
-        self._pass(clock, store, DAY)
-        for count in (2, 2, 3):
-            assert [_look(), _look()] == [ANALYST, ANALYST]
-            assert len(server.asked) == count
-            self._pass(clock, store, HOUR / 2)
-
-    def test_an_old_value_is_renewed_once_the_source_is_back(
-        self, server: Server, clock: Clock, store: PresenceStore
-    ) -> None:
-        _look()
-        _profile(server, {}, 500)
-        self._pass(clock, store, DAY)
-        _look()
-        _profile(server, {"biography": "Countess."})
-        self._pass(clock, store, HOUR)
-        assert [_look(), _look()] == [ANALYST, (200, "Countess.", [])]
-
     def test_a_source_that_is_left_alone_condemns_nobody(
         self, server: Server, clock: Clock, store: PresenceStore
     ) -> None:
@@ -156,14 +131,138 @@ class TestTheLookup:
         assert kept == Profile(None, (), timezone.now().timestamp(), is_failure=True)
         assert len(server.asked) == 1
 
-    def test_the_simulated_platform_is_a_source(
-        self, simulator: Simulator, settings: Settings, store: PresenceStore
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[Server]:
+    """A profile source that answers as the test says."""
+    with reading.server() as server:
+        settings.CHAT = replace(settings.CHAT, profile_url=f"{server.url}/of/{{id}}?of={{id}}", profile_header="")
+        yield server
+
+
+def _read(chat_id: int = ADA) -> tuple[str | None, tuple[str, ...]]:
+    source = profiles.source()
+    assert source is not None
+    profile = source.read(chat_id)
+    assert (profile.read_at, profile.is_failure) == (timezone.now().timestamp(), False)
+    return profile.biography, profile.badges
+
+
+class TestTheSource:
+    @pytest.mark.parametrize("header", ["Authorization: Bearer k:1", "authorization:Bearer k:1 "])
+    def test_the_id_stands_in_the_address_and_the_header_travels(
+        self, server: Server, settings: Settings, header: str
     ) -> None:
-        settings.CHAT = replace(settings.CHAT, profile_url=f"{simulator.url}/profiles/{{id}}")
-        simulator.add_member(
-            ADA, profile={"biography": "Analyst.", "badges": [{"id": "premium"}, {"id": "quest_completed"}]}
+        settings.CHAT = replace(settings.CHAT, profile_header=header)
+        _profile(server, {"biography": "Analyst."})
+        assert _read() == ("Analyst.", ())
+        path, headers = server.asked[0]
+        assert (path, headers.get("Authorization") or headers.get("authorization")) == (
+            f"/of/{ADA}?of={ADA}",
+            "Bearer k:1",
         )
-        assert [_look(), _look()] == [NOTHING, ANALYST]
-        simulator.profiles_are_down = True
-        store.keep_profile(ADA, Profile(None, (), 0, is_failure=False))
-        assert [_look(), _look()] == [NOTHING, NOTHING]
+
+    def test_without_a_header_none_travels(self, server: Server) -> None:
+        _profile(server, {})
+        assert _read() == (None, ())
+        assert sorted(server.asked[0][1]) == ["Accept", "Accept-Encoding", "Connection", "Host", "User-Agent"]
+
+    UNUSABLE = {
+        "nobody": Reply(404),
+        "refused": Reply(401),
+        "down": Reply(503),
+        "a redirect": Reply(302, headers={"Location": "/of/elsewhere"}),
+        "a list": Reply(200, (b"[]",)),
+        "more than 256 KiB": Reply(200, (b'{"bio":"', b"x" * 256 * 1024, b'"}')),
+        "cut": Reply(200, (b'{"bio":',), {"Content-Length": "100"}),
+    }
+
+    @pytest.mark.parametrize("case", UNUSABLE)
+    def test_what_says_nothing_of_anybody_is_told(self, server: Server, case: str) -> None:
+        server.replies[f"/of/{ADA}?of={ADA}"] = self.UNUSABLE[case]
+        with pytest.raises(ProfileUnavailable):
+            _read()
+        assert len(server.asked) == 1
+
+    def test_256_kib_are_read(self, server: Server) -> None:
+        frame = len(json.dumps({"x": ""}))
+        _profile(server, {"x": "y" * (256 * 1024 - frame)})
+        assert _read() == (None, ())
+
+    @pytest.mark.parametrize("header", ["X: a\r\nY: b", ": x", "Ü: é\u2028"])
+    def test_a_header_that_is_none_harms_nobody(self, server: Server, settings: Settings, header: str) -> None:
+        settings.CHAT = replace(settings.CHAT, profile_header=header)
+        _profile(server, {})
+        try:
+            assert _read() == (None, ())
+        except ProfileUnavailable:
+            assert server.asked == []
+
+    def test_accounts_that_it_does_not_know_are_no_failures(self, server: Server) -> None:
+        for _ in range(9):
+            with pytest.raises(ProfileUnavailable):
+                _read(BEN)
+        _profile(server, {})
+        assert _read() == (None, ())
+
+
+BIOGRAPHIES: list[tuple[Any, str | None]] = [
+    ({}, None),
+    ({"biography": "a"}, "a"),
+    ({"bio": "a"}, "a"),
+    ({"about": "a"}, "a"),
+    ({"about": "c", "bio": "b", "biography": "a"}, "a"),
+    ({"user_profile": {"bio": "a"}}, "a"),
+    ({"user": {"bio": "a"}}, "a"),
+    ({"user": {"bio": "b"}, "user_profile": {"bio": ""}}, "b"),
+    ({"biography": "", "user": {"bio": "a"}}, "a"),
+    ({"biography": None, "bio": 7, "about": ["x"]}, None),
+    ({"biography": " \n"}, None),
+    ({"user": "a", "user_profile": ["bio"]}, None),
+    ({"biography": " a\u0000\n<b>🎧"}, " a\u0000\n<b>🎧"),
+    ({"biography": "x" * 5000}, "x" * 4000),
+]
+
+
+@pytest.mark.parametrize(("body", "biography"), BIOGRAPHIES)
+def test_where_a_biography_stands(body: Any, biography: str | None) -> None:
+    assert profiles.parsed(body) == (biography, ())
+
+
+TIER: Any = {"id": "guild_booster_lvl", "tier": 3}
+
+BADGES: list[tuple[Any, tuple[str, ...]]] = [
+    ([], ()),
+    (["premium", "staff"], ("premium", "staff")),
+    ([{"id": "premium_tenure_3_month_v2", "description": "x", "icon": "y"}], ("premium_tenure_3_month_v2",)),
+    ([TIER, "orb_profile_badge"], ("guild_booster_lvl3", "orb_profile_badge")),
+    ([{"id": "guild_booster_lvl9"}], ("guild_booster_lvl9",)),
+    ([{"id": "guild_booster", "level": "2"}], ("guild_booster_lvl2",)),
+    ([{"id": "premium_tenure", "tier": 12}], ("premium_tenure_12_month_v2",)),
+    ([{"id": "bug_hunter_level", "tier": 2}, {"id": "hypesquad_house", "tier": 1}], (
+        "bug_hunter_level_2",
+        "hypesquad_house_1",
+    )),
+    ([{"id": "premium", "tier": 3}], ("premium",)),
+    ([{"id": "premium_tenure_3_month_v2", "tier": 3}], ("premium_tenure_3_month_v2",)),
+    ([7, {"id": 8}, {"id": "9"}], ("7", "8", "9")),
+    ({"premium": {}, "staff": True, "partner": False, "quest_completed": None}, ("premium", "staff")),
+    ({"guild_booster_lvl": 4, "hypesquad_house": {"tier": 2}}, ("guild_booster_lvl4", "hypesquad_house_2")),
+    ({"0": {"id": "premium"}, "1": {"id": "staff"}}, ("premium", "staff")),
+    (["premium", "premium", {"id": "premium"}], ("premium",)),
+    ([None, True, 1.5, [], {}, {"id": None}, {"id": ["x"]}, "", "x" * 101, 10**30, "staff"], ("staff",)),
+    ([{"id": "guild_booster_lvl", "tier": tier} for tier in (None, True, -1, 2.5, "٣", "9" * 5000, 10**9)], (
+        "guild_booster_lvl",
+    )),
+    ([f"badge{number}" for number in range(150)], tuple(f"badge{number}" for number in range(100))),
+    ("premium", ()),
+    (None, ()),
+    (5, ()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("listed", "ids"), BADGES)
+@pytest.mark.parametrize("part", ["", "user_profile", "user"])
+def test_how_badges_are_listed(listed: Any, ids: tuple[str, ...], part: str) -> None:
+    body = {"badges": listed}
+    assert profiles.parsed({part: body} if part else body) == (None, ids)
