@@ -1,4 +1,4 @@
-"""The card by itself, as the page's script asks for it."""
+"""The card by itself, as the page's script asks for it, and where nobody knows how the owner is."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from django.utils import timezone
 from accounts.models import User
 from presence.store import PresenceStore
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import AliasRowFactory, ProfileFactory, shown
-from tests.lookup.profile_pages import change
-from tests.pages.markup import page_of, parsed
+from tests.lookup.profile_pages import change, page, text
+from tests.pages.markup import page_of, parsed, problems_of
 from tests.presence import card_people
-from tests.presence.card_people import CHAT_CDN, ONLINE, linked, say
+from tests.presence.card_people import CARD, CUSTOM, MEMBER, MUSIC, ONLINE, linked, say, words
 
 pytestmark = pytest.mark.django_db
 
@@ -97,17 +96,6 @@ def test_unknown_banned_and_private_cannot_be_told_apart(store: PresenceStore) -
     assert [strict(answer) for answer in answers] == [STRICT] * 4
 
 
-def test_aliases_show_the_card_of_their_user(store: PresenceStore) -> None:
-    ada = linked()
-    own = ProfileFactory(user=ada, settings={"presenceSettings": {"left": "From afar"}})
-    AliasRowFactory(name__user=ada, name__name="Other", redirects=False, profile=own)
-    AliasRowFactory(name__user=ada, name__name="Moved", redirects=True)
-    shown(ada)
-    say(store)
-    assert "From afar" in ask("other").content.decode()
-    assert (ask("MOVED").status_code, ask("MOVED").content) == (200, ask("ada").content)
-
-
 @pytest.mark.parametrize("method", ["post", "options"])
 def test_it_is_only_read(method: str) -> None:
     UserFactory(username="ada")
@@ -115,17 +103,41 @@ def test_it_is_only_read(method: str) -> None:
     assert (response.status_code, response.headers["Allow"]) == (405, "GET, HEAD")
 
 
-@pytest.mark.parametrize("name", ["", "a%00", "a%2fb", "a%0a", "a/"])
-def test_what_is_no_name_is_not_found(name: str) -> None:
-    UserFactory(username="a")
-    assert ask(name).status_code == 404
+def test_a_stale_feed_leaves_an_empty_place(store: PresenceStore) -> None:
+    linked()
+    say(store, alive_at=timezone.now() - timedelta(seconds=59))
+    assert words() is not None
+    say(store, alive_at=timezone.now() - timedelta(seconds=61))
+    assert words() is None
+    (place,) = page("/ada").xpath("//header//div[@data-presence-card]")
+    assert (place.get("hidden"), text(place)) == ("", "")
 
 
-def test_pictures_of_the_chat_platform_follow_the_page(store: PresenceStore) -> None:
-    ada = linked()
-    say(store)
-    assert CHAT_CDN not in ask().content.decode()
-    change(ada, settings={"avatarSettings": {"mirrorChat": True}})
-    assert CHAT_CDN in ask().content.decode()
-    change(ada, settings={"avatarSettings": {"mirrorChat": True, "enabled": False}})
-    assert CHAT_CDN not in ask().content.decode()
+def test_a_store_that_does_not_answer_costs_the_card_and_not_the_page(settings: Any) -> None:
+    linked()
+    closed = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+    settings.CACHES = {**settings.CACHES, "presence": closed}
+    assert words() is None
+    assert Client().get("/presence/card/ada").status_code == 204
+
+
+HOSTILE = "\x00<b>\ud800\u202e" + "W" * 5000
+
+
+def test_texts_of_the_platform_are_never_markup_and_never_an_error(store: PresenceStore) -> None:
+    linked()
+    activity = {**MUSIC, "name": HOSTILE, "details": HOSTILE, "state": HOSTILE, "assets": {"large_text": HOSTILE}}
+    guild = {**MEMBER["user"]["primary_guild"], "tag": HOSTILE}
+    say(
+        store,
+        member={"nick": HOSTILE, "user": {**MEMBER["user"], "primary_guild": guild}},
+        presence={
+            "client_status": {"web": "online"},
+            "activities": [{**CUSTOM, "state": HOSTILE, "emoji": {"name": HOSTILE}}, activity],
+        },
+    )
+    response = Client().get("/ada")
+    assert problems_of(response) == []
+    (found,) = page_of(response).xpath(CARD)
+    assert found.xpath(".//b") == []
+    assert all(len(part) <= 160 for part in found.xpath(".//text() | .//@title"))
