@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import zlib
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
-from typing import Any, Protocol
+from typing import Any, ParamSpec
 
 import aiohttp
+
+from presence.simulator.running import Simulator
 
 PATIENCE = 10.0  # seconds for anything to come
 ALL_INTENTS = 259
 
+P = ParamSpec("P")
 Json = dict[str, Any]  # whatever comes over the wire
-
-
-class Platform(Protocol):
-    """Where to connect to, and as whom. A `Simulator` is one."""
-
-    @property
-    def url(self) -> str: ...
-    @property
-    def bot_token(self) -> str: ...
-    @property
-    def guild_id(self) -> str: ...
 
 
 class Client:
     """One connection. `frames`: what came in, as it came."""
 
-    def __init__(self, socket: aiohttp.ClientWebSocketResponse, platform: Platform) -> None:
+    def __init__(self, socket: aiohttp.ClientWebSocketResponse, platform: Simulator) -> None:
         self.socket, self.platform = socket, platform
         self.frames: list[str | bytes] = []
         self.seq: int | None = None
@@ -79,7 +72,7 @@ class Client:
 
 
 @asynccontextmanager
-async def connected(platform: Platform, query: str = "?v=10&encoding=json") -> AsyncIterator[Client]:
+async def connected(platform: Simulator, query: str = "?v=10&encoding=json") -> AsyncIterator[Client]:
     """Before HELLO."""
     url = f"{platform.url}/{query}"
     async with aiohttp.ClientSession() as session, session.ws_connect(url, max_msg_size=0) as socket:
@@ -87,7 +80,7 @@ async def connected(platform: Platform, query: str = "?v=10&encoding=json") -> A
 
 
 @asynccontextmanager
-async def greeted(platform: Platform, query: str = "?v=10&encoding=json") -> AsyncIterator[Client]:
+async def greeted(platform: Simulator, query: str = "?v=10&encoding=json") -> AsyncIterator[Client]:
     """After HELLO."""
     async with connected(platform, query) as client:
         assert (await client.receive())["op"] == 10
@@ -95,7 +88,7 @@ async def greeted(platform: Platform, query: str = "?v=10&encoding=json") -> Asy
 
 
 @asynccontextmanager
-async def in_session(platform: Platform, **identify: Any) -> AsyncIterator[Client]:
+async def in_session(platform: Simulator, **identify: Any) -> AsyncIterator[Client]:
     """After READY and GUILD_CREATE."""
     async with greeted(platform) as client:
         await client.identify(**identify)
@@ -103,10 +96,11 @@ async def in_session(platform: Platform, **identify: Any) -> AsyncIterator[Clien
         yield client
 
 
-def run(work: Callable[[], Awaitable[None]]) -> None:
-    """A test that is a coroutine."""
+def run(work: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """Makes a test of a coroutine. Any: asyncio's own."""
 
-    async def whole() -> None:
-        await work()
+    @functools.wraps(work)
+    def test(*args: P.args, **kwargs: P.kwargs) -> None:
+        asyncio.run(work(*args, **kwargs))
 
-    asyncio.run(whole())
+    return test
