@@ -13,7 +13,6 @@ import tempfile
 import time
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import django
@@ -62,12 +61,7 @@ class Starter:
         self._directory = tempfile.TemporaryDirectory()
         self._processes: list[Gateway] = []
 
-    def __enter__(self) -> Starter:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
         for gateway in self._processes:
             processes.kill_group(gateway.process)
         self._directory.cleanup()

@@ -2,22 +2,82 @@
 
 from __future__ import annotations
 
-import time
+import asyncio
+import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
-from presence.feed import FatalFeedError, FeedEvent, Garbage, SessionLost, SessionResumed
-from presence.hikari_feed import FATAL_CODES
+from presence.feed import Dispatch, FatalFeedError, FeedEvent, SessionLost, SessionResumed, SessionStarted
+from presence.hikari_feed import FATAL_CODES, HikariFeed
 from presence.pace import Pace
 from presence.simulator import running
 from presence.simulator.running import Simulator
-from tests.presence.feeds import READY, Listener, listening
 from tests.presence.workers import wait_until
 
 pytestmark = pytest.mark.live
 
 ADA = 268473310000000011
+QUICK = Pace(first_pause=0.1, session_pause=1.0, longest_session_pause=4.0)
+
+READY = SessionStarted(frozenset({268473310000000000}))
+
+
+class Listener:
+    """A feed in a thread of its own, and what it told."""
+
+    def __init__(self, simulator: Simulator, pace: Pace = QUICK) -> None:
+        self.events: list[FeedEvent] = []
+        self.error: BaseException | None = None
+        self._begun = threading.Event()
+        self._pace = pace
+        self._thread = threading.Thread(target=self._run, args=(simulator,))
+        self._thread.start()
+        assert self._begun.wait(10)
+
+    def sessions(self) -> list[FeedEvent]:
+        return [event for event in self.events if isinstance(event, SessionStarted | SessionResumed | SessionLost)]
+
+    def told(self, name: str) -> list[Any]:
+        """The payloads of an event. Any: JSON."""
+        return [event.payload for event in list(self.events) if isinstance(event, Dispatch) and event.name == name]
+
+    def ask(self, act: Callable[[HikariFeed], Any]) -> Any:
+        """On the feed's event loop. Any: what `act` returns."""
+        return asyncio.run_coroutine_threadsafe(act(self.feed), self._loop).result(10)
+
+    def end(self) -> None:
+        if self._thread.is_alive():
+            asyncio.run_coroutine_threadsafe(self.feed.close(), self._loop)
+        self._thread.join(10)
+        assert not self._thread.is_alive()
+
+    def _run(self, simulator: Simulator) -> None:
+        try:
+            asyncio.run(self._listen(simulator))
+        except FatalFeedError as error:
+            self.error = error
+
+    async def _listen(self, simulator: Simulator) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.feed = HikariFeed(
+            guild_id=int(simulator.guild_id), token=simulator.bot_token, api_url=simulator.api_url, pace=self._pace
+        )
+        self._begun.set()
+        await self.feed.run(self.events.append)
+
+
+@contextmanager
+def listening(simulator: Simulator, pace: Pace = QUICK) -> Iterator[Listener]:
+    """From its first session on."""
+    listener = Listener(simulator, pace)
+    try:
+        wait_until(listener.sessions)
+        yield listener
+    finally:
+        listener.end()
 
 
 @pytest.fixture
@@ -56,19 +116,10 @@ def test_it_asks_for_all_members_and_for_some(platform: Simulator) -> None:
         ]
 
 
-def test_after_a_drop_the_session_is_resumed_with_what_was_missed(platform: Simulator) -> None:
-    with listening(platform) as listener:
-        platform.drop()
-        platform.dispatch("PRESENCE_UPDATE", {"missed": 1})
-        wait_until(lambda: SessionResumed() in listener.events)
-        assert listener.sessions() == [READY, SessionLost("dropped"), SessionResumed()]
-        assert listener.told("PRESENCE_UPDATE") == [{"missed": 1}]
-        assert (platform.counters.identifies, platform.counters.resumes) == (1, 1)
-
-
 @pytest.mark.parametrize(
     ("act", "cause", "next_one"),
     [
+        (lambda platform: platform.drop(), "dropped", SessionResumed()),
         (lambda platform: platform.reconnect(), "op 7", SessionResumed()),
         (lambda platform: platform.invalidate(resumable=True), "op 9", SessionResumed()),
         (lambda platform: platform.invalidate(resumable=False), "op 9", READY),
@@ -76,38 +127,23 @@ def test_after_a_drop_the_session_is_resumed_with_what_was_missed(platform: Simu
         (lambda platform: platform.close_with(4009), "dropped", READY),
         (lambda platform: platform.garble(), "dropped", READY),
     ],
-    ids="op7 op9-resumable op9 no-resume timed-out corrupt".split(),
+    ids="drop op7 op9-resumable op9 no-resume timed-out corrupt".split(),
 )
 def test_every_end_but_a_fatal_one_is_survived(
     platform: Simulator, act: Callable[[Simulator], None], cause: str, next_one: FeedEvent
 ) -> None:
     with listening(platform) as listener:
         act(platform)
+        platform.dispatch("PRESENCE_UPDATE", {"missed": 1})
         wait_until(lambda: len(listener.sessions()) >= 3)
         assert listener.sessions() == [READY, SessionLost(cause), next_one]
         platform.dispatch("PRESENCE_UPDATE", {"after": 1})
-        wait_until(lambda: listener.told("PRESENCE_UPDATE") == [{"after": 1}])
+        missed = [{"missed": 1}] if next_one == SessionResumed() else []
+        wait_until(lambda: listener.told("PRESENCE_UPDATE") == [*missed, {"after": 1}])
 
 
 def test_the_fatal_close_codes_are_those_of_the_platform() -> None:
     assert {4004, 4010, 4011, 4012, 4013, 4014} == FATAL_CODES
-
-
-@pytest.mark.parametrize("code", [4004, 4014])
-def test_a_fatal_close_code_ends_it_at_once(platform: Simulator, code: int) -> None:
-    with listening(platform) as listener:
-        platform.close_with(code)
-        wait_until(lambda: listener.error)
-        assert f"code {code}" in str(listener.error)
-        assert platform.counters.identifies == 1
-
-
-@pytest.mark.parametrize("token", ["MjY4.wrong.token", "no token"])
-def test_a_token_that_the_platform_refuses_ends_it(platform: Simulator, token: str) -> None:
-    listener = Listener(platform, token)
-    wait_until(lambda: listener.error)
-    listener.end()
-    assert isinstance(listener.error, FatalFeedError)
 
 
 def test_a_connection_whose_heartbeats_stay_unanswered_is_given_up() -> None:
@@ -118,43 +154,12 @@ def test_a_connection_whose_heartbeats_stay_unanswered_is_given_up() -> None:
         wait_until(lambda: SessionResumed() in listener.events)
 
 
-def test_messages_that_are_none_end_nothing(platform: Simulator) -> None:
-    with listening(platform) as listener:
-        for text in ("no JSON", "null", "[]", '{"op":0}', "[" * 5000, '{"op":77,"d":null}'):
-            platform.send_text(text)
-        platform.dispatch("PRESENCE_UPDATE", None)
-        platform.dispatch("RATE_LIMITED", {"retry_after": "x"})
-        wait_until(lambda: listener.told("RATE_LIMITED"))
-        assert (listener.told("PRESENCE_UPDATE"), listener.sessions()) == ([{}], [READY])
-        assert listener.events.count(Garbage()) == 5
-
-
-def test_it_begins_once_the_platform_is_there(platform: Simulator) -> None:
-    platform.rest_is_down = True
-    listener = Listener(platform)
-    try:
-        wait_until(lambda: platform.counters.rest)
-        platform.rest_is_down = False
-        wait_until(listener.sessions)
-        assert listener.sessions() == [READY]
-    finally:
-        listener.end()
-
-
 def test_it_can_be_closed_while_it_cannot_connect(platform: Simulator) -> None:
     platform.gateway_is_down = True
     listener = Listener(platform)
     wait_until(lambda: platform.counters.rest)
     listener.end()
     assert (listener.events, listener.error) == ([], None)
-
-
-def _spend(platform: Simulator, listener: Listener, *, until: int) -> None:
-    """End each session at once, until so many have begun."""
-    for begun in range(1, until):
-        wait_until(lambda begun=begun: listener.sessions().count(READY) == begun)  # type: ignore[misc]  # bound early
-        platform.invalidate(resumable=False)
-    wait_until(lambda: listener.sessions().count(READY) == until)
 
 
 def _warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
@@ -164,8 +169,7 @@ def _warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_sessions_that_end_at_once_begin_more_and_more_seldom(
     platform: Simulator, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with listening(platform, Pace(first_pause=0.1, session_pause=250.0, free_sessions=1)) as listener:
-        _spend(platform, listener, until=1)
+    with listening(platform, Pace(first_pause=0.1, session_pause=250.0, free_sessions=1)):
         platform.invalidate(resumable=False)
         wait_until(lambda: _warnings(caplog))
         assert platform.counters.identifies == 1
@@ -173,19 +177,6 @@ def test_sessions_that_end_at_once_begin_more_and_more_seldom(
         "The gateway's sessions end too soon: the next one begins in "
     ]
     assert [entry.message for entry in caplog.records if entry.name == "asyncio"] == []
-
-
-def test_after_the_pause_the_next_session_begins(platform: Simulator) -> None:
-    started = time.monotonic()
-    with listening(platform, Pace(first_pause=0.1, session_pause=5.0, free_sessions=1)) as listener:
-        _spend(platform, listener, until=2)
-        assert (platform.counters.identifies, time.monotonic() - started >= 5) == (2, True)
-
-
-def test_sessions_that_last_begin_at_once(platform: Simulator, caplog: pytest.LogCaptureFixture) -> None:
-    with listening(platform, Pace(first_pause=0.1, lasting=0.0, session_pause=600.0, free_sessions=1)) as listener:
-        _spend(platform, listener, until=3)
-    assert _warnings(caplog) == []
 
 
 def test_where_few_sessions_are_left_even_the_second_one_waits(

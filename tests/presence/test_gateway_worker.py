@@ -1,8 +1,9 @@
-"""The worker over real sockets: everybody's presence, and what happens to it live."""
+"""The worker over real sockets: everybody's presence, what happens to it live, and gaps in its events."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +21,8 @@ from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-ADA, BOB, NEW = 268473310000000011, 268473310000000012, 268473310000000013
+ADA, BOB, NEW, EVE = (268473310000000011 + number for number in range(4))
+
 ONLINE: Json = {"status": "online"}
 
 
@@ -99,21 +101,6 @@ class TestLive:
 class TestLookups:
     """Readers ask; the worker looks the member up."""
 
-    def test_an_answer_that_is_older_than_the_news_is_asked_for_again(
-        self, simulator: Simulator, store: PresenceStore
-    ) -> None:
-        """The second question shows that the first answer was read."""
-        simulator.add_member(ADA, presence=ONLINE)
-        with working(simulator, store, replace(QUICK, lookup_patience=60.0)):
-            wait_for_truth(store)
-            simulator.member_chunks_delay = 0.4
-            store.ask(ADA)
-            wait_until(lambda: simulator.counters.member_requests)
-            simulator.set_presence(ADA, {"status": "dnd"})
-            wait_until(lambda: simulator.counters.member_requests == [[ADA], [ADA]])
-            wait_for_truth(store)
-            assert workers.statuses(store, [ADA]) == {ADA: "dnd"}
-
     def test_an_event_that_never_came_is_made_up_for(self, simulator: Simulator, store: PresenceStore) -> None:
         simulator.add_member(ADA)
         with working(simulator, store):
@@ -156,3 +143,105 @@ class TestBadEvents:
             assert workers.statuses(store, [ADA]) == {ADA: "online"}
             assert running.stats()["reconnects"] == {}
             assert running.stats()["bad_payloads"]["message"] == 2  # and GUILD_CREATE without an id
+
+
+IDLE: Json = {"status": "idle"}
+
+LOSSES: dict[str, Callable[[Simulator], None]] = {
+    "drop": lambda simulator: simulator.drop(),
+    "drop-without-resume": lambda simulator: simulator.drop(sessions_too=True),
+}
+
+
+@pytest.fixture
+def members(simulator: Simulator) -> None:
+    """Ada is online, Bob and Eve are idle."""
+    simulator.add_member(ADA, presence=ONLINE)
+    simulator.add_member(BOB, presence=IDLE)
+    simulator.add_member(EVE, presence=IDLE)
+
+
+def change_everything(simulator: Simulator) -> None:
+    """Ada goes offline, Bob leaves, Eve does not disturb, somebody new joins."""
+    simulator.set_presence(ADA, {"status": "offline"})
+    simulator.remove_member(BOB)
+    simulator.set_presence(EVE, {"status": "dnd"})
+    simulator.add_member(NEW, presence=IDLE)
+
+
+CHANGED = {ADA: "offline", BOB: "absent", EVE: "dnd", NEW: "idle"}
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("members")
+class TestLostConnections:
+    @pytest.mark.parametrize("lose", list(LOSSES.values()), ids=list(LOSSES))
+    def test_what_happens_in_the_gap_is_made_up_for(
+        self, simulator: Simulator, store: PresenceStore, lose: Callable[[Simulator], None]
+    ) -> None:
+        with working(simulator, store) as running:
+            wait_for_truth(store)
+            last_online.keep({BOB: 1000})
+            begun = int(time.time())
+            lose(simulator)
+            change_everything(simulator)
+            wait_until(lambda: sum(running.stats()["reconnects"].values()) == 1)
+            lost = time.time()
+            wait_until(lambda: workers.statuses(store, list(CHANGED)) == CHANGED)
+            wait_for_truth(store)
+            assert workers.statuses(store, list(CHANGED)) == CHANGED
+            wait_until(lambda: set(last_online.all_of()) == {ADA})
+        resumed = simulator.counters.resumes > 0
+        assert begun <= last_online.all_of()[ADA] <= (time.time() if resumed else lost)
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("members")
+class TestOutages:
+    def test_an_outage_of_the_chat_server_is_no_mass_leave(self, simulator: Simulator, store: PresenceStore) -> None:
+        with working(simulator, store) as running:
+            wait_for_truth(store)
+            simulator.set_unavailable(True)
+            wait_until(lambda: not running.stats()["ready"])
+            since = time.time()
+            change_everything(simulator)
+            assert workers.statuses(store, [ADA, BOB, EVE]) == {ADA: "online", BOB: "idle", EVE: "idle"}
+            wait_until(lambda: not running.stats()["leader"])
+            assert not workers.is_fresh(store, since)
+            simulator.set_unavailable(False)
+            wait_for_truth(store)
+            assert workers.statuses(store, list(CHANGED)) == CHANGED
+
+    def test_a_bot_that_was_removed_says_nothing_any_more(
+        self, simulator: Simulator, store: PresenceStore, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        with working(simulator, store) as running:
+            wait_for_truth(store)
+            simulator.dispatch("GUILD_DELETE", {"id": simulator.guild_id})
+            wait_until(lambda: not running.stats()["ready"])
+            since = time.time()
+            wait_until(lambda: not running.stats()["leader"])
+            assert not workers.is_fresh(store, since)
+        told = [(entry.levelname, entry.message) for entry in caplog.records if entry.name == "presence.session"]
+        expected = f"The bot was removed from the chat server {simulator.guild_id}: nobody's presence is known."
+        assert told == [("ERROR", expected)]
+
+
+@pytest.mark.live
+@pytest.mark.usefixtures("members")
+class TestReconciles:
+    def test_the_daily_one_repairs_what_no_event_told(self, simulator: Simulator, store: PresenceStore) -> None:
+        with working(simulator, store, replace(QUICK, reconcile_again=0.5)) as running:
+            wait_for_truth(store)
+            wrong = {
+                "user": {"id": str(ADA)},
+                "guild_id": simulator.guild_id,
+                "status": "dnd",
+                "client_status": {"web": "dnd"},
+            }
+            simulator.dispatch("PRESENCE_UPDATE", wrong)
+            simulator.dispatch("GUILD_MEMBER_ADD", {"user": {"id": str(NEW)}, "guild_id": simulator.guild_id})
+            wait_for_status(store, ADA, "dnd")
+            wait_for_status(store, ADA, "online")
+            wait_for_status(store, NEW, "absent")
+            assert running.stats()["ready"]

@@ -1,7 +1,8 @@
-"""`run_presence_gateway` as a process of its own: how it ends, and what a kill leaves behind."""
+"""`run_presence_gateway` as a process of its own: how it ends, what a kill leaves behind, and who takes over."""
 
 from __future__ import annotations
 
+import contextlib
 import signal
 import subprocess
 import sys
@@ -15,12 +16,13 @@ from django.core.management import CommandError, call_command
 from accounts.models import JobRun
 from presence import last_online
 from presence.lease import NAME
+from presence.simulator import running as platforms
 from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from tests.config import process_table
 from tests.presence import workers
 from tests.presence.gateway_process import ROOT, Starter
-from tests.presence.workers import wait_for_status, wait_for_truth, wait_until
+from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
 from tests.support import processes
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
@@ -33,7 +35,7 @@ def start(simulator: Simulator) -> Iterator[Starter]:
     """Ada is online, Bob is idle."""
     simulator.add_member(ADA, presence={"status": "online"})
     simulator.add_member(BOB, presence={"status": "idle"})
-    with Starter(simulator) as starter:
+    with contextlib.closing(Starter(simulator)) as starter:
         yield starter
 
 
@@ -51,13 +53,6 @@ class TestEnd:
         run = JobRun.objects.get(pk=NAME)
         assert run.lease_ends_at is None  # free for another one at once
         assert set(last_online.all_of()) == {ADA}  # the last flush is done
-
-    def test_it_ends_while_it_cannot_connect(self, start: Starter, simulator: Simulator) -> None:
-        simulator.gateway_is_down = True
-        gateway = start()
-        wait_until(lambda: simulator.counters.rest)
-        exit_code, seconds = gateway.end(signal.SIGTERM)
-        assert (exit_code, seconds < 4) == (0, True)
 
     def test_it_ends_with_its_parent(self, start: Starter, store: PresenceStore) -> None:
         script = (
@@ -131,3 +126,51 @@ class TestKilled:
         records = {chat_id: store.glance(chat_id).record for chat_id in moments}
         assert {chat_id: record.last_online if record else None for chat_id, record in records.items()} == moments
         wait_until(lambda: last_online.all_of() == moments)
+
+
+def test_a_killed_leader_is_followed(simulator: Simulator, store: PresenceStore, start: Starter) -> None:
+    first = start()
+    wait_for_truth(store)
+    with working(simulator, store, replace(QUICK, lease=1.0)) as second:
+        wait_until(lambda: second.stats()["ready"])
+        simulator.set_presence(ADA, {"status": "idle"})
+        workers.wait_for_status(store, ADA, "idle")
+        assert not second.stats()["leader"]
+        first.process.kill()
+        simulator.set_presence(ADA, {"status": "dnd"})
+        workers.wait_for_status(store, ADA, "dnd")
+        wait_for_truth(store)
+        assert second.stats()["leader"]
+        assert workers.statuses(store, [ADA, BOB, EVE]) == {ADA: "dnd", BOB: "idle", EVE: "absent"}
+
+
+def test_a_leader_whose_lease_was_taken_writes_no_longer(simulator: Simulator, store: PresenceStore) -> None:
+    """Its process stood still for longer than the lease, say."""
+    with working(simulator, store) as running:
+        wait_for_truth(store)
+        JobRun.objects.filter(pk=NAME).update(leased_by="somebody else")
+        wait_until(lambda: not running.stats()["leader"])
+        store.set_complete(store.generation() + 10**6)
+        simulator.add_member(ADA, presence={"status": "online"})
+        wait_until(lambda: running.worker is not None and ADA in running.worker.roster.members)
+        assert workers.statuses(store, [ADA]) == {ADA: "absent"}
+        JobRun.objects.filter(pk=NAME).update(lease_ends_at=None)
+        wait_for_truth(store)
+        assert workers.statuses(store, [ADA]) == {ADA: "online"}
+
+
+def test_a_leader_that_loses_its_gateway_hands_over(simulator: Simulator, store: PresenceStore) -> None:
+    """The two workers reach the platform by different ways, of which one is cut."""
+    simulator.add_member(ADA, presence={"status": "online"})
+    with platforms.simulator() as other_way, working(simulator, store) as first:
+        other_way.add_member(ADA, presence={"status": "online"})
+        wait_for_truth(store)
+        with working(other_way, store) as second:
+            wait_until(lambda: second.stats()["ready"])
+            simulator.gateway_is_down = True
+            simulator.drop()
+            wait_until(lambda: second.stats()["leader"])
+            assert not first.stats()["leader"]
+            other_way.set_presence(ADA, {"status": "dnd"})
+            workers.wait_for_status(store, ADA, "dnd")
+            wait_for_truth(store)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -135,12 +134,6 @@ def statuses(store: PresenceStore, chat_ids: list[int]) -> dict[int, str]:
 def wait_for_status(store: PresenceStore, chat_id: int, expected: str, seconds: float = PATIENCE) -> None:
     """`expected` as of `statuses`."""
     wait_until(lambda: statuses(store, [chat_id])[chat_id] == expected, f"{chat_id} is not {expected}", seconds)
-
-
-def record_text(store: PresenceStore, chat_id: int) -> str:
-    """What a reader's record says, without the moments of writing."""
-    record = store.glance(chat_id).record
-    return "" if record is None else json.dumps([record.member, record.presence], sort_keys=True)
 
 
 def empty() -> None:
