@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import socket
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 from django.conf import settings
@@ -37,10 +35,10 @@ QUICK: dict[str, Sequence[str]] = {
 class Reader:
     """Holds one stream open, over a socket of its own."""
 
-    def __init__(self, base_url: str, chat_id: int | str, *, method: str = "GET", **headers: str) -> None:
+    def __init__(self, base_url: str, chat_id: int | str, **headers: str) -> None:
         address = urlsplit(base_url)
         self._socket = socket.create_connection((str(address.hostname), address.port or 80), timeout=PATIENCE)
-        lines = [f"{method} /api/lookup/presence/{chat_id}/events HTTP/1.1", f"Host: {address.netloc}"]
+        lines = [f"GET /api/lookup/presence/{chat_id}/events HTTP/1.1", f"Host: {address.netloc}"]
         lines += [f"{name.replace('_', '-')}: {value}" for name, value in {"X_API_Key": SECRET, **headers}.items()]
         self._socket.sendall("\r\n".join([*lines, "", ""]).encode())
         self._file = self._socket.makefile("rb")
@@ -49,10 +47,6 @@ class Reader:
         while line := self._file.readline().decode().strip():
             name, _, value = line.partition(":")
             self.headers[name.lower()] = value.strip()
-
-    def body(self) -> Any:
-        """Of an answer that is no stream. Any: a JSON value."""
-        return json.loads(self._file.read(int(self.headers["content-length"])))
 
     def blocks(self) -> Iterator[str]:
         """What comes, up to each empty line; the end of the answer ends them."""
@@ -74,8 +68,8 @@ class Reader:
 
 
 @contextlib.contextmanager
-def reader(server: Server, chat_id: int | str, *, method: str = "GET", **headers: str) -> Iterator[Reader]:
-    opened = Reader(server.base_url, chat_id, method=method, **headers)
+def reader(server: Server, chat_id: int | str, **headers: str) -> Iterator[Reader]:
+    opened = Reader(server.base_url, chat_id, **headers)
     try:
         yield opened
     finally:

@@ -9,15 +9,19 @@ from typing import Any
 
 import pytest
 import time_machine
-from django.db import DatabaseError
+from django.core.management import call_command
+from django.utils import timezone
+from pytest_django import Settings
 
+from config import caches
+from presence import store
 from presence.database_cache import PresenceDatabaseCache
 from presence.models import StoreEntry
 from tests.lookup import statements
-from tests.presence import databases
 from tests.support.threads import together
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+
 pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
 
 
@@ -77,12 +81,6 @@ def test_values_expire_to_the_fraction_of_a_second(cache: PresenceDatabaseCache,
     assert cache.get_many(["short", "long", "for-ever"]) == {"for-ever": 3}
 
 
-def test_a_time_to_live_of_nothing_keeps_nothing(cache: PresenceDatabaseCache) -> None:
-    cache.set_many({"now": 1, "past": 2}, 0)
-    cache.set("past", 2, -5)
-    assert cache.get_many(["now", "past"]) == {}
-
-
 def test_what_expired_stays_until_it_is_cleared_and_nothing_else_goes(
     cache: PresenceDatabaseCache, clock: time_machine.Traveller
 ) -> None:
@@ -93,12 +91,6 @@ def test_what_expired_stays_until_it_is_cleared_and_nothing_else_goes(
     assert StoreEntry.objects.count() == 3
     assert [cache.clear_expired(), cache.clear_expired()] == [2, 0]
     assert list(StoreEntry.objects.values_list("cache_key", flat=True)) == [":1:long"]
-
-
-def test_nothing_is_culled_however_much_there_is(cache: PresenceDatabaseCache) -> None:
-    cache.set_many({f"key:{number}": number for number in range(400)})
-    cache.set("one-more", 1)
-    assert StoreEntry.objects.count() == 401
 
 
 def test_a_key_is_added_once_until_it_expires(cache: PresenceDatabaseCache, clock: time_machine.Traveller) -> None:
@@ -175,46 +167,6 @@ def test_a_damaged_value_is_absent_and_costs_no_other(
     assert sorted(caplog.messages) == [f":1:{key} of the presence store is damaged." for key in ("bad", "nested")]
 
 
-ACTS: dict[str, Any] = {  # Any: what they give back differs
-    "get": lambda cache: cache.get("key"),
-    "get_many": lambda cache: cache.get_many(["key"]),
-    "has_key": lambda cache: cache.has_key("key"),
-    "set": lambda cache: cache.set("key", 1),
-    "set_many": lambda cache: cache.set_many({"key": 1}),
-    "add": lambda cache: cache.add("other", 1),
-    "touch": lambda cache: cache.touch("key", 5),
-    "incr": lambda cache: cache.incr("key"),
-    "delete": lambda cache: cache.delete("key"),
-    "delete_many": lambda cache: cache.delete_many(["key"]),
-    "clear_expired": lambda cache: cache.clear_expired(),
-    "clear": lambda cache: cache.clear(),
-}
-
-
-READS = {"get", "get_many", "has_key"}
-
-
-@pytest.mark.django_db(transaction=True)
-def test_what_the_database_does_not_do_is_an_error_and_no_silence() -> None:
-    cache = opened()
-    cache.set("key", 1)
-    with databases.read_only():
-        assert failed(cache) == ACTS.keys() - READS
-    assert cache.get("key") == 1
-    assert failed(opened("no_such_table")) == ACTS.keys()
-
-
-def failed(cache: PresenceDatabaseCache) -> set[str]:
-    """Which acts raise a DatabaseError."""
-    names = set()
-    for name, act in ACTS.items():
-        try:
-            act(cache)
-        except DatabaseError:
-            names.add(name)
-    return names
-
-
 @pytest.mark.django_db(transaction=True)
 class TestTogether:
     def test_one_of_many_adds_a_key(self) -> None:
@@ -238,3 +190,17 @@ class TestTogether:
 
         together(4, write)
         assert len(set(opened().get_many(keys).values())) == 1
+
+
+def test_what_expired_goes_and_what_counts_stays(settings: Settings) -> None:
+    settings.CACHES = caches.options("")
+    store.opened().keep_miss(268473310986240001, "notMember")  # for 30 s
+    store.opened().keep_miss(268473310986240002, "notFound")
+    with time_machine.travel(timezone.now() + timedelta(minutes=1)):
+        assert call_command("sweep_presence") == "Removed 1 expired entries."
+    assert StoreEntry.objects.count() == 1
+
+
+def test_where_the_cache_clears_itself_there_is_nothing_to_do(settings: Settings) -> None:
+    settings.CACHES = {**settings.CACHES, "presence": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+    assert call_command("sweep_presence") == "Removed 0 expired entries."

@@ -30,12 +30,9 @@ def presence(summary: object = "online", activities: object = (), **devices: obj
         # the first that is not offline
         (presence(desktop="dnd", mobile="online", web="idle"), "dnd"),
         (presence(mobile="idle", web="online"), "idle"),
-        (presence(web="online", mobile="dnd"), "dnd"),
-        (presence("dnd", desktop="idle", web="dnd"), "idle"),
         (presence(desktop="offline", mobile="offline", web="dnd"), "dnd"),
         # whatever the summary says
         (presence("online", desktop="idle"), "idle"),
-        (presence("offline", mobile="online"), "online"),
         (presence("nonsense", mobile="online"), "online"),
         # other devices alone: the summary
         (presence("online", vr="online"), "online"),
@@ -48,7 +45,6 @@ def presence(summary: object = "online", activities: object = (), **devices: obj
         (presence("online", vr="idle", web="dnd"), "dnd"),
         # no device
         (presence("online"), "offline"),
-        (presence("offline"), "offline"),
         (presence("invisible"), "offline"),
         (presence("online", desktop="offline", mobile="offline", web="offline"), "offline"),
         (presence("online", vr="offline", embedded="offline"), "offline"),
