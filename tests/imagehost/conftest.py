@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+import time_machine
+from django.test import Client
 from pytest_django import Settings
+
+if TYPE_CHECKING:
+    from accounts.models import User
+    from tests.imagehost.objects import FaultyStorage
 
 
 @pytest.fixture(autouse=True)
@@ -21,9 +30,37 @@ def bucket_directory(settings: Settings, tmp_path: Path) -> Path:
     return directory
 
 
+@pytest.fixture
+def bucket(settings: Settings, bucket_directory: Path) -> FaultyStorage:
+    from tests.imagehost import objects  # Django is ready by now
+
+    return objects.faulty(settings, bucket_directory)
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    """It stands still at noon."""
+    with time_machine.travel(datetime(2026, 3, 1, 12, 0, tzinfo=UTC), tick=False) as clock:
+        yield clock
+
+
 @pytest.fixture(autouse=True)
 def _archives_that_nobody_read_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unlike a server, the test client closes no answer that a test leaves alone."""
     from imagehost import archives  # Django is ready by now
 
     monkeypatch.setattr(archives, "_places", threading.BoundedSemaphore(archives.AT_ONCE))
+
+
+@pytest.fixture
+def user(db: None) -> User:
+    from tests.factories.accounts import UserFactory
+
+    return UserFactory(username="Ada")
+
+
+@pytest.fixture
+def browser(client: Client, user: User) -> Client:
+    """Signed in as `user`."""
+    client.force_login(user)
+    return client

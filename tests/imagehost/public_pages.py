@@ -7,6 +7,7 @@ from typing import Any
 from django.test import Client
 from pytest_django import Settings
 
+from accounts.models import User
 from imagehost import storage
 from imagehost.models import File, Folder, PreviewState
 from tests.factories.accounts import UserFactory
@@ -52,6 +53,12 @@ def unlocked(folder_id: str, password: str = PASSWORD) -> Client:
     """A browser that has given the folder's password."""
     client = Client()
     assert client.post(f"/folders/{folder_id}", {"password": password}).status_code == 303
+    return client
+
+
+def signed_in(user: User) -> Client:
+    client = Client()
+    client.force_login(user)
     return client
 
 

@@ -56,11 +56,6 @@ def silence() -> Iterator[int]:
         yield server.getsockname()[1]
 
 
-def closed_port() -> int:
-    with silence() as port:
-        return port
-
-
 @contextlib.contextmanager
 def _serving(handler: type[socketserver.BaseRequestHandler]) -> Iterator[int]:
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:

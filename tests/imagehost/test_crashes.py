@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
-import time_machine
 from django.db import connection
-from pytest_django import Settings
 
 from accounts.models import User
 from imagehost import files, quotas, reconciliation, sweeping
@@ -24,7 +21,7 @@ from tests.imagehost import objects
 from tests.imagehost.objects import Crash, FaultyStorage
 from tests.lookup import statements
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("clock")]
 
 NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SOON = timedelta(hours=1, seconds=1)
@@ -35,17 +32,6 @@ UPLOAD = [
     "UPDATE imagehost_file",  # READY
 ]
 UNDOING = ["UPDATE imagehost_file", "UPDATE imagehost_usage", "DELETE imagehost_file"]
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Iterator[time_machine.Traveller]:
-    with time_machine.travel(NOON, tick=False) as clock:
-        yield clock
-
-
-@pytest.fixture
-def bucket(settings: Settings, bucket_directory: Path) -> FaultyStorage:
-    return objects.faulty(settings, bucket_directory)
 
 
 @pytest.fixture

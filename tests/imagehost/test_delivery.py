@@ -188,10 +188,6 @@ def test_an_answer_costs_one_statement(method: str, headers: dict[str, str], buc
     assert statements.names(lambda: get(file, method, headers=headers)) == ["SELECT imagehost_file"]
 
 
-def test_what_cannot_be_a_name_costs_none(db: None) -> None:
-    assert statements.names(lambda: uploading.get("/media/robots.txt")) == []
-
-
 def test_nginx_is_told_where_the_object_lies(settings: Settings, bucket_directory: Path) -> None:
     settings.FILE_DELIVERY, settings.ACCEL_PREFIX = "accel", "/protected/"
     file = stored(bucket_directory)

@@ -57,13 +57,6 @@ def test_the_page_of_a_picture(client: Client) -> None:
     ]
 
 
-def test_an_animation_is_shown_as_an_image(client: Client) -> None:
-    file = FileFactory(media=media.GIF, frames=12, duration_ms=1200)
-    page = page_of(client.get(f"/files/{file.name}"))
-    assert page.xpath("//main//img/@src") == [f"/media/{file.file_name}"]
-    assert [chip.text for chip in page.xpath("//ul[@class='chips']/li")][-2:] == ["0:01", "12 frames"]
-
-
 def test_the_page_of_a_video_plays_it(client: Client) -> None:
     file = FileFactory(media=media.MP4, duration_ms=3_723_400, preview_state=PreviewState.MADE)
     response = client.get(f"/files/{file.name}")

@@ -12,13 +12,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts.models import User
 from imagehost import media
 from imagehost.models import Folder, PreviewState, State
 from imagehost.page import folders as pages
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
-from tests.imagehost.public_pages import BASE, PASSWORD, PREVIEW, messenger_tags, stored, unlocked
+from tests.imagehost.public_pages import BASE, PASSWORD, PREVIEW, messenger_tags, signed_in, stored, unlocked
 from tests.lookup import statements
 from tests.pages.markup import page_of, problems_of
 
@@ -42,12 +41,6 @@ def shown(client: Client, path: str) -> list[str]:
     """The names of the files that the page shows, in its order."""
     links = page_of(client.get(path)).xpath("//ul[@class='tiles']/li/a/@href")
     return [link.removeprefix("/files/") for link in links]
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 def test_the_page_of_a_folder(client: Client) -> None:

@@ -11,7 +11,6 @@ from django.contrib.auth.hashers import make_password
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from accounts.models import User
 from imagehost.models import Folder
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
@@ -23,6 +22,7 @@ from tests.imagehost.public_pages import (
     PREVIEW,
     locked_folder,
     messenger_tags,
+    signed_in,
     statuses,
     stored,
     unlocked,
@@ -37,12 +37,6 @@ START = dt.datetime(2026, 3, 5, 12, tzinfo=dt.UTC)
 @pytest.fixture
 def folder() -> Folder:
     return locked_folder()
-
-
-def signed_in(user: User) -> Client:
-    client = Client()
-    client.force_login(user)
-    return client
 
 
 @pytest.mark.parametrize("path", ["/folders/{folder}", "/files/Picture1", "/folders/{folder}/files.zip"])

@@ -48,6 +48,7 @@ FIELDS: list[tuple[Any, str]] = [  # any: JSON
     ({"folderPublic": None}, f"folderPublic: {NULL}"),
     ({"folderPasswordEnabled": 1}, f"folderPasswordEnabled: {NO_FLAG}"),
     ({"folderPassword": True}, f"folderPassword: {NO_STRING}"),
+    (b'{"folderName": "x", "folderName": "x"}', "The body has a key twice."),
 ]
 
 
@@ -71,11 +72,6 @@ def test_a_wrong_field_is_refused_by_its_name(body: object, sentence: str) -> No
     assert refusal.value.error == sentence
 
 
-def test_a_key_that_stands_there_twice_is_refused() -> None:
-    with pytest.raises(InvalidBody, match="The body has a key twice"):
-        changes_of(b'{"folderName": "x", "folderName": "x"}')
-
-
 def test_a_body_may_have_64_kib_and_not_one_byte_more() -> None:
     body = b'{"folderName": "x"}'
     assert changes_of(body.ljust(64 * 1024)) == Changes(name="x")
@@ -83,11 +79,11 @@ def test_a_body_may_have_64_kib_and_not_one_byte_more() -> None:
         changes_of(body.ljust(64 * 1024 + 1))
 
 
+# --- Through HTTP ---
+
+
 def test_a_byte_order_mark_is_passed_over() -> None:
     assert changes_of(b"\xef\xbb\xbf{}") == Changes()
-
-
-# --- Through HTTP ---
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 import pytest
 from django.conf import settings
-from django.db import connection
 from pytest_django import Settings
 
 from accounts import key_uses
@@ -20,6 +19,7 @@ from imagehost.models import Folder
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
 from tests.imagehost import answers
+from tests.imagehost.plans import plan_of
 from tests.lookup import statements
 
 KEY = [] if settings.REDIS_URL else ["SELECT accounts_apikey"]  # who asks
@@ -99,15 +99,8 @@ def folder(db: None) -> Folder:
     return folder
 
 
-def plan_of(act: Callable[[], object]) -> str:
-    """Of the last statement. PostgreSQL reads a small table whole and sorts it, unless it is told not to."""
-    statement = statements.of(act)[-1]
-    is_postgresql = connection.vendor == "postgresql"
-    with connection.cursor() as cursor:
-        for step in ("seqscan", "sort", "bitmapscan") if is_postgresql else ():
-            cursor.execute(f"SET LOCAL enable_{step} = off")
-        cursor.execute(f"EXPLAIN {'' if is_postgresql else 'QUERY PLAN '}{statement.sql}", statement.values)
-        plan = "\n".join(str(row[-1]) for row in cursor.fetchall())
+def plan_of_files(act: Callable[[], object]) -> str:
+    plan = plan_of(act)
     assert "Seq Scan on imagehost_file" not in plan
     assert "SCAN imagehost_file" not in plan
     return plan
@@ -115,7 +108,7 @@ def plan_of(act: Callable[[], object]) -> str:
 
 @pytest.mark.embedded
 def test_the_gallery_is_read_along_its_index_in_the_shown_order(folder: Folder) -> None:
-    plan = plan_of(lambda: listing.gallery(owner_id=folder.owner_id, page=Page(5)))
+    plan = plan_of_files(lambda: listing.gallery(owner_id=folder.owner_id, page=Page(5)))
     assert "imagehost_file_gallery" in plan
     assert "Sort" not in plan
     assert "TEMP B-TREE" not in plan
@@ -123,6 +116,6 @@ def test_the_gallery_is_read_along_its_index_in_the_shown_order(folder: Folder) 
 
 def test_a_folder_and_the_list_of_folders_are_read_along_the_index_of_folders(folder: Folder) -> None:
     owner_id, page = folder.owner_id, Page(5)
-    shown = plan_of(lambda: listing.folder_with_files(owner_id=owner_id, folder_id=folder.pk, page=page))
+    shown = plan_of_files(lambda: listing.folder_with_files(owner_id=owner_id, folder_id=folder.pk, page=page))
     assert "imagehost_file_in_folder" in shown
-    assert "imagehost_file_in_folder" in plan_of(lambda: list(listing.folders(owner_id=owner_id)))
+    assert "imagehost_file_in_folder" in plan_of_files(lambda: list(listing.folders(owner_id=owner_id)))

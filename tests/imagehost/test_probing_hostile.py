@@ -146,13 +146,6 @@ def test_the_child_can_do_little(rendering: Rendering) -> None:
     assert standard == [Path("/dev/null")] * 2
 
 
-def test_a_child_that_is_ended_by_a_limit_refuses_the_file(rendering: Rendering) -> None:
-    pid, coming = rendering()
-    os.kill(pid, signal.SIGALRM)
-    with pytest.raises(probing.InvalidMedia, match="ended by SIGALRM"):
-        coming.result()
-
-
 def test_a_child_that_is_ended_from_outside_says_nothing_about_the_file() -> None:
     for number in (signal.SIGKILL, signal.SIGTERM):
         assert isinstance(client._ended_by(number), client.Failed)

@@ -7,7 +7,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-import time_machine
 from django.db import connection
 from pytest_django import Settings
 
@@ -23,20 +22,9 @@ from tests.imagehost.differences import LONG_AGO, NOON, reconcile, stored, stray
 from tests.imagehost.objects import FaultyStorage
 from tests.lookup import statements
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("clock")]
 
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
-
-
-@pytest.fixture(autouse=True)
-def clock() -> Iterator[time_machine.Traveller]:
-    with time_machine.travel(NOON, tick=False) as clock:
-        yield clock
-
-
-@pytest.fixture
-def bucket(settings: Settings, bucket_directory: Path) -> FaultyStorage:
-    return objects.faulty(settings, bucket_directory)
 
 
 @pytest.fixture

@@ -15,10 +15,8 @@ from django.test import Client
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
-from accounts import api_keys
-from accounts.models import ApiKey, User
+from accounts.models import User
 from imagehost.models import File
-from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FolderFactory, FolderRuleFactory
 from tests.imagehost import sharex
 from tests.imagehost.desktop import Machine
@@ -26,17 +24,6 @@ from tests.imagehost.set_ups import get, key_in, text_of
 from tests.imagehost.uploading import png
 
 pytestmark = [pytest.mark.django_db, pytest.mark.live]
-
-
-@pytest.fixture
-def user(db: None) -> User:
-    return UserFactory(username="Ada")
-
-
-@pytest.fixture
-def browser(client: Client, user: User) -> Client:
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture
@@ -56,8 +43,7 @@ def opened(url: str) -> bytes:
 def test_sharex_uploads_with_the_file(service: LiveServer, browser: Client, user: User, file_name: str) -> None:
     folder = FolderFactory(owner=user)
     FolderRuleFactory(folder=folder, kind="filename", pattern="SCREEN*")
-    uploader = sharex.read(text_of(get(browser, "sharex")))
-    result = uploader.upload(file_name, png())
+    result = sharex.upload(text_of(get(browser, "sharex")), file_name, png())
     file = File.objects.get()
     assert result.url == f"{service.url}/media/{file.file_name}"
     assert (file.owner, file.original_name) == (user, file_name)
@@ -68,7 +54,7 @@ def test_sharex_uploads_with_the_file(service: LiveServer, browser: Client, user
 
 
 def test_sharex_uploads_with_the_file_of_the_earlier_form(service: LiveServer, browser: Client, user: User) -> None:
-    result = sharex.read(text_of(get(browser, "sharex-earlier"))).upload("Screenshot.png", png())
+    result = sharex.upload(text_of(get(browser, "sharex-earlier")), "Screenshot.png", png())
     file = File.objects.get()
     assert (result.url, result.thumbnail_url) == (
         f"{service.url}/files/{file.name}",
@@ -80,16 +66,12 @@ def test_sharex_uploads_with_the_file_of_the_earlier_form(service: LiveServer, b
 
 
 def test_sharex_shows_what_was_wrong(service: LiveServer, browser: Client) -> None:
-    uploader = sharex.read(text_of(get(browser, "sharex")))
+    uploader = text_of(get(browser, "sharex"))
     with pytest.raises(sharex.Refused) as refusal:
-        uploader.upload("page.png", b"<html><script>alert(1)</script></html>")
+        sharex.upload(uploader, "page.png", b"<html><script>alert(1)</script></html>")
     assert str(refusal.value) == (
         "File type not allowed. Allowed are png, jpeg, webp, gif, avif, mp4, webm and mov. (INVALID_MIME)"
     )
-    api_keys.revoke(key=ApiKey.objects.get(), by=None)
-    with pytest.raises(sharex.Refused) as refusal:
-        uploader.upload("picture.png", png())
-    assert str(refusal.value) == "API Key not found (UNAUTHORIZED)"
 
 
 @pytest.fixture

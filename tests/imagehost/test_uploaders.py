@@ -13,7 +13,7 @@ from pytest_django import Settings
 
 from accounts import api_keys
 from accounts.models import ApiKey, AuditEvent, User
-from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.accounts import ApiKeyFactory
 from tests.imagehost.set_ups import PAGE, get, key_in, text_of
 from tests.pages.markup import problems_of
 from tests.support.threads import together
@@ -23,17 +23,6 @@ pytestmark = pytest.mark.django_db
 UPLOAD = "http://127.0.0.1:8000/api/imagehost/upload"
 KINDS = ("sharex", "sharex-earlier", "flameshot", "curl")
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
-
-
-@pytest.fixture
-def user(db: None) -> User:
-    return UserFactory(username="Ada")
-
-
-@pytest.fixture
-def browser(client: Client, user: User) -> Client:
-    client.force_login(user)
-    return client
 
 
 @pytest.mark.parametrize("kind", KINDS)

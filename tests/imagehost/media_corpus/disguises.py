@@ -67,8 +67,6 @@ REFUSED: dict[str, Content] = {
     "mp4-signature-and-playlist": lambda: ftyp(b"isom", b"mp42") + HLS,
     "mov-signature-and-html": lambda: box(b"wide") + HTML,
     "mov-box-of-html": lambda: box(b"mdat", HTML),
-    "text-that-reads-as-quicktime": lambda: b"<!--moov" + HTML,
-    "text-that-reads-as-mp4": lambda: b"\n<a ftypisom>" + HTML,
     "webm-signature-and-html": lambda: ebml_header(b"webm") + HTML,
     # a whole picture, and something behind it
     "png-and-zip": lambda: _image("png") + archive(),
