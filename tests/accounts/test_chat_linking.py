@@ -7,11 +7,9 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 import pytest
-import time_machine
 from allauth.account.models import EmailAddress
 from allauth.socialaccount.models import SocialAccount, SocialToken
 from allauth.socialaccount.providers.base import ProviderException
@@ -187,22 +185,6 @@ def test_a_state_that_this_session_did_not_begin_is_refused(browser: Client, use
     for state in ("wrong", "\x01", of_another_user):
         assert said(browser, back(browser, state=state, code="the-code")) == TOO_LATE
     assert (linked(user), platform.asked) == ([], [])
-
-
-def test_a_state_counts_once(browser: Client, platform: Scripted) -> None:
-    state = begun(browser)
-    back(browser, state=state, code="the-code")
-    platform.asked.clear()
-    assert back(browser, state=state, code="another")["Location"] == PAGE
-    assert platform.asked == []
-
-
-@pytest.mark.parametrize(("seconds", "count"), [(595, 1), (605, 0)])
-def test_a_state_lives_ten_minutes(browser: Client, user: User, seconds: int, count: int) -> None:
-    state = begun(browser)
-    with time_machine.travel(timedelta(seconds=seconds)):
-        back(browser, state=state, code="the-code")
-    assert len(linked(user)) == count
 
 
 def test_an_account_of_somebody_else_is_refused_and_nothing_is_lost(browser: Client, user: User) -> None:

@@ -88,14 +88,6 @@ class TestOnce:
         assert first.perform() == "Counted 3 things."
         assert second.perform() == "count is already running elsewhere."
 
-    def test_what_a_crashed_runner_began_is_done_when_its_lease_ends(self, clock: time_machine.Traveller) -> None:
-        leases.take(name="tidy", length=10 * MINUTE, by="crashed")
-        once()
-        clock.shift(10 * MINUTE - SECOND)
-        assert once() == COUNT
-        clock.shift(SECOND)
-        assert once() == TIDY
-
     def test_a_failing_job_is_logged_and_does_not_stop_the_others(
         self, clock: time_machine.Traveller, schedule: dict[str, timedelta], caplog: pytest.LogCaptureFixture
     ) -> None:

@@ -27,16 +27,6 @@ def test_a_login_hint_fills_the_login_field(app: App, hint: str) -> None:
     assert _login_field(visitor) == hint
 
 
-def test_a_later_request_without_a_hint_leaves_none(app: App, other_app: App, user: User) -> None:
-    visitor = Client()
-    waiting = waiting_at(authorize(visitor, app.application, login_hint="Ada"))
-    visitor.force_login(user)
-    visitor.post(waiting, {"decision": "allow"})
-    visitor.logout()
-    authorize(visitor, other_app.application)
-    assert _login_field(visitor) == ""
-
-
 def test_the_hint_of_one_app_is_not_shown_for_the_next(app: App, other_app: App) -> None:
     visitor = Client()
     authorize(visitor, app.application, login_hint="somebody")

@@ -99,10 +99,9 @@ def test_a_visitor_whose_approval_is_kept_sees_no_consent_page(browser: Client, 
     assert set(sent_back(answer)) == {"code", "state", "iss"}
 
 
-def test_a_wrong_password_leads_nowhere(user: User, app: App) -> None:
+def test_a_visitor_neither_sees_nor_answers_the_request(app: App) -> None:
     browser = Client()
     consent = waiting_at(authorize(browser, app.application))
-    assert browser.post("/accounts/login/", {"login": "ada", "password": "wrong", "next": consent}).status_code == 200
     assert waiting_at(browser.get(consent)) == consent
     assert waiting_at(browser.post(consent, {"decision": "allow"})) == consent
     assert not Grant.objects.exists()

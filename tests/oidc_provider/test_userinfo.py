@@ -7,7 +7,6 @@ from django.test import Client
 
 from accounts.models import User
 from tests.oidc_provider.protocol import (
-    FORM,
     INVALID_REQUEST,
     INVALID_TOKEN,
     USERINFO,
@@ -44,24 +43,19 @@ def test_a_token_in_a_form_body_is_taken_by_post(token: str, user: User) -> None
     assert (answer.status_code, answer.json()) == (200, {"sub": user.pk})
 
 
-def test_a_token_in_the_query_is_never_taken(token: str) -> None:
-    for answer in (
-        Client().get(f"{USERINFO}?access_token={token}"),
-        Client().post(f"{USERINFO}?access_token={token}", content_type=FORM),
-    ):
-        assert answer.status_code in {400, 401}
-        refused(answer)
-
-
 def test_a_token_in_header_and_body_at_once_is_an_invalid_request(token: str) -> None:
     assert refused(post(USERINFO, {"access_token": token}, authorization=f"Bearer {token}")) == INVALID_REQUEST
 
 
-@pytest.mark.parametrize("content_type", ["application/json", "multipart/form-data; boundary=x"])
-def test_a_token_in_another_kind_of_body_is_not_read(token: str, content_type: str) -> None:
-    answer = post(USERINFO, encoded({"access_token": token}), content_type=content_type)
-    assert answer.status_code in {400, 401}
-    refused(answer)
+def test_a_token_in_the_query_or_in_another_kind_of_body_is_not_read(token: str) -> None:
+    field = encoded({"access_token": token})
+    for answer in (
+        Client().get(f"{USERINFO}?{field}"),
+        post(f"{USERINFO}?{field}", ""),
+        post(USERINFO, field, content_type="application/json"),
+        post(USERINFO, field, content_type="multipart/form-data; boundary=x"),
+    ):
+        assert refused(answer)[0] in {400, 401}
 
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer "}, {"authorization": "Basic YTpi"}])
