@@ -9,7 +9,6 @@ import pytest
 from django.core.exceptions import PermissionDenied
 from django.core.mail import EmailMessage
 from django.core.management import CommandError, call_command
-from django.db import IntegrityError
 from django.utils import timezone
 
 from accounts import deletions
@@ -152,12 +151,6 @@ def refuse(user: User) -> None:
     """A hook of a room above that fails for one account."""
     if user.pk == HELD["user"]:
         raise RuntimeError("the storage is away")
-
-
-def test_a_deletion_without_days_of_grace_is_refused_by_the_table(user: User) -> None:
-    now = timezone.now()
-    with pytest.raises(IntegrityError):
-        AccountDeletion.objects.create(user=user, asked_at=now, due_at=now)
 
 
 def test_the_jobs_are_on_the_schedule() -> None:

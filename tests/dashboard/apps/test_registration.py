@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 import time_machine
 from django.core.exceptions import ValidationError
-from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils.datastructures import MultiValueDict
 
 from accounts.models import AuditEvent, User
@@ -21,7 +20,7 @@ from oidc_provider import application_rules, applications, logos
 from oidc_provider.applications import AlreadyRegistered
 from oidc_provider.models import Application
 from oidc_provider.scopes import SCOPES
-from tests.dashboard.apps.pictures import png
+from tests.dashboard.profile.editor import picture
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.oidc_provider.moments import NOON
@@ -90,7 +89,7 @@ def test_a_form_that_is_sent_twice_makes_one_app_and_keeps_its_secret(browser: B
 
 def test_two_forms_make_two_apps_with_their_logos(browser: Browser) -> None:
     for _ in range(2):
-        send(browser, fill(browser, logo=SimpleUploadedFile("logo.png", png(600, 300))))
+        send(browser, fill(browser, logo=picture(600, 300)))
     assert [logos.of(app) is not None for app in Application.objects.all()] == [True, True]
 
 

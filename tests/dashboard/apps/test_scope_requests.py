@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import User
 from dashboard import access_requests, versions
 from dashboard.models import AccessRequest
 from oidc_provider.models import Application
-from tests.dashboard.apps.pictures import png
 from tests.dashboard.apps.test_registration import fill, send
+from tests.dashboard.profile.editor import picture
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApprovalFactory
 from tests.pages.markup import problems_of
@@ -115,7 +114,7 @@ def test_the_preview_alone_is_the_same_consent_screen(browser: Browser) -> None:
 
 def test_the_preview_of_an_app_knows_its_users_and_shows_the_new_logo(browser: Browser, app: Application) -> None:
     ApprovalFactory.create_batch(3, application=app)
-    data = fill(browser, name="Other", logo=SimpleUploadedFile("logo.png", png(10, 10)))
+    data = fill(browser, name="Other", logo=picture(10, 10))
     text = previewed(browser, f"/dashboard/apps/{app.client_id}/preview/", data)
     assert "3 people use it" in text
     assert browser.page.xpath("//img/@src")[0].startswith("data:image/png;base64,")

@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def reader(db: None) -> User:
-    from tests.factories.accounts import UserFactory
-
-    return UserFactory.create(username="Ada")
+def reader(user: User) -> User:
+    return user
 
 
 @pytest.fixture

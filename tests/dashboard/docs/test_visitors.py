@@ -78,7 +78,3 @@ def test_headings_of_one_name_have_anchors_of_their_own() -> None:
     made = rendering.rendered("# Page\n\n## Fields\n\n## Fields\n\n## Other\n\n## Fields\n")
     assert [heading.anchor for heading in made.headings] == ["fields", "fields-2", "other", "fields-3"]
     assert [f'<h2 id="{heading.anchor}"' in made.rest for heading in made.headings] == [True] * 4
-
-
-def test_the_index_leaves_no_name_open(client: Client) -> None:
-    assert "{{" not in client.get("/llms.txt").content.decode()

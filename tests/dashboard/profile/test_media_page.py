@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import PermissionDenied
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import LinkedAccount, User
 from dashboard.forms.profile import KINDS
@@ -23,6 +21,7 @@ from tests.dashboard.profile.pages import said
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, main_profile
 from tests.imagehost import media_corpus
+from tests.lookup import statements
 
 PAGE = "/dashboard/profile/media/"
 CONTENT = {
@@ -139,18 +138,13 @@ def test_unknown_and_empty_places_are_not_found(signed_in: Client) -> None:
 
 @pytest.mark.embedded
 def test_the_page_takes_as_many_queries_with_all_files_as_with_one(signed_in: Client, user: User) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as found:
-            signed_in.get(PAGE)
-        return len(found)
-
     profile = main_profile(user)
     profiles.change(profile=profile, values={"avatar": AssetFactory(owner=user)}, by=user)
     # The page's own: the profile, its files, their sum, the chat account, profiles to edit.
-    with_one = queries()
+    with_one = statements.names(lambda: signed_in.get(PAGE))
     files = {place: AssetFactory(owner=user) for place in Profile.ASSETS}
     profiles.change(profile=profile, values=files, by=user)
-    assert queries() == with_one
+    assert statements.names(lambda: signed_in.get(PAGE)) == with_one
 
 
 def test_the_file_of_another_user_cannot_be_shown(user: User, profile: Profile) -> None:

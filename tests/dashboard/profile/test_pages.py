@@ -7,9 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from accounts.models import AuditEvent, User
 from lookup import profiles
@@ -17,7 +15,7 @@ from lookup.models import Profile
 from tests.dashboard.profile.pages import filled, said
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, AssetFactory, ProfileFactory
-from tests.lookup import answers
+from tests.lookup import answers, statements
 from tests.pages.markup import page_of, problems_of
 
 HOME = "/dashboard/profile/"
@@ -66,19 +64,14 @@ def test_the_current_tab_is_marked(signed_in: Client) -> None:
 
 @pytest.mark.embedded
 def test_more_profiles_take_no_more_queries(signed_in: Client, user: User) -> None:
-    def queries() -> int:
-        with CaptureQueriesContext(connection) as found:
-            signed_in.get(HOME)
-        return len(found)
-
     def add(number: int) -> None:
         AliasRowFactory.create(name__user=user, name__name=f"Ally{number}", profile=ProfileFactory.create(user=user))
 
     add(0)
-    with_one = queries()
+    with_one = statements.names(lambda: signed_in.get(HOME))
     for number in range(1, 10):
         add(number)
-    assert queries() == with_one
+    assert statements.names(lambda: signed_in.get(HOME)) == with_one
     assert said(signed_in.get(HOME)).count("Profile of Ally") == 10
 
 
