@@ -44,13 +44,6 @@ def test_what_was_exported_is_imported_into_a_fresh_database_byte_for_byte(
     assert export() == before
 
 
-def test_importing_again_changes_nothing(before: str, tmp_path: Path) -> None:
-    out, err = load(before, tmp_path)
-    assert (out, err) == (f"Imported {len(lines_of(before))} profiles, 0 of them new.\n", "")
-    assert export() == before
-    assert list(document_checks.differences()) == []
-
-
 def test_the_lines_may_come_in_any_order(before: str, tmp_path: Path) -> None:
     wipe()
     load("\n".join(reversed(lines_of(before))), tmp_path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -60,14 +59,6 @@ def test_into_a_file(tmp_path: Path) -> None:
     assert err.startswith("Exported 1 profiles.\n")
     with pytest.raises(CommandError, match="cannot be written: No such file or directory"):
         run("--output", str(tmp_path / "no" / "x"))
-
-
-def test_to_a_terminal_that_speaks_latin_1(monkeypatch: pytest.MonkeyPatch) -> None:
-    UserFactory(username="Ada", display_name="Ада", email="")
-    raw = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="latin-1"))
-    call_command("export_profiles", stderr=io.StringIO())
-    assert json.loads(raw.getvalue().decode())["user"]["name"] == "Ада"
 
 
 def test_a_stale_document_is_rendered_first() -> None:

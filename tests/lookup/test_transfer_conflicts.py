@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from accounts import users
 from accounts.models import LinkedAccount, User
 from lookup.models import Comment, Profile, Widget
 from tests.factories import lookup as make
 from tests.lookup.transfer_files import load, refusal
 from tests.lookup.transfer_line import (
+    ALIAS_PROFILE,
     AUTHOR,
     PROFILE,
     SECOND,
@@ -25,8 +27,6 @@ from tests.lookup.transfer_line import (
 
 pytestmark = pytest.mark.django_db
 
-HAND = f"Hand.Written ({USER})"
-
 
 @pytest.fixture(scope="module", autouse=True)
 def imported(module_db: None, tmp_path_factory: pytest.TempPathFactory) -> None:
@@ -34,49 +34,38 @@ def imported(module_db: None, tmp_path_factory: pytest.TempPathFactory) -> None:
     load(text_of(line()), tmp_path_factory.mktemp("imported"))
 
 
-CONFLICTS: list[tuple[str, object, str]] = [
-    (
-        "user.chatId",
-        "268473310986249999",
-        f"user.chatId: The chat account 268473310986249999 belongs to {HAND}, not to {SECOND}.",
-    ),
-    (
-        "user.scrobblerUsername",
-        "hand-fm",
-        f"user.scrobblerUsername: The scrobbler account hand-fm belongs to {HAND}, not to {SECOND}.",
-    ),
-    (
-        "aliases.0.profileId",
-        "c" * 32,
-        f"aliases.0.profileId: The profile {'c' * 32} belongs to {HAND}, not to {SECOND}.",
-    ),
-    (
-        "profile.profileId",
-        PROFILE,
-        f"profile.profileId: The profile {PROFILE} belongs to {HAND}, not to {SECOND}.",
-    ),
-    (
-        "audios.0.id",
-        new_id(30),
-        f"audios.0.id: The audio {new_id(30)} belongs to Hand.Written ({PROFILE}), not to {'2' * 32}.",
-    ),
-    (
-        "comments.items.0.id",
-        new_id(80),
-        f"comments.items.0.id: The comment {new_id(80)} belongs to {HAND}, not to {SECOND}.",
-    ),
+# What the line of another user names, and who has it: the user, or a profile of theirs.
+CONFLICTS: list[tuple[str, object, str, str]] = [
+    ("user.uid", 41, "The uid 41", USER),
+    ("user.username", "zed", "The name ZED", USER),
+    ("user.chatId", "268473310986249999", "The chat account 268473310986249999", USER),
+    ("user.scrobblerUsername", "hand-fm", "The scrobbler account hand-fm", USER),
+    ("profile.profileId", PROFILE, f"The profile {PROFILE}", USER),
+    ("aliases.0.profileId", ALIAS_PROFILE, f"The profile {ALIAS_PROFILE}", USER),
+    ("audios.0.id", new_id(30), f"The audio {new_id(30)}", PROFILE),
+    ("comments.items.0.id", new_id(80), f"The comment {new_id(80)}", USER),
 ]
 
 
-@pytest.mark.parametrize(("path", "value", "said"), CONFLICTS)
-def test_what_belongs_to_a_user_who_is_here_is_refused_and_both_are_named(
-    tmp_path: Path, path: str, value: object, said: str
+@pytest.mark.parametrize(("path", "value", "what", "holder"), CONFLICTS)
+def test_what_a_user_who_is_here_or_an_earlier_line_has_is_refused_and_both_are_named(
+    tmp_path: Path, path: str, value: object, what: str, holder: str
 ) -> None:
     other = second()
     put(other, path, value)
+    claimant = "2" * 32 if holder == PROFILE else SECOND
+    said = f"line 1: {path}: {what} belongs to Hand.Written ({holder}), not to {claimant}."
     found = refusal(text_of(other), tmp_path)
-    assert found == refusal(text_of(other), tmp_path, "--check") == [f"line 1: {said}"]
-    assert not User.objects.filter(username="Second").exists()
+    assert found == refusal(text_of(other), tmp_path, "--check") == [said]
+    assert not User.objects.filter(pk=SECOND).exists()
+    users.delete(user=User.objects.get(pk=USER), by=None)
+    said = f"line 2: {path}: {what} belongs to {holder}, not to {claimant}."
+    assert said in refusal(text_of(line(), other), tmp_path, "--check")
+
+
+def test_a_user_has_one_line(tmp_path: Path) -> None:
+    other = second(id=USER)
+    assert "line 2: user.id: Line 1 is of this user." in refusal(text_of(line(), other), tmp_path, "--check")
 
 
 def test_what_one_line_gives_up_the_next_line_may_take(tmp_path: Path) -> None:

@@ -124,10 +124,6 @@ def test_a_bad_line_is_refused_by_path(path: str, value: object, said: str) -> N
     assert said in problems_of(changed(path, value))
 
 
-def test_the_table_stands_on_a_line_that_is_taken() -> None:
-    assert reading.read(1, text_of(line()).encode()).user_id == USER
-
-
 def test_the_image_host_without_premium() -> None:
     bad = line()
     bad["user"] |= {"premium": False, "imagehost": True}

@@ -5,9 +5,7 @@ from __future__ import annotations
 import copy
 import io
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -20,10 +18,8 @@ from tests.factories.accounts import AliasFactory, LinkedAccountFactory, UserFac
 from tests.lookup.transfer_files import export, load, refusal
 from tests.lookup.transfer_line import (
     AUTHOR,
-    PROFILE,
     SECOND,
     USER,
-    Json,
     changed,
     comment,
     line,
@@ -94,48 +90,6 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert out.getvalue() == "Imported 1 profiles, 1 of them new.\n"
 
 
-Change = dict[str, Any] | Callable[[Json], object]
-CONFLICTS: list[tuple[str, Change, str]] = [
-    ("id", {"id": USER}, "user.id: Line 1 is of this user."),
-    ("uid", {"uid": 41}, f"user.uid: The uid 41 belongs to {USER}, not to {SECOND}."),
-    ("alias", {"username": "zed"}, f"user.username: The name ZED belongs to {USER}, not to {SECOND}."),
-    (
-        "profile",
-        lambda whole: whole["profile"].update(profileId=PROFILE),
-        f"profile.profileId: The profile {PROFILE} belongs to {USER}, not to {SECOND}.",
-    ),
-    (
-        "widget",
-        lambda whole: (whole["widgets"][0].update(id=new_id(20)), whole["sections"][0].update(widgetIds=[])),
-        f"widgets.0.id: The widget {new_id(20)} belongs to {PROFILE}, not to {'2' * 32}.",
-    ),
-    (
-        "comment",
-        lambda whole: whole["comments"]["items"][0].update(id=new_id(80)),
-        f"comments.items.0.id: The comment {new_id(80)} belongs to {USER}, not to {SECOND}.",
-    ),
-    (
-        "uid of an author",
-        lambda whole: [item["author"].update(uid=8) for item in whole["comments"]["items"]],
-        f"comments.items.0.author.uid: The user {AUTHOR} has the uid 7 here, not 8.",
-    ),
-]
-
-
-@pytest.mark.parametrize(("change", "said"), [row[1:] for row in CONFLICTS], ids=[row[0] for row in CONFLICTS])
-def test_what_a_line_before_names_is_refused_and_both_holders_are_named(
-    tmp_path: Path, change: Change, said: str
-) -> None:
-    other = second(**change) if isinstance(change, dict) else second()
-    if callable(change):
-        change(other)
-    assert f"line 2: {said}" in refusal(text_of(line(), other), tmp_path, "--check")
-
-
-def test_the_two_lines_of_the_table_are_taken(tmp_path: Path) -> None:
-    assert load(text_of(line(), second()), tmp_path)[1] == ""
-
-
 def test_who_is_here_keeps_uid_and_names(tmp_path: Path) -> None:
     holder = UserFactory(username="Holder", email="")
     AliasFactory(user=holder, name="zed")
@@ -152,6 +106,14 @@ def test_two_new_authors_with_one_uid(tmp_path: Path) -> None:
     items = [comment(80), comment(81, author={**comment(81)["author"], "id": "9" * 32, "username": "New"})]
     said = f"line 1: comments.items.1.author.uid: The uid 7 belongs to {AUTHOR}, not to {'9' * 32}."
     assert refusal(text_of(line(comments={"count": 2, "items": items})), tmp_path) == [said]
+
+
+def test_an_author_of_two_lines_has_one_uid(tmp_path: Path) -> None:
+    other = second()
+    for item in other["comments"]["items"]:
+        item["author"]["uid"] = 8
+    said = f"line 2: comments.items.0.author.uid: The user {AUTHOR} has the uid 7 here, not 8."
+    assert said in refusal(text_of(line(), other), tmp_path, "--check")
 
 
 def test_an_author_whose_own_line_comes_later_is_what_that_says(tmp_path: Path) -> None:

@@ -13,23 +13,7 @@ from django.utils import timezone
 from accounts import api_keys, bans, limits
 from accounts.limits import KeyRequest, Limit
 from accounts.models import LinkedAccount, Name, User
-from lookup import comments, document_checks, feedback, profiles
-from lookup.models import (
-    Alias,
-    Asset,
-    Audio,
-    Badge,
-    BadgeTier,
-    Comment,
-    CustomBadge,
-    GalleryItem,
-    Game,
-    Link,
-    Profile,
-    Section,
-    UserDocument,
-    Widget,
-)
+from lookup import comments, document_checks, feedback, models, profiles
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.transfer_files import load, looked_up
@@ -118,7 +102,7 @@ def test_the_username_becomes_an_alias_and_the_alias_the_username(tmp_path: Path
         ("HAND.WRITTEN", "ALIAS"),
         ("ZED", "USERNAME"),
     ]
-    assert Alias.objects.count() == 2
+    assert models.Alias.objects.count() == 2
 
 
 def test_two_badges_and_two_aliases_change_places(tmp_path: Path) -> None:
@@ -134,7 +118,7 @@ def test_two_badges_and_two_aliases_change_places(tmp_path: Path) -> None:
 
 
 def test_what_lookups_hide_stays_as_it_is(tmp_path: Path) -> None:
-    profile = Profile.objects.get(pk=PROFILE)
+    profile = models.Profile.objects.get(pk=PROFILE)
     hidden = make.SectionFactory(profile=profile, type="GALLERY", config={}, is_enabled=False)
     rows = [
         hidden,
@@ -143,7 +127,7 @@ def test_what_lookups_hide_stays_as_it_is(tmp_path: Path) -> None:
         make.LinkFactory(profile=profile, is_active=False),
         make.AudioFactory(profile=profile, is_active=False),
         make.BackgroundFactory(profile=profile, is_active=False),
-        make.WidgetFactory(profile=Profile.objects.get(pk=ALIAS_PROFILE)),
+        make.WidgetFactory(profile=models.Profile.objects.get(pk=ALIAS_PROFILE)),
     ]
     profiles.touch(PROFILE)
     load(text_of(line()), tmp_path)
@@ -152,27 +136,21 @@ def test_what_lookups_hide_stays_as_it_is(tmp_path: Path) -> None:
     assert [model._default_manager.filter(profile=PROFILE).count() for model in COUNTED] == [1, 2, 3, 3, 11, 2]
 
 
-COUNTED = (Widget, Audio, Link, GalleryItem, Section, CustomBadge)
+COUNTED = (models.Widget, models.Audio, models.Link, models.GalleryItem, models.Section, models.CustomBadge)
 
 
 def test_votes_comments_likes_and_replies_that_are_here_count_in_the_totals_once(tmp_path: Path) -> None:
     user, author = User.objects.get(pk=USER), User.objects.get(pk=AUTHOR)
     feedback.vote(user=user, is_like=True, by=author)
-    reply = comments.write(user=user, content="A reply", parent=Comment.objects.get(pk=new_id(80)), by=user)
-    comments.like(comment=Comment.objects.get(pk=new_id(80)), by=user)
+    reply = comments.write(user=user, content="A reply", parent=models.Comment.objects.get(pk=new_id(80)), by=user)
+    comments.like(comment=models.Comment.objects.get(pk=new_id(80)), by=user)
     assert looked_up(USER)["feedback"]["likes"] == 41
     load(text_of(line()), tmp_path)
     assert normal(looked_up(USER)) == normal(line())
-    assert Comment.objects.filter(pk=reply.pk).exists()
+    assert models.Comment.objects.filter(pk=reply.pk).exists()
     assert list(document_checks.differences()) == []
     load(text_of(changed("feedback", {"likes": 0, "dislikes": 0})), tmp_path)
     assert looked_up(USER)["feedback"] == {"likes": 1, "dislikes": 0}
-
-
-def test_a_comment_that_the_line_does_not_name_stays(tmp_path: Path) -> None:
-    load(text_of(changed("comments.items.1", ...)), tmp_path)
-    answer = looked_up(USER)["comments"]
-    assert (answer["count"], len(answer["items"])) == (250, 3)
 
 
 def test_a_comment_of_somebody_who_is_banned_here_is_not_shown_and_not_counted(tmp_path: Path) -> None:
@@ -201,51 +179,38 @@ def test_a_plan_that_ends_is_kept_where_it_says_the_same(tmp_path: Path) -> None
 
 
 def test_the_badge_catalogue_is_never_overwritten(tmp_path: Path) -> None:
-    BadgeTier.objects.exclude(tier=1).delete()
-    BadgeTier.objects.update(threshold=5)
-    Badge.objects.update(name="Here")
+    models.BadgeTier.objects.exclude(tier=1).delete()
+    models.BadgeTier.objects.update(threshold=5)
+    models.Badge.objects.update(name="Here")
     out, err = load(text_of(line()), tmp_path)
     said = "Warning: The badge catalogue says something else of this badge here, and lookups show that."
     assert (out, err) == ("Imported 1 profiles, 0 of them new.\n", f"line 1: badges.0: {said}\n")
-    assert Badge.objects.get().name == "Here"
-    assert list(BadgeTier.objects.order_by("tier").values_list("tier", "threshold")) == [(1, 5), (2, 20), (3, 0.5)]
+    assert models.Badge.objects.get().name == "Here"
+    assert list(models.BadgeTier.objects.order_by("tier").values_list("tier", "threshold")) == [
+        (1, 5),
+        (2, 20),
+        (3, 0.5),
+    ]
 
 
 def test_a_game_says_what_the_newest_line_says_on_every_profile(tmp_path: Path) -> None:
     other = make.main_profile(UserFactory(email=""))
-    Game.objects.update(name="Before")
+    models.Game.objects.update(name="Before")
     make.SectionFactory(profile=other, type="GAMES", config={"gameIds": [5]})
     profiles.touch(other.pk)
     assert looked_up(other.user_id)["sections"][0]["games"][0]["name"] == "Before"
     load(text_of(line()), tmp_path)
     assert looked_up(other.user_id)["sections"][0]["games"][0]["name"] == "G"
-    assert Game.objects.get().rating == 4
-
-
-def test_uploads_that_say_the_same_are_not_made_twice(tmp_path: Path) -> None:
-    number = Asset.objects.count()
-    load(text_of(line()), tmp_path)
-    assert Asset.objects.count() == number
-    load(text_of(changed("profile.avatar.width", 99)), tmp_path)
-    assert Asset.objects.count() == number + 1
+    assert models.Game.objects.get().rating == 4
 
 
 def test_what_the_form_does_not_say_of_a_row_is_kept(tmp_path: Path) -> None:
-    Link.objects.filter(pk=new_id(50)).update(clicks=9)
+    models.Link.objects.filter(pk=new_id(50)).update(clicks=9)
     LinkedAccount.objects.filter(user=USER, kind="CHAT").update(name="written")
     load(text_of(line()), tmp_path)
-    assert Link.objects.get(pk=new_id(50)).clicks == 9
+    assert models.Link.objects.get(pk=new_id(50)).clicks == 9
     assert LinkedAccount.objects.get(user=USER, kind="CHAT").name == "written"
-    assert UserDocument.objects.get(pk=USER).unlock_due is False
-
-
-def test_an_author_who_is_here_stays_what_they_are(tmp_path: Path) -> None:
-    other = line()
-    for item in other["comments"]["items"]:
-        item["author"]["username"] = "Another"
-    said = "line 1: comments.items.0.author: Warning: Has other names here, and lookups show those.\n"
-    assert load(text_of(other), tmp_path) == ("Imported 1 profiles, 0 of them new.\n", said)
-    assert normal(looked_up(USER)) == normal(line())
+    assert models.UserDocument.objects.get(pk=USER).unlock_due is False
 
 
 def test_public_api_access_stays_turned_off_for_those_who_can_sign_in(tmp_path: Path) -> None:
@@ -272,3 +237,18 @@ def test_a_plan_that_changes_counts_at_once_for_the_keys_of_the_user(
     with django_capture_on_commit_callbacks(execute=True):
         load(text_of(changed("user.premium", value=False)), tmp_path)
     assert (before, is_premium()) == (True, False)
+
+
+def test_a_comment_that_the_line_does_not_name_stays(tmp_path: Path) -> None:
+    load(text_of(changed("comments.items.1", ...)), tmp_path)
+    answer = looked_up(USER)["comments"]
+    assert (answer["count"], len(answer["items"])) == (250, 3)
+
+
+def test_an_author_who_is_here_stays_what_they_are(tmp_path: Path) -> None:
+    other = line()
+    for item in other["comments"]["items"]:
+        item["author"]["username"] = "Another"
+    said = "line 1: comments.items.0.author: Warning: Has other names here, and lookups show those.\n"
+    assert load(text_of(other), tmp_path) == ("Imported 1 profiles, 0 of them new.\n", said)
+    assert normal(looked_up(USER)) == normal(line())
