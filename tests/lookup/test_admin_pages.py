@@ -140,22 +140,3 @@ def test_a_profile_leads_to_its_content() -> None:
     url = f"/admin/lookup/link/?profile__id__exact={link.profile_id}"
     assert f'<a href="{url}">links (1)</a>' in html
     assert list(browser.get(url).context["cl"].result_list) == [link]
-
-
-@pytest.mark.parametrize("name", ["profile", "asset", "badge", "section", "comment"])
-def test_choices_are_looked_up_not_listed(rows: dict[str, Model], name: str) -> None:
-    """Forms of a hundred thousand choices would not load."""
-    fields = {
-        "profile": ("link", "profile"),
-        "asset": ("audio", "audio"),
-        "badge": ("profilebadge", "badge"),
-        "section": ("galleryitem", "section"),
-        "comment": ("commentlike", "comment"),
-    }
-    model, field = fields[name]
-    row = rows[name]
-    browser = superuser()
-    query = {"app_label": "lookup", "model_name": model, "field_name": field, "term": str(row.pk)}
-    found = browser.get("/admin/autocomplete/", query).json()["results"]
-    assert [choice["id"] for choice in found] == [str(row.pk)]
-    assert str(row.pk) not in browser.get(f"/admin/lookup/{model}/add/").content.decode()

@@ -12,7 +12,6 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from accounts.models.names import NAME_PATTERN, RESERVED_NAMES
 from lookup.page_urls import NameConverter
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import LinkFactory, main_profile, shown
 
 FIRST_SEGMENT = re.compile(r"\^?\(?(?:\?:)?((?:[A-Za-z0-9_-]|\\?\.)+)")
 
@@ -59,13 +58,6 @@ def test_a_reserved_word_without_a_page_asks_no_database() -> None:
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize(("path", "target"), [("/admin", "/admin/"), ("/accounts/login", "/accounts/login/")])
-def test_pages_that_end_in_a_slash_are_still_found_without(path: str, target: str) -> None:
-    response = Client().get(path)
-    assert (response.status_code, response.headers["Location"]) == (301, target)
-
-
-@pytest.mark.django_db
 def test_a_profile_is_found_with_a_slash_and_has_no_other_pages() -> None:
     UserFactory(username="ada")
     response = Client().get("/ada/")
@@ -73,13 +65,3 @@ def test_a_profile_is_found_with_a_slash_and_has_no_other_pages() -> None:
     assert Client().get("/ada").status_code == 200
     for path in ("/ada/links", "/ada/other", "/ada//"):
         assert Client().get(path).status_code == 404
-
-
-@pytest.mark.django_db
-@pytest.mark.parametrize("name", ["0", "a.b", "a-b", "_", "...", "a" * 32])
-def test_every_allowed_name_has_a_page(name: str) -> None:
-    user = UserFactory(username=name)
-    LinkFactory(profile=main_profile(user), id="a" * 32, url="https://x.example/")
-    shown(user)
-    assert Client().get(f"/{name}").status_code == 200
-    assert Client().get(f"/{name}/links/{'a' * 32}").status_code == 302

@@ -10,18 +10,8 @@ from django.conf import settings
 from django.test import Client
 
 from accounts.models import User
-from lookup.models import Profile, ProfileDocument
+from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import (
-    AliasRowFactory,
-    CommentFactory,
-    GalleryItemFactory,
-    LinkFactory,
-    ProfileFactory,
-    ProjectFactory,
-    main_profile,
-    shown,
-)
 from tests.lookup.profile_pages import ADDRESS, UPLOADS, change, filled, page, text, texts
 from tests.pages.markup import page_of, problems_of
 
@@ -91,17 +81,12 @@ def test_sounds_and_pictures_are_loaded_by_the_browser_alone(ada: User) -> None:
     assert found.xpath("//div[@class='backdrop']/img/@src") == [f"{UPLOADS}/files/background.png"]
 
 
-def test_line_breaks_are_kept_without_markup(ada: User) -> None:
-    (written,) = page("/ada").xpath("//section[1]//p[contains(@class, 'user-text')]")
-    assert written.text == "First line.\nSecond line."
-
-
 def test_what_is_in_no_section_stands_behind_them() -> None:
     eve = UserFactory(username="Eve")
-    profile = main_profile(eve)
-    ProjectFactory(profile=profile, title="Lost project")
-    GalleryItemFactory(profile=profile, section=None, caption="Lost picture")
-    shown(eve)
+    profile = make.main_profile(eve)
+    make.ProjectFactory(profile=profile, title="Lost project")
+    make.GalleryItemFactory(profile=profile, section=None, caption="Lost picture")
+    make.shown(eve)
     assert texts("/eve", "//main//section") == ["Projects L Lost project", "Gallery Lost picture"]
     change(eve, settings={"projectsSettings": {"title": "What I made", "description": "By hand"}})
     assert texts("/eve", "//main//section[1]") == ["What I made By hand L Lost project"]
@@ -128,12 +113,6 @@ def test_what_the_owner_turned_off_is_not_there(ada: User) -> None:
     assert problems_of(Client().get("/ada")) == []
 
 
-def test_an_initial_stands_where_there_is_no_picture() -> None:
-    UserFactory(username="bare")
-    (portrait,) = page("/bare").xpath("//header//div[contains(@class, 'portrait')]")
-    assert (text(portrait), portrait.xpath("./img")) == ("B", [])
-
-
 def test_a_mirrored_picture_may_come_from_the_chat_platform_and_nothing_else_may(ada: User) -> None:
     change(ada, settings={"avatarSettings": {"mirrorChat": True}})
     response = Client().get("/ada")
@@ -149,8 +128,8 @@ def test_a_mirrored_picture_may_come_from_the_chat_platform_and_nothing_else_may
 def test_a_commenter_who_mirrors_their_picture_is_shown_by_an_initial() -> None:
     eve, guest = UserFactory(username="eve"), UserFactory(username="ghost")
     change(guest, settings={"avatarSettings": {"mirrorChat": True}})
-    CommentFactory(user=eve, author=guest)
-    shown(eve)
+    make.CommentFactory(user=eve, author=guest)
+    make.shown(eve)
     response = Client().get("/eve")
     assert page_of(response).xpath("//ol[@class='comments']//img") == []
     assert settings.CHAT_CDN_URL not in response.headers["Content-Security-Policy"]
@@ -159,8 +138,8 @@ def test_a_commenter_who_mirrors_their_picture_is_shown_by_an_initial() -> None:
 def test_at_most_20_comments_are_shown_and_all_are_counted() -> None:
     eve, guest = UserFactory(username="eve"), UserFactory()
     for number in range(21):
-        CommentFactory(user=eve, author=guest, is_pinned=number == 0)
-    shown(eve)
+        make.CommentFactory(user=eve, author=guest, is_pinned=number == 0)
+    make.shown(eve)
     found = page("/eve")
     assert len(found.xpath("//ol[@class='comments']/li")) == 20
     assert text(found.get_element_by_id("comments")) == "21 comments"
@@ -190,12 +169,12 @@ def test_a_private_profile_says_so_and_nothing_else(ada: User) -> None:
 
 
 def test_an_alias_redirects_or_shows_what_its_owner_chose(ada: User) -> None:
-    AliasRowFactory(name__user=ada, name__name="Moved", redirects=True)
-    AliasRowFactory(name__user=ada, name__name="Countess", redirects=False)
-    own = ProfileFactory(user=ada, display_name="The other one")
-    AliasRowFactory(name__user=ada, name__name="Other", redirects=False, profile=own)
-    LinkFactory(profile=own, id="e" * 32)
-    shown(ada)
+    make.AliasRowFactory(name__user=ada, name__name="Moved", redirects=True)
+    make.AliasRowFactory(name__user=ada, name__name="Countess", redirects=False)
+    own = make.ProfileFactory(user=ada, display_name="The other one")
+    make.AliasRowFactory(name__user=ada, name__name="Other", redirects=False, profile=own)
+    make.LinkFactory(profile=own, id="e" * 32)
+    make.shown(ada)
 
     moved = Client().get("/MOVED")
     assert (moved.status_code, moved.headers["Location"]) == (302, "/Ada")
@@ -208,9 +187,3 @@ def test_an_alias_redirects_or_shows_what_its_owner_chose(ada: User) -> None:
     assert other.xpath("//h1/span[1]/text() | //link[@rel='canonical']/@href") == [f"{ADDRESS}/Other", "The other one"]
     assert other.xpath("//ul[@aria-label='Links']//a/@href") == [f"/Other/links/{'e' * 32}"]
     assert text(other.xpath("//dl[@class='figures']")[0]) == "views 0 like 1 dislikes 0"
-
-
-def test_a_stale_document_is_rendered_by_the_visit(ada: User) -> None:
-    Profile.objects.filter(user=ada).update(description="Written past every door")
-    ProfileDocument.objects.update(fingerprint="")
-    assert b"Written past every door" in Client().get("/ada").content

@@ -139,8 +139,3 @@ def _rgb(digits: str) -> tuple[int, int, int]:
 def test_a_readable_colour_stays_as_it_was_chosen() -> None:
     assert "--accent: light-dark(#1b5e4b," in sheet(accent="1b5e4b")
     assert "--ink: light-dark(#222222," in sheet(text="222222")
-
-
-def test_contrast_is_that_of_the_guidelines() -> None:
-    assert colors.contrast(colors.WHITE, colors.BLACK) == pytest.approx(21)
-    assert colors.contrast((118, 118, 118), colors.WHITE) == pytest.approx(4.54, abs=0.005)
