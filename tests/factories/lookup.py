@@ -3,30 +3,7 @@
 import factory
 
 from accounts.models import User
-from lookup import documents, figures
-from lookup.models import (
-    Alias,
-    Anime,
-    Asset,
-    Audio,
-    Background,
-    Badge,
-    BadgeTier,
-    Comment,
-    CommentLike,
-    CustomBadge,
-    FeedbackVote,
-    GalleryItem,
-    Game,
-    Link,
-    MediaTitle,
-    MusicItem,
-    Profile,
-    ProfileBadge,
-    Project,
-    Section,
-    Widget,
-)
+from lookup import documents, figures, models
 from tests.factories import ModelFactory
 from tests.factories.accounts import AliasFactory, UserFactory
 
@@ -37,30 +14,30 @@ def shown(*users: User) -> None:
     """Bring the documents and counters of these users to what their rows say."""
     for user in users:
         documents.rebuild_of(user.pk)
-        figures.recount_comments(Comment.objects.filter(user=user).values_list("pk", flat=True))
+        figures.recount_comments(models.Comment.objects.filter(user=user).values_list("pk", flat=True))
     figures.recount([user.pk for user in users])
 
 
-def main_profile(user: User) -> Profile:
-    return Profile.objects.get(user=user, is_main=True)
+def main_profile(user: User) -> models.Profile:
+    return models.Profile.objects.get(user=user, is_main=True)
 
 
-class ProfileFactory(ModelFactory[Profile]):
+class ProfileFactory(ModelFactory[models.Profile]):
     """A profile for an alias; the main one comes with the user."""
 
     class Meta:
-        model = Profile
+        model = models.Profile
 
     user = factory.SubFactory(UserFactory)
     is_main = False
     name = factory.Sequence(lambda number: f"Profile {number}")
 
 
-class AliasRowFactory(ModelFactory[Alias]):
+class AliasRowFactory(ModelFactory[models.Alias]):
     """An alias with its row of the namespace: `AliasRowFactory(name__user=user, name__name="Other")`."""
 
     class Meta:
-        model = Alias
+        model = models.Alias
 
     name = factory.SubFactory(AliasFactory)
 
@@ -73,9 +50,9 @@ class _OnProfileFactory(ModelFactory):  # type: ignore[type-arg]  # its subclass
     order = factory.Sequence(lambda number: number)
 
 
-class AssetFactory(ModelFactory[Asset]):
+class AssetFactory(ModelFactory[models.Asset]):
     class Meta:
-        model = Asset
+        model = models.Asset
 
     owner = factory.SubFactory(UserFactory)
     path = factory.Sequence(lambda number: f"files/{number}.png")
@@ -84,18 +61,18 @@ class AssetFactory(ModelFactory[Asset]):
     height = 480
 
 
-class BadgeFactory(ModelFactory[Badge]):
+class BadgeFactory(ModelFactory[models.Badge]):
     class Meta:
-        model = Badge
+        model = models.Badge
 
     id = factory.Sequence(lambda number: f"badge-{number}")
     name = factory.LazyAttribute(lambda badge: badge.id.title())
     image = factory.LazyAttribute(lambda badge: f"{badge.id}.svg")
 
 
-class BadgeTierFactory(ModelFactory[BadgeTier]):
+class BadgeTierFactory(ModelFactory[models.BadgeTier]):
     class Meta:
-        model = BadgeTier
+        model = models.BadgeTier
 
     badge = factory.SubFactory(BadgeFactory)
     tier = 1
@@ -108,7 +85,7 @@ class BadgeTierFactory(ModelFactory[BadgeTier]):
 
 class ProfileBadgeFactory(_OnProfileFactory):
     class Meta:
-        model = ProfileBadge
+        model = models.ProfileBadge
 
     badge = factory.SubFactory(BadgeFactory)
 
@@ -117,7 +94,7 @@ class CustomBadgeFactory(_OnProfileFactory):
     """With an icon; `icon_svg="", image=AssetFactory(...)`: with an image."""
 
     class Meta:
-        model = CustomBadge
+        model = models.CustomBadge
 
     name = "My badge"
     icon_svg = SVG
@@ -125,7 +102,7 @@ class CustomBadgeFactory(_OnProfileFactory):
 
 class WidgetFactory(_OnProfileFactory):
     class Meta:
-        model = Widget
+        model = models.Widget
 
     platform = "scrobbler"
     type = "recent"
@@ -134,7 +111,7 @@ class WidgetFactory(_OnProfileFactory):
 
 class AudioFactory(_OnProfileFactory):
     class Meta:
-        model = Audio
+        model = models.Audio
 
     title = "A song"
     artist = "Somebody"
@@ -147,7 +124,7 @@ class AudioFactory(_OnProfileFactory):
 
 class BackgroundFactory(_OnProfileFactory):
     class Meta:
-        model = Background
+        model = models.Background
 
     title = "A view"
     asset = factory.LazyAttribute(lambda background: AssetFactory(owner=background.profile.user))
@@ -155,7 +132,7 @@ class BackgroundFactory(_OnProfileFactory):
 
 class LinkFactory(_OnProfileFactory):
     class Meta:
-        model = Link
+        model = models.Link
 
     title = "A link"
     url = factory.Sequence(lambda number: f"https://site-{number}.example/")
@@ -163,7 +140,7 @@ class LinkFactory(_OnProfileFactory):
 
 class ProjectFactory(_OnProfileFactory):
     class Meta:
-        model = Project
+        model = models.Project
 
     title = "A project"
     url = "https://project.example/"
@@ -173,7 +150,7 @@ class SectionFactory(_OnProfileFactory):
     """An empty CUSTOM_TEXT section, unless told."""
 
     class Meta:
-        model = Section
+        model = models.Section
 
     type = "CUSTOM_TEXT"
     title = "A section"
@@ -182,67 +159,67 @@ class SectionFactory(_OnProfileFactory):
 
 class GalleryItemFactory(_OnProfileFactory):
     class Meta:
-        model = GalleryItem
+        model = models.GalleryItem
 
     asset = factory.LazyAttribute(lambda item: AssetFactory(owner=item.profile.user))
     caption = "A picture"
 
 
-class GameFactory(ModelFactory[Game]):
+class GameFactory(ModelFactory[models.Game]):
     class Meta:
-        model = Game
+        model = models.Game
 
     id = factory.Sequence(lambda number: 1000 + number)
     name = "A game"
 
 
-class AnimeFactory(ModelFactory[Anime]):
+class AnimeFactory(ModelFactory[models.Anime]):
     class Meta:
-        model = Anime
+        model = models.Anime
 
     id = factory.Sequence(lambda number: 1000 + number)
     title = "An anime"
 
 
-class MediaTitleFactory(ModelFactory[MediaTitle]):
+class MediaTitleFactory(ModelFactory[models.MediaTitle]):
     class Meta:
-        model = MediaTitle
+        model = models.MediaTitle
 
     id = factory.Sequence(lambda number: 1000 + number)
     media_type = "movie"
     title = "A film"
 
 
-class MusicItemFactory(ModelFactory[MusicItem]):
+class MusicItemFactory(ModelFactory[models.MusicItem]):
     class Meta:
-        model = MusicItem
+        model = models.MusicItem
 
     kind = "track"
     music_id = factory.Sequence(lambda number: f"music-{number}")
     title = "A track"
 
 
-class FeedbackVoteFactory(ModelFactory[FeedbackVote]):
+class FeedbackVoteFactory(ModelFactory[models.FeedbackVote]):
     class Meta:
-        model = FeedbackVote
+        model = models.FeedbackVote
 
     user = factory.SubFactory(UserFactory)
     voter = factory.SubFactory(UserFactory)
     is_like = True
 
 
-class CommentFactory(ModelFactory[Comment]):
+class CommentFactory(ModelFactory[models.Comment]):
     class Meta:
-        model = Comment
+        model = models.Comment
 
     user = factory.SubFactory(UserFactory)
     author = factory.SubFactory(UserFactory)
     content = factory.Sequence(lambda number: f"Comment {number}")
 
 
-class CommentLikeFactory(ModelFactory[CommentLike]):
+class CommentLikeFactory(ModelFactory[models.CommentLike]):
     class Meta:
-        model = CommentLike
+        model = models.CommentLike
 
     comment = factory.SubFactory(CommentFactory)
     user = factory.SubFactory(UserFactory)

@@ -6,8 +6,8 @@ Imports of models stand inside the fixtures: pytest may load this file before Dj
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from pytest_django import Settings
@@ -67,3 +67,20 @@ def everybody(module_db: None) -> Iterator[Filled]:
 def filled(everybody: Filled, db: None, hosts: None) -> Filled:
     """Everybody, as objects that the test may change; what it writes is rolled back."""
     return copy.deepcopy(everybody)
+
+
+@pytest.fixture
+def redis_commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The commands that Redis gets."""
+    from redis import Redis
+
+    sent: list[str] = []
+    execute: Callable[..., Any] = Redis.execute_command
+
+    def noted(self: Redis, *arguments: Any, **options: Any) -> Any:
+        """Any: as the library says."""
+        sent.append(arguments[0])
+        return execute(self, *arguments, **options)
+
+    monkeypatch.setattr(Redis, "execute_command", noted)
+    return sent

@@ -8,16 +8,8 @@ from datetime import UTC, datetime, timedelta
 from accounts import bans, users
 from accounts.models import LinkedAccount, Permission, User
 from lookup.models import Asset, Comment, Profile, UserDocument
+from tests.factories import lookup as make
 from tests.factories.accounts import ApiKeyFactory, LinkedAccountFactory, UserFactory
-from tests.factories.lookup import (
-    AliasRowFactory,
-    AssetFactory,
-    CommentFactory,
-    CommentLikeFactory,
-    FeedbackVoteFactory,
-    main_profile,
-    shown,
-)
 from tests.lookup.answers import ACCOUNT_SECRET, LOOKUP_SECRET
 
 BASE, CDN, ART = "https://id.example.net", "https://cdn.example.net", "https://art.example.net/v1"
@@ -67,11 +59,11 @@ def fill(operator: User) -> Filled:
     LinkedAccountFactory(user=ada, external_id="80351110224678912", name="ada.chats")
     LinkedAccountFactory(user=ada, kind=LinkedAccount.Kind.SCROBBLER, external_id="77", name="ada_listens")
     ben, cleo, mal, dan = _visitors()
-    profile = main_profile(ada)
+    profile = make.main_profile(ada)
     filled_rows.fill_profile(profile)
     other = filled_rows.other_profile(ada)
-    redirecting = AliasRowFactory(name__user=ada, name__name="Countess", redirects=True, created_at=MOMENT)
-    AliasRowFactory(
+    redirecting = make.AliasRowFactory(name__user=ada, name__name="Countess", redirects=True, created_at=MOMENT)
+    make.AliasRowFactory(
         name__user=ada,
         name__name="Lovelace",
         redirects=False,
@@ -80,9 +72,9 @@ def fill(operator: User) -> Filled:
     )
     _comments(ada, operator, ben, cleo, mal, dan)
     for voter, is_like in ((ben, True), (cleo, True), (operator, False), (mal, True), (dan, False)):
-        FeedbackVoteFactory(user=ada, voter=voter, is_like=is_like)
+        make.FeedbackVoteFactory(user=ada, voter=voter, is_like=is_like)
     UserDocument.objects.filter(user=ada).update(views=1234)
-    shown(ada, ben, cleo)
+    make.shown(ada, ben, cleo)
     bans.ban(user=mal, by=operator, reason="spam")
     users.delete(user=dan, by=operator)
     return Filled(ada, profile, other, operator, ben, cleo, mal)
@@ -94,16 +86,16 @@ def _visitors() -> tuple[User, User, User, User]:
     LinkedAccountFactory(user=ben, external_id="90351110224678912")
     Profile.objects.filter(user=ben).update(settings={"avatarSettings": {"mirrorChat": True}})
     cleo = UserFactory(id=CLEO, username="cleo", display_name="Cleo 🌱")
-    Profile.objects.filter(user=cleo).update(avatar=AssetFactory(owner=cleo, path="avatars/cleo.png"))
+    Profile.objects.filter(user=cleo).update(avatar=make.AssetFactory(owner=cleo, path="avatars/cleo.png"))
     return ben, cleo, UserFactory(id=MAL, username="Mal"), UserFactory(id=DAN, username="Dan")
 
 
 def _comments(ada: User, operator: User, ben: User, cleo: User, mal: User, dan: User) -> None:
     day = timedelta(days=1)
-    pinned = CommentFactory(
+    pinned = make.CommentFactory(
         id=row(0x4001), user=ada, author=operator, content="First", is_pinned=True, created_at=START - 2 * day
     )
-    CommentFactory(id=row(0x4002), user=ada, author=ben, content="Second", is_pinned=True, created_at=START - day)
+    make.CommentFactory(id=row(0x4002), user=ada, author=ben, content="Second", is_pinned=True, created_at=START - day)
     Comment.objects.bulk_create(
         Comment(
             id=row(0x5000 + number),
@@ -115,19 +107,19 @@ def _comments(ada: User, operator: User, ben: User, cleo: User, mal: User, dan: 
         for number in range(FILLERS)
     )
     for number in (0x4004, 0x4003):
-        CommentFactory(id=row(number), user=ada, author=cleo, content="At once", created_at=START + day)
-    CommentFactory(id=row(0x4005), user=ada, author=mal, content="Spam", created_at=START + 2 * day)
-    CommentFactory(id=row(0x4006), user=ada, author=dan, content="Gone", created_at=START + 2 * day)
+        make.CommentFactory(id=row(number), user=ada, author=cleo, content="At once", created_at=START + day)
+    make.CommentFactory(id=row(0x4005), user=ada, author=mal, content="Spam", created_at=START + 2 * day)
+    make.CommentFactory(id=row(0x4006), user=ada, author=dan, content="Gone", created_at=START + 2 * day)
     for number, author in enumerate((ben, mal, dan), start=0x4007):
-        CommentFactory(id=row(number), user=ada, author=author, parent=pinned, content="A reply")
+        make.CommentFactory(id=row(number), user=ada, author=author, parent=pinned, content="A reply")
     for user in (ben, cleo, mal, dan):
-        CommentLikeFactory(comment=pinned, user=user)
+        make.CommentLikeFactory(comment=pinned, user=user)
 
 
 def picture(owner: User, path: str, width: int | None = 640, height: int | None = 480) -> Asset:
-    return AssetFactory(owner=owner, path=path, mime="image/png", width=width, height=height)
+    return make.AssetFactory(owner=owner, path=path, mime="image/png", width=width, height=height)
 
 
 def file(owner: User, path: str, mime: str, duration: float | None = None) -> Asset:
     """An upload that has no size in pixels."""
-    return AssetFactory(owner=owner, path=path, mime=mime, width=None, height=None, duration=duration)
+    return make.AssetFactory(owner=owner, path=path, mime=mime, width=None, height=None, duration=duration)

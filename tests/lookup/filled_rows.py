@@ -6,21 +6,7 @@ from datetime import timedelta
 
 from accounts.models import User
 from lookup.models import Badge, Profile
-from tests.factories.lookup import (
-    SVG,
-    AudioFactory,
-    BackgroundFactory,
-    BadgeFactory,
-    BadgeTierFactory,
-    CustomBadgeFactory,
-    GalleryItemFactory,
-    LinkFactory,
-    ProfileBadgeFactory,
-    ProfileFactory,
-    ProjectFactory,
-    SectionFactory,
-    WidgetFactory,
-)
+from tests.factories import lookup as make
 from tests.lookup import filled_sections
 from tests.lookup.filled import MOMENT, OTHER_PROFILE, file, picture, row
 from tests.lookup.filled_settings import SETTINGS
@@ -63,17 +49,17 @@ def fill_profile(profile: Profile) -> None:
 
 
 def _badges(profile: Profile) -> None:
-    viewer = BadgeFactory(id="viewer", catalog="standard", name="Viewer", image="viewer.svg")
-    BadgeTierFactory(
+    viewer = make.BadgeFactory(id="viewer", catalog="standard", name="Viewer", image="viewer.svg")
+    make.BadgeTierFactory(
         badge=viewer, tier=2, threshold=2500.5, title="Many", description="", color="", image="viewer-2.svg"
     )
-    BadgeTierFactory(
+    make.BadgeTierFactory(
         badge=viewer, tier=1, threshold=100, title="Hundred", description="Seen", color="#1b5e4b", image="viewer-1.svg"
     )
     held = {"profile": profile, "obtained_at": MOMENT}
-    meetup = BadgeFactory(id="meetup", catalog="events", name="Meetup", image="m.png")
-    ProfileBadgeFactory(**held, id=row(0xB2), badge=meetup, is_enabled=False, order=3)
-    ProfileBadgeFactory(
+    meetup = make.BadgeFactory(id="meetup", catalog="events", name="Meetup", image="m.png")
+    make.ProfileBadgeFactory(**held, id=row(0xB2), badge=meetup, is_enabled=False, order=3)
+    make.ProfileBadgeFactory(
         **held,
         id=row(0xB1),
         badge=viewer,
@@ -84,8 +70,10 @@ def _badges(profile: Profile) -> None:
         order=0,
     )
     made = {"profile": profile, "created_at": MOMENT}
-    CustomBadgeFactory(**made, id=row(0xB4), name="", icon_svg=SVG, color="#444444", is_enabled=False, order=2)
-    CustomBadgeFactory(
+    make.CustomBadgeFactory(
+        **made, id=row(0xB4), name="", icon_svg=make.SVG, color="#444444", is_enabled=False, order=2
+    )
+    make.CustomBadgeFactory(
         **made,
         id=row(0xB3),
         name="Mine",
@@ -104,7 +92,7 @@ def _widgets(profile: Profile) -> None:
             )
         )
     ):
-        WidgetFactory(
+        make.WidgetFactory(
             id=row(0xA0 + number),
             profile=profile,
             platform=platform,
@@ -117,7 +105,7 @@ def _widgets(profile: Profile) -> None:
 def _media(profile: Profile) -> None:
     ada = profile.user
     audio = {"profile": profile}
-    AudioFactory(
+    make.AudioFactory(
         **audio,
         id=row(0xC3),
         title="Hidden",
@@ -126,8 +114,10 @@ def _media(profile: Profile) -> None:
         audio=file(ada, "audio/3.mp3", "audio/mpeg", 3.5),
         artist="",
     )
-    AudioFactory(**audio, id=row(0xC2), title="Untold", artist="", order=1, audio=file(ada, "audio/2.ogg", "audio/ogg"))
-    AudioFactory(
+    make.AudioFactory(
+        **audio, id=row(0xC2), title="Untold", artist="", order=1, audio=file(ada, "audio/2.ogg", "audio/ogg")
+    )
+    make.AudioFactory(
         **audio,
         id=row(0xC1),
         title="Engine song",
@@ -137,27 +127,33 @@ def _media(profile: Profile) -> None:
         audio=file(ada, "audio/1.mp3", "audio/mpeg", 180.0),
         cover=picture(ada, "covers/1.png", 300, 300),
     )
-    BackgroundFactory(profile=profile, id=row(0xE3), title="", order=2, asset=picture(ada, "backgrounds/3.png"))
-    BackgroundFactory(
+    make.BackgroundFactory(profile=profile, id=row(0xE3), title="", order=2, asset=picture(ada, "backgrounds/3.png"))
+    make.BackgroundFactory(
         profile=profile,
         id=row(0xE2),
         title="A film",
         order=1,
         asset=file(ada, "backgrounds/2.mp4", "video/mp4", 12.5),
     )
-    BackgroundFactory(
+    make.BackgroundFactory(
         profile=profile, id=row(0xE1), title="Hidden", order=0, is_active=False, asset=picture(ada, "backgrounds/1.png")
     )
 
 
 def _links_and_projects(profile: Profile) -> None:
     mine = {"profile": profile}
-    LinkFactory(**mine, id=row(0xD4), title="Hidden", url="https://hidden.example.org/", order=3, is_active=False)
-    LinkFactory(**mine, id=row(0xD3), title="", url="ada#1815", is_text=True, order=2)
-    LinkFactory(
-        **mine, id=row(0xD2), title="Notes", url="https://notes.example.org/?a=1&b=2", icon_svg=SVG, order=1, clicks=3
+    make.LinkFactory(**mine, id=row(0xD4), title="Hidden", url="https://hidden.example.org/", order=3, is_active=False)
+    make.LinkFactory(**mine, id=row(0xD3), title="", url="ada#1815", is_text=True, order=2)
+    make.LinkFactory(
+        **mine,
+        id=row(0xD2),
+        title="Notes",
+        url="https://notes.example.org/?a=1&b=2",
+        icon_svg=make.SVG,
+        order=1,
+        clicks=3,
     )
-    LinkFactory(
+    make.LinkFactory(
         **mine,
         id=row(0xD1),
         title="Code",
@@ -170,8 +166,8 @@ def _links_and_projects(profile: Profile) -> None:
         order=0,
         clicks=2**40,
     )
-    ProjectFactory(**mine, id=row(0xF2), title="Plan", url="", order=1)
-    ProjectFactory(
+    make.ProjectFactory(**mine, id=row(0xF2), title="Plan", url="", order=1)
+    make.ProjectFactory(
         **mine,
         id=row(0xF1),
         title="Engine",
@@ -185,7 +181,7 @@ def _links_and_projects(profile: Profile) -> None:
 
 def other_profile(ada: User) -> Profile:
     """The profile of an alias, with one of everything."""
-    profile = ProfileFactory(
+    profile = make.ProfileFactory(
         id=OTHER_PROFILE,
         user=ada,
         name="Lovelace",
@@ -194,12 +190,14 @@ def other_profile(ada: User) -> Profile:
         updated_at=MOMENT,
     )
     mine = {"profile": profile, "order": 0}
-    ProfileBadgeFactory(**mine, id=row(0x81), badge=Badge.objects.get(pk="meetup"), obtained_at=MOMENT)
-    WidgetFactory(**mine, id=row(0x82), identifier="lovelace")
-    AudioFactory(**mine, id=row(0x83), title="Other song", artist="", audio=file(ada, "audio/o.mp3", "audio/mpeg", 1.5))
-    BackgroundFactory(**mine, id=row(0x84), title="Other", asset=picture(ada, "backgrounds/o.png"))
-    LinkFactory(**mine, id=row(0x85), title="Other", url="https://other.example.org/")
-    ProjectFactory(**mine, id=row(0x86), title="Other", url="")
-    section = SectionFactory(**mine, id=row(0x87), type="GALLERY", title="", config={})
-    GalleryItemFactory(**mine, id=row(0x88), section=section, asset=picture(ada, "gallery/o.png"), caption="")
+    make.ProfileBadgeFactory(**mine, id=row(0x81), badge=Badge.objects.get(pk="meetup"), obtained_at=MOMENT)
+    make.WidgetFactory(**mine, id=row(0x82), identifier="lovelace")
+    make.AudioFactory(
+        **mine, id=row(0x83), title="Other song", artist="", audio=file(ada, "audio/o.mp3", "audio/mpeg", 1.5)
+    )
+    make.BackgroundFactory(**mine, id=row(0x84), title="Other", asset=picture(ada, "backgrounds/o.png"))
+    make.LinkFactory(**mine, id=row(0x85), title="Other", url="https://other.example.org/")
+    make.ProjectFactory(**mine, id=row(0x86), title="Other", url="")
+    section = make.SectionFactory(**mine, id=row(0x87), type="GALLERY", title="", config={})
+    make.GalleryItemFactory(**mine, id=row(0x88), section=section, asset=picture(ada, "gallery/o.png"), caption="")
     return profile

@@ -5,15 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 from lookup.models import Profile
-from tests.factories.lookup import (
-    SVG,
-    AnimeFactory,
-    GalleryItemFactory,
-    GameFactory,
-    MediaTitleFactory,
-    MusicItemFactory,
-    SectionFactory,
-)
+from tests.factories import lookup as make
 from tests.lookup.filled import picture, row
 
 SKILLS = {
@@ -27,7 +19,7 @@ SKILLS = {
     "mobile": ["bike"],
     "design": ["ink"],
     "music": ["harp"],
-    "custom": [{"label": "Engines", "iconName": "cog", "iconSvg": SVG}],
+    "custom": [{"label": "Engines", "iconName": "cog", "iconSvg": make.SVG}],
 }
 
 
@@ -38,7 +30,7 @@ def fill(profile: Profile) -> None:
 
 
 def _catalogues() -> None:
-    GameFactory(
+    make.GameFactory(
         id=11,
         name="Chess",
         image="https://games.example.org/chess.jpg",
@@ -47,17 +39,17 @@ def _catalogues() -> None:
         rating=4.5,
         metacritic=97,
     )
-    GameFactory(id=12, name="Draughts")
-    AnimeFactory(id=21, title="Gears", image="https://anime.example.org/g.jpg", format="TV", year=1999, score=8.25)
-    AnimeFactory(id=22, title="Steam")
-    MediaTitleFactory(
+    make.GameFactory(id=12, name="Draughts")
+    make.AnimeFactory(id=21, title="Gears", image="https://anime.example.org/g.jpg", format="TV", year=1999, score=8.25)
+    make.AnimeFactory(id=22, title="Steam")
+    make.MediaTitleFactory(
         id=31, media_type="tv", title="Notes", image="https://media.example.org/n.jpg", year=2001, rating=7.0
     )
-    MediaTitleFactory(id=32, media_type="movie", title="Looms")
+    make.MediaTitleFactory(id=32, media_type="movie", title="Looms")
     picture_url = "https://music.example.org/m.jpg"
-    MusicItemFactory(kind="track", music_id="t1", title="Loom", image=picture_url, artist="Ada", album="Weaving")
-    MusicItemFactory(kind="album", music_id="a1", title="Weaving", artist="Ada", album="never shown")
-    MusicItemFactory(kind="artist", music_id="a1", title="Ada", artist="never shown", album="never shown")
+    make.MusicItemFactory(kind="track", music_id="t1", title="Loom", image=picture_url, artist="Ada", album="Weaving")
+    make.MusicItemFactory(kind="album", music_id="a1", title="Weaving", artist="Ada", album="never shown")
+    make.MusicItemFactory(kind="artist", music_id="a1", title="Ada", artist="never shown", album="never shown")
 
 
 def _sections(profile: Profile) -> None:
@@ -77,7 +69,7 @@ def _sections(profile: Profile) -> None:
         14: ("CUSTOM_TEXT", {"content": 5}),
     }
     for number, (type_, config) in reversed(configs.items()):
-        SectionFactory(
+        make.SectionFactory(
             profile=profile,
             id=row(0x90 + number),
             type=type_,
@@ -87,8 +79,8 @@ def _sections(profile: Profile) -> None:
             alignment={2: "center", 4: "right"}.get(number, "left"),
             config=config,
         )
-    SectionFactory(profile=profile, id=row(0x90 + 11), type="GALLERY", order=0, is_enabled=False, config={})
-    SectionFactory(profile=profile, id=row(0x90 + 12), order=12, is_enabled=False, config={"content": "secret"})
+    make.SectionFactory(profile=profile, id=row(0x90 + 11), type="GALLERY", order=0, is_enabled=False, config={})
+    make.SectionFactory(profile=profile, id=row(0x90 + 12), order=12, is_enabled=False, config={"content": "secret"})
 
 
 _ABOUT_ME = {"content": "I weave **algebra**.", "skills": SKILLS, "skillsEnabled": False, "skillsAlignment": "right"}
@@ -103,7 +95,7 @@ def _gallery(profile: Profile) -> None:
     places = {0x6F: (None, 0), 0x61: (5, 1), 0x62: (5, 0), 0x63: (1, 7), 0x64: (11, 0), 0x65: (13, 0)}
     widths = {0x61: "full", 0x62: "quad"}
     for number, (section, order) in places.items():
-        GalleryItemFactory(
+        make.GalleryItemFactory(
             id=row(number),
             profile=profile,
             section_id=row(0x90 + section) if section else None,

@@ -13,7 +13,7 @@ from accounts.models import LinkedAccount, User
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.factories.lookup import main_profile, shown
 from tests.lookup import answers
-from tests.lookup.answers import NO_SUCH_PATH, NOT_FOUND
+from tests.lookup.answers import NOT_FOUND
 from tests.lookup.filled import BARE
 
 PICTURE = "https://cdn.chat.example/avatars/1/a.png?size=256"
@@ -74,18 +74,6 @@ def test_of_a_banned_user_it_is_404(chatting: User) -> None:
 @pytest.mark.parametrize("user_id", ["1", "a" * 5000, "%ff"])
 def test_of_nobody_it_is_404(chatting: User, user_id: str) -> None:
     assert answers.get(f"/api/chat/avatar/{user_id}", "error").whole == NOT_FOUND
-
-
-@pytest.mark.parametrize("path", ["/api/chat/avatar/", f"/api/chat/avatar/{BARE}/"])
-def test_other_paths_are_404(chatting: User, path: str) -> None:
-    assert answers.get(path, "error").whole == NO_SUCH_PATH
-
-
-def test_it_counts_for_the_address(chatting: User) -> None:
-    for _ in range(60):
-        assert _redirect().status_code == 302
-    limited = answers.get(f"/api/chat/avatar/{BARE}", "error")
-    assert limited.whole == (429, {"error": "errors.rateLimitExceeded"})
 
 
 @pytest.mark.django_db

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import comments, feedback, figures
+from lookup import comments, document_checks, feedback, figures
 from lookup.models import Comment, FeedbackVote, UserDocument
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import CommentFactory, shown
@@ -222,6 +222,7 @@ def test_a_ban_takes_all_of_it_away_at_once_and_its_end_brings_it_back(owner: Us
     assert _contents() == [first.content]
     bans.lift(user=busy, by=None, reason="x")
     assert _whole() == before
+    assert list(document_checks.differences()) == []
 
 
 def test_a_deletion_takes_all_of_it_away_for_ever(owner: User, busy: User) -> None:
@@ -229,6 +230,7 @@ def test_a_deletion_takes_all_of_it_away_for_ever(owner: User, busy: User) -> No
     first = Comment.objects.get(parent=None)
     assert (_figures(first.content), _comments()["count"], _feedback()) == ((1, 1), 1, (1, 0))
     assert FeedbackVote.objects.count() == 1
+    assert list(document_checks.differences()) == []
 
 
 def test_the_replies_of_others_go_with_the_comment_of_a_deleted_user(owner: User, visitors: list[User]) -> None:

@@ -78,15 +78,6 @@ def test_only_true_enables(filled: Filled, value: str) -> None:
     assert answer.whole == (200, {"error": None, "user": expected_current.USER})
 
 
-def test_the_query_may_be_escaped(filled: Filled) -> None:
-    answer = answers.raw_user("v%69ews=%74rue&type=user%6eame&value=%41da")
-    assert answer.whole == (200, {"error": None, "user": expected_current.USER, "views": 1234})
-
-
-def test_an_unknown_parameter_changes_nothing(filled: Filled) -> None:
-    assert answers.user("ada", lyrics="true", presence="true").body == {"error": None, "user": expected_current.USER}
-
-
 @pytest.mark.parametrize(
     ("factory", "include"), [(LinkFactory, "links"), (CustomBadgeFactory, "badges"), (AudioFactory, "audios")]
 )
@@ -106,12 +97,6 @@ def test_rows_of_one_place_are_in_the_order_of_their_ids(
 def _comments_of_ada() -> Any:
     """A JSON object."""
     return answers.user("ada", "comments").body["comments"]
-
-
-def test_at_most_100_are_shown_and_all_are_counted(filled: Filled) -> None:
-    found = _comments_of_ada()
-    assert found == {"count": 108, "items": expected_sections.COMMENTS}
-    assert len(found["items"]) == 100
 
 
 def test_a_ban_of_the_owner_leaves_what_they_wrote_elsewhere(filled: Filled) -> None:

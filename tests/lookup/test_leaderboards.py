@@ -13,7 +13,7 @@ from lookup import boards, documents, profiles
 from lookup.errors import LimitInvalid
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.views import leaderboards
-from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
+from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import CustomBadgeFactory, LinkFactory, ProfileBadgeFactory, main_profile, shown
 from tests.lookup import answers
 from tests.lookup.answers import LIMIT_INVALID
@@ -110,23 +110,6 @@ def test_a_limit_is_a_plain_number(limit: str) -> None:
 def test_a_refused_key_comes_before_a_bad_limit_and_is_404(operator: User, name: str) -> None:
     missing = {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"}
     assert answers.board(name, secret="", limit="0").whole == (404, missing)
-    not_permitted = {"error": "API Key not found", "code": "KEY_NOT_FOUND"}
-    assert answers.board(name, secret=answers.LOOKUP_SECRET).whole == (404, not_permitted)
-    ApiKeyFactory(secret="off", is_enabled=False)
-    disabled = {"error": "API Key is disabled", "code": "KEY_DISABLED"}
-    assert answers.board(name, secret="off").whole == (404, disabled)
-    for secret in ("wrong", "\x00", "\u0131"):
-        invalid = {"error": "Invalid API key.", "code": "INVALID_API_KEY"}
-        assert answers.board(name, secret=secret).whole == (404, invalid)
-
-
-def test_a_bearer_token_is_a_key_and_429_stays_429(operator: User) -> None:
-    ApiKeyFactory(secret="free", owner=UserFactory())
-    for name in ("views", "badges", "uid") * 10:
-        assert answers.get(f"/api/leaderboard/{name}", "leaderboard", {"Authorization": "Bearer free"}).status == 200
-    answer = answers.board("views", secret="free")
-    assert answer.whole == (429, {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"})
-    assert 1 <= int(answer.headers["Retry-After"]) <= 60
 
 
 def test_change_is_the_previous_rank_on_the_same_board_minus_the_rank(people: list[User]) -> None:

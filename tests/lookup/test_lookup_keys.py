@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
-from django.utils import timezone
 
-from accounts import api_keys, bans
 from accounts.models import ApiKey, Permission, User
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.lookup import answers
@@ -38,13 +35,8 @@ def _key(**values: Any) -> str:
 
 REFUSED: dict[str, tuple[Callable[[], str | None], int, str, str]] = {  # the secret is made when the test runs
     "no header": (lambda: None, 401, "Missing x-api-key header.", "UNAUTHORIZED"),
-    "empty": (lambda: "", 401, "Missing x-api-key header.", "UNAUTHORIZED"),
     "unknown": (lambda: "nobody's", 401, "Invalid API key.", "INVALID_API_KEY"),
-    "malformed": (lambda: "k" * 5000, 401, "Invalid API key.", "INVALID_API_KEY"),
-    "revoked": (lambda: _key(revoked_at=timezone.now()), 401, "API Key not found", "KEY_NOT_FOUND"),
     "without permission": (lambda: ACCOUNT_SECRET, 401, "API Key not found", "KEY_NOT_FOUND"),
-    "for presence": (lambda: _key(permissions=["lookup:presence"]), 401, "API Key not found", "KEY_NOT_FOUND"),
-    "expired": (lambda: _key(expires_at=timezone.now() - timedelta(1)), 401, "API Key has expired", "KEY_EXPIRED"),
     "used up": (lambda: _key(remaining_uses=0), 401, "API Key has reached its usage limit", "USAGE_EXCEEDED"),
     "disabled": (lambda: _key(is_enabled=False), 403, "API Key is disabled", "KEY_DISABLED"),
 }
@@ -136,27 +128,7 @@ def test_an_answer_and_a_404_each_take_a_use_of_the_key(operator: User) -> None:
     assert ApiKey.objects.get(owner__isnull=False, remaining_uses=0).name == "A key"
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Real-IP", "Forwarded", "CF-Connecting-IP"])
-def test_no_header_moves_a_caller_to_another_address(operator: User, header: str) -> None:
-    statuses = [
-        answers.get(LOOKUP, "current", {header: f"198.51.100.{number}", "X-API-Key": "wrong"}).status
-        for number in range(61)
-    ]
-    assert statuses == [401] * 60 + [429]
-
-
 def test_a_host_that_is_not_ours_is_400_in_json(operator: User) -> None:
     response = Client().get(LOOKUP, headers={"Host": "evil.example"})
     assert response.status_code == 400
     assert response.headers["Content-Type"] == "application/json"
-
-
-@pytest.mark.django_db(transaction=True)  # cached keys are forgotten once a change is committed
-def test_a_key_that_was_issued_works_until_it_is_revoked_or_its_owner_banned(operator: User) -> None:
-    owner = UserFactory()
-    for end in (lambda key: api_keys.revoke(key=key, by=None), lambda _: bans.ban(user=owner, by=None, reason="x")):
-        issued = api_keys.issue(owner=owner, permissions=["lookup:user"], by=None)
-        assert answers.raw_user("type=uid&value=0", issued.secret).status == 200
-        end(issued.key)
-        refused = (401, {"error": "API Key not found", "code": "KEY_NOT_FOUND"})
-        assert answers.raw_user("type=uid&value=0", issued.secret).whole == refused

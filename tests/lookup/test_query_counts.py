@@ -11,26 +11,14 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.http import QueryDict
-from django.test import Client
 from django.utils import timezone
 
 from accounts import key_uses
 from lookup import boards, documents
 from lookup.models import Comment, Profile
 from lookup.views import current, earlier
+from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import (
-    AudioFactory,
-    BackgroundFactory,
-    CustomBadgeFactory,
-    GalleryItemFactory,
-    LinkFactory,
-    ProfileBadgeFactory,
-    ProjectFactory,
-    SectionFactory,
-    WidgetFactory,
-    shown,
-)
 from tests.lookup import answers, statements
 from tests.lookup.answers import INCLUDES
 from tests.lookup.filled import ADA, Filled
@@ -70,11 +58,23 @@ def asked_before(filled: Filled) -> Filled:
 
 def _grow(filled: Filled) -> None:
     """Ten rows of every kind."""
-    made = (AudioFactory, BackgroundFactory, CustomBadgeFactory, GalleryItemFactory, LinkFactory, ProfileBadgeFactory)
-    factories: tuple[Any, ...] = (*made, ProjectFactory, SectionFactory, WidgetFactory)  # of several models
+    made = (
+        make.AudioFactory,
+        make.BackgroundFactory,
+        make.CustomBadgeFactory,
+        make.GalleryItemFactory,
+        make.LinkFactory,
+        make.ProfileBadgeFactory,
+    )
+    factories: tuple[Any, ...] = (
+        *made,
+        make.ProjectFactory,
+        make.SectionFactory,
+        make.WidgetFactory,
+    )  # of several models
     for factory in factories:
         factory.create_batch(10, profile=filled.profile)
-    shown(filled.user)
+    make.shown(filled.user)
 
 
 def _names(act: Callable[..., object], *arguments: Any, **options: Any) -> list[str]:
@@ -132,11 +132,6 @@ def test_a_key_that_is_missing_or_malformed_costs_nothing(asked_before: Filled) 
         assert _names(answers.raw_user, "type=uid&value=1", secret) == []
 
 
-def test_an_earlier_lookup_is_the_key_and_one_statement(asked_before: Filled) -> None:
-    assert _names(answers.earlier, "lovelace") == [*KEY, "SELECT accounts_name"]
-    assert _names(answers.earlier, "1", by="uid") == [*KEY, "SELECT accounts_user"]
-
-
 def test_a_leaderboard_is_the_key_and_one_statement(asked_before: Filled) -> None:
     UserFactory.create_batch(10)
     boards.rank()
@@ -171,10 +166,6 @@ def test_stale_documents_of_a_board_are_rendered_in_one_number_of_statements(ask
     assert counts[1] <= counts[0] + 2  # of a bulk write in batches
 
 
-def test_the_picture_of_a_chat_account_is_one_statement(asked_before: Filled) -> None:
-    assert _names(Client().get, f"/api/chat/avatar/{ADA}") == ["SELECT accounts_linkedaccount"]
-
-
 if settings.REDIS_URL:
     REQUESTS: dict[str, Callable[[], answers.Answer]] = {
         "lookup": lambda: answers.user("ada"),
@@ -190,19 +181,9 @@ if settings.REDIS_URL:
 
     @pytest.mark.parametrize("request_name", REQUESTS)
     def test_a_request_is_one_command_of_redis(
-        asked_before: Filled, monkeypatch: pytest.MonkeyPatch, request_name: str
+        asked_before: Filled, redis_commands: list[str], request_name: str
     ) -> None:
-        from redis import Redis
-
-        commands: list[str] = []
-        execute: Callable[..., Any] = Redis.execute_command
-
-        def noted(self: Redis, *arguments: Any, **options: Any) -> Any:
-            """Any: as the library says."""
-            commands.append(arguments[0])
-            return execute(self, *arguments, **options)
-
         REQUESTS[request_name]()
-        monkeypatch.setattr(Redis, "execute_command", noted)
+        redis_commands.clear()
         REQUESTS[request_name]()
-        assert commands == ["EVALSHA"]
+        assert redis_commands == ["EVALSHA"]

@@ -88,28 +88,13 @@ if settings.REDIS_URL:
         with visiting("RedisVisits") as store:
             yield store
 
-    @pytest.fixture
-    def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-        """The commands that Redis gets."""
-        from redis import Redis
-
-        sent: list[str] = []
-        execute: Callable[..., Any] = Redis.execute_command
-
-        def noted(self: Any, *arguments: Any, **options: Any) -> Any:
-            sent.append(arguments[0])
-            return execute(self, *arguments, **options)
-
-        monkeypatch.setattr(Redis, "execute_command", noted)
-        return sent
-
-    def test_a_visit_is_one_command_and_no_statement(seen: Visiting, ada: User, commands: list[str]) -> None:
+    def test_a_visit_is_one_command_and_no_statement(seen: Visiting, ada: User, redis_commands: list[str]) -> None:
         seen.count(ada.pk)
-        commands.clear()
+        redis_commands.clear()
         with CaptureQueriesContext(connection) as captured:
             seen.count(ada.pk)
             seen.count(ada.pk, "192.0.2.2")
-        assert commands == ["EVALSHA", "EVALSHA"]
+        assert redis_commands == ["EVALSHA", "EVALSHA"]
         assert captured.captured_queries == []
 
     def test_all_keys_lie_in_one_slot_of_a_cluster(seen: Visiting, ada: User) -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from lookup import document_checks, documents, figures, finding, profiles, unlocking
+from lookup import document_checks, documents, figures, finding, profiles
 from lookup.models import Profile, ProfileDocument, UserDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import main_profile
@@ -26,12 +26,6 @@ def test_more_documents_than_a_batch_are_marked(people: list[User], monkeypatch:
     monkeypatch.setattr(documents, "BATCH", 2)
     assert documents.mark_stale(Profile.objects.filter(user__in=people)) == 5
     assert ProfileDocument.objects.filter(user__in=people, fingerprint="").count() == 5
-
-
-def test_more_users_than_a_batch_are_checked(people: list[User], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unlocking, "MARKED_AT_ONCE", 2)
-    assert unlocking.have_everybody_checked() == UserDocument.objects.count()
-    assert not UserDocument.objects.filter(unlock_due=False).exists()
 
 
 @pytest.mark.embedded

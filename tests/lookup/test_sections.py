@@ -196,44 +196,7 @@ def test_a_stored_configuration_without_one_of_its_names_is_not_shown_but_can_be
     assert sections.validated(type, config) == DEFAULTS[type]
 
 
-def test_skills_without_a_group_are_not_shown_but_can_be_filled() -> None:
-    for group in NO_SKILLS:
-        config = DEFAULTS[ABOUT] | {"skills": {name: value for name, value in NO_SKILLS.items() if name != group}}
-        assert not sections.is_valid(ABOUT, config)
-        assert sections.validated(ABOUT, config) == DEFAULTS[ABOUT]
-
-
-def test_a_custom_skill_needs_a_label_alone() -> None:
-    filled = [{"label": "Knitting", "iconName": "", "iconSvg": ""}]
-    assert sections.validated(ABOUT, custom(label="Knitting"))["skills"]["custom"] == filled
-
-
 def test_an_unknown_type_is_refused_and_not_shown() -> None:
     for unknown in ("", "about_me", "NEWS"):
         assert refusal(unknown, {}) == {"type": ["Unknown type of section."]}
         assert not sections.is_valid(unknown, {})
-
-
-def test_configurations_share_nothing_that_can_be_changed() -> None:
-    sections.default(ABOUT)["skills"]["core"].append("mine")
-    sections.default("GAMES")["gameIds"].append(1)
-    assert sections.default(ABOUT) == DEFAULTS[ABOUT]
-    assert sections.default("GAMES") == DEFAULTS["GAMES"]
-    given = {"gameIds": [1]}
-    stored = sections.validated("GAMES", given)
-    given["gameIds"].append(2)
-    assert stored == {"gameIds": [1]}
-
-
-def test_a_hostile_name_is_cut_and_made_ascii() -> None:
-    assert refusal("GAMES", {"\ud800" * 100: 1}) == {"\\ud800" * 64: ["Unknown name."]}
-    assert refusal("GAMES", {7: 1}) == {"7": ["Unknown name."]}
-
-
-def test_an_endless_nest_is_refused_like_any_wrong_value() -> None:
-    nest: list[object] = []
-    for _ in range(5000):
-        nest = [nest]
-    assert refusal("GAMES", {"gameIds": nest}) == {"gameIds": [CATALOGUE]}
-    assert refusal("MUSIC", {"music": nest}) == {"music.0": ["Must be an object."]}
-    assert refusal("AUDIO_PLAYER", {"x": nest}) == {"x": ["Unknown name."]}

@@ -257,9 +257,3 @@ def test_whole_earlier_profiles_come_back_with_every_value() -> None:
         settings = settings_schema.filled(settings_schema.validated(settings_schema.from_earlier(given)))
         shown = settings_schema.earlier_profile(settings) | settings_schema.leaderboard_profile(settings)
         assert {name: shown[name] for name in given} == given
-
-
-def test_fields_of_the_earlier_profiles_that_are_no_settings_are_left_out() -> None:
-    fields = {"userId": 7, "avatar": "https://cdn.example.org/a.png", "theme": "dark", "font": "x", "parallax": True}
-    assert settings_schema.from_earlier(fields) == {"cardSettings": {"parallax": True}}
-    assert settings_schema.from_earlier({}) == {}

@@ -11,17 +11,8 @@ from accounts import bans
 from accounts.models import User
 from lookup import comments, feedback, figures, unlocking
 from lookup.models import Badge, ProfileBadge, UserDocument
+from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import (
-    AliasRowFactory,
-    BadgeFactory,
-    BadgeTierFactory,
-    CustomBadgeFactory,
-    ProfileBadgeFactory,
-    ProfileFactory,
-    main_profile,
-    shown,
-)
 from tests.lookup import answers
 from tests.lookup.filled import ART
 
@@ -33,9 +24,9 @@ def ada(operator: User) -> User:
 
 def _badge(rule: str, *thresholds: float, **values: Any) -> Badge:
     """A badge of the catalogue with tiers 1, 2, ... at these thresholds; Any: columns."""
-    badge = BadgeFactory(**{"rule": rule, "catalog": "standard", **values})
+    badge = make.BadgeFactory(**{"rule": rule, "catalog": "standard", **values})
     for tier, threshold in enumerate(thresholds, start=1):
-        BadgeTierFactory(badge=badge, tier=tier, threshold=threshold)
+        make.BadgeTierFactory(badge=badge, tier=tier, threshold=threshold)
     return badge
 
 
@@ -45,7 +36,7 @@ def _count(user: User, **counters: int) -> None:
 
 
 def _unlocked(user: User) -> dict[str, list[int]]:
-    rows = ProfileBadge.objects.filter(profile=main_profile(user)).order_by("badge")
+    rows = ProfileBadge.objects.filter(profile=make.main_profile(user)).order_by("badge")
     return {row.badge_id: row.unlocked_tiers for row in rows}
 
 
@@ -69,8 +60,8 @@ def test_a_counter_unlocks_the_tiers_of_its_rule(ada: User, rule: str, counter: 
 
 def test_a_badge_comes_by_itself_enabled_behind_the_others_and_is_served_at_once(ada: User) -> None:
     badge = _badge("VIEWS", 1, 5, id="seen", name="Seen", image="seen.svg")
-    CustomBadgeFactory(profile=main_profile(ada), order=7)
-    shown(ada)
+    make.CustomBadgeFactory(profile=make.main_profile(ada), order=7)
+    make.shown(ada)
     _count(ada, views=1)
     call_command("unlock_badges")
     held, new = answers.user("ada", "badges").body["badges"]
@@ -103,7 +94,7 @@ def test_a_badge_comes_by_itself_enabled_behind_the_others_and_is_served_at_once
 def test_what_its_owner_chose_stays(ada: User) -> None:
     badge = _badge("VIEWS", 1, 5)
     chosen = {"is_enabled": False, "selected_tier": 1, "color": "#123456", "recolor": True, "order": 3}
-    row = ProfileBadgeFactory(profile=main_profile(ada), badge=badge, unlocked_tiers=[1], **chosen)
+    row = make.ProfileBadgeFactory(profile=make.main_profile(ada), badge=badge, unlocked_tiers=[1], **chosen)
     _count(ada, views=5)
     assert unlocking.unlock() == 1
     assert ProfileBadge.objects.filter(pk=row.pk, obtained_at=row.obtained_at).values(*chosen).get() == chosen
@@ -124,7 +115,7 @@ def test_a_tier_stays_unlocked_when_the_counter_falls(ada: User) -> None:
 
 def test_a_tier_that_staff_gave_stays_and_is_not_counted_again(ada: User) -> None:
     badge = _badge("VIEWS", 1, 5, 9)
-    ProfileBadgeFactory(profile=main_profile(ada), badge=badge, unlocked_tiers=[3])
+    make.ProfileBadgeFactory(profile=make.main_profile(ada), badge=badge, unlocked_tiers=[3])
     _count(ada, views=1)
     assert unlocking.unlock() == 1
     assert _unlocked(ada) == {badge.pk: [1, 3]}
@@ -138,8 +129,8 @@ def test_a_badge_without_a_rule_is_given_by_staff_alone(ada: User) -> None:
 
 
 def test_an_alias_profile_gets_none(ada: User) -> None:
-    own = ProfileFactory(user=ada)
-    AliasRowFactory(name__user=ada, profile=own)
+    own = make.ProfileFactory(user=ada)
+    make.AliasRowFactory(name__user=ada, profile=own)
     _badge("VIEWS", 1)
     _count(ada, views=1)
     assert unlocking.unlock() == 1
@@ -184,26 +175,8 @@ def test_a_new_tier_reaches_everybody_once_all_are_due(ada: User) -> None:
     badge = _badge("VIEWS", 5)
     _count(ada, views=3)
     unlocking.unlock()
-    BadgeTierFactory(badge=badge, tier=2, threshold=3)
+    make.BadgeTierFactory(badge=badge, tier=2, threshold=3)
     assert unlocking.unlock() == 0
     assert unlocking.have_everybody_checked() == UserDocument.objects.count()
     assert unlocking.unlock() == 1
     assert _unlocked(ada) == {badge.pk: [2]}
-
-
-def test_more_users_than_one_batch(operator: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unlocking, "BATCH", 3)
-    _badge("VIEWS", 1)
-    for user in UserFactory.create_batch(4):
-        _count(user, views=1)
-    assert unlocking.unlock() == 4
-    assert ProfileBadge.objects.count() == 4
-    assert unlocking.unlock() == 0
-
-
-def test_two_badges_at_once_take_places_of_their_own(ada: User) -> None:
-    first, second = _badge("VIEWS", 1, order=1), _badge("VIEWS", 1, order=2)
-    _count(ada, views=1)
-    assert unlocking.unlock() == 2
-    rows = ProfileBadge.objects.order_by("order").values_list("badge", "order")
-    assert list(rows) == [(first.pk, 0), (second.pk, 1)]

@@ -9,7 +9,6 @@ SALT, OTHER_SALT = "ab" * 32, "cd" * 32
 
 BROWSERS = [
     BROWSER,
-    "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36",
     "Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 "
     "Mobile/15E148 Safari/604.1",
     "Mozilla/5.0 (Linux; Android 14; CUBOT P80) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Mobile Safari/537",
@@ -17,8 +16,6 @@ BROWSERS = [
     "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/124.0 YaBrowser/24.6 Safari/537.36",
     "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Mobile/15E148 [Pinterest/iOS]",
     "Mozilla/5.0 (Linux; Android 13) AppleWebKit/537.36 Chrome/125.0 Mobile Safari/537.36 Telegram-Android/11.0",
-    "Mozilla/5.0 (iPhone) AppleWebKit/605.1.15 Mobile/21F90 Instagram 334.0.0 (iPhone; scale=3.00)",
-    "Opera/9.80 (Windows NT 6.1) Presto/2.12 Version/12.18",
     "Lynx/2.9.0 libwww-FM/2.14",
     "Links (2.29; Linux x86_64; text)",
 ]
@@ -27,7 +24,6 @@ ROBOTS = [
     "   ",
     "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)",
     "Mozilla/5.0 (compatible; Yahoo! Slurp; http://help.yahoo.com/help/us/ysearch/slurp)",
-    "Mozilla/5.0 (compatible; Baiduspider/2.0)",
     "facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)",
     "WhatsApp/2.23.20.0 A",
     "Mozilla/5.0 (Windows NT 6.1) SkypeUriPreview Preview/0.5",
@@ -37,16 +33,7 @@ ROBOTS = [
     "Mozilla/5.0+(compatible; UptimeRobot/2.0; http://www.uptimerobot.com/)",
     "kube-probe/1.29",
     "curl/8.5.0",
-    "Wget/1.21.4",
     "python-httpx/0.27.0",
-    "Python/3.11 aiohttp/3.9.5",
-    "Go-http-client/2.0",
-    "okhttp/4.12.0",
-    "Java/17.0.10",
-    "node-fetch/1.0 (+https://github.com/bitinn/node-fetch)",
-    "axios/1.7.2",
-    "undici",
-    "PostmanRuntime/7.39.0",
     "Scrapy/2.11.2 (+https://scrapy.org)",
     "W3C_Validator/1.3",
 ]

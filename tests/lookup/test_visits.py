@@ -56,15 +56,6 @@ def test_a_second_visit_does_not_put_the_next_view_off(seen: Visiting, ada: User
     assert counted == [True, False, True, False, True]
 
 
-def test_addresses_user_agents_and_profiles_count_apart(seen: Visiting, ada: User) -> None:
-    other = UserFactory()
-    assert seen.count(ada.pk, "192.0.2.1", "Browser A")
-    assert seen.count(ada.pk, "192.0.2.2", "Browser A")
-    assert seen.count(ada.pk, "192.0.2.1", "Browser B")
-    assert seen.count(other.pk, "192.0.2.1", "Browser A")
-    assert (seen.views(ada.pk), seen.views(other.pk)) == (3, 1)
-
-
 @pytest.mark.parametrize("store", STORES)
 def test_nobody_counts_twice_across_midnight(store: str, ada: User) -> None:
     with visiting(store, datetime(2026, 3, 1, 23, 59, 59, tzinfo=UTC)) as seen:
