@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,14 @@ def test_the_form_needs_no_cookie_and_no_origin() -> None:
     """Under `no-referrer` browsers send `Origin: null`. What cannot be guessed is in the address."""
     browser = Client(enforce_csrf_checks=True)
     assert browser.post(link(stored()), headers={"Origin": "null"}).status_code == 200
+
+
+def test_no_log_holds_the_token(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    address = link(stored())
+    for act in (client.get, client.post, client.post):
+        act(address)
+    assert DELETION_TOKEN not in caplog.text
 
 
 def test_a_file_in_a_locked_folder_may_be_deleted_and_is_not_shown(client: Client) -> None:

@@ -196,3 +196,12 @@ def test_a_password_for_a_private_or_unknown_folder_is_404(client: Client) -> No
 def test_the_file_itself_stays_public_to_whoever_knows_its_name(client: Client, folder: Folder) -> None:
     assert b"".join(client.get("/media/Picture1.png")) == CONTENT
     assert statuses(client, folder) == LOCKED
+
+
+def test_the_form_is_protected_against_other_sites(folder: Folder) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    path = f"/folders/{folder.pk}"
+    assert browser.post(path, {"password": PASSWORD}).status_code == 403
+    assert statuses(browser, folder) == LOCKED
+    token = page_of(browser.get(path)).forms[0].fields["csrfmiddlewaretoken"]
+    assert browser.post(path, {"password": PASSWORD, "csrfmiddlewaretoken": token}).status_code == 303

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from accounts import bans
 from accounts.models import ApiKey, Permission, User
 from imagehost.models import Folder
-from tests.factories.accounts import ApiKeyFactory
+from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import answers
 from tests.imagehost.answers import FOLDERS, GALLERY, SECRET, Answer
@@ -80,3 +81,21 @@ def test_a_key_in_the_query_wins_over_a_header(opal: User) -> None:
     assert asked("list", SECRET, Authorization="Bearer wrong").status == 200
     assert asked("list", "wrong", Authorization=f"bearer {SECRET}").whole == unauthorized("Invalid API key.")
     assert asked("list", query="?key=", Authorization=f"bearer {SECRET}").status == 200
+
+
+def test_a_banned_owners_key_is_dead_at_every_endpoint(opal: User) -> None:
+    bans.ban(user=opal, by=UserFactory(is_staff=True, is_superuser=True), reason="x")
+    assert {asked(endpoint, SECRET).whole[1]["error"] for endpoint in ENDPOINTS} == {"API Key not found"}
+
+
+def test_the_31st_request_of_a_free_key_in_a_minute_is_429_at_every_endpoint(opal: User) -> None:
+    ApiKeyFactory(secret="free", owner=UserFactory())
+    assert {asked("list", "free").status for _ in range(30)} == {200}
+    refused = 429, {"error": "Rate limit exceeded.", "code": "RATE_LIMITED"}
+    assert [asked(endpoint, "free").whole for endpoint in ENDPOINTS] == [refused] * len(ENDPOINTS)
+
+
+def test_the_61st_request_of_an_address_in_a_minute_is_429_at_every_endpoint(opal: User) -> None:
+    assert {asked("list", "wrong").status for _ in range(60)} == {401}
+    refused = 429, {"error": "errors.rateLimitExceeded"}
+    assert [asked(endpoint, SECRET).whole for endpoint in ENDPOINTS] == [refused] * len(ENDPOINTS)

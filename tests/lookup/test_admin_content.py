@@ -186,3 +186,10 @@ def test_a_rule_that_staff_give_a_badge_unlocks_it_for_whose_counters_stand_stil
     save(superuser(), "/admin/lookup/badge/late/change/", rule="LIKES")
     assert unlocking.unlock() == 1
     assert '"name":"Late"' in current()
+
+
+def test_a_badge_that_somebody_has_is_not_deleted(filled: Filled) -> None:
+    held = models.ProfileBadge.objects.filter(profile=filled.profile)[0]
+    answer = superuser().post(f"{page(models.Badge)}{held.badge_id}/delete/", {"post": "yes"})
+    assert "would require deleting the following protected related objects" in answer.content.decode()
+    assert models.Badge.objects.filter(pk=held.badge_id).exists()

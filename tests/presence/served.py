@@ -19,8 +19,8 @@ from tests.presence.following import Event, event_in
 from tests.presence.lookups import SECRET
 from tests.support import ports
 
-PATIENCE = 10  # seconds that a reader waits for anything
-OPTIONS = ("--workers", "1", "--workers-kill-timeout", "5", "--log-level", "warning", "--no-ws", "--http", "1")
+PATIENCE = 30  # seconds that a reader waits for anything
+OPTIONS = ("--workers", "1", "--workers-kill-timeout", "30", "--log-level", "warning", "--no-ws", "--http", "1")
 # As run_embedded has it, and as a process of its own for streams.
 INTERFACES: dict[str, Sequence[str]] = {
     "wsgi": ("--interface", "wsgi", "--blocking-threads", "8", "config.wsgi:application"),

@@ -1,0 +1,59 @@
+"""The worker while its Redis is out of reach, and after that."""
+
+from __future__ import annotations
+
+import pytest
+
+from presence.simulator.running import Simulator
+from presence.simulator.shapes import Json
+from tests.presence import outages, workers
+from tests.presence.workers import wait_for_status, wait_for_truth, wait_until, working
+
+pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
+
+ADA, BOB, NEW = 268473310000000011, 268473310000000012, 268473310000000013
+ONLINE: Json = {"status": "online"}
+IDLE: Json = {"status": "idle"}
+
+
+@pytest.fixture
+def members(simulator: Simulator) -> None:
+    """Ada is online, Bob is idle."""
+    simulator.add_member(ADA, presence=ONLINE)
+    simulator.add_member(BOB, presence=IDLE)
+
+
+@pytest.mark.usefixtures("members")
+class TestOutOfReach:
+    def test_what_happens_meanwhile_is_written_afterwards(
+        self, simulator: Simulator, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        def told() -> list[str]:
+            return [entry.message.split(":")[0] for entry in caplog.records if entry.name == "presence.worker"]
+
+        with outages.fragile() as outage, working(simulator, outage.store) as running:
+            store = outage.store
+            wait_for_truth(store)
+            outage.go_away()
+            simulator.set_presence(ADA, {"status": "dnd"})
+            simulator.remove_member(BOB)
+            simulator.add_member(NEW, presence=IDLE)
+            wait_until(lambda: "The presence worker waits (store)" in told())
+            wait_until(lambda: running.stats()["dirty"] >= 3)
+            assert running.stats()["ready"]
+            outage.come_back()
+            wait_for_truth(store)
+            assert workers.statuses(store, [ADA, BOB, NEW]) == {ADA: "dnd", BOB: "absent", NEW: "idle"}
+            simulator.set_presence(ADA, IDLE)
+            wait_for_status(store, ADA, "idle")
+            outage.go_away()  # it ends without the store, too
+        assert told().count("The presence worker goes on (store).") == 1
+
+    def test_it_may_be_away_at_the_start(self, simulator: Simulator) -> None:
+        with outages.fragile() as outage:
+            outage.go_away()
+            with working(simulator, outage.store) as running:
+                wait_until(lambda: running.stats()["leader"])
+                outage.come_back()
+                wait_for_truth(outage.store)
+                assert workers.statuses(outage.store, [ADA, BOB]) == {ADA: "online", BOB: "idle"}
