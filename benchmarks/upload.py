@@ -25,8 +25,8 @@ import boto3
 from botocore.config import Config
 from PIL import Image
 
-from tests.support import object_store
 from tests.journeys import services
+from tests.support import object_store
 
 SIZE, ROUNDS = 200 * 1024 * 1024, 5
 BUCKET = "benchmark"
