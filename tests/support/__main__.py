@@ -85,7 +85,8 @@ def _counts(report: Path) -> Counter[str]:
 
 
 def _summary(counts: Counter[str]) -> str:
-    return ", ".join(f"{counts[name]} {name}" for name in ("failed", "errors", "passed", "skipped") if counts[name])
+    told = [f"{counts[name]} {name}" for name in ("failed", "errors", "passed", "skipped") if counts[name]]
+    return ", ".join(told) or "no tests"
 
 
 def _line(text: str) -> str:
