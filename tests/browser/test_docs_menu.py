@@ -7,7 +7,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.people import Site, at_a_browser
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.live
 
 
 def test_the_menu_shows_where_the_reader_is(chrome: Browser, site: Site) -> None:

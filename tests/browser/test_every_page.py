@@ -12,7 +12,7 @@ from tests.browser.chromium import NARROW, WIDE, scrolls_sideways
 from tests.browser.crawl import Crawl
 from tests.browser.people import OPERATOR, STRANGER, USER, Site, at_a_browser
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.live
 
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 

@@ -16,7 +16,7 @@ from tests.browser import people
 from tests.browser.people import OPERATOR, USER, Site, at_a_browser
 from tests.journeys.browser import TIMEOUT
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.live
 
 scripts_or_not = pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
 PICTURE = Path(__file__).parents[2] / "docs" / "screenshots" / "consent.png"

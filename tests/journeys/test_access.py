@@ -12,7 +12,7 @@ from tests.journeys.relying_party import RelyingParty, error_of
 from tests.journeys.services import Service
 from tests.support import threads
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
+pytestmark = pytest.mark.live
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tests.journeys.samples import Program
 from tests.journeys.services import Service
 from tests.support import node, ports, processes
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
+pytestmark = pytest.mark.live
 
 SCOPES = people.PLAIN_SCOPES
 

@@ -13,7 +13,7 @@ from tests.journeys.browser import TIMEOUT
 from tests.journeys.people import App
 from tests.journeys.services import Service
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
+pytestmark = pytest.mark.live
 
 TOKEN = "/api/auth/oauth2/token"
 FOREIGN_ORIGIN = {"Origin": "https://elsewhere.example"}

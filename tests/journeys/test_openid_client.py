@@ -10,7 +10,7 @@ from tests.journeys.node_app import NodeApp
 from tests.journeys.people import App, Person
 from tests.journeys.services import Service
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
+pytestmark = pytest.mark.live
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tests.journeys.people import App, Person
 from tests.journeys.relying_party import TIMEOUT, discover
 from tests.journeys.services import Service
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
+pytestmark = pytest.mark.live
 
 
 def test_an_app_signs_somebody_in(service: Service, browser: Browser, person: Person, app: App) -> None:

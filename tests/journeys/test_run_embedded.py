@@ -25,7 +25,7 @@ from tests.journeys.relying_party import RelyingParty, discover
 from tests.support import ports
 from tests.support import processes as groups
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("demo")]
+pytestmark = pytest.mark.live
 
 LIMIT = 100
 TOO_MANY = {"message": "Too many requests. Please try again later."}

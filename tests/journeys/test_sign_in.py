@@ -12,7 +12,7 @@ from tests.journeys.people import App, Person
 from tests.journeys.relying_party import RelyingParty
 from tests.journeys.services import Service
 
-pytestmark = [pytest.mark.live, pytest.mark.xdist_group("journeys")]
+pytestmark = pytest.mark.live
 
 PartyOf = Callable[[App], RelyingParty]
 

@@ -22,8 +22,8 @@ TESTS = Path(__file__).parents[1]
 WIDTH = 100
 NO_TESTS = 5  # pytest's exit code where nothing was chosen
 END_SECONDS = 20
-# Tests of one file share a worker, and with it what is built once a module; live ones of one group share its servers.
-OPTIONS = "--numprocesses=auto --durations=20 --durations-min=0.5".split()
+# Tests of one file share a worker, and with it what is built once a module.
+OPTIONS = "--numprocesses=auto --dist=loadfile --durations=20 --durations-min=0.5".split()
 PROBLEMS = (programs.MissingProgramError, servers.ServerError)
 
 
@@ -31,7 +31,8 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, _leave)  # so that the servers are stopped
     started = time.monotonic()
     live = "--live" in arguments
-    kind, spread = ("live", ["--dist=loadgroup"]) if live else ("not live", ["--dist=loadfile"])
+    # In the order of the folders: the walk through all pages takes longest and comes first.
+    kind, order = ("live", ["--no-loadscope-reorder"]) if live else ("not live", [])
     chosen = [_path_of(argument) for argument in arguments if argument != "--live"]
     results = []
     try:
@@ -43,7 +44,7 @@ def main(arguments: list[str]) -> int:
                 ("SQLite, limits and cache in process", f"embedded and {kind}", services.embedded),
             ):
                 print(_line(title), flush=True)
-                results.append((title, *_run([*spread, "-m", marked, *chosen], environment)))
+                results.append((title, *_run([*order, "-m", marked, *chosen], environment)))
     except PROBLEMS as problem:
         print(problem, file=sys.stderr)
         return 1
