@@ -57,6 +57,11 @@ class AccountAdapter(DefaultAccountAdapter):
         proved_at = records[-1]["at"] if records else self.request.session.get(SIGNED_UP_AT, 0)
         return bool(time.time() - proved_at >= app_settings.REAUTHENTICATION_TIMEOUT)
 
+    def reauthenticate(self, user: Any, password: str) -> bool:
+        """Check the password once, by username: allauth would check it by email address again."""
+        proved = self.authenticate(self.request, username=user.username, password=password)
+        return proved is not None and proved.pk == user.pk
+
     def get_client_ip(self, request: HttpRequest) -> str:
         return client_address.of(request) or ""
 
@@ -72,6 +77,13 @@ class LoginForm(StockLoginForm):
         self.fields["login"].widget.attrs["autocomplete"] = "username webauthn"
         # SQLite cannot compare longer ones; no name and no address is that long.
         self.fields["login"].validators.append(MaxLengthValidator(254))
+
+    def user_credentials(self) -> dict[str, str]:
+        """An email address as that alone: no username has an "@", and each credential costs a password hash."""
+        credentials: dict[str, str] = super().user_credentials()
+        if "email" in credentials:
+            del credentials["username"]
+        return credentials
 
 
 class SignupView(StockSignupView):

@@ -1,5 +1,6 @@
 """Signing in with a password."""
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from pytest_django import Settings
 from accounts.signup import LOGIN_HINT
 from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 from tests.support.browser import Browser
+from tests.support.hasher import QuickArgon2PasswordHasher
 
 pytestmark = pytest.mark.django_db
 
@@ -127,3 +129,64 @@ def test_the_password_is_asked_again_five_minutes_after_the_login(minutes: int, 
         browser = sign_in("Ada")
         clock.shift(timedelta(minutes=minutes))
         assert browser.open("/accounts/2fa/totp/activate/").response.request["PATH_INFO"] == path
+
+
+class CountingHasher(QuickArgon2PasswordHasher):
+    """Counts the hashes that it computes."""
+
+    hashes = 0
+
+    def encode(self, password: str, salt: str) -> str:
+        CountingHasher.hashes += 1
+        return super().encode(password, salt)
+
+    def verify(self, password: str, encoded: str) -> bool:
+        CountingHasher.hashes += 1
+        return super().verify(password, encoded)
+
+
+@pytest.fixture
+def hashes(settings: Settings) -> Callable[[], int]:
+    """The number of password hashes since the last call."""
+    settings.PASSWORD_HASHERS = [f"{__name__}.CountingHasher", *settings.PASSWORD_HASHERS[1:]]
+
+    def taken() -> int:
+        count, CountingHasher.hashes = CountingHasher.hashes, 0
+        return count
+
+    return taken
+
+
+@pytest.mark.parametrize("password", [PASSWORD, "wrong horse"])
+def test_a_login_costs_one_password_hash_whatever_it_names(hashes: Callable[[], int], password: str) -> None:
+    """The time of an answer tells nobody which accounts there are."""
+    UserFactory(username="Ada", email="ada@example.org")
+    UserFactory(username="Ben", email="ben@example.org", is_active=False)
+    UserFactory(username="Cyd", email="cyd@example.org", email_verified=False)
+    UserFactory(username="Dan", email="dan@example.org", password=None)
+    names = ["Ada", "Ben", "Cyd", "Dan", "nobody", "no@address"]
+    logins = [*names, *(f"{name}@example.org" for name in names if "@" not in name)]
+    hashes()
+    counts = {}
+    for number, login in enumerate(logins):
+        sign_in(login, password, Browser(REMOTE_ADDR=f"192.0.2.{number}"))
+        counts[login] = hashes()
+    assert counts == dict.fromkeys(logins, 1)
+
+
+@pytest.mark.parametrize("email", ["ada@example.org", ""])
+def test_proving_the_password_again_costs_one_hash(hashes: Callable[[], int], email: str) -> None:
+    user = UserFactory(username="Ada", email=email)
+    browser = Browser()
+    browser.client.force_login(user)
+    counts = {}
+    for path, field, password in (
+        ("/accounts/reauthenticate/", "password", "wrong horse"),
+        ("/accounts/reauthenticate/", "password", PASSWORD),
+        ("/accounts/password/change/", "oldpassword", "wrong horse"),
+    ):
+        browser.open(path)
+        hashes()
+        browser.submit(**{field: password})
+        counts[path, password] = hashes()
+    assert set(counts.values()) == {1}, counts
