@@ -1,27 +1,31 @@
 """The uses of API keys: quotas, taken one at a time, when each key was used last, and how often on each day.
 
-The latter two are kept in memory and written by a request that comes a minute or more after the first such note: two
-statements for every key used since. A process that ends, orderly or not, loses what it has not written: at most the
-last minute of requests, and whatever came before a pause that no request ended. Nothing is decided by them.
+The latter two are kept in memory and written by `accounts.background`: two statements for all keys used in the last
+seconds. A process that is killed loses what it has not written. No decision depends on them.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import threading
 from collections import Counter
-from collections.abc import Sized
+from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
+from itertools import chain
+from typing import Any
 
-from django.db import DatabaseError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
+from accounts.background import BackgroundWriter
 from accounts.models import ApiKey, KeyDay
 
-WRITTEN_EVERY = timedelta(minutes=1)
 DAYS_KEPT = 90
-_MOST_AT_ONCE = 10_000  # keys in one statement, which has a limited number of parameters
+ROWS_AT_ONCE = 10_000  # in one statement, which has a limited number of parameters
+
+_Row = tuple[Any, ...]  # values for placeholders
 
 logger = logging.getLogger(__name__)
 
@@ -48,34 +52,56 @@ class LastUses:
     """When keys were used last, and how often on each day, as far as it is not written yet."""
 
     def __init__(self) -> None:
-        self._noted: dict[int, datetime] = {}
+        self._last: dict[int, datetime] = {}
         self._counts: Counter[tuple[int, date]] = Counter()
-        self._since: datetime | None = None  # when the first of them was noted
         self._lock = threading.Lock()
+        self._writer = BackgroundWriter("key-uses", self.write)
 
     def note(self, key_id: int, *, now: datetime) -> None:
-        """Remember the use. Where a minute of them is remembered, write those before it: 2 queries."""
         with self._lock:
-            due: dict[int, datetime] = {}
-            counts: Counter[tuple[int, date]] = Counter()
-            if self._since is None:
-                self._since = now
-            elif now - self._since >= WRITTEN_EVERY or len(self._counts) >= _MOST_AT_ONCE:
-                due, self._noted, self._since = self._noted, {}, now
-                counts, self._counts = self._counts, counts
-            self._noted[key_id] = now
+            self._last[key_id] = now
             self._counts[key_id, now.date()] += 1
-        if due:
-            _write(due, counts)
+        self._writer.wake()
+
+    def write(self) -> None:
+        """Store what was noted so far: 2 queries. What a database that is away cannot store waits for the next call."""
+        last, counts = self._take()
+        if not counts:
+            return
+        try:
+            _store(last, counts)
+        except (OperationalError, InterfaceError):
+            logger.exception("The last uses of %s keys could not be written yet.", len(last))
+            self._put_back(last, counts)
+        except DatabaseError:
+            logger.exception("The last uses of %s keys could not be written.", len(last))
 
     def clear(self) -> None:
         """Forget what is not written."""
+        self._take()
+
+    def _take(self) -> tuple[dict[int, datetime], Counter[tuple[int, date]]]:
         with self._lock:
-            self._noted, self._since = {}, None
-            self._counts = Counter()
+            last, counts, self._last, self._counts = self._last, self._counts, {}, Counter()
+        return last, counts
+
+    def _put_back(self, last: dict[int, datetime], counts: Counter[tuple[int, date]]) -> None:
+        with self._lock:
+            self._last = last | self._last
+            self._counts += counts
+        self._writer.wake()
 
 
 last_uses = LastUses()  # of this process
+
+
+def _begin_anew() -> None:
+    """A forked process has no thread, and leaves the notes to the process that made them."""
+    global last_uses  # noqa: PLW0603 - its lock may be held by a thread that the new process does not have
+    last_uses = LastUses()
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 
 def delete_old_days(now: datetime) -> int:
@@ -84,25 +110,24 @@ def delete_old_days(now: datetime) -> int:
     return deleted
 
 
-def _write(uses: dict[int, datetime], counts: Counter[tuple[int, date]]) -> None:
-    """Two statements, for whatever keys there still are. A later use that another process wrote stays, and its counts
-    are added to."""
+@transaction.atomic
+def _store(last: dict[int, datetime], counts: Counter[tuple[int, date]]) -> None:
+    """A later use that another process wrote stays, and its counts are added to. Deleted keys are left out.
+
+    In the order of the keys, so that two processes never wait for each other.
+    """
     moment, day = connection.ops.adapt_datetimefield_value, connection.ops.adapt_datefield_value
-    last = [value for key_id, when in sorted(uses.items()) for value in (key_id, moment(when))]
-    days = [value for (key_id, when), count in sorted(counts.items()) for value in (key_id, day(when), count)]
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(_LAST_USES.format(rows=_rows("(%s, %s)", uses)), last)
-            cursor.execute(_DAYS.format(rows=_rows("(%s, %s, %s)", counts)), days)
-    except DatabaseError:  # no caller is refused for it
-        logger.exception("The last uses of %s keys could not be written.", len(uses))
+    with connection.cursor() as cursor:
+        for part in _parts([(key_id, moment(when)) for key_id, when in sorted(last.items())]):
+            cursor.execute(_LAST_USES.format(rows=_placeholders("(%s, %s)", part)), list(chain.from_iterable(part)))
+        for part in _parts([(key_id, day(when), count) for (key_id, when), count in sorted(counts.items())]):
+            cursor.execute(_DAYS.format(rows=_placeholders("(%s, %s, %s)", part)), list(chain.from_iterable(part)))
 
 
 _LAST_USES = """
     UPDATE accounts_apikey SET last_used_at = uses.column2 FROM (VALUES {rows}) AS uses
     WHERE id = uses.column1 AND (last_used_at IS NULL OR last_used_at < uses.column2)
 """
-# In the order of the keys, so that two processes never wait for each other.
 _DAYS = """
     INSERT INTO accounts_keyday (key_id, day, count)
     SELECT k.id, uses.column2, uses.column3 FROM (VALUES {rows}) AS uses JOIN accounts_apikey k ON k.id = uses.column1
@@ -111,5 +136,9 @@ _DAYS = """
 """
 
 
-def _rows(row: str, values: Sized) -> str:
+def _parts(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
+    return (rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE))
+
+
+def _placeholders(row: str, values: Sequence[_Row]) -> str:
     return ", ".join([row] * len(values))

@@ -18,7 +18,7 @@ from accounts.models import JobRun
 # In the order in which jobs that are due at the same moment run.
 SCHEDULE: dict[str, timedelta] = {
     "make_previews": timedelta(seconds=10),
-    "fold_visits": timedelta(minutes=1),
+    "fold_visits": timedelta(seconds=10),
     "unlock_badges": timedelta(minutes=5),  # views unlock them
     "rank_leaderboards": timedelta(minutes=5),  # badges are counted there
     "mark_inactive": timedelta(days=1),

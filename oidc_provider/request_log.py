@@ -1,7 +1,7 @@
 """Notes what apps ask of the provider, for the people who debug them: in memory first, written a moment later.
 
-A note costs its request no query. Each process writes its own, in one transaction for many, by a thread at most
-WRITTEN_EVERY seconds later, and where a page calls `write()` before it reads. Client ids are public, so a stranger can
+A note costs its request no query. Each process writes its own, in one transaction for many, by `accounts.background`,
+and where a page calls `write()` before it reads. Client ids are public, so a stranger can
 make entries: memory is bounded, and of one app a batch stores at most MOST_RECORDS; what is over is counted still.
 """
 
@@ -12,22 +12,19 @@ import logging
 import os
 import secrets
 import threading
-import time
 from collections.abc import Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from multiprocessing.util import Finalize
 
-from django.conf import settings
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError
 from django.utils import timezone
 
 from accounts import client_address
+from accounts.background import BackgroundWriter
 from oidc_provider import request_records
 from oidc_provider.models.request_log import OK, RequestKind
 
-WRITTEN_EVERY = 2.0  # seconds
 MOST_NOTES = 10_000  # in memory
 
 logger = logging.getLogger(__name__)
@@ -119,15 +116,14 @@ def forget() -> None:
 
 
 class _Memory:
-    """The notes of this process that are not written yet, and the thread that writes them."""
+    """The notes of this process that are not written yet."""
 
     def __init__(self) -> None:
         self.writing = threading.Lock()  # who waits for it reads what the one before has stored
         self._lock = threading.Lock()
         self._notes: list[Note] = []
         self._lost = 0
-        self._has_notes = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._writer = BackgroundWriter("request-log", write)
 
     def keep(self, note: Note) -> None:
         with self._lock:
@@ -135,15 +131,12 @@ class _Memory:
                 self._lost += 1
                 return
             self._notes.append(note)
-            if settings.REQUEST_LOG_IN_BACKGROUND and self._thread is None:
-                self._start()
-        self._has_notes.set()
+        self._writer.wake()
 
     def take(self) -> tuple[list[Note], int]:
         """The notes, and how many found no room."""
         with self._lock:
             notes, lost, self._notes, self._lost = self._notes, self._lost, [], 0
-            self._has_notes.clear()
         return notes, lost
 
     def put_back(self, notes: list[Note]) -> None:
@@ -151,28 +144,10 @@ class _Memory:
             room = MOST_NOTES - len(self._notes)
             self._notes = [*notes[:room], *self._notes]
             self._lost += len(notes[room:])
-        self._has_notes.set()
-
-    def _start(self) -> None:
-        self._thread = threading.Thread(target=self._write_for_ever, name="request-log", daemon=True)
-        self._thread.start()
-        # At the end of the process; of a server's worker too, which is a child of multiprocessing and runs no atexit.
-        Finalize(None, _write_the_rest, (self,), exitpriority=0)
-
-    def _write_for_ever(self) -> None:
-        while True:
-            self._has_notes.wait()
-            time.sleep(WRITTEN_EVERY)
-            write()
-            connection.close()  # this thread's own
+        self._writer.wake()
 
 
 _memory = _Memory()
-
-
-def _write_the_rest(memory: _Memory) -> None:
-    if memory is _memory:
-        write()
 
 
 def _begin_anew() -> None:

@@ -20,7 +20,7 @@ def pytest_configure() -> None:
         **settings.STORAGES,
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},  # nothing is collected
     }
-    settings.REQUEST_LOG_IN_BACKGROUND = False
+    settings.WRITE_NOTES_IN_BACKGROUND = False
     if settings.REDIS_URL:
         settings.REDIS_URL = environment.own_redis(settings.REDIS_URL)
         settings.CACHES = {name: {**cache, "LOCATION": settings.REDIS_URL} for name, cache in settings.CACHES.items()}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from django.db import OperationalError, connection
+from django.db import DataError, OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -102,23 +103,32 @@ def last_used(*keys: ApiKey) -> list[datetime | None]:
 
 
 @pytest.mark.embedded
-def test_the_last_uses_and_the_days_are_written_by_a_statement_each_a_minute_later() -> None:
+def test_the_uses_of_all_keys_are_written_by_two_statements() -> None:
     uses, now = LastUses(), timezone.now()
     owner = UserFactory()
-    first, second, third = (ApiKeyFactory(owner=owner) for _ in range(3))
+    first, second = (ApiKeyFactory(owner=owner) for _ in range(2))
     with CaptureQueriesContext(connection) as captured:
         uses.note(first.pk, now=now)
-        uses.note(second.pk, now=now + timedelta(seconds=20))
-        uses.note(first.pk, now=now + timedelta(seconds=59.9))
+        uses.note(second.pk, now=now + timedelta(seconds=1))
+        uses.note(first.pk, now=now + timedelta(seconds=2))
     assert captured.captured_queries == []
     with CaptureQueriesContext(connection) as captured:
-        uses.note(third.pk, now=now + timedelta(seconds=60))
-    assert [query["sql"].split()[0] for query in captured.captured_queries] == ["UPDATE", "INSERT"]
-    later = [now + timedelta(seconds=seconds) for seconds in (59.9, 20)]
-    assert last_used(first, second, third) == [*later, None]  # the one that writes waits for its own minute
-    with CaptureQueriesContext(connection) as captured:
-        uses.note(second.pk, now=now + timedelta(seconds=119.9))
-    assert captured.captured_queries == []
+        uses.write()
+        uses.write()  # nothing is left
+    statements = [query["sql"].split()[0] for query in captured.captured_queries]
+    assert [word for word in statements if word in {"UPDATE", "INSERT"}] == ["UPDATE", "INSERT"]
+    assert last_used(first, second) == [now + timedelta(seconds=2), now + timedelta(seconds=1)]
+    assert (days_of(first), days_of(second)) == ([(now.date(), 2)], [(now.date(), 1)])
+
+
+@pytest.mark.embedded
+def test_more_keys_than_one_statement_takes_are_written_by_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(key_uses, "ROWS_AT_ONCE", 2)
+    uses, now, keys = LastUses(), timezone.now(), [ApiKeyFactory() for _ in range(3)]
+    for key in keys:
+        uses.note(key.pk, now=now)
+    uses.write()
+    assert last_used(*keys) == [now] * 3
 
 
 @pytest.mark.embedded
@@ -127,30 +137,55 @@ def test_a_later_use_that_another_process_wrote_stays() -> None:
     key = ApiKeyFactory(last_used_at=now + timedelta(seconds=30))
     uses = LastUses()
     uses.note(key.pk, now=now)
-    uses.note(key.pk, now=now + timedelta(seconds=60))
+    uses.write()
     assert last_used(key) == [now + timedelta(seconds=30)]
 
 
-def test_requests_write_when_their_key_was_used(wait: Wait) -> None:
+def test_requests_note_when_their_key_was_used(wait: Wait) -> None:
     key, began = key_with(None), timezone.now()
     assert call().status_code == 200
     wait(30)
     assert call().status_code == 200
-    assert last_used(key) == [None]
-    wait(30)
-    assert call().status_code == 200
+    key_uses.last_uses.write()
     assert last_used(key) == [began + timedelta(seconds=30)]
 
 
-def test_uses_that_cannot_be_written_refuse_nobody(caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_uses_that_a_database_cannot_take_are_written_later(caplog: pytest.LogCaptureFixture) -> None:
     def fail(*arguments: object) -> None:
-        raise OperationalError("the database is busy")
+        raise OperationalError("the database is away")
 
-    uses, now = LastUses(), timezone.now()
-    uses.note(1, now=now)
+    uses, now, key = LastUses(), timezone.now(), ApiKeyFactory()
+    uses.note(key.pk, now=now)
     with connection.execute_wrapper(fail):
-        uses.note(2, now=now + timedelta(seconds=60))
+        uses.write()
+    assert [record.getMessage() for record in caplog.records] == ["The last uses of 1 keys could not be written yet."]
+    assert last_used(key) == [None]
+    uses.note(key.pk, now=now + timedelta(seconds=1))
+    uses.write()
+    assert last_used(key) == [now + timedelta(seconds=1)]
+    assert [count for _, count in days_of(key)] == [2]
+
+
+def test_uses_that_can_never_be_written_are_logged_and_dropped(caplog: pytest.LogCaptureFixture) -> None:
+    def fail(*arguments: object) -> None:
+        raise DataError("out of range")
+
+    uses = LastUses()
+    uses.note(1, now=timezone.now())
+    with connection.execute_wrapper(fail):
+        uses.write()
+    uses.write()
     assert [record.getMessage() for record in caplog.records] == ["The last uses of 1 keys could not be written."]
+
+
+def test_a_forked_process_leaves_the_uses_to_the_one_that_noted_them() -> None:
+    key_uses.last_uses.note(ApiKeyFactory().pk, now=timezone.now())
+    child = os.fork()
+    if child == 0:
+        os._exit(len(key_uses.last_uses._counts))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert len(key_uses.last_uses._counts) == 1
 
 
 def days_of(key: ApiKey) -> list[tuple[date, int]]:
@@ -164,7 +199,7 @@ def test_requests_are_added_to_what_is_written_already() -> None:
         uses = LastUses()
         for second in range(3):
             uses.note(key.pk, now=start + timedelta(seconds=second))
-        uses.note(key.pk, now=start + MINUTE)
+        uses.write()
     assert days_of(key) == [(date(2026, 5, 4), 6)]
 
 
@@ -172,7 +207,7 @@ def test_a_day_ends_at_midnight_utc() -> None:
     midnight, key, uses = datetime(2026, 5, 5, tzinfo=UTC), ApiKeyFactory(), LastUses()
     uses.note(key.pk, now=midnight - timedelta(microseconds=1))
     uses.note(key.pk, now=midnight)
-    uses.note(key.pk, now=midnight + MINUTE)
+    uses.write()
     assert days_of(key) == [(date(2026, 5, 4), 1), (date(2026, 5, 5), 1)]
 
 
@@ -183,19 +218,18 @@ def test_a_key_that_was_deleted_meanwhile_spoils_nothing() -> None:
     uses.note(gone.pk, now=now)
     uses.note(key.pk, now=now)
     gone.delete()
-    uses.note(key.pk, now=now + MINUTE)
+    uses.write()
     assert days_of(key) == [(now.date(), 1)]
     assert KeyDay.objects.count() == 1
 
 
 @pytest.mark.parametrize("refused", [{"is_enabled": False}, {"remaining_uses": 0}, {"permissions": []}])
-def test_answered_requests_count_and_refused_ones_do_not(wait: Wait, refused: dict[str, object]) -> None:
+def test_answered_requests_count_and_refused_ones_do_not(refused: dict[str, object]) -> None:
     key = ApiKeyFactory(secret=SECRET, permissions=[Permission.LOOKUP_PRESENCE])
     other = ApiKeyFactory(secret="another-one", **{"permissions": [Permission.LOOKUP_PRESENCE], **refused})
     assert [call().status_code for _ in range(2)] == [200, 200]
     assert call(secret="another-one").status_code in {401, 403}
-    wait(61)
-    assert call().status_code == 200
+    key_uses.last_uses.write()
     assert [count for _, count in days_of(key)] == [2]
     assert days_of(other) == []
     assert last_used(other) == [None]
@@ -211,7 +245,7 @@ def test_no_count_is_lost_among_threads() -> None:
             uses.note(keys[number % 2].pk, now=now)
 
     together(4, note_a_hundred)
-    uses.note(keys[0].pk, now=now + MINUTE)
+    uses.write()
     assert [days_of(key)[0][1] for key in keys] == [200, 200]
 
 

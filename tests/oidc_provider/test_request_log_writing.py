@@ -5,13 +5,11 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import time
 from datetime import timedelta
 from typing import NoReturn
 
 import pytest
 import time_machine
-from django.conf import LazySettings
 from django.db import DatabaseError, DataError, IntegrityError, OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -238,22 +236,3 @@ def test_a_note_costs_its_request_no_query(app: App) -> None:
     with CaptureQueriesContext(connection) as captured:
         note(app.application.client_id)
     assert captured.captured_queries == []
-
-
-@pytest.mark.embedded
-@pytest.mark.django_db(transaction=True)
-def test_a_thread_writes_what_no_page_asks_for(
-    app: App, settings: LazySettings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.REQUEST_LOG_IN_BACKGROUND = True
-    monkeypatch.setattr(request_log, "WRITTEN_EVERY", 0.01)
-    memory = request_log._Memory()
-    monkeypatch.setattr(request_log, "_memory", memory)
-    for expected in (1, 2):
-        note(app.application.client_id)
-        ends = time.monotonic() + 10
-        while RequestRecord.objects.count() < expected:
-            assert time.monotonic() < ends, "The thread wrote nothing."
-            time.sleep(0.01)
-    with memory.writing:  # it has let go of the database
-        assert app.application.usage_counts.get().count == 2
