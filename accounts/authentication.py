@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.http import HttpRequest
 
-from accounts import api_keys, key_uses, limits, throttling
+from accounts import api_keys, http, key_uses, limits, throttling
 from accounts.errors import (
     ApiError,
     InvalidApiKey,
@@ -15,6 +15,7 @@ from accounts.errors import (
     KeyExpired,
     KeyNotFound,
     KeyRateLimited,
+    MissingAccountKey,
     MissingApiKey,
     UsageExceeded,
 )
@@ -44,13 +45,19 @@ def header_credential(request: HttpRequest) -> str | None:
     return request.META.get("HTTP_X_API_KEY")  # `request.headers` would copy every header first
 
 
-def earlier_credential(request: HttpRequest) -> str | None:
-    """`key` of the query, or else `Authorization: Bearer <key>`."""
-    key = request.GET.get("key")
-    if key:
-        return key
-    scheme, _, value = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
-    return value.strip() if scheme.lower() == "bearer" else None
+def earlier_credential(request: HttpRequest) -> str:
+    """`key` of the query, or else `Authorization: Bearer <key>`.
+
+    Raises, like `check`, once the request is counted: MissingAccountKey; InvalidApiKey where `key` is repeated.
+    """
+    key = http.single_parameter(request.GET, "key")
+    if key == "":
+        scheme, _, value = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        key = value.strip() if scheme.lower() == "bearer" else ""
+    if not key:
+        throttling.count()
+        raise InvalidApiKey if key is None else MissingAccountKey
+    return key
 
 
 def check(secret: str | None, *, permission: str, now: datetime) -> Caller:

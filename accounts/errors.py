@@ -108,6 +108,12 @@ class MissingApiKey(KeyRefused):
     code = "UNAUTHORIZED"
 
 
+class MissingAccountKey(MissingApiKey):
+    """Of the endpoints that take an account API key."""
+
+    error = "Missing key parameter or Bearer token."
+
+
 class InvalidApiKey(KeyRefused):
     """Malformed, or nobody's."""
 

@@ -1,6 +1,6 @@
-"""The request that a view behind login receives."""
+"""What views read of a request: a query parameter, and the user behind login."""
 
-from django.http import HttpRequest
+from django.http import HttpRequest, QueryDict
 
 from accounts.models import User
 
@@ -9,3 +9,11 @@ class SignedInRequest(HttpRequest):
     """For annotations: `login_required` has made sure of the user."""
 
     user: User
+
+
+def single_parameter(query: QueryDict, name: str, default: str = "") -> str | None:
+    """The value of the query parameter `name`, `default` without one, None where it is repeated: a bad value."""
+    values = query.getlist(name)
+    if len(values) > 1:
+        return None
+    return values[0] if values else default

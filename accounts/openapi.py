@@ -20,15 +20,18 @@ from accounts.errors import (
     KeyExpired,
     KeyNotFound,
     KeyRateLimited,
+    MissingAccountKey,
     MissingApiKey,
     Unavailable,
     UsageExceeded,
 )
 
-KEY_ERRORS: tuple[type[ApiError] | ApiError, ...] = (
-    *(MissingApiKey, InvalidApiKey, KeyNotFound, KeyExpired, UsageExceeded, KeyDisabled),
+_REFUSED_KEYS: tuple[type[ApiError] | ApiError, ...] = (
+    *(InvalidApiKey, KeyNotFound, KeyExpired, UsageExceeded, KeyDisabled),
     KeyRateLimited(seconds_left=42),
 )
+KEY_ERRORS = (MissingApiKey, *_REFUSED_KEYS)
+ACCOUNT_KEY_ERRORS = (MissingAccountKey, *_REFUSED_KEYS)
 COMMON_ERRORS: tuple[type[ApiError] | ApiError, ...] = (
     Forbidden,
     AddressRateLimited(amount=60, seconds_left=42, resets_at=1780000000),

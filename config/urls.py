@@ -25,7 +25,7 @@ urlpatterns = [
     path("accounts/", include("accounts.urls")),
     path("accounts/", include("allauth.urls")),
     path("admin/", admin.site.urls),
-    re_path(r"^api(?:/|$)", views.api_not_found),
+    re_path(r"^[aA][pP][iI](?:/|$)", views.api_not_found),
     path("", include("lookup.page_urls")),
 ]
 

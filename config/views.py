@@ -86,8 +86,9 @@ def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse
 
 def is_in_api_lane(request: HttpRequest) -> bool:
     """Whether `config.middleware.ApiMiddleware` serves the request: under /api/, but no protocol endpoint."""
-    return _is_api(request) and not request.path_info.startswith("/api/auth/")
+    return _is_api(request) and not request.path_info.lower().startswith("/api/auth/")
 
 
 def _is_api(request: HttpRequest) -> bool:
-    return request.path_info.startswith("/api/") or request.path_info == "/api"
+    """In any case: `/API/lookup` is no path, and a program asked for it."""
+    return request.path_info.lower().startswith("/api/") or request.path_info.lower() == "/api"

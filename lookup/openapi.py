@@ -156,7 +156,7 @@ user_lookup = extend_schema(
 
 def _earlier_errors(*errors: Any) -> dict[int, OpenApiResponse]:
     """Any: error classes. Key errors are 404 here."""
-    instances = [error() if isinstance(error, type) else error for error in openapi.KEY_ERRORS]
+    instances = [error() if isinstance(error, type) else error for error in openapi.ACCOUNT_KEY_ERRORS]
     as_404 = [error if error.status == 429 else error.with_status(404) for error in instances]
     return openapi.error_responses(*errors, *as_404, *openapi.COMMON_ERRORS)
 

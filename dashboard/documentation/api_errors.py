@@ -83,8 +83,10 @@ ANY = (
     ),
 )
 
+_MISSING_CAUSE = "The request brings no key.", "Send the key as the page of the endpoint says."
+_NO_HEADER = (errors.MissingApiKey(), *_MISSING_CAUSE)
+_NO_ACCOUNT_KEY = (errors.MissingAccountKey(), *_MISSING_CAUSE)
 _KEY_CAUSES: tuple[tuple[ApiError, str, str], ...] = (
-    (errors.MissingApiKey(), "The request brings no key.", "Send the key as the page of the endpoint says."),
     (errors.InvalidApiKey(), "The key is malformed, or nobody's.", _MAKE_KEY),
     (errors.KeyNotFound(), "The key was revoked, its owner is banned, or it lacks the permission.", _ASK_PERMISSION),
     (
@@ -110,12 +112,15 @@ _KEY_LIMIT = (
 )
 
 KEYS = (
-    *(ErrorRow("key", error, cause, cure) for error, cause, cure in (*_KEY_CAUSES, _KEY_LIMIT)),
-    *(ErrorRow("earlier_key", error, cause, cure, status=404) for error, cause, cure in _KEY_CAUSES),
+    *(ErrorRow("key", error, cause, cure) for error, cause, cure in (_NO_HEADER, *_KEY_CAUSES, _KEY_LIMIT)),
+    *(
+        ErrorRow("earlier_key", error, cause, cure, status=404)
+        for error, cause, cure in (_NO_ACCOUNT_KEY, *_KEY_CAUSES)
+    ),
     ErrorRow("earlier_key", *_KEY_LIMIT),
     *(
         ErrorRow("imagehost_key", imagehost.Unauthorized(error.error), cause, cure)
-        for error, cause, cure in _KEY_CAUSES
+        for error, cause, cure in (_NO_HEADER, _NO_ACCOUNT_KEY, *_KEY_CAUSES)
     ),
     ErrorRow("imagehost_key", *_KEY_LIMIT),
 )

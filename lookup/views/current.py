@@ -7,6 +7,7 @@ from datetime import datetime
 from django.http import HttpResponse, QueryDict
 from django.utils import timezone
 
+from accounts import http
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiRequest, ApiView
 from accounts.models import Permission
@@ -31,14 +32,14 @@ def answer(query: QueryDict, now: datetime) -> bytes:
 
     Raises what `finding.find` raises.
     """
-    asked = [include for include in openapi.INCLUDES if query.get(include) == "true"]
+    asked = [include for include in openapi.INCLUDES if http.single_parameter(query, include) == "true"]
     columns = [_COLUMNS[include] for include in asked if include in _COLUMNS]
     user = finding.find(
-        _only(query, "type"),
-        _only(query, "value"),
+        http.single_parameter(query, "type") or "",
+        http.single_parameter(query, "value") or "",
         columns,
         now,
-        is_alias_profile=query.get("showAliasProfile") == "true",
+        is_alias_profile=http.single_parameter(query, "showAliasProfile") == "true",
     )
     texts = iter(user.texts)
     parts = [b'{"error":null,"user":', json_bytes(_USER.to_representation(user))]
@@ -47,12 +48,6 @@ def answer(query: QueryDict, now: datetime) -> bytes:
         parts += [b',"', include.encode(), b'":', text]
     parts.append(b"}")
     return b"".join(parts)
-
-
-def _only(query: QueryDict, name: str) -> str:
-    """The parameter; nothing where it is missing or repeated, for then nobody can say which one is meant."""
-    values = query.getlist(name)
-    return values[0] if len(values) == 1 else ""
 
 
 def _live(include: str, user: UserRow) -> bytes:

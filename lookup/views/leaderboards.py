@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from django.http import HttpResponse
 
+from accounts import http
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiRequest
 from lookup import documents, openapi, rows
@@ -23,7 +24,9 @@ class Leaderboard(EarlierView):
     board: ClassVar[Board]
 
     def get(self, request: ApiRequest) -> HttpResponse:
-        return json_response(answer(self.board, _limit(request.GET.get("limit", str(DEFAULT_LIMIT)))))
+        return json_response(
+            answer(self.board, _limit(http.single_parameter(request.GET, "limit", str(DEFAULT_LIMIT))))
+        )
 
 
 @openapi.board("views", "profile views")
@@ -67,7 +70,7 @@ def _entry(row: BoardRow) -> bytes:
     return b'{"rank":%d,"user":%s,"score":%d,"change":%d}' % (row.rank, user, row.score, row.change)
 
 
-def _limit(value: str) -> int:
-    if not _LIMIT.fullmatch(value) or not 1 <= int(value) <= MAX_LIMIT:
+def _limit(value: str | None) -> int:
+    if value is None or not _LIMIT.fullmatch(value) or not 1 <= int(value) <= MAX_LIMIT:
         raise LimitInvalid
     return int(value)

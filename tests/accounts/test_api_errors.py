@@ -124,6 +124,8 @@ COUNTED = [
     ("GET", "/api/keyed", "k" * 201, 401),
     ("GET", "/api/open", None, 200),
     ("GET", "/api/failing/extra", None, 404),
+    ("GET", "/api/earlier", None, 404),
+    ("GET", "/api/earlier?key=a&key=b", None, 404),
     ("GET", "/api/nowhere", None, 404),
     ("POST", "/api", None, 404),
     ("OPTIONS", "/api/keyed", SECRET, 405),
@@ -156,7 +158,7 @@ def test_without_limits_keys_are_checked_all_the_same(settings: Settings, key: A
     assert {call("/api/open").status_code for _ in range(61)} == {200}
 
 
-EARLIER_MISSING = (404, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
+EARLIER_MISSING = (404, {"error": "Missing key parameter or Bearer token.", "code": "UNAUTHORIZED"})
 EARLIER_INVALID = (404, {"error": "Invalid API key.", "code": "INVALID_API_KEY"})
 
 
@@ -172,6 +174,9 @@ EARLIER_INVALID = (404, {"error": "Invalid API key.", "code": "INVALID_API_KEY"}
         ("", "Bearer", EARLIER_MISSING),
         ("", "", EARLIER_MISSING),
         ("?key=%00", "", EARLIER_INVALID),
+        (f"?key={SECRET}&key={SECRET}", "", EARLIER_INVALID),
+        (f"?key=&key={SECRET}", f"Bearer {SECRET}", EARLIER_INVALID),
+        (f"?key={SECRET}&Key=nobody's&q=1&q=2", "", None),
     ],
 )
 def test_earlier_forms_take_the_key_from_the_query_or_as_a_bearer_token(

@@ -67,7 +67,7 @@ def test_the_key_may_come_in_the_query_or_as_a_bearer_token(operator: User, path
     for scheme in ("Bearer", "bearer"):
         assert answers.get(path, form, {"Authorization": f"{scheme} {ACCOUNT_SECRET}"}).text == in_query.text
     in_header = answers.get(path, form, {"X-API-Key": ACCOUNT_SECRET})
-    assert in_header.whole == (404, {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"})
+    assert in_header.whole == (404, {"error": "Missing key parameter or Bearer token.", "code": "UNAUTHORIZED"})
 
 
 def _dead(**values: Any) -> str:
@@ -77,7 +77,7 @@ def _dead(**values: Any) -> str:
 
 
 REFUSED: dict[str, tuple[Callable[[], str], str, str]] = {  # the secret is made when the test runs
-    "no key": (lambda: "", "Missing x-api-key header.", "UNAUTHORIZED"),
+    "no key": (lambda: "", "Missing key parameter or Bearer token.", "UNAUTHORIZED"),
     "not ASCII": (lambda: "schlüssel", "Invalid API key.", "INVALID_API_KEY"),
     "of another surface": (lambda: LOOKUP_SECRET, "API Key not found", "KEY_NOT_FOUND"),
     "disabled": (lambda: _dead(is_enabled=False), "API Key is disabled", "KEY_DISABLED"),

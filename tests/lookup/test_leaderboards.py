@@ -96,8 +96,9 @@ def test_the_limit_is_10_by_default_and_at_most_100(people: list[User], name: st
     for limit, count in (("", 10), ("&limit=1", 1), ("&limit=100", 13)):
         entries = answers.get(f"/api/leaderboard/{name}?key={answers.ACCOUNT_SECRET}{limit}", "leaderboard").body
         assert [entry["rank"] for entry in entries] == list(range(1, count + 1))
-    for wrong in ("0", "101", "abc"):
-        assert answers.board(name, limit=wrong).whole == LIMIT_INVALID
+    for wrong in ("0", "101", "abc", "5&limit=5"):
+        path = f"/api/leaderboard/{name}?key={answers.ACCOUNT_SECRET}&limit={wrong}"
+        assert answers.get(path, "leaderboard").whole == LIMIT_INVALID
 
 
 @pytest.mark.parametrize("limit", ["", "-1", "1.5", "+5", " 5", "10\n", "1e1", "\u0665", "1_0", "9" * 40, "5\x00"])
@@ -108,7 +109,7 @@ def test_a_limit_is_a_plain_number(limit: str) -> None:
 
 @BOARDS
 def test_a_refused_key_comes_before_a_bad_limit_and_is_404(operator: User, name: str) -> None:
-    missing = {"error": "Missing x-api-key header.", "code": "UNAUTHORIZED"}
+    missing = {"error": "Missing key parameter or Bearer token.", "code": "UNAUTHORIZED"}
     assert answers.board(name, secret="", limit="0").whole == (404, missing)
 
 

@@ -110,14 +110,16 @@ def test_another_method_is_405_with_what_is_allowed(operator: User, method: str,
 
 
 @pytest.mark.parametrize(
-    "path", ["/api", "/api/lookup", "/api/lookup/User", "/api/lookup/username/", "/api/leaderboard", "/API/lookup"]
+    "path",
+    [
+        *("/api", "/api/lookup", "/api/lookup/User", "/api/lookup/username/", "/api/leaderboard"),
+        *("/API", "/Api/lookup/user", "/API/auth/oauth2/token", "/API/%00"),
+    ],
 )
-def test_an_unknown_path_is_404_in_json_where_it_is_of_the_api(db: None, path: str) -> None:
+def test_an_unknown_path_of_the_api_is_404_in_json_whatever_its_case(db: None, path: str) -> None:
     response = Client().get(path)
-    assert response.status_code == 404
-    is_json = response.headers["Content-Type"] == "application/json"
-    assert is_json == path.startswith("/api")
-    assert not is_json or response.json() == NO_SUCH_PATH[1]
+    assert (response.status_code, response.headers["Content-Type"]) == (404, "application/json")
+    assert response.json() == NO_SUCH_PATH[1]
 
 
 def test_an_answer_and_a_404_each_take_a_use_of_the_key(operator: User) -> None:
