@@ -44,14 +44,15 @@ def issue_code(pending: PendingRequest, *, user: User, auth_time: int, now: date
 
 
 def issue(presented: Presented, scopes: list[str], now: datetime) -> NewTokens:
-    """A new access token for `scopes` and, where the user granted offline_access, the next refresh token.
+    """A new access token for `scopes` and the next refresh token, if the user granted offline_access and the app still
+    registers it.
 
     1 or 2 queries; call it in the transaction that uses up the code or the refresh token that was presented.
     """
     access_token, refresh_token = new_secret(), None
     expires = now + settings.ACCESS_TOKEN_LIFETIME
     statements.insert_access_token(presented, digest(access_token), " ".join(scopes), expires, now)
-    if "offline_access" in presented.scope.split():
+    if "offline_access" in presented.scopes():
         refresh_token = new_secret()
         expires_at = now + settings.REFRESH_TOKEN_LIFETIME
         statements.insert_refresh_token(presented, digest(refresh_token), expires_at, now)
