@@ -4,8 +4,8 @@
 PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
-# A registry that is slow once is asked again.
-INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --timeout 60 --retries 5 \
+# Errors are printed, warnings about the package index are not. A registry that is slow once is asked again.
+INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --timeout 60 --retries 5 \
 	--require-hashes --requirement
 
 # What a production start is told, for the deploy checks alone; none of it is a secret of anybody.
@@ -71,14 +71,16 @@ clean:  ## remove the environment and every cache; the data in var/ stays
 
 $(BIN)/python:
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (python3); none was found." >&2; exit 1; }
-	$(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv
 
 # The stamps make an installation run again only when its lock file changed.
 .venv/.runtime: requirements.lock | $(BIN)/python
-	$(INSTALL) requirements.lock
+	@echo "Installing the packages of requirements.lock into .venv; this takes a minute."
+	@$(INSTALL) requirements.lock
 	@touch $@
 
 .venv/.development: requirements-dev.lock | $(BIN)/python
-	$(INSTALL) requirements-dev.lock
+	@echo "Installing the packages of requirements-dev.lock into .venv; this takes a minute or two."
+	@$(INSTALL) requirements-dev.lock
 	@mkdir -p .venv/var
 	@touch $@ .venv/.runtime
