@@ -3,6 +3,7 @@
 import importlib
 import io
 import os
+import pkgutil
 import socket
 import warnings
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import BinaryIO
 
+import av
 from PIL import Image
 
 from imagehost import media, stripping
@@ -20,6 +22,7 @@ from imagehost.stripping import zip_directory
 
 _PROFILE = 16 * 1024  # bytes of a colour profile that a preview carries at most
 _QUALITY = 80
+_NO_DECODERS = {"av.__main__", "av.datasets"}
 
 
 def warm_up() -> None:
@@ -27,8 +30,9 @@ def warm_up() -> None:
     warnings.simplefilter("ignore")  # what decoders remark about strangers' files would fill the log
     warnings.simplefilter("error", Image.DecompressionBombWarning)
     Image.init()
-    for name in ("av.subtitles.stream", "av.audio.stream", "av.audio.frame", "av.audio.codeccontext"):
-        importlib.import_module(name)  # PyAV loads them with the first file that has such a stream
+    for module in pkgutil.walk_packages(av.__path__, "av."):  # PyAV loads many with the first stream of a kind
+        if module.name not in _NO_DECODERS:
+            importlib.import_module(module.name)
     opinion.of_head(b"GIF89a")
     encoded = io.BytesIO()
     for format_ in ("PNG", "JPEG", "WEBP", "GIF"):

@@ -9,6 +9,7 @@ from tests.imagehost.media_corpus import (
     disguises,
     hostile_images,
     hostile_videos,
+    many_tracks,
     real_images,
     real_videos,
     truncated,
@@ -17,7 +18,13 @@ from tests.imagehost.media_corpus.sample import Content, Maker, Sample
 
 __all__ = ["BROKEN_NAMES", "REFUSED_NAMES", "TAKEN_NAMES", "Sample", "sample"]
 
-_TAKEN: dict[str, Maker] = {**real_images.MAKERS, **real_videos.MAKERS, **hostile_images.TAKEN, **truncated.TAKEN}
+_TAKEN: dict[str, Maker] = {
+    **real_images.MAKERS,
+    **real_videos.MAKERS,
+    **many_tracks.MAKERS,
+    **hostile_images.TAKEN,
+    **truncated.TAKEN,
+}
 _REFUSED: dict[str, Content] = {
     **disguises.REFUSED,
     **hostile_images.REFUSED,

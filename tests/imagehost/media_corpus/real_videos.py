@@ -52,18 +52,17 @@ def recorded(recipe: Recipe) -> bytes:
 def _record(target: str | io.BytesIO, recipe: Recipe) -> None:
     with av.open(target, "w", format=recipe.muxer, container_options=recipe.options) as container:
         container.metadata.update(recipe.metadata)
-        video = None if recipe.codec is None else _video(container, recipe)
+        shown = None if recipe.codec is None else video(container, recipe)
         sound: Any = None if recipe.sound is None else container.add_stream(recipe.sound, rate=48000)
-        if video is not None:
-            drawn = [_frame(number, recipe) for number in range(recipe.frames)]
-            for frame in [*drawn, None]:
-                container.mux(video.encode(frame))
+        if shown is not None:
+            for frame in [*frames(recipe), None]:
+                container.mux(shown.encode(frame))
         if sound is not None:
-            for silent in [*_silence(sound), None]:
+            for silent in [*silence(sound), None]:
                 container.mux(sound.encode(silent))
 
 
-def _video(container: av.container.OutputContainer, recipe: Recipe) -> Any:
+def video(container: av.container.OutputContainer, recipe: Recipe) -> Any:
     stream: Any = container.add_stream(recipe.codec or "", rate=_RATE)
     stream.width, stream.height, stream.pix_fmt = *recipe.size, recipe.pixels
     stream.codec_context.thread_count = 1
@@ -72,6 +71,10 @@ def _video(container: av.container.OutputContainer, recipe: Recipe) -> Any:
     if recipe.tag:
         stream.codec_context.codec_tag = recipe.tag
     return stream
+
+
+def frames(recipe: Recipe) -> list[av.VideoFrame]:
+    return [_frame(number, recipe) for number in range(recipe.frames)]
 
 
 def _frame(number: int, recipe: Recipe) -> av.VideoFrame:
@@ -85,17 +88,17 @@ def _frame(number: int, recipe: Recipe) -> av.VideoFrame:
     return frame
 
 
-def _silence(stream: Any) -> list[av.AudioFrame]:
+def silence(stream: Any) -> list[av.AudioFrame]:
     codec = stream.codec_context
     samples = codec.frame_size or 1024
-    frames = []
+    silent = []
     for number in range(codec.sample_rate // samples):
         frame = av.AudioFrame(format=codec.format.name, layout=codec.layout.name, samples=samples)
         for plane in frame.planes:
             plane.update(bytes(plane.buffer_size))
         frame.sample_rate, frame.pts = codec.sample_rate, number * samples
-        frames.append(frame)
-    return frames
+        silent.append(frame)
+    return silent
 
 
 def turned(content: bytes, *, quarter_turns: int) -> bytes:
@@ -121,12 +124,11 @@ def with_cover(recipe: Recipe) -> bytes:
         cover: Any = container.add_stream("mjpeg", rate=1)
         cover.width, cover.height, cover.pix_fmt = 48, 32, "yuvj420p"
         cover.disposition = av.stream.Disposition.attached_pic
-        video = _video(container, recipe)
+        shown = video(container, recipe)
         packet = av.Packet(encoded(media.JPEG, picture()))
         packet.stream, packet.pts, packet.dts, packet.time_base = cover, 0, 0, Fraction(1, 1)
-        for number in range(recipe.frames):
-            container.mux(video.encode(_frame(number, recipe)))
-        container.mux(video.encode(None))
+        for frame in [*frames(recipe), None]:
+            container.mux(shown.encode(frame))
         container.mux(packet)
     return written.getvalue()
 
@@ -168,9 +170,13 @@ _RECIPES: dict[str, tuple[MediaType, Recipe, dict[str, Any]]] = {
 }
 
 
+def film_facts(**facts: Any) -> dict[str, Any]:
+    """What is found out about a film of one second, unless `facts` say otherwise."""
+    return {"size": SIZE, "duration_ms": 1000, "duration_slack_ms": 200, **facts}
+
+
 def _video_sample(type_: MediaType, make: Content, **facts: Any) -> Maker:
-    said = {"size": SIZE, "duration_ms": 1000, "duration_slack_ms": 200, **facts}
-    return lambda: taken(type_, make(), **said)
+    return lambda: taken(type_, make(), **film_facts(**facts))
 
 
 def _of_recipe(name: str) -> Maker:
