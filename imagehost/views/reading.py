@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from django.http.request import UnreadablePostError
 from rest_framework import serializers
 
+from accounts.http import single_parameter
 from imagehost.errors import InvalidBody, InvalidLimit, InvalidOffset
 from imagehost.folders import Changes
 from imagehost.listing import MAX_LIMIT, MAX_OFFSET, Page
@@ -23,12 +24,13 @@ _OFFSET = re.compile(r"[0-9]+")
 def page_of(request: HttpRequest) -> Page:
     """`limit` and `offset`; without them the first hundred. InvalidLimit, InvalidOffset.
 
-    An offset that no reader of JSON keeps exactly is taken for the largest that one does: nothing stands at either.
+    An offset that no JSON reader keeps exactly becomes the largest that one does: there is no file at either.
     """
-    limit, offset = request.GET.get("limit", str(MAX_LIMIT)), request.GET.get("offset", "0")
-    if not _LIMIT.fullmatch(limit) or not 1 <= int(limit) <= MAX_LIMIT:
+    limit = single_parameter(request.GET, "limit", str(MAX_LIMIT))
+    if limit is None or not _LIMIT.fullmatch(limit) or not 1 <= int(limit) <= MAX_LIMIT:
         raise InvalidLimit
-    if not _OFFSET.fullmatch(offset):
+    offset = single_parameter(request.GET, "offset", "0")
+    if offset is None or not _OFFSET.fullmatch(offset):
         raise InvalidOffset
     digits = offset.lstrip("0") or "0"
     return Page(int(limit), min(int(digits[:17]), MAX_OFFSET))

@@ -123,7 +123,7 @@ def test_only_stored_files_of_the_caller_are_listed_quarantined_ones_too(opal: U
     assert names(answers.gallery(OTHER_SECRET)) == [others.name]
 
 
-def page_of(**query: str) -> Page:
+def page_of(**query: str | list[str]) -> Page:
     return reading.page_of(RequestFactory().get("/", query))
 
 
@@ -156,6 +156,14 @@ def test_what_is_no_number_in_plain_digits_is_refused() -> None:
             page_of(offset=value)
 
 
+def test_a_repeated_parameter_is_refused_even_with_equal_values() -> None:
+    with pytest.raises(InvalidLimit):
+        page_of(limit=["5", "5"])
+    with pytest.raises(InvalidOffset):
+        page_of(offset=["0", "0"])
+    assert page_of(unknown=["1", "2"]) == Page(100, 0)
+
+
 @pytest.fixture
 def seven(opal: User) -> list[str]:
     """The names of seven files, newest first."""
@@ -171,6 +179,8 @@ def test_a_page_holds_its_part_of_the_files_and_the_total(seven: list[str]) -> N
     assert answers.gallery(limit=101).whole == LIMIT_INVALID
     assert answers.gallery(offset="x").whole == OFFSET_INVALID
     assert answers.gallery(limit="x", offset="x").whole == LIMIT_INVALID
+    repeated = answers.call("GET", f"{answers.GALLERY}?key={answers.SECRET}&offset=1&offset=1")
+    assert repeated.whole == OFFSET_INVALID
 
 
 def test_a_hundred_files_are_the_most_of_a_page(opal: User) -> None:
