@@ -7,6 +7,13 @@ from urllib.parse import parse_qsl
 from oidc_provider.errors import InvalidRequest
 
 MAX_FIELDS = 64
+# What the endpoints read. An answer and the log name no other parameter: a stranger chooses it, or it holds a secret.
+NAMES = frozenset(
+    "client_id client_secret redirect_uri response_type scope state code_challenge code_challenge_method nonce prompt "
+    "max_age login_hint id_token_hint request request_uri grant_type code code_verifier refresh_token token "
+    "token_type_hint access_token".split()
+)
+_MAX_NAMES = 5
 
 _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
@@ -25,6 +32,10 @@ class Parameters:
     def get(self, name: str) -> str:
         """The value, or the empty string."""
         return self.values.get(name, "")
+
+    def repeated_names(self) -> str:
+        """The repeated parameters, for an error's description: a few of NAMES, or "a parameter" where none is one."""
+        return ", ".join(sorted(self.repeated & NAMES)[:_MAX_NAMES]) or "a parameter"
 
 
 def parse_query(raw: str) -> Parameters:

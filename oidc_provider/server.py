@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
     from oidc_provider.validator import Validator
 
-MAX_VALUE_LENGTH = 4_096
+# In characters. What waits for a login is stored, before anybody has signed in; `request` has an error of its own.
+MAX_LENGTH = 1_024
+MAX_LENGTHS = {"nonce": 512, "login_hint": 254, "id_token_hint": 4_096}
+_MEASURED = parameters.NAMES - {"request"}
 PROMPTS = frozenset({"none", "login", "consent"})
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _MAX_AGE = re.compile(r"[0-9]{1,9}\Z")
@@ -104,7 +107,7 @@ class Backend(OAuthLibCore):
             raise _page(errors.InvalidClientIdError())
         if "redirect_uri" in query.repeated:
             raise _page(errors.InvalidRedirectURIError())
-        problem = _problem_of(query)
+        problem, state = _problem_of(query), "" if _is_too_long(query, "state") else query.get("state")
         try:
             _, credentials = self.server.validate_authorization_request(f"?{urlencode(query.values)}")
         except FatalClientError as error:
@@ -112,9 +115,9 @@ class Backend(OAuthLibCore):
         except OAuth2Error as error:
             code = "invalid_request" if problem else str(error.error)
             description = problem or error.description or "The app has not registered one of these scopes."
-            raise ErrorRedirect(query.get("redirect_uri"), code, description, query.get("state")) from None
+            raise ErrorRedirect(query.get("redirect_uri"), code, description, state) from None
         if problem:
-            raise ErrorRedirect(query.get("redirect_uri"), "invalid_request", problem, query.get("state"))
+            raise ErrorRedirect(query.get("redirect_uri"), "invalid_request", problem, state)
         return _request(query, credentials["request"].client)
 
 
@@ -130,13 +133,17 @@ def _problem_of(query: Parameters) -> str:
     if query.is_malformed:
         return "The query string cannot be decoded."
     if query.repeated:
-        return f"The request repeats {', '.join(sorted(query.repeated))}."
-    for name, value in query.values.items():
-        if len(value) > MAX_VALUE_LENGTH and name != "request":  # which has an error of its own
+        return f"The request repeats {query.repeated_names()}."
+    for name in sorted(_MEASURED):
+        if _is_too_long(query, name):
             return f"{name} is too long."
-        if _CONTROL.search(value):
+        if _CONTROL.search(query.get(name)):
             return f"{name} contains a control character."
     return ""
+
+
+def _is_too_long(query: Parameters, name: str) -> bool:
+    return len(query.get(name)) > MAX_LENGTHS.get(name, MAX_LENGTH)
 
 
 def _request(query: Parameters, application: Application) -> AuthorizationRequest:

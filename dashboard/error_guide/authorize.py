@@ -101,8 +101,9 @@ BY_REDIRECT = (
         "invalid_request",
         REDIRECT,
         302,
-        "The query cannot be decoded, or a value is longer than 4,096 characters or holds a control character.",
-        "Build the URL with your library or with a function that percent-encodes UTF-8; keep state and nonce short.",
+        "The query cannot be decoded, or a value is too long or holds a control character.",
+        "Build the URL with your library or with a function that percent-encodes UTF-8. Use at most 1,024 characters "
+        "of state and 512 of nonce; a state that is too long does not come back.",
     ),
     ErrorGuide(
         "invalid_scope",

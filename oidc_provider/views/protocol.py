@@ -151,7 +151,7 @@ def form_of(request: HttpRequest) -> Parameters:
     if form.is_malformed:
         raise InvalidRequest("The body cannot be decoded.")
     if form.repeated:
-        raise InvalidRequest(f"The body repeats {', '.join(sorted(form.repeated))}.")
+        raise InvalidRequest(f"The body repeats {form.repeated_names()}.")
     return form
 
 

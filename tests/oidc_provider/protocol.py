@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlencode, urlsplit
@@ -29,6 +30,8 @@ DISCOVERY_OF_RFC_8414 = "/.well-known/oauth-authorization-server"
 CONNECTED_APPS = "/accounts/connected-apps/"
 FORM = "application/x-www-form-urlencoded"
 EVERY_SCOPE = "openid identify email connections offline_access"
+
+DESCRIPTION = re.compile(r"[\x20\x21\x23-\x5b\x5d-\x7e]{1,200}")  # RFC 6749 §5.2, and as long as decided
 
 # Django gives test responses no public type.
 Answer = Any
@@ -74,7 +77,7 @@ def error_sent_back(answer: Answer) -> str:
     """The error code of a whole error redirect: description, state and issuer are there too."""
     values = sent_back(answer)
     assert set(values) == {"error", "error_description", "state", "iss"}, values
-    assert values["error_description"]
+    assert DESCRIPTION.fullmatch(values["error_description"]), values
     assert (values["state"], values["iss"]) == ("the state", ISSUER)
     return values["error"]
 
@@ -152,8 +155,7 @@ def refused(answer: Answer) -> tuple[int, str]:
     assert (answer["Cache-Control"], answer["Pragma"]) == ("no-store", "no-cache")
     body = answer.json()
     assert set(body) == {"error", "error_description"}, body
-    assert isinstance(body["error_description"], str)
-    assert body["error_description"]
+    assert DESCRIPTION.fullmatch(body["error_description"]), body
     return answer.status_code, body["error"]
 
 

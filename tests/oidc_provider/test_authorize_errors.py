@@ -14,10 +14,12 @@ from tests.factories.oidc_provider import REDIRECT_URL, ApplicationFactory
 from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
+    DESCRIPTION,
     ISSUER,
     App,
     authorization_query,
     authorize,
+    decide,
     error_sent_back,
     place_of,
     sent_back,
@@ -77,7 +79,10 @@ TO_THE_APP = [
     ({"max_age": "9" * 10}, "invalid_request"),
     ({"nonce": ["a", "b"]}, "invalid_request"),
     ({"nonce": "\x00"}, "invalid_request"),
-    ({"state": "x" * 4_097}, "invalid_request"),
+    ({"nonce": "x" * 513}, "invalid_request"),
+    ({"login_hint": "x" * 255}, "invalid_request"),
+    ({"id_token_hint": "x" * 4_097}, "invalid_request"),
+    ({"state": "x" * 1_025}, "invalid_request"),
     ({"state": None}, "invalid_request"),
     ({"state": ""}, "invalid_request"),
     ({"state": ["first", "second"]}, "invalid_request"),
@@ -122,7 +127,7 @@ def test_these_errors_are_for_the_app(registered: Application, changes: dict[str
     with pytest.raises(ErrorRedirect) as refusal:
         flows.draft(server.backend().validated(request), NOON)
     assert (refusal.value.redirect_uri, refusal.value.error) == (REDIRECT_URL, code)
-    assert refusal.value.description
+    assert DESCRIPTION.fullmatch(refusal.value.description)
 
 
 @pytest.mark.parametrize("is_signed_in", [True, False])
@@ -154,8 +159,8 @@ def test_the_app_gets_the_error_before_anyone_signs_in(app: App, browser: Client
     assert not PendingRequest.objects.exists()
 
 
-@pytest.mark.parametrize("state", [None, ""])
-def test_a_request_without_state_is_answered_without_one(client: Client, app: App, state: str | None) -> None:
+@pytest.mark.parametrize("state", [None, "", "x" * 1_025])
+def test_a_request_without_a_usable_state_is_answered_without_one(client: Client, app: App, state: str | None) -> None:
     values = sent_back(authorize(client, app.application, state=state))
     assert values == {
         "error": "invalid_request",
@@ -172,8 +177,14 @@ def test_a_query_that_cannot_be_decoded_is_refused(client: Client, app: App) -> 
 
 
 def test_an_unknown_parameter_is_ignored(browser: Client, app: App) -> None:
-    answer = authorize(browser, app.application, claims="{bad", response_mode="fragment", approval_prompt="auto")
-    assert answer["Location"].startswith("/consent/")
+    unknown = {"claims": "{bad", "response_mode": "fragment", "approval_prompt": "auto", "x": LONG, "y": "\n"}
+    assert authorize(browser, app.application, **unknown)["Location"].startswith("/consent/")
+
+
+def test_the_longest_values_are_taken(browser: Client, app: App) -> None:
+    state, nonce = "x" * 1_024, "y" * 512
+    answer = decide(browser, authorize(browser, app.application, state=state, nonce=nonce, login_hint="z" * 254))
+    assert sent_back(answer)["state"] == state
 
 
 @pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS"])

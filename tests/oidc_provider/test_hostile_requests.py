@@ -11,6 +11,9 @@ from django.apps import apps
 from django.test import Client
 from pytest_django import Settings
 
+from oidc_provider import parameters, request_log
+from oidc_provider.models import RequestRecord
+from oidc_provider.models.request_log import OK
 from tests.factories.oidc_provider import CODE_VERIFIER
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
@@ -29,6 +32,7 @@ from tests.oidc_provider.protocol import (
     authorization_query,
     code_for,
     encoded,
+    error_sent_back,
     refused,
     sent_back,
 )
@@ -39,6 +43,7 @@ PARAMETERS = (
     "login_hint id_token_hint request request_uri"
 ).split()
 VALUES = ["a\x00b", "x" * 10_000, "é☃😀", "\n", "%", "-1", "9" * 400, "eyx.y.z"]
+NAMES = ['a"b\\c', "x" * 50_000, "é☃", "a\nb", "hush-" + "t" * 38]  # of parameters
 BROKEN = ["%zz", "%FF", "%ED%A0%80", "%00"]  # in a query string or a body
 
 
@@ -115,6 +120,26 @@ def test_a_hostile_value_of_any_field_is_refused_or_unknown(path: str, good: dic
                 assert answer.status_code == 200  # not active, or already gone
             else:
                 assert refused(answer)[0] in {400, 401}
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_no_answer_and_no_log_repeats_a_name_that_is_none_of_ours(
+    good: dict[str, dict[str, str]], app: App, client: Client, name: str
+) -> None:
+    twice = "&" + 2 * f"{quote(name)}=1&" + "scope=a&scope=a"
+    answers = [_send(path, encoded(good[path]) + twice) for path in good]
+    assert {refused(answer) for answer in answers} == {INVALID_REQUEST}
+    query = authorization_query(app.application, scope=None) + twice
+    assert error_sent_back(client.get(f"{AUTHORIZE}?{query}")) == "invalid_request"
+    request_log.write()
+    descriptions = set(RequestRecord.objects.exclude(outcome=OK).values_list("description", flat=True))
+    assert descriptions == {"The body repeats scope.", "The request repeats scope."}
+
+
+def test_every_parameter_of_ours_repeated_makes_a_short_description(good: dict[str, dict[str, str]]) -> None:
+    everything = "&".join(f"{name}=1&{name}=1" for name in sorted(parameters.NAMES))
+    assert refused(_send(TOKEN, everything)) == INVALID_REQUEST
+    assert refused(_send(TOKEN, encoded(good[TOKEN]) + "&x=1&x=1")) == INVALID_REQUEST
 
 
 def test_a_hostile_value_of_another_field_is_ignored(good: dict[str, dict[str, str]]) -> None:
