@@ -1,4 +1,4 @@
-"""What happens to files after their upload: favourites, moves, deletion, quarantine."""
+"""What happens to files after their upload: favourites, folders, deletion."""
 
 from __future__ import annotations
 
@@ -80,20 +80,6 @@ def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
         folder = Folder.objects.select_for_update(no_key=True).get(pk=folder.pk, owner=owner)
     rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
     return rows.update(folder=folder)
-
-
-@transaction.atomic
-def quarantine(*, file: File, by: User, reason: str) -> None:
-    """Take a file out of delivery, its page and preview with it. It stays stored and counted."""
-    if File.objects.delivered().filter(pk=file.pk).update(quarantined_at=timezone.now()):
-        audit.record("file:quarantined", by=by, on=file, reason=reason, owner=file.owner_id)
-
-
-@transaction.atomic
-def restore(*, file: File, by: User, reason: str) -> None:
-    """Put a file back from quarantine."""
-    if File.objects.ready().filter(pk=file.pk, quarantined_at__isnull=False).update(quarantined_at=None):
-        audit.record("file:restored", by=by, on=file, reason=reason, owner=file.owner_id)
 
 
 def delete_of_user(user: User) -> None:

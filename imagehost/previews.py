@@ -1,7 +1,7 @@
 """Previews: the small picture of each image and the poster of each video, made after the upload by `make_previews`.
 
 Any number of runners may do this at once. A preview is written before the row says that it is there, and the row says
-so only while the file is stored; whoever finds it deleted by then takes the preview away again.
+so only while the file is delivered; whoever finds it gone by then takes the preview away again.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _due(now: datetime) -> Iterator[File]:
     for attempts, pause in enumerate(TRIES):
         is_time |= Q(preview_attempts=attempts, uploaded_at__lte=now - pause)
     # `ready` and WAITING are the condition of the index `imagehost_file_without_preview`.
-    rows = File.objects.ready().filter(preview_state=PreviewState.WAITING).filter(is_time)
+    rows = File.objects.delivered().filter(preview_state=PreviewState.WAITING).filter(is_time)
     following: FileQuerySet = rows
     while batch := list(following.order_by("uploaded_at", "pk")[:BATCH]):
         yield from batch
@@ -87,7 +87,7 @@ def _make(file: File, work: Work) -> None:
         _postpone(file, work)
     else:
         made = {"preview_width": preview.width, "preview_height": preview.height}
-        if File.objects.ready().filter(pk=file.pk).update(preview_state=PreviewState.MADE, **made):
+        if _delivered(file).update(preview_state=PreviewState.MADE, **made):
             work.made += 1
         else:
             _take_back(file)
@@ -108,7 +108,7 @@ def _postpone(file: File, work: Work) -> None:
 
 
 def _take_back(file: File) -> None:
-    """The file was deleted while its preview was made, and the preview perhaps written after the deletion."""
+    """The file was deleted or quarantined while its preview was made, which was perhaps written after that."""
     try:
         storage.bucket().remove(file.preview_key)
     except StorageFailed:
@@ -116,4 +116,9 @@ def _take_back(file: File) -> None:
 
 
 def _waiting(file: File) -> FileQuerySet:
-    return File.objects.ready().filter(pk=file.pk, preview_state=PreviewState.WAITING)
+    return _delivered(file).filter(preview_state=PreviewState.WAITING)
+
+
+def _delivered(file: File) -> FileQuerySet:
+    """The row, unless its file was deleted or quarantined meanwhile: a quarantined one has another key."""
+    return File.objects.delivered().filter(pk=file.pk, key=file.key)

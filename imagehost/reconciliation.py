@@ -23,7 +23,7 @@ from django.db.models.functions import Coalesce
 
 from imagehost import quotas, storage
 from imagehost.models import File, PreviewState, State, Usage
-from imagehost.models.files import FILES, PREVIEWS
+from imagehost.models.files import FILES, NAME_LENGTH, PREVIEWS, QUARANTINE, FileQuerySet
 from imagehost.storage import Entry, ObjectMissing, StorageFailed
 
 GRACE = timedelta(hours=24)
@@ -64,7 +64,7 @@ def reconcile(*, now: datetime, may_remove_many: bool = False, after_batch: Call
     """
     found = Found(recounted=_recount(after_batch))
     with _listing() as listing:
-        for prefix, stored in ((FILES, _files), (PREVIEWS, _previews)):
+        for prefix, stored in ((FILES, _files), (QUARANTINE, _files), (PREVIEWS, _previews)):
             _compare_objects(prefix, stored, listing, found, now - GRACE, after_batch)
         _compare_rows(listing, found, now - GRACE, after_batch)
         _remove(listing, found, after_batch, may_remove_many=may_remove_many)
@@ -128,13 +128,17 @@ def _recount(after_batch: Callable[[], None]) -> int:
 
 
 def _files(keys: Sequence[str]) -> dict[str, File]:
-    """The rows that these objects belong to, by key. 1 query."""
-    return {file.key: file for file in File.objects.filter(key__in=keys).only("key", "state", "size")}
+    """The rows that these objects belong to, by key or by the key it moves from. 1 query; 2 with strays."""
+    rows = File.objects.only("key", "moves_from", "state", "size")
+    found = {file.key: file for file in rows.filter(key__in=keys)}
+    if strays := set(keys) - found.keys():
+        found |= {file.moves_from: file for file in rows.moving().filter(moves_from__in=strays)}
+    return found
 
 
 def _previews(keys: Sequence[str]) -> dict[str, File]:
     """The same for the keys of previews: these know only the name. 1 query."""
-    names = [key.rpartition("/")[2].rpartition(".")[0].upper() for key in keys]
+    names = [key.rpartition(".")[0][-NAME_LENGTH:].upper() for key in keys]
     return {file.preview_key: file for file in File.objects.filter(name__upper__in=names).only("key")}
 
 
@@ -156,7 +160,7 @@ def _compare_objects(
             file = rows.get(entry.key)
             if file is None and entry.changed_at < before:
                 listing.add_stray(entry.key)
-            elif file is not None and prefix == FILES and _is_damaged(file, entry):
+            elif file is not None and prefix != PREVIEWS and _is_damaged(file, entry):
                 logger.error("The object %s has %s bytes, not %s.", entry.key, entry.size, file.size)
                 found.damaged += [entry.key][: MOST_TOLD - len(found.damaged)]
         after_batch()
@@ -168,7 +172,7 @@ def _is_damaged(file: File, entry: Entry) -> bool:
 
 def _compare_rows(listing: _Listing, found: Found, before: datetime, after_batch: Callable[[], None]) -> None:
     """Stored files whose object the store did not list, and previews that are to be made again."""
-    rows = File.objects.ready().filter(uploaded_at__lt=before).only("key", "preview_state").order_by("pk")
+    rows = _at_rest().filter(uploaded_at__lt=before).only("key", "preview_state").order_by("pk")
     following = rows
     while chunk := list(following[:CHUNK]):
         missing = listing.absent([file.key for file in chunk])
@@ -183,9 +187,14 @@ def _compare_rows(listing: _Listing, found: Found, before: datetime, after_batch
 def _confirmed(chunk: Iterable[File], missing: set[str]) -> Iterator[str]:
     """The missing keys that the store does not have: some stores' lists come late."""
     for file in chunk:
-        if file.key in missing and _is_missing(file.key) and File.objects.ready().filter(pk=file.pk).exists():
+        if file.key in missing and _is_missing(file.key) and _at_rest().filter(pk=file.pk, key=file.key).exists():
             logger.error("The file %s has no object: %s.", file.pk, file.key)
             yield file.key
+
+
+def _at_rest() -> FileQuerySet:
+    """Stored files whose object is at its key."""
+    return File.objects.ready().filter(moves_from="")
 
 
 def _is_missing(key: str) -> bool:

@@ -50,5 +50,5 @@ def _finish_some(files: Iterable[File]) -> None:
 def remove_objects(file: File) -> None:
     """The file's object and its preview's; no error where they are gone. Raises StorageFailed."""
     bucket = storage.bucket()
-    bucket.remove(file.key)
-    bucket.remove(file.preview_key)
+    for key in file.object_keys:
+        bucket.remove(key)

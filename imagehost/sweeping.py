@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from django.db.models import Q
 from django.utils import timezone
 
-from imagehost import files, removals, storage
+from imagehost import files, quarantine, removals, storage
 from imagehost.models import File, State
 from imagehost.models.files import FileQuerySet
 
@@ -27,20 +27,22 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class Swept:
-    """How many uploads were taken back, deleted files finished, and leftovers removed; `failed`: the store said no."""
+    """How many uploads were taken back, deletions and moves finished, leftovers removed; `failed`: at the store."""
 
     uploads: int = 0
     deletions: int = 0
+    moves: int = 0
     leftovers: int = 0
     failed: int = 0
 
 
 def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = lambda: None) -> Swept:
-    """Take back uploads that never ended, remove the objects of deleted files, and what came in and was left.
+    """Take back uploads that never ended, remove the objects of deleted files, move those of quarantined and restored
+    files, and remove what came in and was left.
 
     None is begun after `until`: a store that does not answer takes its time for each. `after_each` is called after each
     file, for whoever holds a lease. Bytes are given back whatever the store says. 3 queries for each upload (2, where
-    the store fails), 1 for each deleted file, and 1 for each BATCH of either.
+    the store fails), 1 for each deleted and each moved file, and 1 for each BATCH of them.
     """
     swept = Swept()
     for file in _each(_unfinished(State.PENDING).filter(uploaded_at__lt=now - LONGEST_UPLOAD), until):
@@ -51,6 +53,12 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
     for file in _each(_unfinished(State.DELETED), until):  # those whose removal has just failed too
         if removals.finish(file):
             swept.deletions += 1
+        else:
+            swept.failed += 1
+        after_each()
+    for file in _each(File.objects.moving().ready(), until):
+        if quarantine.finish_move(file):
+            swept.moves += 1
         else:
             swept.failed += 1
         after_each()

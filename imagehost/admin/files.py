@@ -14,7 +14,7 @@ from django.utils.html import format_html
 from accounts import users
 from accounts.models import User
 from accounts.staff_actions import StaffAction, StaffActionsAdmin, columns
-from imagehost import addresses, files, media
+from imagehost import addresses, files, media, quarantine
 from imagehost.models import File, PreviewState, State
 
 
@@ -63,16 +63,18 @@ class FileAdmin(StaffActionsAdmin):
             "Quarantine",
             "Nobody gets the file, its page or its preview. It stays stored and counted, and can be restored.",
             "imagehost.quarantine_file",
-            _on_file(files.quarantine),
-            is_offered=lambda file: file.state == State.READY and file.quarantined_at is None,
+            _on_file(quarantine.impose),
+            is_offered=lambda file: file.is_delivered,
         ),
         StaffAction(
             "restore",
             "Restore",
             "The file, its page and its preview are served again.",
             "imagehost.quarantine_file",
-            _on_file(files.restore),
-            is_offered=lambda file: file.state == State.READY and file.quarantined_at is not None,
+            _on_file(quarantine.lift),
+            is_offered=lambda file: (
+                file.state == State.READY and file.quarantined_at is not None and not file.moves_from
+            ),
         ),
         StaffAction(
             "delete",
@@ -114,7 +116,7 @@ class FileAdmin(StaffActionsAdmin):
     @admin.display(description="Links")
     def links(self, file: File) -> str:
         """To what is served of it."""
-        if file.state != State.READY or file.quarantined_at is not None:
+        if not file.is_delivered:
             return "-"
         page = format_html('<a href="{}">Page</a>', addresses.page_url(file))
         if file.preview_state != PreviewState.MADE:

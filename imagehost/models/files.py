@@ -14,7 +14,7 @@ from django.utils import timezone
 from imagehost import media, original_names
 from imagehost.models.folders import Folder
 
-FILES, PREVIEWS = "files/", "previews/"  # how the keys of objects begin
+FILES, PREVIEWS, QUARANTINE = "files/", "previews/", "quarantine/"  # how the keys of objects begin
 NAME_LENGTH = 8  # of 62 characters: 47 random bits
 NAME = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
 MAX_ORIGINAL_LENGTH = 255
@@ -42,7 +42,11 @@ class FileQuerySet(models.QuerySet["File"]):
 
     def delivered(self) -> FileQuerySet:
         """Those that the public gets."""
-        return self.ready().filter(quarantined_at__isnull=True)
+        return self.ready().filter(quarantined_at__isnull=True, moves_from="")
+
+    def moving(self) -> FileQuerySet:
+        """Those whose object goes from one key to another."""
+        return self.exclude(moves_from="")
 
     def booked(self) -> FileQuerySet:
         """Those whose bytes count in their owner's usage."""
@@ -79,6 +83,14 @@ class File(models.Model):
     extension = models.CharField(max_length=4, editable=False)
     mime = models.CharField(max_length=16, editable=False)
     key = models.CharField(max_length=100, editable=False, help_text="Of the object in the storage.")
+    moves_from = models.CharField(
+        max_length=100,
+        blank=True,
+        default="",
+        db_default="",
+        editable=False,
+        help_text="The object's key before; empty as soon as the object is at its key.",
+    )
     size = models.BigIntegerField(editable=False)
     width = models.PositiveIntegerField(editable=False)
     height = models.PositiveIntegerField(editable=False)
@@ -108,6 +120,7 @@ class File(models.Model):
             models.Index(fields=["owner", "-uploaded_at", "-id"], name="imagehost_file_gallery"),
             models.Index(fields=["folder", "-uploaded_at", "-id"], name="imagehost_file_in_folder"),
             models.Index(fields=["uploaded_at"], condition=~Q(state="READY"), name="imagehost_file_unfinished"),
+            models.Index(fields=["moves_from"], condition=~Q(moves_from=""), name="imagehost_file_moving"),
             models.Index(
                 fields=["uploaded_at"],
                 condition=Q(state="READY", preview_state="WAITING"),
@@ -151,6 +164,22 @@ class File(models.Model):
         return media.BY_MIME[self.mime]
 
     @property
+    def is_delivered(self) -> bool:
+        """As `FileQuerySet.delivered`."""
+        return self.state == State.READY and self.quarantined_at is None and not self.moves_from
+
+    @property
     def preview_key(self) -> str:
         """Of the preview's object."""
-        return f"{PREVIEWS}{self.key.removeprefix(FILES).rpartition('.')[0]}.webp"
+        return preview_key_of(self.key)
+
+    @property
+    def object_keys(self) -> list[str]:
+        """All that there may be an object of, the file's and its preview's."""
+        keys = [self.moves_from, self.key] if self.moves_from else [self.key]
+        return [*keys, *map(preview_key_of, keys)]
+
+
+def preview_key_of(key: str) -> str:
+    """The key of the preview of the file with this key. Both end with the file's name and an extension."""
+    return f"{PREVIEWS}{key.removeprefix(FILES).rpartition('.')[0]}.webp"

@@ -52,6 +52,12 @@ class Bucket(Protocol):
     def fetched(self, key: str) -> AbstractContextManager[Path]:
         """A local file with the content, to read only: the object itself, or a copy that goes away at the end."""
 
+    def move(self, source: str, key: str) -> None:
+        """The object of the key `source` becomes that of `key`; a link to `source` then leads nowhere.
+
+        What was interrupted may leave both; repeat it.
+        """
+
     def remove(self, key: str) -> None:
         """No error where it is gone already."""
 

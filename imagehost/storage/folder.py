@@ -74,6 +74,16 @@ class FolderStorage(FileSystemStorage):
             place.stat()
         yield place
 
+    def move(self, source: str, key: str) -> None:
+        origin, place = self._place(source), self._place(key)
+        with _failing(source):
+            origin.stat()
+        with _failing(key):
+            self._make_directory(place.parent)
+            origin.replace(place)
+            _sync_directory(place.parent)
+            _sync_directory(origin.parent)
+
     def remove(self, key: str) -> None:
         with contextlib.suppress(ObjectMissing), _failing(key):
             self._place(key).unlink()

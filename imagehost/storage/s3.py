@@ -135,6 +135,18 @@ class S3Storage(StockS3Storage):
                 copy.flush()
             yield Path(copy.name)
 
+    def move(self, source: str, key: str) -> None:
+        """The store copies, type and headers with it."""
+        name = self._name(source)
+        with _failing(source):
+            self.client.copy_object(
+                Bucket=self.bucket_name,
+                Key=self._name(key),
+                CopySource={"Bucket": self.bucket_name, "Key": name},
+                **self._parameters(),
+            )
+            self.client.delete_object(Bucket=self.bucket_name, Key=name)
+
     def remove(self, key: str) -> None:
         with contextlib.suppress(ObjectMissing), _failing(key):
             self.client.delete_object(Bucket=self.bucket_name, Key=self._name(key))
@@ -188,12 +200,14 @@ class S3Storage(StockS3Storage):
 
     def _put(self, key: str, body: IO[bytes] | bytes, *, size: int, **headers: str) -> None:
         """With the length known the body goes out as it is, in no chunks."""
-        if self.default_acl:
-            headers = {"ACL": self.default_acl, **headers}
-        parameters: dict[str, Any] = {**self.object_parameters, **headers}
         self.client.put_object(
-            Bucket=self.bucket_name, Key=self._name(key), Body=body, ContentLength=size, **parameters
+            Bucket=self.bucket_name, Key=self._name(key), Body=body, ContentLength=size, **self._parameters(**headers)
         )
+
+    def _parameters(self, **headers: str) -> dict[str, Any]:
+        """Of a new object; any: the options of the settings are among them."""
+        acl = {"ACL": self.default_acl} if self.default_acl else {}
+        return {**acl, **self.object_parameters, **headers}
 
     def _get(self, key: str, **parameters: str) -> "GetObjectOutputTypeDef":
         wanted: dict[str, Any] = {"Bucket": self.bucket_name, "Key": self._name(key), **parameters}

@@ -52,6 +52,10 @@ class FaultyStorage(FolderStorage):
         with self._faults("fetched", key), super().fetched(key) as path:
             yield path
 
+    def move(self, source: str, key: str) -> None:
+        with self._faults("move", source):
+            super().move(source, key)
+
     def remove(self, key: str) -> None:
         with self._faults("remove", key):
             super().remove(key)
@@ -118,7 +122,9 @@ def put_key(key: str, content: bytes = b"Content") -> None:
 
 
 def all_keys() -> list[str]:
-    return sorted(entry.key for prefix in ("files/", "previews/") for entry in storage.bucket().entries(prefix))
+    return sorted(
+        entry.key for prefix in ("files/", "previews/", "quarantine/") for entry in storage.bucket().entries(prefix)
+    )
 
 
 def age(path: Path, moment: datetime) -> None:

@@ -67,21 +67,6 @@ def test_files_move_into_ones_own_folders_only(owner: User) -> None:
     assert not folder.files.exists()
 
 
-def test_quarantine_and_back_are_written_down_once_each(owner: User) -> None:
-    file, staff = FileFactory(owner=owner, size=7), StaffFactory()
-    for _ in range(2):
-        files.quarantine(file=file, by=staff, reason="Reported")
-    assert not File.objects.delivered().exists()
-    assert quotas.used(owner.pk) == 7
-    for _ in range(2):
-        files.restore(file=file, by=staff, reason="Fine")
-    assert File.objects.delivered().exists()
-    assert list(AuditEvent.objects.order_by("pk").values_list("verb", "reason")) == [
-        ("file:quarantined", "Reported"),
-        ("file:restored", "Fine"),
-    ]
-
-
 def test_the_files_of_a_deleted_account_go_with_it(
     owner: User,
     bucket_directory: Path,

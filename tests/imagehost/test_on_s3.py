@@ -11,9 +11,10 @@ import requests
 from django.test import Client
 from pytest_django import Settings
 
-from imagehost import files, quotas, storage
+from imagehost import files, quarantine, quotas, storage
 from imagehost.models import File
 from imagehost.storage import S3Storage
+from tests.factories.accounts import StaffFactory
 from tests.imagehost import objects, s3, uploading
 from tests.imagehost.uploading import png, upload
 from tests.support import object_store
@@ -96,3 +97,31 @@ def test_a_store_that_dies_takes_nothing_along(settings: Settings, mortal: OwnOb
     assert ready.count() == File.objects.booked().count() == stored
     assert quotas.used(user.pk) == stored * len(png())
     assert {file.key for file in ready} <= set(keys) <= {file.key for file in File.objects.all()}
+
+
+@pytest.mark.parametrize("is_public", [True, False], ids=["public bucket", "signed links"])
+def test_a_link_to_the_store_ends_with_the_quarantine_and_with_the_file(
+    is_public: bool, bucket: S3Storage, settings: Settings
+) -> None:
+    """The restored file has another link; the first one stays without effect."""
+    if is_public:
+        bucket.client.put_bucket_acl(Bucket=bucket.bucket_name, ACL="public-read")
+        bucket.public_url = f"{s3.server().public_url}/{bucket.bucket_name}"
+    settings.FILE_DELIVERY = "redirect"
+    uploading.uploader()
+    assert upload(png()).status == 200
+    file = File.objects.get()
+
+    def link() -> str:
+        return Client().get(f"/media/{file.file_name}").headers["Location"]
+
+    first, staff = link(), StaffFactory()
+    assert (requests.get(first, timeout=20).content, "?" in first) == (png(), not is_public)
+    quarantine.impose(file=file, by=staff, reason="Reported")
+    assert requests.get(first, timeout=20).status_code == 404
+    assert Client().get(f"/media/{file.file_name}").status_code == 404
+    quarantine.lift(file=file, by=staff, reason="Fine")
+    second = link()
+    assert [requests.get(url, timeout=20).status_code for url in (first, second)] == [404, 200]
+    files.delete(file=File.objects.get(), by=None)
+    assert requests.get(second, timeout=20).status_code == 404

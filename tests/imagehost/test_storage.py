@@ -137,6 +137,17 @@ def test_a_removed_object_is_gone_and_removing_it_again_is_no_error(bucket: Buck
         bucket.read(KEY, 0, 1)
 
 
+def test_a_moved_object_has_its_new_key_alone(bucket: Bucket) -> None:
+    _keep(bucket)
+    bucket.keep_bytes("quarantine/other.png", b"x", mime="image/png")
+    bucket.move(KEY, "quarantine/1.png")
+    assert _read(bucket, "quarantine/1.png") == CONTENT
+    assert _keys(bucket) == ["quarantine/1.png", "quarantine/other.png"]
+    with pytest.raises(ObjectMissing):
+        bucket.move(KEY, "quarantine/1.png")
+    assert _read(bucket, "quarantine/1.png") == CONTENT
+
+
 def test_entries_tell_key_size_and_time(bucket: Bucket) -> None:
     before = timezone.now()
     assert _keys(bucket) == []
@@ -187,6 +198,9 @@ def test_every_method_checks_its_key(bucket: Bucket, tmp_path: Path) -> None:
         pass
     with pytest.raises(SuspiciousFileOperation):
         bucket.remove(key)
+    for source, target in ((key, KEY), (KEY, key)):
+        with pytest.raises(SuspiciousFileOperation):
+            bucket.move(source, target)
     with pytest.raises(StorageFailed):
         bucket.keep(KEY, tmp_path / "missing", mime="image/png", download_name="a.png")
     assert path.read_bytes() == b"x"

@@ -38,6 +38,11 @@ class ObjectStore:
     access_key: str
     secret_key: str
 
+    @property
+    def public_url(self) -> str:
+        """Where everybody reads the buckets that are public, each under its name."""
+        return f"{self.endpoint_url}/v1/AUTH_{self.access_key.partition(':')[0]}"
+
     def variables(self) -> dict[str, str]:
         """The environment by which test processes learn of it."""
         return {VARIABLE: json.dumps([self.endpoint_url, self.access_key, self.secret_key])}

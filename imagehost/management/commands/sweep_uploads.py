@@ -13,17 +13,18 @@ TURN = timedelta(minutes=1)  # then the other jobs have theirs
 
 class Command(JobCommand):
     help = (
-        "Take back uploads that did not end within an hour, remove the objects of deleted files whose removal failed, "
-        "and leftovers of uploads that broke off. What is left after a minute is left for the next turn."
+        "Take back uploads that did not end within an hour, finish deletions, quarantines and restorations that "
+        "failed at the store, and remove leftovers of uploads that broke off. What is left after a minute is left for "
+        "the next turn."
     )
 
     def perform(self) -> str:
         now = timezone.now()
         swept = sweeping.sweep(now=now, until=now + TURN, after_each=self.renew)
         told = (
-            f"Took back {swept.uploads} uploads, finished {swept.deletions} deletions, "
+            f"Took back {swept.uploads} uploads, finished {swept.deletions} deletions and {swept.moves} moves, "
             f"removed {swept.leftovers} leftovers."
         )
         if swept.failed:
-            raise CommandError(f"{told} The store failed to remove the objects of {swept.failed} deleted files.")
+            raise CommandError(f"{told} The store failed for {swept.failed} deleted, quarantined or restored files.")
         return told
