@@ -11,7 +11,9 @@ import functools
 import hashlib
 import json
 from collections.abc import Collection, Iterable
-from typing import Any
+from pathlib import Path
+from types import ModuleType
+from typing import Any, TypeGuard
 
 from django.conf import settings
 from django.db import transaction
@@ -19,30 +21,48 @@ from django.db.models import QuerySet
 from rest_framework.serializers import Serializer
 
 from accounts.models import User
-from lookup import earlier_facts, queries
+from lookup import addresses, earlier_facts, queries, sections, settings_schema
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
-from lookup.serializers import current, earlier, leaderboard
+from lookup.serializers import current, earlier, fields, leaderboard
 from lookup.serializers import sections as section_forms
 
 BATCH = 1000  # documents that are marked at once
-FORMS = 1  # another number renders every document anew: raise it when a form changes
 TEXTS = (
     *("profile_text", "badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections"),
     *("earlier", "leaderboard"),
 )
+FORM_MODULES = (current, earlier, leaderboard, section_forms, fields)
+RENDERING_MODULES = (addresses, earlier_facts, queries, settings_schema)
 _PROFILE = current.ProfileSerializer()
 _COLUMNS = ("fingerprint", "avatar_path", "mirrors_chat", *TEXTS)
 
 
 def fingerprint() -> str:
     """Says under which forms and URLs a document was rendered; another one than today's is stale."""
-    return _fingerprint(FORMS, settings.BASE_URL, settings.UPLOAD_CDN_URL, settings.ASSET_URL)
+    return _fingerprint(forms(), settings.BASE_URL, settings.UPLOAD_CDN_URL, settings.ASSET_URL)
 
 
 @functools.cache
 def _fingerprint(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+@functools.cache
+def forms() -> str:
+    """Changes with what documents are rendered by: fields, settings, section types, and the code beside them.
+
+    The same for every process of a release, whatever its version of Python.
+    """
+    serializers = [one for module in FORM_MODULES for one in vars(module).values() if _is_form_of(module, one)]
+    structure = [*map(repr, section_forms.FORMS.values()), *(repr(one()) for one in serializers)]
+    code = [Path(str(module.__file__)).read_bytes() for module in (*FORM_MODULES, *RENDERING_MODULES)]
+    told = [*structure, repr(settings_schema.FIELDS), sections.description(), *code]
+    return hashlib.sha256(repr(told).encode()).hexdigest()
+
+
+def _is_form_of(module: ModuleType, value: object) -> TypeGuard[type[Serializer[Any]]]:
+    return isinstance(value, type) and issubclass(value, Serializer) and value.__module__ == module.__name__
 
 
 @transaction.atomic

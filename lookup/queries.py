@@ -185,7 +185,7 @@ def _standard(row: ProfileBadge) -> ShownBadge:
 def _add_sections(found: dict[str, WholeProfile]) -> None:
     """Enabled sections whose configuration is valid, and the pictures of those and of no section."""
     rows = Section.objects.filter(profile__in=found, is_enabled=True).order_by("order", "pk")
-    shown = [row for row in rows if sections.is_valid(row.type, row.config)]
+    shown = [row for row in rows if _fill(row)]
     places = {row.pk: place for place, row in enumerate(shown) if row.type == SectionType.GALLERY}
     items: dict[str | None, list[GalleryItem]] = defaultdict(list)
     pictures = GalleryItem.objects.filter(profile__in=found).select_related("asset").order_by("order", "pk")
@@ -197,6 +197,13 @@ def _add_sections(found: dict[str, WholeProfile]) -> None:
     for row in shown:
         one = found[row.profile_id]
         one.sections.append(_section(row, one, items[row.pk], catalogues))
+
+
+def _fill(row: Section) -> bool:
+    """Whether the row may be shown; its configuration is complete then."""
+    config = sections.filled(row.type, row.config)
+    row.config = config if config is not None else row.config
+    return config is not None
 
 
 # Where a type's configuration names rows of a catalogue: its key there, the model, and the key in the answer.

@@ -23,7 +23,7 @@ SKILL_GROUPS = ("frontend", "backend", "database", "core", "game", "tools", "clo
 MUSIC_KINDS = ("track", "album", "artist")
 
 _ROW_ID = re.compile(r"[0-9a-f]{32}")
-_REQUIRED: Any = object()  # the default of what must be given; Any, for it stands where values stand
+_REQUIRED: Any = ...  # the default of what must be given; Any, for it stands where values stand
 
 Problem = tuple[str, str]  # a path such as skills.custom.0.label, and a sentence
 
@@ -66,9 +66,22 @@ def validated(type: str, config: object) -> dict[str, Any]:
     return stored
 
 
-def is_valid(type: str, config: object) -> bool:
-    """Whether what is stored is complete and valid as it stands, so that the section may be shown."""
-    return type in _SHAPES and not any(_SHAPES[type].problems(config, ""))
+def filled(type: str, stored: object) -> dict[str, Any] | None:
+    """The stored configuration as lookups show it, a default for each field that it lacks; None where it is invalid."""
+    if type not in _SHAPES:
+        return None
+    complete: dict[str, Any] = _SHAPES[type].filled(stored)
+    return None if any(_SHAPES[type].problems(complete, "")) else complete
+
+
+def is_valid(type: str, stored: object) -> bool:
+    """Whether lookups may show a section with this configuration."""
+    return filled(type, stored) is not None
+
+
+def description() -> str:
+    """Fields, rules and defaults of every type: the same text in every process, another one after a change."""
+    return repr([(str(name), shape) for name, shape in _SHAPES.items()])
 
 
 class _Shape(Protocol):
@@ -82,10 +95,15 @@ class _Shape(Protocol):
     def problems(self, value: object, path: str) -> Iterator[Problem]: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class _Value:
     problem_of: Callable[[object], str | None]
     default: Any
+
+    def __repr__(self) -> str:
+        """A function by its name: its own representation has its place in memory."""
+        rule = getattr(self.problem_of, "__self__", self.problem_of.__qualname__)
+        return f"{rule!r} or {self.default!r}"
 
     def filled(self, value: Any) -> Any:
         return value

@@ -160,10 +160,9 @@ ANY_SECTION = PolymorphicProxySerializer(
     many=True,
 )
 
-
-_FORMS = {type_: serializer() for type_, serializer in SERIALIZERS.items()}
+FORMS = {type_: serializer() for type_, serializer in SERIALIZERS.items()}
 
 
 def rendered(section: Json) -> Json:
     """A section as `queries` gathers it, in the form of its type."""
-    return dict(_FORMS[section["type"]].to_representation(section))
+    return dict(FORMS[section["type"]].to_representation(section))

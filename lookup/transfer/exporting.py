@@ -1,4 +1,4 @@
-"""Profiles as JSON lines: for each user what the current lookup answers with all of its includes."""
+"""Profiles as JSON lines: for each user a version, and what the current lookup answers with all of its includes."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from lookup import documents
 from lookup.models import Comment
 from lookup.rows import DOCUMENT_COLUMNS, MAX_COMMENTS, CommentRow, UserRow
 from lookup.serializers.current import CommentSerializer, FeedbackSerializer, UserSerializer
+from lookup.transfer.form import VERSION
 
 BATCH = 200
 _TEXTS = tuple(DOCUMENT_COLUMNS.values())
@@ -121,7 +122,7 @@ def _line(row: UserRow, aliases: str, comments: Collection[CommentRow]) -> bytes
         "feedback": json_bytes(_FEEDBACK.to_representation(row)),
         "comments": json_bytes({"count": row.comments, "items": items}),
     }
-    parts = [b'{"error":null,"user":', json_bytes(_USER.to_representation(row))]
+    parts = [b'{"version":%d,"error":null,"user":' % VERSION, json_bytes(_USER.to_representation(row))]
     for name, text in includes.items():
         parts += [b',"', name.encode(), b'":', text]
     return b"".join([*parts, b"}"])

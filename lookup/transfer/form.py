@@ -38,6 +38,7 @@ from lookup.transfer.shapes import (
 from lookup.transfer.uploads import MAX_URL_LENGTH, BadgeImage, Picture, Upload
 from lookup.values import EXACT, Color, TextList
 
+VERSION = 1  # of the lines that this release exports: raise it with a key that earlier releases do not know
 _UID = Integer(0, EXACT - 1)
 _COUNT = Integer()
 _TIER = Integer(0, 2**15 - 1)
@@ -211,6 +212,7 @@ _COMMENT = Object(
 )
 LINE = Object(
     {
+        "version": Integer(1, VERSION),
         "error": Null(),
         "user": _USER,
         "profile": _PROFILE,
@@ -226,5 +228,6 @@ LINE = Object(
         "sections": rows(AnySection()),
         "feedback": Object({"likes": _COUNT, "dislikes": _COUNT}),
         "comments": Object({"count": _COUNT, "items": ListOf(_COMMENT, MAX_COMMENTS)}),
-    }
+    },
+    {"version": 1},
 )

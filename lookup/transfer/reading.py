@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, BinaryIO, NoReturn
 
 from lookup.transfer import consistency
-from lookup.transfer.form import LINE
+from lookup.transfer.form import LINE, VERSION
 from lookup.transfer.shapes import Problem, Problems, joined
 
 MAX_BYTES = 8 * 1024 * 1024  # of a line
+_NEWER = f"A newer release made this export: this one reads versions up to {VERSION}. Import it there."
 _BOM = b"\xef\xbb\xbf"
 
 Json = dict[str, Any]  # Any: what the shapes made of JSON
@@ -84,6 +85,8 @@ def read(number: int, text: bytes) -> Line:
     problems: Problems = []
     if not isinstance(value, dict):
         raise LineRefused([("", "Must be an object.")])
+    if isinstance(version := value.get("version"), int | float) and version > VERSION:
+        raise LineRefused([("version", _NEWER)])
     data = LINE.read(value, "", problems)
     problems = problems or list(consistency.problems(data))
     if problems:

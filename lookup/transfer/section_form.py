@@ -43,7 +43,7 @@ class AnySection:
             problems.append((f"{path}.type", f"Must be one of: {', '.join(_SECTIONS)}."))
             return value
         before = len(problems)
-        found = _SECTIONS[type_].read(value, path, problems)
+        found = _form(type_).read(value, path, problems)
         if len(problems) == before:
             try:
                 found["config"] = sections.validated(type_, _config(type_, found))
@@ -60,11 +60,16 @@ CATALOGUES = {
     SectionType.MEDIA: ("media", "mediaCatalogId", "mediaIds"),
 }
 _SHOWN_AS = {key: name for name, _, key in CATALOGUES.values()}
-_CONFIGURED = {
-    SectionType.ABOUT_ME: ("content", "widgetIds", "skills", "skillsEnabled", "skillsAlignment"),
-    SectionType.PROJECTS: ("projectIds",),
-    SectionType.CUSTOM_TEXT: ("content",),
-}
+# Types whose configuration lookups show as it is.
+_CONFIGURED = (SectionType.ABOUT_ME, SectionType.PROJECTS, SectionType.CUSTOM_TEXT)
+
+
+def _form(type_: str) -> Object:
+    """The keys of the type. Exports of earlier releases may lack what its configuration holds."""
+    if type_ not in _CONFIGURED:
+        return _SECTIONS[type_]
+    config = sections.default(type_)
+    return Object({**_SECTIONS[type_].fields, **dict.fromkeys(config, Anything())}, config)
 
 
 def _config(type_: str, section: dict[str, Any]) -> dict[str, Any]:
@@ -73,7 +78,7 @@ def _config(type_: str, section: dict[str, Any]) -> dict[str, Any]:
         return {key: [entry[id_] for entry in section[name]]}
     if type_ == SectionType.MUSIC:
         return {"music": [{"kind": entry["kind"], "musicId": entry["musicId"]} for entry in section["music"]]}
-    return {name: section[name] for name in _CONFIGURED.get(SectionType(type_), ())}
+    return {name: section[name] for name in sections.default(type_)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +152,10 @@ _MEDIA = Object(
         "rating": OrNull(Real()),
     }
 )
-_ABOUT_ME = dict.fromkeys(("content", "widgetIds", "skills", "skillsEnabled", "skillsAlignment"), Anything())
 _SECTIONS: dict[str, Object] = {
-    SectionType.ABOUT_ME: Object({**_COMMON, "enabled": FLAG, **_ABOUT_ME}),
-    SectionType.PROJECTS: Object({**_COMMON, "projectIds": Anything()}),
-    SectionType.CUSTOM_TEXT: Object({**_COMMON, "enabled": FLAG, "content": Anything()}),
+    SectionType.ABOUT_ME: Object({**_COMMON, "enabled": FLAG}),
+    SectionType.PROJECTS: Object(_COMMON),
+    SectionType.CUSTOM_TEXT: Object({**_COMMON, "enabled": FLAG}),
     SectionType.GALLERY: Object({**_COMMON, "items": rows(GALLERY_ITEM)}),
     SectionType.AUDIO_PLAYER: Object(_COMMON),
     SectionType.GAMES: Object({**_COMMON, "games": rows(_GAME)}),

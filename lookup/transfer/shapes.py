@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Protocol
 
@@ -195,9 +195,10 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """Every field, and no other one."""
+    """Every field, and no other one. `defaults`: JSON for fields that exports of earlier releases lack."""
 
     fields: Mapping[str, Shape]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, dict):
@@ -206,11 +207,11 @@ class Object:
         found = {}
         for name, shape in self.fields.items():
             place = f"{path}.{name}" if path else name
-            if name in value:
-                found[name] = shape.read(value[name], place, problems)
+            if name in value or name in self.defaults:
+                found[name] = shape.read(value[name] if name in value else self.defaults[name], place, problems)
             else:
                 problems.append((place, "Is missing."))
-        if len(value) > len(found):
+        if not value.keys() <= self.fields.keys():
             problems.extend((joined(path, name), "Unknown name.") for name in value if name not in self.fields)
         return found
 

@@ -181,6 +181,7 @@ def test_a_wrong_configuration_is_refused_by_path_and_is_not_shown(
 ) -> None:
     assert refusal(type, config) == problems
     assert not sections.is_valid(type, config)
+    assert sections.filled(type, config) is None
     if isinstance(config, dict):
         assert not sections.is_valid(type, COMPLETE[type] | config)
 
@@ -188,12 +189,20 @@ def test_a_wrong_configuration_is_refused_by_path_and_is_not_shown(
 @pytest.mark.parametrize(
     ("type", "missing"), [(kind, name) for kind, config in DEFAULTS.items() for name in config], ids=str
 )
-def test_a_stored_configuration_without_one_of_its_names_is_not_shown_but_can_be_filled(
-    type: str, missing: str
-) -> None:
+def test_a_stored_configuration_without_one_of_its_names_is_shown_with_the_default(type: str, missing: str) -> None:
     config = {name: value for name, value in DEFAULTS[type].items() if name != missing}
-    assert not sections.is_valid(type, config)
-    assert sections.validated(type, config) == DEFAULTS[type]
+    assert sections.filled(type, config) == sections.validated(type, config) == DEFAULTS[type]
+
+
+def test_what_is_filled_is_filled_at_every_depth() -> None:
+    stored = {"content": "Me", "skills": {"core": ["Rust"], "custom": [{"label": "Knots"}]}}
+    found = sections.filled(ABOUT, stored)
+    assert found is not None
+    assert found["skills"] == DEFAULTS[ABOUT]["skills"] | {
+        "core": ["Rust"],
+        "custom": [{"label": "Knots", "iconName": "", "iconSvg": ""}],
+    }
+    assert stored == {"content": "Me", "skills": {"core": ["Rust"], "custom": [{"label": "Knots"}]}}
 
 
 def test_an_unknown_type_is_refused_and_not_shown() -> None:

@@ -28,6 +28,8 @@ UPLOADS = settings.UPLOAD_CDN_URL
 ASSETS = settings.ASSET_URL
 # Path, the value put there, what is said of it; `...` takes it away.
 REFUSED: list[tuple[str, Any, str]] = [
+    *(("version", wrong, "version: Must be an integer.") for wrong in (None, "1", True, 0.5)),
+    ("version", 0, "version: Must be between 1 and 1."),
     ("error", "User not found.", "error: Must be null."),
     ("user", ..., "user: Is missing."),
     ("user", [], "user: Must be an object."),
@@ -88,7 +90,7 @@ REFUSED: list[tuple[str, Any, str]] = [
         "Another",
         "gallery: Must begin with the items of the gallery sections, section by section, as they stand there.",
     ),
-    ("sections.0.skills", ..., "sections.0.skills: Is missing."),
+    ("sections.0.title", ..., "sections.0.title: Is missing."),
     ("sections.0.skills.frontend", [5], "sections.0.skills.frontend: Entry 1: Must be a string."),
     ("sections.0.enabled", False, "sections.0.enabled: Must be true: lookups never show a disabled section."),
     ("sections.0.widgetIds", [new_id(5)], "sections.0.widgetIds: Names a row that is not among the widgets."),

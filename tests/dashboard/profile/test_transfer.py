@@ -35,7 +35,7 @@ def user(exported: bytes) -> User:
 
 def test_the_export_is_what_the_lookup_answers(signed_in: Client, looked_up: Callable[..., Json]) -> None:
     response = signed_in.get(f"{PAGE}export/")
-    assert json.loads(response.content) == looked_up(*INCLUDES)
+    assert json.loads(response.content) == {"version": 1, **looked_up(*INCLUDES)}
     today = f"{timezone.now():%Y-%m-%d}"
     assert response.headers["Content-Disposition"] == f'attachment; filename="Ada-{today}.json"'
     assert "no-store" in response.headers["Cache-Control"]

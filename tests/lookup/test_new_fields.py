@@ -1,0 +1,170 @@
+"""A release that adds a field: stored sections, rendered documents and exports of the release before it stay of use."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rest_framework import serializers
+
+from accounts.models import User
+from lookup import documents, sections, settings_schema
+from lookup.models import ProfileDocument, Section
+from lookup.sections import SectionType
+from lookup.serializers import current
+from lookup.serializers import sections as forms
+from lookup.transfer import own
+from lookup.transfer.reading import LineRefused
+from lookup.values import Text
+from tests.factories.lookup import SectionFactory, main_profile, shown
+from tests.lookup.filled import Filled
+from tests.lookup.transfer_files import export, load, looked_up, refusal
+from tests.lookup.transfer_line import USER, line, text_of
+
+NEWER = "A newer release made this export: this one reads versions up to 1. Import it there."
+# The keys that lines of a version hold: a key more is another version.
+KEYS = {1: "4fa6e40b"}
+
+
+class Moody(forms.CustomTextSerializer):
+    mood = serializers.CharField()
+
+
+class Noted(current.LinkSerializer):
+    note = serializers.CharField()
+
+
+Noted.__module__ = current.__name__
+
+
+@pytest.fixture(autouse=True)
+def release() -> Iterator[None]:
+    """Another process: the forms are read anew."""
+    documents.forms.cache_clear()
+    yield
+    documents.forms.cache_clear()
+
+
+def add_a_field(patched: pytest.MonkeyPatch) -> None:
+    """`mood` of text sections, by default "calm"."""
+    shape = sections._SHAPES[SectionType.CUSTOM_TEXT]
+    mood = sections._Value(Text(20).problem_of, "calm")
+    fields = {**shape.fields, "mood": mood}
+    patched.setitem(sections._SHAPES, SectionType.CUSTOM_TEXT, dataclasses.replace(shape, fields=fields))
+    patched.setitem(forms.FORMS, SectionType.CUSTOM_TEXT, Moody())
+    documents.forms.cache_clear()
+
+
+def change_a_default(patched: pytest.MonkeyPatch) -> None:
+    first, *others = settings_schema.FIELDS
+    patched.setattr(settings_schema, "FIELDS", (dataclasses.replace(first, default="#fff"), *others))
+
+
+def change_a_rule(patched: pytest.MonkeyPatch) -> None:
+    first, *others = settings_schema.FIELDS
+    patched.setattr(settings_schema, "FIELDS", (dataclasses.replace(first, rule=Text(9)), *others))
+
+
+def add_a_type(patched: pytest.MonkeyPatch) -> None:
+    patched.setitem(sections._SHAPES, "NEWS", sections._Object({}))
+
+
+def add_a_key(patched: pytest.MonkeyPatch) -> None:
+    patched.setattr(current, "LinkSerializer", Noted)
+
+
+def change_code(patched: pytest.MonkeyPatch) -> None:
+    """A module of which the file says something else."""
+    patched.setattr(documents, "RENDERING_MODULES", documents.RENDERING_MODULES[1:])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [add_a_field, change_a_default, change_a_rule, add_a_type, add_a_key, change_code],
+    ids=lambda one: one.__name__,
+)
+def test_another_form_is_another_fingerprint(
+    change: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = documents.fingerprint()
+    documents.forms.cache_clear()
+    assert documents.fingerprint() == before
+    change(monkeypatch)
+    documents.forms.cache_clear()
+    assert documents.fingerprint() != before
+
+
+@pytest.mark.live
+def test_every_process_has_the_same_fingerprint() -> None:
+    command = "import django; django.setup(); from lookup import documents; print(documents.forms())"
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "DJANGO_SETTINGS_MODULE": "config.settings"}
+        run = subprocess.run(
+            [sys.executable, "-c", command], env=environment, capture_output=True, check=True, text=True
+        )
+        assert run.stdout.strip() == documents.forms()
+
+
+def test_a_stored_section_is_shown_with_the_default_of_a_field_that_came_later(
+    bare: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section = SectionFactory(profile=main_profile(bare), type="CUSTOM_TEXT", config={"content": "Me"})
+    shown(bare)
+    (before,) = json.loads(ProfileDocument.objects.get(user=bare).sections)
+    assert before["content"] == "Me"
+    add_a_field(monkeypatch)
+    (found,) = looked_up(bare.pk)["sections"]
+    assert found == {**before, "mood": "calm"}
+    assert Section.objects.get(pk=section.pk).config == {"content": "Me"}
+
+
+@pytest.mark.django_db
+def test_an_export_from_before_a_field_is_imported_with_its_default(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    load(text_of(line()), tmp_path)
+    exported = export()
+    add_a_field(monkeypatch)
+    assert export() != exported
+    load(exported, tmp_path)
+    (text,) = [one for one in looked_up(USER)["sections"] if one["type"] == "CUSTOM_TEXT"]
+    assert (text["content"], text["mood"]) == ("Text", "calm")
+    assert Section.objects.get(type="CUSTOM_TEXT").config == {"content": "Text", "mood": "calm"}
+    load(export(), tmp_path)
+
+
+@pytest.mark.django_db
+def test_an_export_of_a_newer_release_is_refused_and_says_so(tmp_path: Path) -> None:
+    for version in (2, 2.0, 10**30):
+        newer = {**line(), "version": version, "key": "of that release"}
+        assert refusal(text_of(newer), tmp_path)[0] == f"line 1: version: {NEWER}"
+    load(text_of(line()), tmp_path)
+    user = User.objects.get(pk=USER)
+    with pytest.raises(LineRefused) as refused:
+        own.restore(user=user, text=text_of({**line(), "version": 2}).encode(), by=user)
+    assert refused.value.problems == [("version", NEWER)]
+
+
+def test_a_line_with_other_keys_is_of_another_version(filled: Filled) -> None:
+    whole = json.loads(own.exported(filled.user))
+    keys = "\n".join(sorted(set(_paths(whole, ""))))
+    assert KEYS[whole["version"]] == hashlib.sha256(keys.encode()).hexdigest()[:8], keys
+
+
+def _paths(value: Any, path: str) -> Iterator[str]:
+    """Any: JSON."""
+    if isinstance(value, list):
+        for entry in value:
+            yield from _paths(entry, path)
+    elif isinstance(value, dict):
+        for name, entry in value.items():
+            yield f"{path}.{name}"
+            yield from _paths(entry, f"{path}.{name}")
