@@ -5,6 +5,7 @@ Nothing here knows of pages: a step is where to send the browser.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import secrets
 from dataclasses import dataclass
@@ -18,6 +19,10 @@ from oidc_provider import approvals, signing, tokens
 from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.models import Approval, PendingRequest
 from oidc_provider.server import AuthorizationRequest
+
+
+class AlreadyAnswered(Exception):
+    """The waiting request has led back to the app before: by Allow, Cancel, a kept approval or an error."""
 
 
 class Step(enum.Enum):
@@ -113,6 +118,12 @@ def refuse_interaction(pending: PendingRequest, step: Step) -> None:
         raise _error(pending, "login_required", "The user has to sign in.")
 
 
+def use_up(pending: PendingRequest, now: datetime) -> None:
+    """Claim a waiting request for one answer to its app. AlreadyAnswered: another answer was first. 1 query."""
+    if not PendingRequest.objects.filter(pk=pending.pk, answered_at=None).update(answered_at=now):
+        raise AlreadyAnswered
+
+
 def finish(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
     """Make the code; the URL that brings it to the app. 1 query."""
     auth_time = int(visitor.authenticated_at.timestamp())
@@ -121,7 +132,8 @@ def finish(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
 
 
 def allow(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
-    """The person pressed Allow: keep the approval, then finish."""
+    """The person pressed Allow: use the request up, keep the approval, then finish. AlreadyAnswered."""
+    use_up(pending, now)
     approvals.approve(user=visitor.user, application=pending.application, scopes=pending.scopes, now=now)
     return finish(pending, visitor, now)
 
@@ -129,6 +141,16 @@ def allow(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
 def refusal(pending: PendingRequest) -> ErrorRedirect:
     """The person pressed Cancel, or came back too late."""
     return _error(pending, "access_denied", "The user did not allow the app to sign them in.")
+
+
+def return_url(pending: PendingRequest) -> str:
+    """A link that tells the app of a refusal; empty where the app may no longer use the address."""
+    with contextlib.suppress(ErrorRedirect):
+        try:
+            check_registration(pending)
+        except ErrorPage:
+            return ""
+    return error_url(refusal(pending))
 
 
 def delete_past_use(now: datetime) -> int:

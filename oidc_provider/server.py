@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from oidc_provider.validator import Validator
 
 # In characters. What waits for a login is stored, before anybody has signed in; `request` has an error of its own.
-MAX_LENGTH = 1_024
+MAX_LENGTH = 2_048
 MAX_LENGTHS = {"nonce": 512, "login_hint": 254, "id_token_hint": 4_096}
 _MEASURED = parameters.NAMES - {"request"}
 PROMPTS = frozenset({"none", "login", "consent"})

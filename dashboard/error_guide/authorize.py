@@ -46,6 +46,14 @@ ON_PAGES = (
         "Start again from the app. Make the authorization URL at the moment at which somebody presses the button, "
         "never ahead of time.",
     ),
+    ErrorGuide(
+        "answered",
+        PAGE,
+        400,
+        "The person answered the same authorization request twice: Allow or Cancel was pressed again, or the page was "
+        "opened again after it had led back to the app.",
+        "Nothing is broken. Make a new authorization URL, with a new state, for each sign-in.",
+    ),
 )
 BY_REDIRECT = (
     ErrorGuide(
@@ -102,7 +110,7 @@ BY_REDIRECT = (
         REDIRECT,
         302,
         "The query cannot be decoded, or a value is too long or holds a control character.",
-        "Build the URL with your library or with a function that percent-encodes UTF-8. Use at most 1,024 characters "
+        "Build the URL with your library or with a function that percent-encodes UTF-8. Use at most 2,048 characters "
         "of state and 512 of nonce; a state that is too long does not come back.",
     ),
     ErrorGuide(

@@ -43,7 +43,7 @@ class PendingRequest(models.Model):
     """A valid authorization request that waits for login or consent, so that nothing of it stands in a URL but its id.
 
     `must_authenticate_after`: the person has to have signed in later than that (`prompt=login`, `max_age`).
-    `expected_user_id`: whom the app's `id_token_hint` names.
+    `expected_user_id`: whom the app's `id_token_hint` names. `answered_at`: when it led back to the app, once for all.
     """
 
     id = models.CharField(max_length=43, primary_key=True)
@@ -57,11 +57,13 @@ class PendingRequest(models.Model):
     must_authenticate_after = models.DateTimeField(null=True)
     expected_user_id = models.CharField(max_length=32, blank=True)
     created_at = models.DateTimeField(db_index=True)
+    answered_at = models.DateTimeField(null=True)
 
     objects = PendingRequestQuerySet.as_manager()
 
     def __str__(self) -> str:
         return f"Request of {self.application}"
 
-    def is_late(self, now: datetime) -> bool:
-        return now >= self.created_at + settings.AUTHORIZATION_REQUEST_LIFETIME
+    def is_open(self, now: datetime) -> bool:
+        """Whether it can still lead back to the app."""
+        return self.answered_at is None and now < self.created_at + settings.AUTHORIZATION_REQUEST_LIFETIME

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from oidc_provider import consent_page, flows, parameters, request_log, server, sessions
 from oidc_provider.errors import ErrorPage, ErrorRedirect
-from oidc_provider.flows import Step, Visitor
+from oidc_provider.flows import AlreadyAnswered, Step, Visitor
 from oidc_provider.models import PendingRequest, RequestKind
 from oidc_provider.request_log import Note
 from oidc_provider.views.protocol import REQUEST_ID, LimitedView, claimed_client_id, prefers_json
@@ -54,16 +54,21 @@ def consent(request: HttpRequest, pending_id: str) -> HttpResponse:
     """Where a waiting request goes on after login, and where the person decides."""
     with request_log.noting(RequestKind.ASKED) as note:
         pending = PendingRequest.objects.with_app().filter(pk=pending_id).first()
-        if pending is None or pending.is_late(timezone.now()):
-            response = late_page(request, pending)
+        if pending is None or not pending.is_open(timezone.now()):
+            response = ended_page(request, pending)
         else:
             note.client_id = pending.application.client_id
-            response = _go_on(request, pending, note)
+            try:
+                response = _go_on(request, pending, note)
+            except AlreadyAnswered:
+                note.kind = RequestKind.ASKED
+                response = answered_page(request, pending)
         response.headers[REQUEST_ID] = note.request_id
         return response
 
 
 def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpResponse:
+    """The next page, or the way back to the app. AlreadyAnswered: the request has taken it before."""
     now, decision = timezone.now(), request.POST.get("decision")
     try:
         flows.check_registration(pending)
@@ -74,6 +79,7 @@ def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpRes
             raise flows.refusal(pending)
         if visitor and step is Step.FINISH:
             note.kind = RequestKind.KEPT
+            flows.use_up(pending, now)
             return leave(request, flows.finish(pending, visitor, now))
         if visitor is None or step is not Step.CONSENT:
             note.leave_out()  # on the way to the login page, or back to it
@@ -86,6 +92,7 @@ def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpRes
     except IntegrityError:
         return deleted_page(request)
     except ErrorRedirect as error:
+        flows.use_up(pending, now)
         return leave(request, _noted_error_url(error))
     note.kind = RequestKind.SHOWN
     return consent_page.response(request, pending, visitor.user)
@@ -96,8 +103,8 @@ def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpRes
 def switch_account(request: HttpRequest, pending_id: str) -> HttpResponse:
     """ "Not you?": sign out, sign in as somebody else, come back to the same request."""
     pending = PendingRequest.objects.filter(pk=pending_id).first()
-    if pending is None or pending.is_late(timezone.now()):
-        return late_page(request, pending)
+    if pending is None or not pending.is_open(timezone.now()):
+        return ended_page(request, pending)
     return redirect(sessions.switch_account(request, pending))
 
 
@@ -123,19 +130,48 @@ def to_app(url: str, *, status: int = 302) -> HttpResponse:
     return response
 
 
-def late_page(request: HttpRequest, pending: PendingRequest | None) -> HttpResponse:
-    """Login and consent did not end within ten minutes, or the request is none of ours."""
+def ended_page(request: HttpRequest, pending: PendingRequest | None) -> HttpResponse:
+    """A request that can lead nowhere any more: answered, late, or none of ours."""
+    if pending is not None and pending.answered_at is not None:
+        return answered_page(request, pending)
+    return _start_again_page(
+        request,
+        pending,
+        title="This sign-in took too long",
+        message="A sign-in has to end within 10 minutes. Nothing was shared. Please start again from the app.",
+        code="expired",
+        description="The sign-in did not end within 10 minutes.",
+    )
+
+
+def answered_page(request: HttpRequest, pending: PendingRequest) -> HttpResponse:
+    """The request has led back to the app before."""
+    return _start_again_page(
+        request,
+        pending,
+        title="This sign-in has ended",
+        message="It was answered before, on this page or in another tab, and can be answered once. "
+        "To sign in again, start again from the app.",
+        code="answered",
+        description="The sign-in was answered before.",
+    )
+
+
+def _start_again_page(
+    request: HttpRequest, pending: PendingRequest | None, *, title: str, message: str, code: str, description: str
+) -> HttpResponse:
+    """An error page with a link back to the app; `description` is for the log of requests."""
     context = {
-        "title": "This sign-in took too long",
-        "message": "A sign-in has to end within 10 minutes. Nothing was shared. Please start again from the app.",
-        "code": "expired",
-        "return_url": flows.error_url(flows.refusal(pending)) if pending else "",
+        "title": title,
+        "message": message,
+        "code": code,
+        "return_url": flows.return_url(pending) if pending else "",
         "application_name": pending.application.name if pending else "",
         "request_id": request_log.request_id(),
     }
     if pending:
         request_log.about(client_id=pending.application.client_id)
-        request_log.failed("expired", "The sign-in did not end within 10 minutes.")
+        request_log.failed(code, description)
     return render(request, "oidc_provider/error.html", context, status=400)
 
 

@@ -82,7 +82,7 @@ TO_THE_APP = [
     ({"nonce": "x" * 513}, "invalid_request"),
     ({"login_hint": "x" * 255}, "invalid_request"),
     ({"id_token_hint": "x" * 4_097}, "invalid_request"),
-    ({"state": "x" * 1_025}, "invalid_request"),
+    ({"state": "x" * 2_049}, "invalid_request"),
     ({"state": None}, "invalid_request"),
     ({"state": ""}, "invalid_request"),
     ({"state": ["first", "second"]}, "invalid_request"),
@@ -159,7 +159,7 @@ def test_the_app_gets_the_error_before_anyone_signs_in(app: App, browser: Client
     assert not PendingRequest.objects.exists()
 
 
-@pytest.mark.parametrize("state", [None, "", "x" * 1_025])
+@pytest.mark.parametrize("state", [None, "", "x" * 2_049])
 def test_a_request_without_a_usable_state_is_answered_without_one(client: Client, app: App, state: str | None) -> None:
     values = sent_back(authorize(client, app.application, state=state))
     assert values == {
@@ -182,7 +182,7 @@ def test_an_unknown_parameter_is_ignored(browser: Client, app: App) -> None:
 
 
 def test_the_longest_values_are_taken(browser: Client, app: App) -> None:
-    state, nonce = "x" * 1_024, "y" * 512
+    state, nonce = "x" * 2_048, "y" * 512
     answer = decide(browser, authorize(browser, app.application, state=state, nonce=nonce, login_hint="z" * 254))
     assert sent_back(answer)["state"] == state
 

@@ -53,7 +53,7 @@ def test_the_id_token_of_a_plain_sign_in_is_this(
     }
 
 
-@pytest.mark.parametrize("nonce", ["0", "é a+b&c=d", "n" * 4_000], ids=lambda nonce: ascii(nonce)[:20])
+@pytest.mark.parametrize("nonce", ["0", "é a+b&c=d", "n" * 512], ids=lambda nonce: ascii(nonce)[:20])
 def test_the_nonce_comes_back_unchanged(app: App, browser: Client, nonce: str) -> None:
     assert claims_of(app.sign_in(browser, nonce=nonce)["id_token"])["nonce"] == nonce
 

@@ -117,6 +117,21 @@ def test_tabs_that_approve_different_scopes_at_once_all_count(app: App, browser:
     assert Approval.objects.get().scopes == scopes
 
 
+def test_of_many_answers_to_one_waiting_request_one_counts(app: App, browser: Client) -> None:
+    for round_ in range(2 * ROUNDS):
+        Grant.objects.all().delete()
+        path = authorize(browser, app.application, prompt="consent")["Location"]
+        decisions = ["allow", "cancel"] * (THREADS // 2) if round_ % 2 else ["allow"] * THREADS
+
+        def act(number: int, path: str = path, decisions: list[str] = decisions) -> Answer:
+            return _same_session(browser).post(path, {"decision": decisions[number]})
+
+        answers = together(THREADS, act)
+        assert sorted(answer.status_code for answer in answers) == [303] + [400] * (THREADS - 1)
+        (winner,) = (sent_back(answer) for answer in answers if answer.status_code == 303)
+        assert Grant.objects.count() == int("code" in winner)
+
+
 def test_processes_that_start_at_once_agree_on_one_signing_key(db: None) -> None:
     keys = together(4, lambda _: signing.ensure_signing_key().kid)
     assert len(set(keys)) == 1

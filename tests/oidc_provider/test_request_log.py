@@ -63,12 +63,13 @@ def test_the_consent_page_its_refusal_and_a_kept_approval_are_noted(app: App, br
     answer = authorize(browser, app.application)
     browser.get(answer["Location"])
     decide(browser, answer, "cancel")
-    decide(browser, answer)
+    decide(browser, authorize(browser, app.application))
     authorize(browser, app.application)
     assert rows() == [
         ("ASKED", OK, "Ada"),
         ("SHOWN", OK, "Ada"),
         ("DENIED", "access_denied", "Ada"),
+        ("ASKED", OK, "Ada"),
         ("APPROVED", OK, "Ada"),
         ("KEPT", OK, "Ada"),
     ]
