@@ -10,7 +10,7 @@ from django.urls import Resolver404, resolve
 
 from accounts import client_address, content_security
 from accounts.errors import Forbidden
-from config import views
+from config import request_body, views
 from imagehost.views import delivery
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -69,6 +69,8 @@ class ApiMiddleware:
         if not views.is_in_api_lane(request):
             return self.get_response(request)
         request.get_host()  # DisallowedHost is answered 400, here as on every page
+        if request.META.get(request_body.HAS_NO_PLACE):
+            return views.too_many_uploads(request)
         match = request.resolver_match = resolve(request.path_info)
         response: HttpResponse = match.func(request, *match.args, **match.kwargs)
         return response
@@ -123,3 +125,15 @@ class ContentSecurityPolicyMiddleware:
         if request.path.startswith(self.SIGN_IN_PATHS):
             response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
         return response
+
+
+class LargeBodyMiddleware:
+    """Refuses a request with a large body where too many are read already, before anything of it is read."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.META.get(request_body.HAS_NO_PLACE):
+            return views.too_many_uploads(request)
+        return self.get_response(request)

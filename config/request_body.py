@@ -1,4 +1,6 @@
-"""The body of a request, of which nothing is left when the answer goes out.
+"""The body of a request: how many large ones are read at once, and that nothing is left when the answer goes out.
+
+A thread that reads a large body waits for its client, so large bodies take at most half of a process's threads.
 
 A server that answers while the client still sends closes the connection; the client then sees a broken pipe, or a reset
 at its next request, in place of the answer (RFC 9112 §9.6).
@@ -7,11 +9,41 @@ at its next request, in place of the answer (RFC 9112 §9.6).
 from __future__ import annotations
 
 import contextlib
+import threading
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from django.conf import settings
+
 CHUNK = 65_536  # bytes
+LARGE = 65_536  # bytes; a larger body is an upload
+HAS_NO_PLACE = "config.has_no_place"  # set in the environ of a request with a large body where as many are read already
 # The largest upload that a plan allows is 250 MiB; who announces more than this has the connection closed.
 MOST = 320 * 1024 * 1024
+
+
+_places = threading.BoundedSemaphore(max(settings.WEB_THREADS // 2, 1))
+
+
+def is_large(environ: Mapping[str, Any]) -> bool:
+    """Whether the body has more than LARGE bytes, or may have: one in chunks does not say. Any: WSGI's values."""
+    length = environ.get("CONTENT_LENGTH") or ""
+    return int(length) > LARGE if length.isascii() and length.isdigit() else "HTTP_TRANSFER_ENCODING" in environ
+
+
+@contextlib.contextmanager
+def place(environ: dict[str, Any]) -> Iterator[None]:
+    """Hold a place for the request's body while it is served; `HAS_NO_PLACE` where there is none. Any: as above."""
+    if not is_large(environ):
+        yield
+    elif _places.acquire(blocking=False):
+        try:
+            yield
+        finally:
+            _places.release()
+    else:
+        environ[HAS_NO_PLACE] = True
+        yield
 
 
 class RequestBody:

@@ -33,6 +33,10 @@ ALLOWED_HOSTS = [str(_base.hostname), *env.words("ALLOWED_HOSTS")]
 if EMBEDDED:
     ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]
 EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")
+WEB_THREADS = env.integer("WEB_THREADS", 40 if EMBEDDED else 4)
+SLOW_CLIENT_SECONDS = env.integer(
+    "SLOW_CLIENT_SECONDS", 30
+)  # of the embedded default; elsewhere nginx waits for clients
 DEBUG = False
 ROOT_URLCONF = "config.urls"
 LOGGING = logging.LOGGING
@@ -82,6 +86,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.ContentSecurityPolicyMiddleware",
+    "config.middleware.LargeBodyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -211,8 +216,8 @@ VISIT_STORE = "lookup.visits.RedisVisits" if REDIS_URL else "lookup.visits.Datab
 
 # --- Live presence ----------------------------------------------------------------------------------------------------
 CHAT, SCROBBLER = chat.options(VAR_DIR, is_embedded=EMBEDDED, web_port=PORT)
-# Event streams that one process holds open; under WSGI each keeps a thread. Production serves them by config.asgi.
-PRESENCE_STREAMS = env.integer("PRESENCE_STREAMS", 32 if EMBEDDED else 0)
+# Event streams that one process holds open. `config.wsgi` alone would keep a thread for each.
+PRESENCE_STREAMS = env.integer("PRESENCE_STREAMS", 500 if EMBEDDED else 0)
 PRESENCE_STREAMS_PER_KEY = 5
 
 # --- Image host -------------------------------------------------------------------------------------------------------

@@ -13,6 +13,9 @@ from drf_spectacular.generators import SchemaGenerator
 from accounts import api_view, throttling
 from accounts.api_view import ApiView
 from accounts.errors import NotFound
+from imagehost.errors import Busy
+from oidc_provider.errors import TemporarilyUnavailable
+from oidc_provider.views import protocol
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -46,6 +49,22 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
     return _failure(request, 404, "errors.notFound", "404.html")
+
+
+def too_many_uploads(request: HttpRequest) -> HttpResponse:
+    """503, in the form of what was asked for."""
+    error = Busy()
+    if is_in_api_lane(request):
+        return api_view.finished(request, api_view.error_response(error))
+    if _is_api(request):
+        response = protocol.error_response(TemporarilyUnavailable(error.error))
+    elif request.accepts("text/html"):
+        response = render(request, "503.html", status=503)
+    else:
+        response = api_view.error_response(error)
+    response.headers["Retry-After"] = error.headers()["Retry-After"]
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 class ApiNotFound(ApiView):

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
-from config import leaving
+from config import leaving, request_body
 from config.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
@@ -18,24 +18,30 @@ leaving.tell_streams()
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+    """`serve`, for a server whose thread also reads what is left of the body. `start_response`: WSGI's, untyped."""
+    if environ.get("CONTENT_LENGTH", "0") == "0" and "HTTP_TRANSFER_ENCODING" not in environ:
+        return serve(environ, start_response)
+    body = environ["wsgi.input"] = RequestBody(environ)
+    try:
+        return serve(environ, start_response)
+    finally:
+        body.drain()
+
+
+def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
     """Django, told what only we know: the scheme is that of BASE_URL, whatever the hop from the edge proxy is.
 
     A charset in the content type is dropped: bodies and queries are UTF-8, and Django would decode by any codec of
     Python that a caller names, before any of our code runs; so are parameters in RFC 2231's extended form (`name*=`),
-    which name one, too. `start_response`: WSGI's, which has no type.
+    which name one, too. A large body takes a place (`config.request_body`).
     """
     environ["wsgi.url_scheme"] = SCHEME
     content_type = environ.get("CONTENT_TYPE", "")
     if "charset" in content_type.lower() or "*" in content_type:
         parameters = content_type.split(";")
         environ["CONTENT_TYPE"] = ";".join(part for part in parameters if not _names_a_codec(part))
-    if environ.get("CONTENT_LENGTH", "0") == "0" and "HTTP_TRANSFER_ENCODING" not in environ:
+    with request_body.place(environ):
         return django_application(environ, start_response)
-    body = environ["wsgi.input"] = RequestBody(environ)
-    try:
-        return django_application(environ, start_response)
-    finally:
-        body.drain()
 
 
 def _names_a_codec(parameter: str) -> bool:

@@ -1,5 +1,6 @@
 """The errors of the image host, in the document's words."""
 
+from accounts import errors
 from accounts.errors import ApiError
 
 
@@ -51,6 +52,22 @@ class UploadFailed(ApiError):
     status = 500
     error = "The file could not be stored. Please try again."
     code = "UPLOAD_FAILED"
+
+
+class Unavailable(errors.Unavailable):
+    """The database or the limit store does not answer. Nothing is stored; the same request may be sent again."""
+
+    error = "Files cannot be stored at the moment. Please try again."
+    code = "UNAVAILABLE"
+
+
+class Busy(Unavailable):
+    """The process reads as many large bodies as it may. Nothing of this one was read."""
+
+    error = "Too many uploads at the same time. Please try again in a few seconds."
+
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": "5"}
 
 
 class InvalidBody(ApiError):

@@ -14,7 +14,13 @@ from io import FileIO
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn, Protocol, cast
 
-from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooManyFieldsSent, TooManyFilesSent
+from django.core.exceptions import (
+    BadRequest,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
@@ -115,7 +121,7 @@ class _Body:
             return b""
         try:
             data: bytes = self._input.read(min(size, left))
-        except OSError as error:
+        except (OSError, BadRequest) as error:
             raise MultiPartParserError(CUT_OFF) from error
         if not data and self.announced is not None:
             raise MultiPartParserError(CUT_OFF)

@@ -1,12 +1,13 @@
 """What the server hands to Django is put right first, below every middleware."""
 
+import contextlib
 from io import BytesIO
 from typing import Any
 
 import pytest
 from django.conf import settings
 
-from config import wsgi
+from config import request_body, wsgi
 
 
 @pytest.fixture
@@ -118,3 +119,23 @@ def test_a_client_that_has_gone_takes_no_answer_away(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(wsgi, "django_application", lambda environ, start_response: [b"answer"])
     assert wsgi.application({"wsgi.input": Gone(), "CONTENT_LENGTH": "10"}, None) == [b"answer"]
+
+
+LARGE_BODIES = [{"CONTENT_LENGTH": "65537"}, {"HTTP_TRANSFER_ENCODING": "chunked"}]
+
+
+@pytest.mark.parametrize(
+    ("body", "has_place"),
+    [(LARGE_BODIES[0], False), (LARGE_BODIES[1], False), ({"CONTENT_LENGTH": "65536"}, True), ({}, True)],
+)
+def test_large_bodies_take_at_most_half_of_the_threads(
+    seen: list[dict[str, Any]], body: dict[str, str], *, has_place: bool
+) -> None:
+    with contextlib.ExitStack() as stack:
+        for _ in range(settings.WEB_THREADS // 2):
+            environ: dict[str, Any] = dict(LARGE_BODIES[0])
+            stack.enter_context(request_body.place(environ))
+            assert request_body.HAS_NO_PLACE not in environ
+        wsgi.application({"wsgi.input": BytesIO(), **body}, None)
+    wsgi.application({"wsgi.input": BytesIO(), **body}, None)
+    assert [request_body.HAS_NO_PLACE not in environ for environ in seen] == [has_place, True]

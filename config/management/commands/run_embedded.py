@@ -24,11 +24,10 @@ from oidc_provider import signing
 PORT_VARIABLE = "CHAT_SIMULATOR_PORT"
 # One worker: limits and caches of the embedded default live in it.
 SERVER_OPTIONS = (
-    *("--interface", "wsgi"),
+    *("--interface", "asgi"),
     *("--workers", "1"),
-    *("--blocking-threads", "40"),  # started as they are needed: PRESENCE_STREAMS of them may wait with an event stream
     *("--workers-kill-timeout", "5"),  # a connection that idles must not keep Ctrl-C waiting
-    *("--log-level", "error"),  # it would warn that 40 are many
+    *("--log-level", "error"),
     "--no-ws",
     "--no-access-log",
 )
@@ -146,7 +145,7 @@ def _programs() -> list[Program]:
     if settings.CHAT.guild_id:
         others.append("run_presence_gateway")
     return [
-        Program("web", (sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.wsgi:application")),
+        Program("web", (sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.embedded:application")),
         *(Program(name, (*manage, name, "--parent", str(os.getpid())), restarts=True) for name in others),
     ]
 

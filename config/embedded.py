@@ -1,0 +1,259 @@
+"""The ASGI application of the embedded default, which no nginx shields from slow clients.
+
+    granian --interface asgi config.embedded:application
+
+`config.wsgi` runs in threads, and a slow client keeps none of them: a small body is received before a thread starts,
+and an answer is sent between the calls that make its pieces. A large body is read by its thread; `config.request_body`
+limits such to half of the threads. Event streams are tasks of `config.asgi`. A client below RATE is cut off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import io
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Awaitable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
+
+from django.conf import settings
+from django.core.exceptions import BadRequest
+
+from config import asgi, request_body, wsgi
+from config.asgi import Message, Receive, Scope, Send
+
+RATE = 1_000  # bytes a second
+PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
+TIMEOUT = b'{"error":"errors.requestTimeout"}'
+
+_threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
+T = TypeVar("T")
+
+
+class CutOff(BadRequest):
+    """The client has gone, or was too slow: a part of the body is missing. Django answers 400."""
+
+
+class Pace:
+    """Measures one direction of a connection: RATE over settings.SLOW_CLIENT_SECONDS of waiting for the client."""
+
+    def __init__(self) -> None:
+        self._waited = 0.0
+        self._moved = 0
+
+    async def keep(self, step: Awaitable[T]) -> T:
+        """Wait for the client. TimeoutError: it was too slow."""
+        started_at = time.monotonic()
+        async with asyncio.timeout(settings.SLOW_CLIENT_SECONDS - self._waited):
+            result = await step
+        self._waited += time.monotonic() - started_at
+        return result
+
+    def count(self, size: int) -> None:
+        """Note `size` bytes that have moved."""
+        self._moved += size
+        if self._moved >= RATE * settings.SLOW_CLIENT_SECONDS:
+            self._moved, self._waited = 0, 0.0
+
+
+class Body(io.RawIOBase):
+    """A request's body: received by the event loop, read by a thread."""
+
+    def __init__(self, receive: Receive, *, has_any: bool) -> None:
+        super().__init__()
+        self.is_untouched = True
+        self.is_over = not has_any
+        self._receive = receive
+        self._pace = Pace()
+        self._waiting = bytearray()
+        self._loop = asyncio.get_running_loop()
+
+    async def fill(self, size: int) -> None:
+        """Receive until `size` bytes can be read, or the body is over. Raises CutOff."""
+        while len(self._waiting) < size and not self.is_over:
+            self.is_untouched = False
+            try:
+                message = await self._pace.keep(self._receive())
+            except TimeoutError:
+                raise CutOff("The body came too slowly.") from None
+            if message["type"] == "http.disconnect":
+                raise CutOff("The client has gone.")
+            piece = message.get("body", b"")
+            self._pace.count(len(piece))
+            self._waiting += piece
+            self.is_over = not message.get("more_body", False)
+
+    async def discard(self) -> None:
+        """Receive the rest, so that a client which is still sending reads the answer (RFC 9112 §9.6)."""
+        left = request_body.MOST
+        with contextlib.suppress(CutOff):
+            while not self.is_over and left > 0:
+                await self.fill(1)
+                left -= len(self._waiting)
+                self._waiting.clear()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Any: a writable buffer. Called in a thread; raises CutOff."""
+        if not self._waiting and not self.is_over:
+            asyncio.run_coroutine_threadsafe(self.fill(len(buffer)), self._loop).result()
+        piece = self._waiting[: len(buffer)]
+        buffer[: len(piece)] = piece
+        del self._waiting[: len(buffer)]
+        return len(piece)
+
+    @property
+    def size(self) -> int:
+        """Bytes that can be read without waiting."""
+        return len(self._waiting)
+
+
+class Call:
+    """One call of the WSGI application. Its methods run in threads, one after the other."""
+
+    def __init__(self, environ: dict[str, Any]) -> None:
+        self.status = 500
+        self.headers: list[tuple[bytes, bytes]] = []
+        self._environ = environ
+        self._answer: Any = None  # an iterable of bytes that may have `close`
+        self._pieces: Iterator[bytes] = iter(())
+
+    def begin(self) -> tuple[bytes, bool]:
+        """Run the application; then as `take`."""
+        self._answer = wsgi.serve(self._environ, self._start)
+        self._pieces = iter(self._answer)
+        return self.take()
+
+    def take(self) -> tuple[bytes, bool]:
+        """About another PIECE of the answer, and whether it is the last one: the answer is closed then."""
+        taken, size = [], 0
+        try:
+            for piece in self._pieces:
+                taken.append(piece)
+                size += len(piece)
+                if size >= PIECE:
+                    return b"".join(taken), False
+        except BaseException:
+            self.close()
+            raise
+        self.close()
+        return b"".join(taken), True
+
+    def close(self) -> None:
+        """End the answer; may be called again."""
+        answer, self._answer = self._answer, None
+        if answer is not None:
+            answer.close()
+
+    def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
+        """WSGI's `start_response`. Any: what was raised, where the answer is one to an exception."""
+        self.status = int(status[:3])
+        self.headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
+
+
+async def application(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] != "http":
+        await asgi.application(scope, receive, send)
+    elif scope["path"].startswith("/api/lookup/presence/") and scope["path"].endswith("/events"):
+        with contextlib.suppress(TimeoutError):
+            await asgi.application(scope, receive, _at_pace(send))
+    else:
+        await _serve(scope, receive, send)
+
+
+async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
+    environ = _environ(scope)
+    body = Body(receive, has_any="CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ)
+    waits_to_send = "HTTP_EXPECT" in environ and request_body.is_large(environ)  # until it is read (RFC 9110 §10.1.1)
+    if not waits_to_send:
+        try:
+            await body.fill(request_body.LARGE + 1)
+        except CutOff:
+            await _refuse(send)
+            return
+    if body.is_over and environ.pop("HTTP_TRANSFER_ENCODING", None):
+        environ["CONTENT_LENGTH"] = str(body.size)
+    environ["wsgi.input"] = io.BufferedReader(body, request_body.CHUNK)
+    await _answer(Call(environ), receive, _at_pace(send))
+    if not (waits_to_send and body.is_untouched):
+        await body.discard()
+
+
+async def _answer(call: Call, receive: Receive, send: Send) -> None:
+    """Send what the application answers, a piece at a time, until the client has gone or is too slow."""
+    loop = asyncio.get_running_loop()
+    piece, is_last = await loop.run_in_executor(_threads, call.begin)
+    await send({"type": "http.response.start", "status": call.status, "headers": call.headers})
+    if is_last:
+        await send({"type": "http.response.body", "body": piece})
+        return
+    gone = asyncio.create_task(_wait_until_gone(receive))
+    try:
+        while not gone.done():
+            await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
+            if is_last:
+                return
+            piece, is_last = await loop.run_in_executor(_threads, call.take)
+    except TimeoutError:
+        return
+    finally:
+        gone.cancel()
+        await loop.run_in_executor(_threads, call.close)
+
+
+async def _refuse(send: Send) -> None:
+    """Answer a body that came too slowly, or went."""
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    await send({"type": "http.response.start", "status": 408, "headers": headers})
+    await send({"type": "http.response.body", "body": TIMEOUT})
+
+
+async def _wait_until_gone(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def _at_pace(send: Send) -> Send:
+    """`send`, which raises TimeoutError where the client takes what is sent too slowly."""
+    pace = Pace()
+
+    async def send_at_pace(message: Message) -> None:
+        await pace.keep(send(message))
+        pace.count(len(message.get("body", b"")))
+
+    return send_at_pace
+
+
+def _environ(scope: Scope) -> dict[str, Any]:
+    """WSGI's, `wsgi.input` aside. Headers with an underscore are dropped: they would look like those with a hyphen."""
+    headers: defaultdict[str, list[str]] = defaultdict(list)
+    for name, value in scope["headers"]:
+        if b"_" not in name:
+            headers[name.decode("latin-1").upper().replace("-", "_")].append(value.decode("latin-1"))
+    environ: dict[str, Any] = {
+        f"HTTP_{name}": ("; " if name == "COOKIE" else ",").join(values) for name, values in headers.items()
+    }
+    for name in {"CONTENT_TYPE", "CONTENT_LENGTH"} & headers.keys():
+        environ[name] = environ.pop(f"HTTP_{name}")
+    return {
+        **environ,
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": scope["server"][0],
+        "SERVER_PORT": str(scope["server"][1]),
+        "REMOTE_ADDR": scope["client"][0],
+        "wsgi.version": (1, 0),
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": True,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+    }
