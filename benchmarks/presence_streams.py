@@ -24,6 +24,7 @@ from pathlib import Path
 
 STREAMS, MANY = 30, 500
 IDLE_SECONDS, LOAD_SECONDS, CLIENTS = 20, 5, 8
+TERM = "the benchmark's own term"
 FIRST_ID = 268473310986240001
 SERVERS = {
     "WSGI, 4 threads": ("--interface", "wsgi", "--blocking-threads", "4", "config.wsgi:application"),
@@ -219,22 +220,24 @@ def prepare() -> None:
     opened, now = store.opened(), timezone.now().timestamp()
     presence = {"status": "online", "client_status": {"desktop": "online"}, "activities": []}
     members = ((FIRST_ID + number, f"member{number}") for number in range(MANY + 1))
+    opened.take_lease(TERM)
     opened.write(
         {
             chat_id: Record({"user": {"id": str(chat_id), "username": name}}, presence, 1, now, None).to_text()
             for chat_id, name in members
         },
         (),
+        token=TERM,
     )
     for number in range(MANY):
         opened.keep_banner(FIRST_ID + number, store.Banner(None, now + 3600))
-    opened.set_complete(1)
+    opened.set_complete(1, token=TERM)
 
     def stamp() -> None:
-        while opened.stamp(time.time(), generation=1):
-            time.sleep(5)
+        while opened.renew_lease(TERM) and opened.stamp(time.time(), generation=1, token=TERM):
+            time.sleep(2)
 
-    opened.stamp(time.time(), generation=1)
+    opened.stamp(time.time(), generation=1, token=TERM)
     threading.Thread(target=stamp, daemon=True).start()
 
 

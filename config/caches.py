@@ -20,6 +20,6 @@ def options(redis_url: str) -> dict[str, dict[str, Any]]:
 
 
 def _redis(url: str, prefix: str) -> dict[str, Any]:
-    backend = "django_redis.cache.RedisCache"
+    backend = "presence.redis_cache.PresenceRedisCache" if prefix == "chat" else "django_redis.cache.RedisCache"
     timeout = {"TIMEOUT": None} if prefix == "chat" else {}
     return {"BACKEND": backend, "LOCATION": url, "KEY_PREFIX": prefix, "OPTIONS": dict(REDIS_OPTIONS), **timeout}

@@ -12,14 +12,21 @@ import json
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, datetime
-from typing import Any
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
 from django.core.cache.backends.base import DEFAULT_TIMEOUT
 from django.core.cache.backends.db import DatabaseCache
 from django.db import connections, router, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.models import QuerySet
+from django.db.models.functions import Now
 from django.utils import timezone
+
+from presence.fencing import FencedCache
+
+if TYPE_CHECKING:
+    from presence.models import StoreEntry
 
 NEVER = datetime(9999, 12, 31, tzinfo=UTC)
 KEYS_AT_ONCE = 10_000  # where the database sets no limit
@@ -27,8 +34,11 @@ KEYS_AT_ONCE = 10_000  # where the database sets no limit
 logger = logging.getLogger(__name__)
 
 
-class PresenceDatabaseCache(DatabaseCache):
-    """Its values are JSON. Every method raises DatabaseError where the database does not do it."""
+class PresenceDatabaseCache(FencedCache, DatabaseCache):
+    """Its values are JSON. Every method raises DatabaseError where the database does not do it.
+
+    The lease ends by the database's clock.
+    """
 
     def __init__(self, table: str, params: dict[str, Any]) -> None:
         """As the base class. Any: whatever the settings say."""
@@ -125,6 +135,41 @@ class PresenceDatabaseCache(DatabaseCache):
                 for some in _parts(sorted(keys), connection)
             ]
             return sum([self._changed(connection, sql, some) for sql, some in statements]) > 0
+
+    def take(self, lease: str, token: str, seconds: float) -> bool:
+        name, value, expires = self.make_and_validate_key(lease), _text(token), Now() + timedelta(seconds=seconds)
+        entries = self._entries()
+        if entries.filter(pk=name, expires__lte=Now()).update(value=value, expires=expires):
+            return True
+        entries.bulk_create([entries.model(cache_key=name, value=value, expires=expires)], ignore_conflicts=True)
+        return entries.filter(pk=name, value=value).exists()
+
+    def renew(self, lease: str, token: str, seconds: float) -> bool:
+        return self._held(lease, token).update(expires=Now() + timedelta(seconds=seconds)) > 0
+
+    def release(self, lease: str, token: str) -> None:
+        self._held(lease, token).delete()
+
+    def write_as(
+        self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
+    ) -> bool:
+        """The lease's row is locked meanwhile, so that another term begins before this write or after it."""
+        with transaction.atomic(using=self._connection(writes=True).alias):
+            if not self._held(lease, token).select_for_update().exists():
+                return False
+            self.delete_many(gone)
+            self.set_many(values, timeout)
+        return True
+
+    def _entries(self) -> QuerySet[StoreEntry]:
+        from presence.models import StoreEntry  # caches may be made before models are
+
+        return StoreEntry.objects.using(self._connection(writes=True).alias)
+
+    def _held(self, lease: str, token: str) -> QuerySet[StoreEntry]:
+        """The row of the lease, where it is this term's."""
+        name = self.make_and_validate_key(lease)
+        return self._entries().filter(pk=name, value=_text(token), expires__gt=Now())
 
     @property
     def _quoted(self) -> str:

@@ -9,29 +9,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count, islice
 
 from presence.background import Background
-from presence.lease import Lease
 from presence.moments import Moments
 from presence.pace import Pace
 from presence.roster import Roster
-from presence.store import PresenceStore, StoreUnavailable
-
-SMALL_WORK = 50  # keys for each flush that are written one by one
+from presence.store import LeaseLost, PresenceStore, StoreUnavailable
 
 logger = logging.getLogger(__name__)
 
 
-class NotHeld(Exception):
-    """The lease cannot be relied on at this moment."""
-
-
 @dataclass(slots=True)
 class _Batch:
-    """What one call in the background writes; what is done is taken out of it. `stamp`: None for none."""
+    """What one call in the background writes. `stamp`: None for none."""
 
     changed: list[int]
     dumped: list[int]  # whom the dump named
@@ -48,9 +40,8 @@ class Flusher:
     """Of a worker that leads. `generation`: under which it writes, 0 before its first dump; `completed`: the one that
     is written whole, 0 until then, and again once the store was found to lack something.
 
-    Each write has a mark, and before the next one the store must still show it. Else it was emptied, came back with an
-    older snapshot, or another worker has written, which stood still since its look at the lease: then everything is
-    written anew, under a newer generation than any of those.
+    Each write has a mark, and before the next one the store must still show it. Else the store came back with an older
+    snapshot: then everything is written anew, under a newer generation.
     """
 
     def __init__(
@@ -59,14 +50,14 @@ class Flusher:
         *,
         store: PresenceStore,
         moments: Moments,
-        lease: Lease,
         background: Background,
         pace: Pace,
     ) -> None:
         self.generation = self.completed = 0
         self.last_ms = self.lag_ms = 0.0
         self._roster, self._store, self._moments = roster, store, moments
-        self._lease, self._background, self._pace = lease, background, pace
+        self._background, self._pace = background, pace
+        self.token = ""  # of the term
         self._dump: list[int] = []  # who is still to be written under the generation
         self._numbers = count(1)  # of writes
         self._marks: tuple[
@@ -74,8 +65,12 @@ class Flusher:
         ] = ()  # of the last write, and of one after it that failed: it may have come through
         self._stamped_at = 0.0
 
-    def reset(self) -> None:
-        """This worker leads no longer, or only begins to."""
+    def begin_term(self, token: str) -> None:
+        """From now on write under this token; nothing that an earlier term wrote counts."""
+        self.token = token
+        self._reset()
+
+    def _reset(self) -> None:
         self.generation = self.completed = 0
         self._dump, self._marks = [], ()
 
@@ -99,7 +94,7 @@ class Flusher:
     async def flush(self) -> bool:
         """Write what waits, at most a batch, and stamp. Whether so much more waits that there should be no pause.
 
-        StoreUnavailable, NotHeld: nothing is lost, call it again.
+        StoreUnavailable, LeaseLost: nothing is lost, call it again.
         """
         begun = time.monotonic()
         batch = self._batch(begun)
@@ -109,7 +104,7 @@ class Flusher:
             await self._moments.inherit((*batch.changed, *batch.dumped))
             self._fill(batch)
             is_whole = await self._background.do(self._deliver, batch)
-        except (StoreUnavailable, NotHeld, asyncio.CancelledError):
+        except (StoreUnavailable, LeaseLost, asyncio.CancelledError):
             self._put_back(batch)
             raise
         if not is_whole:
@@ -127,8 +122,8 @@ class Flusher:
         if self.is_dumping:
             first = max(len(self._dump) - self._pace.dump_size, 0)
             batch.dumped, self._dump = self._dump[first:], self._dump[:first]
-        batch.left = _taken(changes.left, SMALL_WORK)
-        batch.updated = _taken(changes.updated, SMALL_WORK)
+        batch.left = _taken(changes.left, self._pace.flush_size)
+        batch.updated = _taken(changes.updated, self._pace.flush_size)
         if not changes.dirty:
             batch.since, changes.since = changes.since, None
             pause = self._pace.stamp / 2 if batch.changed else self._pace.stamp
@@ -155,25 +150,16 @@ class Flusher:
 
     def _deliver(self, batch: _Batch) -> bool:
         """In the background. False: the store is not as this worker left it."""
-        self._require_lease()
         if not self._is_last_writer():
             return False
         if batch.texts or batch.gone:
             self._write(batch)
-        for chat_ids, act in (
-            (batch.joined, self._store.drop_miss),
-            (batch.left, self._store.know_account),
-            (batch.updated, self._store.drop_banner),
-        ):
-            _do_each(chat_ids, act)
+        self._store.clear_outdated(misses=batch.joined, banners=batch.updated, token=self.token)
+        self._store.know_accounts(batch.left, token=self.token)
         if batch.stamp is None:
             return True
-        self._require_lease()
-        return self._store.stamp(batch.stamp, generation=self.completed, mark=self._marks[-1] if self._marks else "")
-
-    def _require_lease(self) -> None:
-        if not self._lease.holds(time.monotonic()):
-            raise NotHeld
+        mark = self._marks[-1] if self._marks else ""
+        return self._store.stamp(batch.stamp, generation=self.completed, token=self.token, mark=mark)
 
     def _is_last_writer(self) -> bool:
         """In the background. Whether the store is as this worker left it; so it is before its first write."""
@@ -186,10 +172,10 @@ class Flusher:
         return True
 
     def _write(self, batch: _Batch) -> None:
-        mark = f"{self._lease.holder} {next(self._numbers)}"
+        mark = f"{self.token} {next(self._numbers)}"
         if self._marks:
             self._marks = (*self._marks, mark)
-        self._store.write(batch.texts, batch.gone, mark=mark)
+        self._store.write(batch.texts, batch.gone, token=self.token, mark=mark)
         self._marks = (mark,)
 
     def _put_back(self, batch: _Batch) -> None:
@@ -209,10 +195,8 @@ class Flusher:
             self._stamped_at = begun
 
     def _begin_anew(self) -> None:
-        logger.warning(
-            "The presence store lacks what was written, or somebody else writes: everything is written anew."
-        )
-        self.reset()
+        logger.warning("The presence store lacks what was written: everything is written anew.")
+        self._reset()
 
     async def _complete(self) -> bool:
         """Where a dump is at its end: declare it. Whether there is more to do at once."""
@@ -228,10 +212,9 @@ class Flusher:
     def _declare(self, generation: int) -> bool:
         """In the background. False: the store has lost some of the dump. Should it do so in this very moment, it gets
         no stamp: readers do not take it for whole."""
-        self._require_lease()
         if not self._is_last_writer():
             return False
-        self._store.set_complete(generation)
+        self._store.set_complete(generation, token=self.token)
         return True
 
 
@@ -240,10 +223,3 @@ def _taken(names: set[int], most: int) -> list[int]:
     some = list(islice(names, most))
     names.difference_update(some)
     return some
-
-
-def _do_each(chat_ids: list[int], act: Callable[[int], None]) -> None:
-    """What is done is taken out of the list."""
-    while chat_ids:
-        act(chat_ids[-1])
-        chat_ids.pop()

@@ -1,97 +1,71 @@
-"""Which of several gateway workers writes: the one that holds the lease of the job `run_presence_gateway`."""
+"""Which of several gateway workers writes: the one whose term runs. The lease lies in the store that it guards."""
 
 from __future__ import annotations
 
 import logging
 import time
-from datetime import timedelta
-
-from django.db import Error as AnyDatabaseError
+from itertools import count
 
 from accounts import jobs
-
-NAME = "run_presence_gateway"
-LENGTH = timedelta(seconds=5)  # after a crash, this long until another worker may write
-# How long the holder trusts its last success, in seconds: so much less than LENGTH that a write which began within it
-# is over, and clocks of two hosts may differ, before another worker begins.
-TRUSTED = 3.5
+from presence.checked_cache import LEASE_SECONDS
+from presence.store import PresenceStore, StoreUnavailable
 
 logger = logging.getLogger(__name__)
 
 
 class Lease:
-    """One worker's side of it, to be renewed each second.
+    """One worker's side of it, to be taken or renewed each second. `take` and `renew` raise StoreUnavailable.
 
-    The worker asks `holds` before each write: a process that was stopped for a while, or is cut off from the database,
-    finds by its own clock that it may not write.
+    Each term has a token of its own, which the store compares at each write: a write of a term that is over is refused
+    there, however late it arrives. `token`: of the term that runs, as far as this worker knows; "" for none.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, store: PresenceStore) -> None:
         self.holder = jobs.new_holder()
-        self._lease: jobs.Lease | None = None
-        self._trusted_until = 0.0  # by the monotonic clock
-        self._is_answered = True
+        self.token = ""
+        self._store = store
+        self._terms = count(1)
+        self._ends_at = 0.0  # by the monotonic clock, and never after the store's own end
 
     def take(self) -> bool:
-        """Whether this worker holds it now, newly or still."""
-        if self._lease is not None:
-            return self.renew()
-        begun = time.monotonic()
-        try:
-            self._lease = jobs.take(name=NAME, length=LENGTH, by=self.holder)
-        except AnyDatabaseError as error:
-            self._doubt(error)
-        else:
-            self._trust()
-        self._trusted_until = begun + TRUSTED
-        return self._lease is not None
-
-    def renew(self) -> bool:
-        """Whether this worker still holds it. False too where the database does not say; how long its last word counts
-        is for `holds`."""
-        lease = self._lease  # another thread may give it back meanwhile
-        if lease is None:
+        """Go on with the term, or begin one where the lease is free. Whether this worker holds the lease now."""
+        if self.token and self.renew():
+            return True
+        token, begun = f"{self.holder} {next(self._terms)}", time.monotonic()
+        if not self._store.take_lease(token):
             return False
-        begun = time.monotonic()
-        try:
-            jobs.renew(lease=lease, length=LENGTH)
-        except jobs.LeaseLost as lost:
-            self._trust()
-            logger.warning("%s", lost)
-            self._lease = None
-            return False
-        except AnyDatabaseError as error:
-            self._doubt(error)
-            return False
-        self._trust()
-        self._trusted_until = begun + TRUSTED
+        self.token, self._ends_at = token, begun + LEASE_SECONDS
         return True
 
+    def renew(self) -> bool:
+        """Whether the term goes on."""
+        token, begun = self.token, time.monotonic()
+        if not token:
+            return False
+        if self._store.renew_lease(token):
+            self._ends_at = begun + LEASE_SECONDS
+            return True
+        self.lose(token)
+        return False
+
+    def lose(self, token: str) -> None:
+        """Note that the store refused this term."""
+        if token and token == self.token:
+            logger.warning("The term of this presence worker is over.")
+            self.token = ""
+
     def release(self) -> None:
-        """Give it back, so that another worker may take it at once. Nothing where it is not held."""
-        lease, self._lease = self._lease, None
-        if lease is None:
-            return
+        """End the term, so that another worker may begin one at once."""
+        token, self.token = self.token, ""
         try:
-            jobs.succeed(lease=lease, message="Gave the writing back.")
-        except jobs.LeaseLost as lost:
-            logger.info("%s", lost)
-        except AnyDatabaseError as error:
-            self._doubt(error)
+            if token:
+                self._store.release_lease(token)
+        except StoreUnavailable as error:
+            logger.warning("The lease of the presence worker ends by itself: %s", error)
 
     def holds(self, monotonic_now: float) -> bool:
-        """Whether this worker may write at this moment of the monotonic clock."""
-        return self._lease is not None and monotonic_now < self._trusted_until
+        """Whether the term runs at this time of the monotonic clock, as far as this worker knows.
 
-    def _trust(self) -> None:
-        """The database answers."""
-        if not self._is_answered:
-            logger.warning("The lease of the presence worker is certain again.")
-        self._is_answered = True
-
-    def _doubt(self, error: BaseException) -> None:
-        """Told once, until the database answers: the worker asks each second."""
-        if self._is_answered:
-            logger.warning("The lease of the presence worker is uncertain: %s", jobs.described(error))
-        self._is_answered = False
-        jobs.let_go_of_connections()
+        For what is done outside the store; the store itself asks its own clock.
+        """
+        return bool(self.token) and monotonic_now < self._ends_at

@@ -14,8 +14,8 @@ from presence.store import PresenceStore
 class Moments:
     """Of a worker that leads."""
 
-    def __init__(self, roster: Roster, store: PresenceStore, background: Background) -> None:
-        self._roster, self._store, self._background = roster, store, background
+    def __init__(self, roster: Roster, store: PresenceStore, background: Background, database: Background) -> None:
+        self._roster, self._store, self._background, self._database = roster, store, background, database
         self._heirs: set[int] = set()  # members for whom the earlier writer's record is still to be looked at
         self._complete = 0
         self._alive_at: float | None = None
@@ -25,7 +25,7 @@ class Moments:
         """This worker begins to write. Raises what the store and the database raise; it may be done again."""
         self._complete = await self._background.do(self._store.generation)
         self._alive_at = await self._background.do(self._store.alive_at)
-        self._kept = await self._background.do(last_online.all_of)
+        self._kept = await self._database.do(last_online.all_of)
         self._heirs = set(self._roster.members)
 
     async def inherit(self, chat_ids: Iterable[int]) -> None:
@@ -50,7 +50,7 @@ class Moments:
         moments, changes.offline_at = changes.offline_at, {}
         departed, changes.departed = changes.departed, set()
         try:
-            await self._background.do(_keep, moments, departed)
+            await self._database.do(_keep, moments, departed)
         except BaseException:  # a cancellation too: this worker's last act is to keep them
             changes = self._roster.changes
             changes.departed |= departed
@@ -60,7 +60,7 @@ class Moments:
 
     async def retain_members(self) -> None:
         """After a complete reconcile: forget those who left while nobody looked."""
-        await self._background.do(last_online.retain, set(self._roster.members))
+        await self._database.do(last_online.retain, set(self._roster.members))
 
     def _inherit(self, chat_id: int, record: Record | None) -> None:
         entry, kept = self._roster.members.get(chat_id), self._kept.get(chat_id)

@@ -7,25 +7,20 @@ the dump it belongs to, and `complete` says which generation was written whole. 
 
 from __future__ import annotations
 
-import logging
-import pickle
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from typing import Any, TypeVar
 
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
-from django.db import Error as AnyDatabaseError
-from django_redis.exceptions import ConnectionInterrupted
-from redis import RedisError
 
 from presence import records
+from presence.checked_cache import DAMAGED, CheckedCache, LeaseLost, StoreUnavailable, answering
 from presence.fields import Json
 from presence.records import Banner, Glance, Profile, Record, Stamp
 
-__all__ = ["Banner", "Glance", "Json", "PresenceStore", "Profile", "Record", "StoreUnavailable", "opened"]
+__all__ = ["Banner", "Glance", "Json", "LeaseLost", "PresenceStore", "Profile", "Record", "StoreUnavailable", "opened"]
 
 # Seconds. A record is written anew at least once a day, by the daily reconcile.
 RECORD_LIFETIME = 3 * 86400
@@ -44,32 +39,17 @@ ASKS_READ = 1000
 ASKS_AWAITED = 64
 
 ALIVE, COMPLETE, MARK, STATS, LAST_ASK = "alive", "complete", "mark", "stats", "ask:last"
-# What a cache raises for a value that it cannot read: unpickling may end in any of these.
-DAMAGED = (
-    ArithmeticError,
-    AttributeError,
-    EOFError,
-    ImportError,
-    LookupError,
-    pickle.PickleError,
-    TypeError,
-    ValueError,
-)
-
 Item = TypeVar("Item")
 
-logger = logging.getLogger(__name__)
 
+class PresenceStore(CheckedCache):
+    """See the module. Times are UNIX seconds; chat ids are numbers. `token`: of the worker's term (`presence.lease`).
 
-class StoreUnavailable(Exception):
-    """The cache did not answer, or did not keep a write. The message holds no secrets."""
-
-
-class PresenceStore:
-    """See the module. Times are UNIX seconds; chat ids are numbers."""
+    A write with the token of a term that is over raises LeaseLost and changes nothing.
+    """
 
     def __init__(self, cache: BaseCache) -> None:
-        self._cache = cache
+        super().__init__(cache)
         # Numbers of asks that had no slot yet -> until when, by the monotonic clock.
         self._awaited: dict[int, float] = {}
 
@@ -92,15 +72,12 @@ class PresenceStore:
 
     def ask(self, chat_id: int) -> None:
         """Ask the worker to look this member up; once for each id in 30 s."""
-        with _answering():
+        with answering():
             if self._cache.add(f"asked:{chat_id}", 1, ASK_PAUSE):
                 self._set(f"ask:{self._next_ask()}", chat_id, ASK_LIFETIME)
 
     def keep_banner(self, chat_id: int, banner: Banner) -> None:
         self._set(f"banner:{chat_id}", banner.to_text(), BANNER_LIFETIME)
-
-    def drop_banner(self, chat_id: int) -> None:
-        self._delete([f"banner:{chat_id}"])
 
     def keep_profile(self, chat_id: int, profile: Profile) -> None:
         self._set(f"profile:{chat_id}", profile.to_text(), PROFILE_LIFETIME)
@@ -108,9 +85,6 @@ class PresenceStore:
     def keep_miss(self, chat_id: int, miss: str) -> None:
         """`miss`: "notMember" (kept 30 s) or "notFound" (24 h)."""
         self._set(f"miss:{chat_id}", miss, MISS_LIFETIMES[miss])
-
-    def drop_miss(self, chat_id: int) -> None:
-        self._delete([f"miss:{chat_id}"])
 
     def know_account(self, chat_id: int) -> None:
         """The platform has such an account (24 h)."""
@@ -122,48 +96,48 @@ class PresenceStore:
 
     # --- The worker ---
 
-    def write(self, texts: Mapping[int, str], gone: Collection[int], *, mark: str = "") -> None:
+    def write(self, texts: Mapping[int, str], gone: Collection[int], *, token: str, mark: str = "") -> None:
         """The flush: keep these records (`Record.to_text`), delete those. After an error all of it may be retried.
 
-        `mark`: a name of this write, which nobody uses twice. It comes last, in one transaction with the last records:
-        a store that fell back to an earlier state, or that somebody else has written since, shows another one.
+        `mark`: a unique name of this write. It comes last, in one transaction with the last records: a store that fell
+        back to an earlier state shows another one.
         """
-        for ids in _batches(gone, WRITTEN_AT_ONCE):
-            self._delete([f"m:{chat_id}" for chat_id in ids])
         values = {f"m:{chat_id}": text for chat_id, text in texts.items()} | ({MARK: mark} if mark else {})
-        for batch in _batches(values.items(), WRITTEN_AT_ONCE):
-            with _answering():
-                failed = self._cache.set_many(dict(batch), RECORD_LIFETIME)
-            if failed:
-                raise StoreUnavailable(f"{len(failed)} records were not kept.")
+        for names in _batches((*(f"m:{chat_id}" for chat_id in gone), *values), WRITTEN_AT_ONCE):
+            kept = {name: values[name] for name in names if name in values}
+            self._write_as(token, kept, [name for name in names if name not in values], RECORD_LIFETIME)
+
+    def clear_outdated(self, *, misses: Collection[int], banners: Collection[int], token: str) -> None:
+        """Delete the misses of members who joined and the banners of members who changed."""
+        self._write_as(token, {}, [f"miss:{one}" for one in misses] + [f"banner:{one}" for one in banners], None)
+
+    def know_accounts(self, chat_ids: Collection[int], *, token: str) -> None:
+        """The platform has these accounts (24 h)."""
+        self._write_as(token, {f"acct:{chat_id}": 1 for chat_id in chat_ids}, [], ACCOUNT_LIFETIME)
 
     def mark(self) -> str:
         """Of the last write that had one; "" for none."""
         return _mark(self._read([MARK]))
 
-    def stamp(self, alive_at: float, *, generation: int, mark: str = "") -> bool:
+    def stamp(self, alive_at: float, *, generation: int, token: str, mark: str = "") -> bool:
         """Say that the store held the truth at `alive_at`. False, and nothing is said, where another generation is the
-        completed one, or the last write is not that of `mark`: the store was emptied, came back with an older
-        snapshot, or somebody else writes.
+        completed one, or the last write is not that of `mark`: the store came back with an older snapshot.
 
-        A cache has no compare-and-set over two keys, so the store may be emptied between the look and the write. The
-        stamp therefore names its generation, and readers take no stamp of a generation that is not complete. What
-        remains: it may replace a newer stamp of a writer that took over in this very moment; until the next stamp
-        of that one, a second later, the store looks older than it is.
+        The look and the write are two steps. A store that is emptied between them has no lease, and refuses the write.
         """
         found = self._read([COMPLETE, MARK])
         if _generation(found) != generation or not generation or (mark and _mark(found) != mark):
             return False
-        self._set(ALIVE, Stamp(alive_at, generation).to_text(), None)
+        self._write_as(token, {ALIVE: Stamp(alive_at, generation).to_text()}, [], None)
         return True
 
     def generation(self) -> int:
         """The completed one; 0 where there is none."""
         return _generation(self._read([COMPLETE]))
 
-    def set_complete(self, generation: int) -> None:
+    def set_complete(self, generation: int, *, token: str) -> None:
         """The records of this generation are all there; older ones are as good as absent."""
-        self._set(COMPLETE, generation, None)
+        self._write_as(token, {COMPLETE: generation}, [], None)
 
     def records(self, chat_ids: Sequence[int]) -> dict[int, Record]:
         """Those that are there, of any generation."""
@@ -197,38 +171,12 @@ class PresenceStore:
         clear = getattr(self._cache, "clear_expired", None)
         if clear is None:
             return 0
-        with _answering():
+        with answering():
             return int(clear())
 
     def keep_stats(self, stats: Json) -> None:
         """What the worker tells the admin about itself."""
         self._set(STATS, records.text_of(stats), STATS_LIFETIME)
-
-    # --- The cache ---
-
-    def _read(self, keys: Sequence[str]) -> dict[str, Any]:
-        """What is there of these, with one `get_many`. A value that the cache cannot read is logged and deleted."""
-        with _answering():
-            try:
-                return self._cache.get_many(keys)
-            except DAMAGED:
-                return {key: value for key in keys if (value := self._read_one(key)) is not None}
-
-    def _read_one(self, key: str) -> Any:
-        try:
-            return self._cache.get(key)
-        except DAMAGED as error:
-            logger.warning("%s of the presence store is damaged: %s.", key, type(error).__name__)
-            self._cache.delete(key)
-            return None
-
-    def _set(self, key: str, value: str | int, lifetime: int | None) -> None:
-        with _answering():
-            self._cache.set(key, value, lifetime)
-
-    def _delete(self, keys: Sequence[str]) -> None:
-        with _answering():
-            self._cache.delete_many(keys)
 
     def _next_ask(self) -> int:
         """Counted from the clock's milliseconds: numbers grow even when the store was emptied in between."""
@@ -248,18 +196,6 @@ class PresenceStore:
 def opened() -> PresenceStore:
     """The one of the settings."""
     return PresenceStore(caches["presence"])
-
-
-@contextmanager
-def _answering() -> Iterator[None]:
-    try:
-        yield
-    except (RedisError, ConnectionInterrupted, AnyDatabaseError, OSError) as error:
-        from accounts import jobs  # it needs models, and whoever opens a store may come before they are loaded
-
-        if isinstance(error, AnyDatabaseError):
-            jobs.let_go_of_connections()  # a broken one would fail for ever
-        raise StoreUnavailable(jobs.described(error)) from error
 
 
 def _glance(chat_id: int, found: Mapping[str, Any], generation: int, alive_at: float | None) -> Glance:

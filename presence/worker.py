@@ -19,7 +19,7 @@ from presence import pictures
 from presence.background import Background
 from presence.feed import GatewayFeed
 from presence.fields import Json
-from presence.flushing import Flusher, NotHeld
+from presence.flushing import Flusher
 from presence.healing import Healer
 from presence.lease import Lease
 from presence.moments import Moments
@@ -28,7 +28,7 @@ from presence.pulse import Pulse
 from presence.reconciling import Reconciler
 from presence.roster import Changes, Roster
 from presence.session import Session
-from presence.store import PresenceStore, StoreUnavailable
+from presence.store import LeaseLost, PresenceStore, StoreUnavailable
 
 STATS_ARE_OLD = 10.0  # seconds without a stamp: then a worker that does not lead tells of itself
 
@@ -39,28 +39,26 @@ class Worker:
     """One of them. `run` it on an event loop of its own; `stop` it from there."""
 
     def __init__(self, *, guild_id: int, feed: GatewayFeed, store: PresenceStore, pace: Pace | None = None) -> None:
-        self.is_leader = False
         self.roster = Roster(guild_id)
         self._feed, self._store, self._pace = feed, store, pace or Pace()
         self._background = Background("presence store")
         self._renewing = Background("presence lease")  # a store that takes long must not cost the lease
-        self._lease = Lease()
+        self._database = Background("presence database")  # nor may a database hold up the store
+        self._lease = Lease(store)
         self._reconciler = Reconciler(self.roster, feed, self._pace)
         self._healer = Healer(self.roster, feed, self._pace)
         pulse = Pulse(feed, self._pace, guild_id=guild_id)
         self._session = Session(self.roster, self._reconciler, self._healer, pulse)
-        self._moments = Moments(self.roster, store, self._background)
+        self._moments = Moments(self.roster, store, self._background, self._database)
         self._flusher = Flusher(
             self.roster,
             store=store,
             moments=self._moments,
-            lease=self._lease,
             background=self._background,
             pace=self._pace,
         )
         self._ending = asyncio.Event()
         self._troubles: set[str] = set()
-        self._is_new_leader = False
         self._retained = self._compared = 0  # the last generation for which it was done
         self._dumped_epoch = 0
         self._ready_at = 0.0  # when it was last so, by the monotonic clock
@@ -68,6 +66,11 @@ class Worker:
         # While another worker leads, it writes; what it may not have come to, should it end, is at most so old.
         self._forgotten = Changes()
         self._forgot_at, self._forgot_epoch = 0.0, 0
+
+    @property
+    def is_leader(self) -> bool:
+        """Whether this worker's term runs."""
+        return self._lease.holds(time.monotonic())
 
     def stop(self) -> None:
         """End `run`, within about 3 seconds."""
@@ -113,27 +116,25 @@ class Worker:
         if not self._may_write():
             return False
         epoch = self._reconciler.completed_epoch
-        if self._is_new_leader or not self._flusher.generation:
-            if self._is_new_leader:
-                self.roster.changes.write_too(self._forgotten)  # before the dump: the one before wrote them no more
-                self._forgotten = Changes()
-                self._flusher.reset()
-                self._is_new_leader = False
+        if self._flusher.token != self._lease.token:
+            self.roster.changes.write_too(self._forgotten)  # before the dump: the one before wrote them no more
+            self._forgotten = Changes()
+            self._flusher.begin_term(self._lease.token)
+        is_first = not self._flusher.generation
+        if is_first:
             await self._moments.open_estate()
-            await self._dump(epoch, is_repeat=False)
-        elif epoch != self._dumped_epoch:
-            await self._dump(epoch, is_repeat=self._reconciler.begun_epoch <= self._dumped_epoch)
+        if is_first or epoch != self._dumped_epoch:
+            is_repeat = not is_first and self._reconciler.begun_epoch <= self._dumped_epoch
+            await self._flusher.begin_dump(is_repeat=is_repeat)
+            self._dumped_epoch = epoch
         try:
             return self._may_write() and await self._flusher.flush()
-        except NotHeld:
+        except LeaseLost:
+            self._lease.lose(self._flusher.token)
             return False
 
     def _may_write(self) -> bool:
-        return self.is_leader and self._session.is_ready and self._lease.holds(time.monotonic())
-
-    async def _dump(self, epoch: int, *, is_repeat: bool) -> None:
-        await self._flusher.begin_dump(is_repeat=is_repeat)
-        self._dumped_epoch = epoch
+        return self.is_leader and self._session.is_ready
 
     # --- The lease ---
 
@@ -141,18 +142,17 @@ class Worker:
         now = time.monotonic()
         if self._session.is_ready:
             self._ready_at = now
-        if not self.is_leader:
+        if not self._lease.token:
             self._forget(now)
-            if self._session.is_ready and await self._renewing.do(self._lease.take):
-                self.is_leader = self._is_new_leader = True
+        if self._session.is_ready:
+            token = self._lease.token
+            if await self._renewing.do(self._lease.take) and self._lease.token != token:
                 logger.info("This worker writes presence now.")
-        elif now - self._ready_at >= self._pace.leader_not_ready:
+        elif now - self._ready_at < self._pace.leader_not_ready:
+            await self._renewing.do(self._lease.renew)
+        elif self._lease.token:
             logger.warning("This worker has no complete session and gives the writing back.")
-            self.is_leader = False
             await self._background.do(self._lease.release)  # there: after the write that is under way
-        elif not await self._renewing.do(self._lease.renew) and not self._lease.holds(time.monotonic()):
-            logger.warning("This worker has lost the lease and writes no longer.")
-            self.is_leader = False
 
     def _forget(self, now: float) -> None:
         """What another worker writes. After a reconcile everything is news, and nothing of it more than the rest."""
@@ -176,7 +176,7 @@ class Worker:
         self._healer.want(chat_ids)
 
     async def _keep_moments(self) -> None:
-        if self.is_leader and self._lease.holds(time.monotonic()) and self._flusher.generation:
+        if self.is_leader and self._flusher.generation:
             await self._moments.keep()
             generation = self._flusher.generation
             if generation != self._retained and self._is_whole():
@@ -196,7 +196,7 @@ class Worker:
             return
         changes.renamed, changes.redrawn = set(), set()
         try:
-            await self._background.do(pictures.follow, self._members(renamed | redrawn), redrawn)
+            await self._database.do(pictures.follow, self._members(renamed | redrawn), redrawn)
         except BaseException:  # and another one tries again, or the last act of this one
             self.roster.changes.renamed |= renamed
             self.roster.changes.redrawn |= redrawn
@@ -206,7 +206,7 @@ class Worker:
         """With what nobody told of while no worker wrote. In batches: flushes must not wait for all of it."""
         position: int | None = 0
         while position is not None and self.is_leader:
-            position = await self._background.do(pictures.compare, self._member, position)
+            position = await self._database.do(pictures.compare, self._member, position)
 
     def _is_whole(self) -> bool:
         """Whether the roster is the truth, and written."""
@@ -221,7 +221,7 @@ class Worker:
         return {chat_id: member for chat_id, member in found if member is not None}
 
     async def _tell_stats(self) -> None:
-        if not (self.is_leader and self._lease.holds(time.monotonic())):
+        if not self.is_leader:
             alive_at = await self._background.do(self._store.alive_at)
             if alive_at is not None and time.time() - alive_at < STATS_ARE_OLD:
                 return
@@ -284,8 +284,8 @@ class Worker:
         await self._feed.close()
         await asyncio.wait([feed], timeout=2)
         feed.cancel()
-        await self._background.close(self._pace.ending / 2)
-        await self._renewing.close(self._pace.ending / 2)
+        for background in (self._background, self._renewing, self._database):
+            await background.close(self._pace.ending / 2)
 
     async def _write_the_rest(self) -> None:
         while await self._trying("store", self._write, 0):

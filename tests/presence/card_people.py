@@ -12,6 +12,7 @@ from accounts.models import User
 from presence.store import PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup.profile_pages import change, page, text
+from tests.presence import kept
 
 CARD = "//header//div[@data-presence-card]/div"
 CHAT_CDN = "https://cdn.chat.example"
@@ -83,9 +84,9 @@ def say(
     now = timezone.now()
     gone_at = int(last_online.timestamp()) if last_online else None
     record = Record(MEMBER if member is None else member, presence, 1, now.timestamp(), gone_at)
-    store.write({chat_id: record.to_text()}, ())
-    store.set_complete(1)
-    assert store.stamp((alive_at or now).timestamp(), generation=1)
+    kept.write(store, {chat_id: record.to_text()}, ())
+    kept.set_complete(store, 1)
+    assert kept.stamp(store, (alive_at or now).timestamp(), generation=1)
 
 
 def card(path: str = "/ada") -> Any:

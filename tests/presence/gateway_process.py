@@ -12,13 +12,16 @@ import sys
 import tempfile
 import time
 from dataclasses import asdict, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import django
+import time_machine
 from django.conf import settings
 from django.core.management import execute_from_command_line
 
+from presence.fields import Json
 from presence.simulator.running import Simulator
 from tests.support import processes
 
@@ -66,15 +69,18 @@ class Starter:
             processes.kill_group(gateway.process)
         self._directory.cleanup()
 
-    def __call__(self, *arguments: str, **chat: str) -> Gateway:
-        """`chat`: what of settings.CHAT is different."""
+    def __call__(self, *arguments: str, ahead: float = 0, database: Json | None = None, **chat: str) -> Gateway:
+        """As `command`."""
         log = Path(self._directory.name) / f"log-{len(self._processes)}"
-        self._processes.append(Gateway(self.command(*arguments, **chat), log))
+        self._processes.append(Gateway(self.command(*arguments, ahead=ahead, database=database, **chat), log))
         return self._processes[-1]
 
-    def command(self, *arguments: str, **chat: str) -> list[str]:
+    def command(self, *arguments: str, ahead: float = 0, database: Json | None = None, **chat: str) -> list[str]:
+        """`ahead`: by how many seconds its clock differs. `database`: what of its settings is different, and `chat`:
+        what of settings.CHAT."""
         places = {
-            "name": str(settings.DATABASES["default"]["NAME"]),
+            "database": {"NAME": str(settings.DATABASES["default"]["NAME"]), **(database or {})},
+            "ahead": ahead,
             "redis": settings.REDIS_URL,
             "chat": asdict(replace(settings.CHAT, **chat)),  # type: ignore[arg-type]  # texts alone are given
         }
@@ -84,7 +90,9 @@ class Starter:
 def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     places = json.loads(sys.argv[1])
-    settings.DATABASES["default"]["NAME"] = places["name"]
+    settings.DATABASES["default"].update(places["database"])
+    if places["ahead"]:
+        time_machine.travel(datetime.now(UTC) + timedelta(seconds=places["ahead"])).start()
     for cache in settings.CACHES.values() if places["redis"] else ():
         cache["LOCATION"] = places["redis"]
     settings.CHAT = replace(settings.CHAT, **places["chat"])

@@ -16,6 +16,7 @@ from accounts.models import Permission
 from presence.store import PresenceStore, Record
 from tests.factories.accounts import ApiKeyFactory
 from tests.lookup.answers import Answer
+from tests.presence import kept
 
 Json = dict[str, Any]  # Any: a JSON value
 ADA, BEN = 268473310986240001, 268473310986240002
@@ -51,8 +52,8 @@ def get_path(path: str, secret: str | None = SECRET, address: str = ADDRESS) -> 
 def alive(store: PresenceStore, at: datetime | None = None) -> None:
     """Say that the store held the truth at that moment, by default this one."""
     if store.generation() != 1:
-        store.set_complete(1)
-    assert store.stamp((at or timezone.now()).timestamp(), generation=1)
+        kept.set_complete(store, 1)
+    assert kept.stamp(store, (at or timezone.now()).timestamp(), generation=1)
 
 
 def tell(
@@ -67,7 +68,7 @@ def tell(
     """A record as the feed writes it, last touched so long ago, and the word that the store holds the truth."""
     touched_at = (timezone.now() - touched).timestamp()
     record = Record(PLAIN if member is None else member, presence, 1, touched_at, last_online)
-    store.write({chat_id: record.to_text()}, ())
+    kept.write(store, {chat_id: record.to_text()}, ())
     alive(store)
 
 

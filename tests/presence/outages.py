@@ -1,18 +1,21 @@
-"""A Redis of its own that goes away, and comes back empty."""
+"""Servers that go away: a Redis of its own, which comes back empty, and any other one behind a relay."""
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import subprocess
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from django_redis.cache import RedisCache
 from redis import Redis, exceptions
 
 from config import caches as options
+from presence.redis_cache import PresenceRedisCache
 from presence.store import PresenceStore
 from tests.presence.workers import wait_until
 from tests.support import processes, programs
@@ -28,7 +31,7 @@ class Outage:
         url = f"unix://{self._socket}?db=0"
         config: dict[str, Any] = options.options(url)["presence"]  # Any: Django's settings of a cache
         self.store = PresenceStore(
-            RedisCache(url, {name: value for name, value in config.items() if name != "BACKEND"})
+            PresenceRedisCache(url, {name: value for name, value in config.items() if name != "BACKEND"})
         )
 
     def go_away(self) -> None:
@@ -62,3 +65,52 @@ def fragile() -> Iterator[Outage]:
             yield outage
         finally:
             outage.go_away()
+
+
+class Relay:
+    """Passes connections to a port of 127.0.0.1 on to a server."""
+
+    def __init__(self, server: tuple[str, int]) -> None:
+        self._server = server
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self._sockets: list[socket.socket] = []
+        self._is_frozen = threading.Event()
+        self.port: int = self._listener.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """End every connection and refuse new ones."""
+        for one in (self._listener, *self._sockets):
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
+
+    def freeze(self) -> None:
+        """From now on nothing comes through, and nothing ends."""
+        self._is_frozen.set()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):  # the listener is closed
+            while True:
+                client, _ = self._listener.accept()
+                server = socket.create_connection(self._server)
+                self._sockets += [client, server]
+                for ends in ((client, server), (server, client)):
+                    threading.Thread(target=self._pass_on, args=ends, daemon=True).start()
+
+    def _pass_on(self, source: socket.socket, target: socket.socket) -> None:
+        with contextlib.suppress(OSError):  # one of them is closed
+            while data := source.recv(65536):
+                if self._is_frozen.is_set():
+                    return
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+
+@contextmanager
+def relay(host: str, port: int) -> Iterator[Relay]:
+    opened = Relay((host, port))
+    try:
+        yield opened
+    finally:
+        opened.cut()

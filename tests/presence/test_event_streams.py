@@ -20,7 +20,7 @@ from presence import members, places, streams
 from presence.simulator.running import Simulator
 from presence.store import Banner, PresenceStore
 from presence.streams import BlockingStream, KeyInUse
-from tests.presence import following, lookups
+from tests.presence import following, kept, lookups
 from tests.presence.following import OPENING, Event
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, UNAVAILABLE, Json
 
@@ -86,7 +86,7 @@ def test_a_member_who_leaves_ends_the_stream(store: PresenceStore) -> None:
     with following.followed() as stream:
         events = stream.events()
         next(events)
-        store.write({}, [ADA])
+        kept.write(store, {}, [ADA])
         assert list(events) == [Event("gone", "", NOT_MEMBER[1])]
 
 

@@ -2,96 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import pytest
 from django.core.cache import caches
 
 from presence import last_online
-from presence.background import Background
-from presence.feed import Dispatch
-from presence.flushing import Flusher, NotHeld
-from presence.lease import Lease
 from presence.models import LastOnline
-from presence.moments import Moments
-from presence.pace import Pace
-from presence.roster import Roster
-from presence.store import Banner, PresenceStore, StoreUnavailable
+from presence.store import Banner, LeaseLost, StoreUnavailable
 from tests.presence import databases, workers
+from tests.presence.flushing_desk import ADA, BOB, CYD, Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-GUILD = 268473310000000000
-ADA, BOB, CYD = 268473310000000011, 268473310000000012, 268473310000000013
-PACE = Pace(stamp=0.0, dump_size=2)
-
-
-class Eventful(PresenceStore):
-    """Things happen next to its writes. Where `before` raises, nothing is written."""
-
-    before: Callable[[], object] | None = None
-    after: Callable[[], object] | None = None
-
-    def write(self, texts: Mapping[int, str], gone: Collection[int], *, mark: str = "") -> None:
-        if self.before is not None:
-            self.before()
-        super().write(texts, gone, mark=mark)
-        if self.after is not None:
-            self.after()
-
-
-class Desk:
-    """A flusher that leads, and what it stands on."""
-
-    def __init__(self) -> None:
-        self.roster = Roster(GUILD)
-        for chat_id in (ADA, BOB, CYD):
-            self.tell("GUILD_MEMBER_ADD", chat_id, username="somebody")
-            self.tell("PRESENCE_UPDATE", chat_id, status="online")
-        self.store, self.lease, self.background = Eventful(caches["presence"]), Lease(), Background("flusher")
-        self.moments = Moments(self.roster, self.store, self.background)
-        self.flusher = Flusher(
-            self.roster,
-            store=self.store,
-            moments=self.moments,
-            lease=self.lease,
-            background=self.background,
-            pace=PACE,
-        )
-        assert self.lease.take()
-
-    def do(self, act: Callable[[], Any]) -> Any:
-        """`act` gives something to await. Any: what comes of it."""
-
-        async def doing() -> Any:
-            return await act()
-
-        return asyncio.run(doing())
-
-    def begin(self, *, is_repeat: bool = False) -> None:
-        self.do(lambda: self.flusher.begin_dump(is_repeat=is_repeat))
-
-    def flush(self) -> bool:
-        return bool(self.do(self.flusher.flush))
-
-    def settle(self) -> None:
-        """Until nothing waits; a stamp is the end of it."""
-        while self.flush():
-            if not self.flusher.generation:
-                self.begin()
-
-    def tell(self, name: str, chat_id: int, status: str = "", **user: str) -> None:
-        payload = {"guild_id": str(GUILD), "user": {"id": str(chat_id), **user}}
-        more = {"status": status, "client_status": {"desktop": status}, "activities": []} if status else {}
-        self.roster.apply(Dispatch(name, {**payload, **more}), 2000.0)
-
-    def leave(self, chat_id: int) -> None:
-        self.tell("GUILD_MEMBER_REMOVE", chat_id)
-
-    def shown(self) -> dict[int, str]:
-        return workers.statuses(self.store, [ADA, BOB, CYD])
 
 
 @pytest.fixture
@@ -119,7 +41,7 @@ class TestWithoutTheLease:
     def test_nothing_is_written(self, desk: Desk) -> None:
         desk.begin()
         desk.lease.release()
-        with pytest.raises(NotHeld):
+        with pytest.raises(LeaseLost):
             desk.flush()
         assert desk.store.records([ADA, BOB, CYD]) == {}
 
@@ -128,7 +50,7 @@ class TestWithoutTheLease:
         desk.begin()
         desk.flush()
         desk.store.after = desk.lease.release
-        with pytest.raises(NotHeld):
+        with pytest.raises(LeaseLost):
             desk.flush()
         assert len(desk.store.records([ADA, BOB, CYD])) == 3
         assert desk.store.generation() == 0
@@ -140,7 +62,7 @@ class TestWithoutTheLease:
         stamped = desk.store.alive_at()
         desk.leave(ADA)
         desk.store.after = desk.lease.release
-        with pytest.raises(NotHeld):
+        with pytest.raises(LeaseLost):
             desk.flush()
         assert desk.store.records([ADA]) == {}
         assert desk.store.alive_at() == stamped
@@ -227,28 +149,28 @@ class TestAStoreThatLostSomething:
         desk.begin()
         desk.flush()
         desk.store.after = workers.empty
-        desk.flush()
-        assert (desk.store.generation(), desk.store.alive_at(), desk.flusher.generation) == (0, None, 0)
+        with pytest.raises(LeaseLost):
+            desk.flush()
+        assert (desk.store.generation(), desk.store.alive_at()) == (0, None)
         desk.store.after = None
-        desk.begin()
         desk.settle()
         assert desk.shown() == WHOLE
 
     @pytest.mark.parametrize("is_seen_by_a_write", [True, False])
     def test_a_write_that_an_older_snapshot_lacks(self, desk: Desk, is_seen_by_a_write: bool) -> None:
-        """All stamps are older than the snapshot."""
-        kept = caches["presence"]
+        """All stamps are older than the snapshot, and the term goes on."""
+        cache, token = caches["presence"], desk.lease.token
         desk.begin()
         desk.settle()
-        before = kept.get_many([f"m:{ADA}", "mark"])
+        before = cache.get_many([f"m:{ADA}", "mark"])
         stamped = desk.store.alive_at()
         desk.leave(ADA)
-        desk.store.after = desk.lease.release
-        with pytest.raises(NotHeld):  # before the stamp
+        desk.store.after = lambda: desk.store.release_lease(token)
+        with pytest.raises(LeaseLost):  # before the stamp
             desk.flush()
         desk.store.after = None
-        assert desk.lease.take()
-        kept.set_many(before)
+        assert desk.store.take_lease(token)
+        cache.set_many(before)
         if is_seen_by_a_write:
             desk.leave(BOB)
         assert desk.flush() is True
@@ -260,21 +182,30 @@ class TestAStoreThatLostSomething:
         bob = desk.store.glance(BOB)
         assert (bob.is_account_known, bob.is_overtaken) == (is_seen_by_a_write, False)
 
-    def test_somebody_else_wrote(self, desk: Desk) -> None:
-        """An earlier leader that stood still since its look at the lease."""
+    def test_nothing_of_an_earlier_term_arrives_late(self, desk: Desk) -> None:
+        """Its worker stood still since its look at the lease."""
         desk.begin()
         desk.settle()
-        began = desk.flusher.generation
-        text = desk.roster.text(ADA, began - 1)
-        assert text is not None
-        desk.store.write({ADA: text}, [BOB], mark="somebody else 17")
-        assert (desk.shown(), desk.store.glance(ADA).is_overtaken) == (
-            {**WHOLE, ADA: "absent", BOB: "absent"},
-            True,
-        )
+        stamped, text = desk.store.alive_at(), desk.roster.text(ADA, desk.flusher.completed)
+        desk.lease.release()
+        desk.lead()
+        desk.begin()
         desk.settle()
-        assert desk.flusher.completed > began
-        assert desk.shown() == WHOLE
+        desk.store.keep_miss(BOB, "notMember")
+        late: list[Callable[[str], object]] = [
+            lambda token: desk.store.write({ADA: text or ""}, [BOB], token=token, mark="late"),
+            lambda token: desk.store.stamp(1.0, generation=desk.flusher.completed, token=token),
+            lambda token: desk.store.set_complete(desk.flusher.completed + 1, token=token),
+            lambda token: desk.store.clear_outdated(misses=[BOB], banners=[], token=token),
+            lambda token: desk.store.know_accounts([CYD], token=token),
+        ]
+        before = desk.store.glances([ADA, BOB, CYD])
+        for act in late:
+            with pytest.raises(LeaseLost):
+                act("an earlier term")
+        assert desk.store.glances([ADA, BOB, CYD]) == before
+        assert desk.flush() is False
+        assert (desk.shown(), (desk.store.alive_at() or 0) >= (stamped or 0)) == (WHOLE, True)
 
 
 class TestTheOneBefore:
@@ -287,7 +218,7 @@ class TestTheOneBefore:
         """Where this one does not know the presence yet, it does not say that the member is offline."""
         desk.begin()
         desk.settle()
-        assert desk.store.stamp(5000.9, generation=desk.flusher.completed)
+        assert desk.store.stamp(5000.9, generation=desk.flusher.completed, token=desk.lease.token)
         roster = desk.roster
         desk.tell("GUILD_MEMBER_REMOVE", ADA)
         desk.tell("GUILD_MEMBER_ADD", ADA, username="somebody")

@@ -53,7 +53,7 @@ class TestOutOfReach:
         with outages.fragile() as outage:
             outage.go_away()
             with working(simulator, outage.store) as running:
-                wait_until(lambda: running.stats()["leader"])
+                wait_until(lambda: running.stats()["ready"])
                 outage.come_back()
                 wait_for_truth(outage.store)
                 assert workers.statuses(outage.store, [ADA, BOB]) == {ADA: "online", BOB: "idle"}

@@ -53,15 +53,17 @@ def _noon(db: None) -> Iterator[None]:
 
 
 @pytest.fixture
-def unwritable(simulator: Simulator, settings: Settings) -> Iterator[None]:
+def unwritable(simulator: Simulator, settings: Settings, store: PresenceStore) -> Iterator[None]:
     """A store that holds a member whom nobody has heard of for long, and takes no writes. There is a profile source."""
     settings.CHAT = replace(settings.CHAT, profile_url=f"{simulator.url}/profiles/{{id}}")
     simulator.add_member(ADA, user={"banner": HASH}, profile={"biography": "Analyst."})
     simulator.add_account(BEN)
     where = {"LOCATION": "unwritable"}
     backend = "django.core.cache.backends.locmem.LocMemCache"
+    lookups.tell(store, touched=TEN_MINUTES)
+    texts = caches["presence"].get_many(["alive", "complete", f"m:{ADA}"])
     with override_settings(CACHES={**configured.CACHES, "presence": {"BACKEND": backend, **where}}):
-        lookups.tell(PresenceStore(caches["presence"]), touched=TEN_MINUTES)
+        caches["presence"].set_many(texts)
     backend = f"{__name__}.UnwritableCache"
     with override_settings(CACHES={**configured.CACHES, "presence": {"BACKEND": backend, **where}}):
         yield

@@ -14,7 +14,7 @@ from django.utils import timezone
 from presence.simulator.running import Simulator
 from presence.store import Banner, PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory
-from tests.presence import lookups, reading
+from tests.presence import kept, lookups, reading
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, UNAVAILABLE
 from tests.presence.reading import Clock
 
@@ -55,7 +55,7 @@ def test_a_store_that_was_emptied_knows_nothing(store: PresenceStore) -> None:
     caches["presence"].clear()
     assert lookups.get(ADA).whole == UNAVAILABLE
     record = Record(lookups.PLAIN, lookups.ONLINE, 1, timezone.now().timestamp(), None)
-    store.write({ADA: record.to_text()}, ())  # a first record, while the dump is still being written
+    kept.write(store, {ADA: record.to_text()}, ())  # a first record, while the dump is still being written
     assert lookups.get(ADA).whole == UNAVAILABLE
 
 
@@ -105,7 +105,7 @@ def test_a_banner_that_was_dropped_is_read_anew(store: PresenceStore, simulator:
     lookups.tell(store)
     assert _banner() == FIRST
     simulator.update_member(ADA, user={"banner": None})
-    store.drop_banner(ADA)
+    kept.drop_banner(store, ADA)
     assert [_banner(), _banner()] == ["", ""]
     assert len(simulator.counters.rest) == 2  # no banner is an answer, too
 
@@ -155,8 +155,8 @@ def test_a_record_counts_before_every_miss(store: PresenceStore) -> None:
     store.keep_miss(ADA, "notFound")
     store.know_account(ADA)
     assert lookups.get(ADA).status == 200
-    store.write({}, [ADA])
-    store.drop_miss(ADA)
+    kept.write(store, {}, [ADA])
+    kept.drop_miss(store, ADA)
     assert lookups.get(ADA).whole == NOT_MEMBER
 
 

@@ -15,7 +15,7 @@ from presence.errors import ChatIdInvalid
 from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from presence.views.current import PresenceLookup
-from tests.presence import lookups, reading
+from tests.presence import kept, lookups, reading
 from tests.presence.lookups import ADA, INVALID, UNAVAILABLE
 
 pytestmark = pytest.mark.django_db
@@ -87,7 +87,7 @@ DAMAGED = ["", "[]", '{"m":[]}', '{"m":{},"g":1,"t":NaN}', "[" * 9999]
 def test_a_damaged_record_is_no_miss(store: PresenceStore, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The platform says that this is a member, and the feed has to tell of her again."""
     monkeypatch.setattr(members, "PATIENCE", 0.1)
-    store.write({ADA: text}, ())
+    kept.write(store, {ADA: text}, ())
     assert lookups.get(ADA).whole == UNAVAILABLE
     assert store.asked(0)[0] == [ADA]
 

@@ -12,7 +12,7 @@ from presence.rest import Membership
 from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
-from tests.presence import lookups, reading
+from tests.presence import kept, lookups, reading
 from tests.presence.lookups import ADA, BEN, NOT_FOUND, NOT_MEMBER, UNAVAILABLE, Json
 from tests.presence.reading import Clock
 from tests.support.threads import together
@@ -170,8 +170,8 @@ def test_another_process_that_died_while_asking_costs_five_seconds(simulator: Si
 def overtaken(store: PresenceStore) -> None:
     """A later dump came after Ada's record; it does not have her, or a worker that stood still wrote the older one."""
     lookups.tell(store)
-    store.set_complete(2)
-    assert store.stamp(timezone.now().timestamp(), generation=2)
+    kept.set_complete(store, 2)
+    assert kept.stamp(store, timezone.now().timestamp(), generation=2)
 
 
 @pytest.mark.parametrize("is_known", ["linked", "told of by the worker"])

@@ -6,21 +6,23 @@ import contextlib
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.conf import settings
+from django.core.cache import caches
 from django.core.management import CommandError, call_command
 
-from accounts.models import JobRun
 from presence import last_online
-from presence.lease import NAME
+from presence.checked_cache import LEASE, LEASE_SECONDS
 from presence.simulator import running as platforms
 from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from tests.config import process_table
-from tests.presence import workers
+from tests.presence import kept, outages, workers
 from tests.presence.gateway_process import ROOT, Starter
 from tests.presence.workers import QUICK, wait_for_status, wait_for_truth, wait_until, working
 from tests.support import processes
@@ -50,8 +52,7 @@ class TestEnd:
         wait_for_status(store, ADA, "offline")
         exit_code, seconds = gateway.end(number)
         assert (exit_code, seconds < 20, gateway.told()) == (0, True, [])
-        run = JobRun.objects.get(pk=NAME)
-        assert run.lease_ends_at is None  # free for another one at once
+        assert store.take_lease("another worker")  # free at once
         assert set(last_online.all_of()) == {ADA}  # the last flush is done
 
     def test_it_ends_with_its_parent(self, start: Starter, store: PresenceStore) -> None:
@@ -144,17 +145,70 @@ def test_a_killed_leader_is_followed(simulator: Simulator, store: PresenceStore,
         assert workers.statuses(store, [ADA, BOB, EVE]) == {ADA: "dnd", BOB: "idle", EVE: "absent"}
 
 
+def term(store: PresenceStore) -> str:
+    """The token under which the last record was written."""
+    return store.mark().rpartition(" ")[0]
+
+
+def wait_for_stamps(store: PresenceStore, count: int) -> None:
+    """The worker stamps each second, and renews its lease as often."""
+    stamps: list[float | None] = []
+
+    def is_enough() -> bool:
+        if store.alive_at() not in stamps:
+            stamps.append(store.alive_at())
+        return len(stamps) > count
+
+    wait_until(is_enough)
+
+
+@pytest.mark.parametrize("ahead", [-4.0, 4.0])
+def test_a_clock_of_a_host_takes_no_part(
+    simulator: Simulator, store: PresenceStore, start: Starter, ahead: float
+) -> None:
+    """The standby takes no lease that is renewed, and follows within the lease's time."""
+    first = start(ahead=ahead)
+    wait_until(lambda: store.alive_at() is not None)
+    with working(simulator, store) as second:
+        wait_until(lambda: second.stats()["ready"])
+        led_by = term(store)
+        wait_for_stamps(store, 6)
+        simulator.set_presence(ADA, {"status": "idle"})
+        wait_for_status(store, ADA, "idle")
+        assert (term(store), second.stats()["leader"]) == (led_by, False)
+        first.process.kill()
+        killed_at = time.monotonic()
+        wait_until(lambda: second.stats()["leader"])
+        assert time.monotonic() - killed_at < LEASE_SECONDS + 1
+
+
+@pytest.mark.parametrize("is_cut", [True, False])
+def test_presence_goes_on_without_the_database(
+    simulator: Simulator, store: PresenceStore, start: Starter, is_cut: bool
+) -> None:
+    """It refuses connections, or it takes them and says nothing."""
+    with outages.relay(settings.DATABASES["default"]["HOST"], int(settings.DATABASES["default"]["PORT"])) as database:
+        start(database={"HOST": "127.0.0.1", "PORT": database.port})
+        wait_for_truth(store)
+        led_by = term(store)
+        database.cut() if is_cut else database.freeze()
+        wait_for_stamps(store, 10)
+        simulator.set_presence(ADA, {"status": "offline"})
+        wait_for_status(store, ADA, "offline")
+        assert term(store) == led_by
+
+
 def test_a_leader_whose_lease_was_taken_writes_no_longer(simulator: Simulator, store: PresenceStore) -> None:
     """Its process stood still for longer than the lease, say."""
     with working(simulator, store) as running:
         wait_for_truth(store)
-        JobRun.objects.filter(pk=NAME).update(leased_by="somebody else")
+        caches["presence"].set(LEASE, kept.TERM, 60)
         wait_until(lambda: not running.stats()["leader"])
-        store.set_complete(store.generation() + 10**6)
+        kept.set_complete(store, store.generation() + 10**6)
         simulator.add_member(ADA, presence={"status": "online"})
         wait_until(lambda: running.worker is not None and ADA in running.worker.roster.members)
         assert workers.statuses(store, [ADA]) == {ADA: "absent"}
-        JobRun.objects.filter(pk=NAME).update(lease_ends_at=None)
+        store.release_lease(kept.TERM)
         wait_for_truth(store)
         assert workers.statuses(store, [ADA]) == {ADA: "online"}
 

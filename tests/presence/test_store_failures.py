@@ -9,24 +9,24 @@ from typing import Any
 import pytest
 from django.core.cache.backends.base import BaseCache
 from django.db import connection
-from django_redis.cache import RedisCache
 
 from presence.records import Banner, Profile
+from presence.redis_cache import PresenceRedisCache
 from presence.store import PresenceStore, StoreUnavailable
-from tests.presence import databases
+from tests.presence import databases, kept
 from tests.presence.kept import database_cache, record
 
 ADA = 80351110224678912
 WRITES: dict[str, Any] = {  # Any: what they give back differs
-    "write": lambda store: store.write({ADA: record(ADA).to_text()}, []),
-    "delete": lambda store: store.write({}, [ADA]),
-    "stamp": lambda store: store.stamp(1.5, generation=1),
-    "set_complete": lambda store: store.set_complete(2),
+    "write": lambda store: kept.write(store, {ADA: record(ADA).to_text()}, []),
+    "delete": lambda store: kept.write(store, {}, [ADA]),
+    "stamp": lambda store: kept.stamp(store, 1.5, generation=1),
+    "set_complete": lambda store: kept.set_complete(store, 2),
     "keep_banner": lambda store: store.keep_banner(ADA, Banner(None, 1.5)),
-    "drop_banner": lambda store: store.drop_banner(ADA),
+    "drop_banner": lambda store: kept.drop_banner(store, ADA),
     "keep_profile": lambda store: store.keep_profile(ADA, Profile(None, (), 1.5, is_failure=True)),
     "keep_miss": lambda store: store.keep_miss(ADA, "notFound"),
-    "drop_miss": lambda store: store.drop_miss(ADA),
+    "drop_miss": lambda store: kept.drop_miss(store, ADA),
     "know_account": lambda store: store.know_account(ADA),
     "ask": lambda store: store.ask(ADA),
     "keep_stats": lambda store: store.keep_stats({}),
@@ -65,7 +65,7 @@ def test_a_redis_that_hangs_is_told(name: str) -> None:
 
 def redis(port: int) -> BaseCache:
     patience = {"SOCKET_CONNECT_TIMEOUT": 0.2, "SOCKET_TIMEOUT": 0.2}
-    cache: BaseCache = RedisCache(f"redis://127.0.0.1:{port}/0", {"TIMEOUT": None, "OPTIONS": patience})
+    cache: BaseCache = PresenceRedisCache(f"redis://127.0.0.1:{port}/0", {"TIMEOUT": None, "OPTIONS": patience})
     return cache
 
 
@@ -102,9 +102,9 @@ def refused(store: PresenceStore, acts: dict[str, Any]) -> list[str]:
 
 def filled() -> PresenceStore:
     store = PresenceStore(database_cache())
-    store.write({ADA: record(ADA).to_text()}, [])
-    store.set_complete(1)
-    assert store.stamp(1.0, generation=1) is True
+    kept.write(store, {ADA: record(ADA).to_text()}, [])
+    kept.set_complete(store, 1)
+    assert kept.stamp(store, 1.0, generation=1) is True
     return store
 
 

@@ -15,7 +15,7 @@ from django.utils import timezone
 from presence import watching
 from presence.store import Banner, Glance, PresenceStore, StoreUnavailable
 from presence.watching import Hub, Watch
-from tests.presence import lookups
+from tests.presence import kept, lookups
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, UNAVAILABLE
 
 IDLE = {**ONLINE, "client_status": {"desktop": "idle"}}
@@ -130,7 +130,7 @@ def test_a_record_that_goes_is_a_member_who_left_while_the_feed_is_true(hub: Hub
     lookups.tell(store)
     listener = Listener(hub, ADA)
     _look(hub, store)
-    store.write({}, [ADA])
+    kept.write(store, {}, [ADA])
     lookups.alive(store, timezone.now() - timedelta(seconds=60))
     _look(hub, store)
     lookups.alive(store)
@@ -145,7 +145,7 @@ def test_a_banner_that_is_to_be_read_again_is_shown_until_it_is(hub: Hub, store:
     listener, lacks = Listener(hub, ADA), []
     changes: list[Callable[[], None]] = [
         lambda: None,
-        lambda: store.drop_banner(ADA),
+        lambda: kept.drop_banner(store, ADA),
         lambda: store.keep_banner(ADA, Banner(None, timezone.now().timestamp())),
     ]
     for change in changes:

@@ -1,0 +1,101 @@
+"""Access to the cache behind the presence store, in which every failure is an exception: never silence."""
+
+from __future__ import annotations
+
+import logging
+import pickle
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, cast
+
+from django.core.cache.backends.base import BaseCache
+from django.db import Error as AnyDatabaseError
+from django_redis.exceptions import ConnectionInterrupted
+from redis import RedisError
+
+from presence.fencing import FencedCache
+
+LEASE = "lease"
+LEASE_SECONDS = 5.0  # after a crash, this long until another worker may write
+# What a cache raises for a value that it cannot read: unpickling may end in any of these.
+DAMAGED = (
+    ArithmeticError,
+    AttributeError,
+    EOFError,
+    ImportError,
+    LookupError,
+    pickle.PickleError,
+    TypeError,
+    ValueError,
+)
+
+logger = logging.getLogger(__name__)
+
+
+class StoreUnavailable(Exception):
+    """The cache did not answer, or did not keep a write. The message holds no secrets."""
+
+
+class LeaseLost(Exception):
+    """The store refused a write: the lease ended, or another term has begun."""
+
+
+class CheckedCache:
+    """`token`: of a worker's term (`presence.lease`)."""
+
+    def __init__(self, cache: BaseCache) -> None:
+        self._cache = cast("FencedCache", cache)
+
+    def take_lease(self, token: str) -> bool:
+        """Begin a term where no other one runs."""
+        with answering():
+            return self._cache.take(LEASE, token, LEASE_SECONDS)
+
+    def renew_lease(self, token: str) -> bool:
+        """Whether the term goes on, for LEASE_SECONDS from now."""
+        with answering():
+            return self._cache.renew(LEASE, token, LEASE_SECONDS)
+
+    def release_lease(self, token: str) -> None:
+        with answering():
+            self._cache.release(LEASE, token)
+
+    def _read(self, keys: Sequence[str]) -> dict[str, Any]:
+        """What is there of these, with one `get_many`. A value that the cache cannot read is logged and deleted."""
+        with answering():
+            try:
+                return self._cache.get_many(keys)
+            except DAMAGED:
+                return {key: value for key in keys if (value := self._read_one(key)) is not None}
+
+    def _read_one(self, key: str) -> Any:
+        try:
+            return self._cache.get(key)
+        except DAMAGED as error:
+            logger.warning("%s of the presence store is damaged: %s.", key, type(error).__name__)
+            self._cache.delete(key)
+            return None
+
+    def _write_as(
+        self, token: str, values: Mapping[str, str | int], gone: Collection[str], lifetime: int | None
+    ) -> None:
+        with answering():
+            is_done = not (values or gone) or self._cache.write_as(LEASE, token, values, gone, lifetime)
+        if not is_done:
+            raise LeaseLost("The lease of the presence worker ended.")
+
+    def _set(self, key: str, value: str | int, lifetime: int | None) -> None:
+        with answering():
+            self._cache.set(key, value, lifetime)
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, ConnectionInterrupted, AnyDatabaseError, OSError) as error:
+        from accounts import jobs  # it needs models, and whoever opens a store may come before they are loaded
+
+        if isinstance(error, AnyDatabaseError):
+            jobs.let_go_of_connections()  # a broken one would fail for ever
+        raise StoreUnavailable(jobs.described(error)) from error

@@ -1,0 +1,37 @@
+"""A cache that also keeps a lease, and takes the writes of the lease's holder alone.
+
+The lease and what it guards lie on one server, and that server's clock alone says when the lease ends. So the clocks of
+the workers' hosts take no part, and a write that arrives after another worker took the lease changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django.core.cache.backends.base import BaseCache
+
+
+class FencedCache(BaseCache):
+    """`lease`: the key of the lease. `token`: names one holder's one term; no two terms share a token."""
+
+    def take(self, lease: str, token: str, seconds: float) -> bool:
+        """Take a free lease for so long. Return False where it is held, whoever holds it."""
+        raise NotImplementedError
+
+    def renew(self, lease: str, token: str, seconds: float) -> bool:
+        """Hold the lease for so long from now. Return False where it ended or is another term's."""
+        raise NotImplementedError
+
+    def release(self, lease: str, token: str) -> None:
+        """Free the lease if it is this term's."""
+        raise NotImplementedError
+
+    def write_as(
+        self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
+    ) -> bool:
+        """Keep `values` for `timeout` seconds (None: without end) and delete `gone`, all in one transaction.
+
+        Return False, with nothing changed, where the lease ended or is another term's. Any: a cache's value.
+        """
+        raise NotImplementedError

@@ -1,0 +1,58 @@
+"""django-redis with the lease of `fencing.FencedCache`; Redis runs each script as one step, by its own clock."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from django_redis.cache import RedisCache
+
+from presence.fencing import FencedCache
+
+# KEYS: the lease. ARGV: the token; how many milliseconds to hold the lease from now, 0 to free it.
+HOLD = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+if ARGV[2] == '0' then return redis.call('DEL', KEYS[1]) end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])
+"""
+# KEYS: the lease, then keys to set, then keys to delete. ARGV: the token; the lifetime in milliseconds, 0 for none;
+# the values of the keys to set.
+WRITE = """
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+for i = 2, #KEYS do
+  local value = ARGV[i + 1]
+  if not value then redis.call('DEL', KEYS[i])
+  elseif ARGV[2] == '0' then redis.call('SET', KEYS[i], value)
+  else redis.call('SET', KEYS[i], value, 'PX', ARGV[2]) end
+end
+return 1
+"""
+
+
+class PresenceRedisCache(FencedCache, RedisCache):
+    """Every method raises RedisError, or django-redis's own ConnectionInterrupted, where Redis does not do it."""
+
+    def __init__(self, server: str, params: dict[str, Any]) -> None:
+        """As the base class. Any: whatever the settings say."""
+        RedisCache.__init__(self, server, params)
+
+    def take(self, lease: str, token: str, seconds: float) -> bool:
+        return bool(self.add(lease, token, seconds))
+
+    def renew(self, lease: str, token: str, seconds: float) -> bool:
+        return self._run(HOLD, [lease], token, [int(seconds * 1000)])
+
+    def release(self, lease: str, token: str) -> None:
+        self._run(HOLD, [lease], token, [0])
+
+    def write_as(
+        self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
+    ) -> bool:
+        milliseconds = 0 if timeout is None else int(timeout * 1000)
+        encoded = [self.client.encode(value) for value in values.values()]
+        return self._run(WRITE, [lease, *values, *gone], token, [milliseconds, *encoded])
+
+    def _run(self, script: str, keys: list[str], token: str, arguments: list[Any]) -> bool:
+        """Whether the script did what it does. Any: what Redis takes."""
+        run = self.client.get_client(write=True).register_script(script)
+        return bool(run(keys=[self.make_key(key) for key in keys], args=[self.client.encode(token), *arguments]))
