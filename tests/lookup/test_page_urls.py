@@ -19,7 +19,7 @@ FIRST_SEGMENT = re.compile(r"\^?\(?(?:\?:)?((?:[A-Za-z0-9_-]|\\?\.)+)")
 def patterns(resolver: URLResolver, before: str = "") -> Iterator[str]:
     """Every path of the service, as its pattern is written."""
     for entry in resolver.url_patterns:
-        whole = before + str(entry.pattern).removeprefix("^" if before else "")
+        whole = before + str(entry.pattern).removeprefix("^" if before else "").replace("[aA][pP][iI]", "api")
         if isinstance(entry, URLPattern):
             yield whole
         else:
