@@ -1,11 +1,13 @@
 """What every request passes on its way in and out."""
 
+import math
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.http.request import split_domain_port
+from django.middleware.gzip import GZipMiddleware
 from django.urls import Resolver404, resolve
 
 from accounts import client_address, content_security
@@ -34,6 +36,31 @@ class EdgeProxyMiddleware:
             return self.get_response(request)
         finally:
             client_address.current.reset(token)
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Compresses pages and texts from 1 kB and JSON from 4 kB on, files and streams never.
+
+    A response with a secret, a form's token among them, is `no-store` and is left as it is: its compressed length would
+    give the secret away (BREACH). Under /api/, where every answer to a key is `no-store`, no answer as long as that
+    holds a secret.
+    """
+
+    SMALLEST_TEXT, SMALLEST_JSON = 1024, 4096  # bytes
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        is_secret = "no-store" in response.get("Cache-Control", "") and not views.is_in_api_lane(request)
+        if not isinstance(response, HttpResponse) or is_secret or len(response.content) < self._smallest(response):
+            return response
+        return super().process_response(request, response)
+
+    def _smallest(self, response: HttpResponse) -> float:
+        """Bytes of a body of this type that is worth the work."""
+        content_type = response.get("Content-Type", "").partition(";")[0]
+        if content_type == "application/json":
+            return self.SMALLEST_JSON
+        is_text = content_type.startswith("text/") or content_type == "application/vnd.oai.openapi"
+        return self.SMALLEST_TEXT if is_text else math.inf
 
 
 class NulByteMiddleware:

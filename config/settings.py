@@ -82,6 +82,7 @@ MIDDLEWARE = [
     "config.middleware.EdgeProxyMiddleware",
     "config.middleware.NulByteMiddleware",
     "config.middleware.ContentMiddleware",
+    "config.middleware.CompressionMiddleware",
     "config.middleware.ApiMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
