@@ -43,7 +43,9 @@ class AccountAdapter(DefaultAccountAdapter):
             return False
 
     def post_login(self, request: HttpRequest, user: Any, *, signup: bool, **kwargs: Any) -> HttpResponse:
-        """Remembers a sign-up, of which allauth keeps no record. `kwargs`: allauth's, here and below."""
+        """Give the session its usual lifetime, which may be short before a login, and remember a sign-up, of which
+        allauth keeps no record. `kwargs`: allauth's, here and below."""
+        request.session.set_expiry(None)
         if signup:
             request.session[SIGNED_UP_AT] = time.time()
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
+from django.conf import settings
 from django.contrib.auth import logout
 from django.http import HttpRequest
 from django.urls import reverse
@@ -32,7 +33,12 @@ def visitor_of(request: HttpRequest) -> Visitor | None:
 
 
 def remember_waiting(request: HttpRequest, pending: PendingRequest, login_hint: str) -> None:
-    """Let the account pages redirect to the waiting app, and fill the login field."""
+    """Let the account pages redirect to the waiting app, and fill the login field.
+
+    A visitor who has no session yet gets one that outlives the request by little; a login makes it a usual one.
+    """
+    if request.session.is_empty():
+        request.session.set_expiry(2 * settings.AUTHORIZATION_REQUEST_LIFETIME)
     place = redirects.form_action(pending.redirect_uri)
     others = [known for known in request.session.get(WAITING_FORM_ACTIONS, []) if known != place]
     request.session[WAITING_FORM_ACTIONS] = [*others, place][-MAX_WAITING:]

@@ -35,8 +35,8 @@ class PendingRequestQuerySet(models.QuerySet["PendingRequest"]):
         return self.select_related("application__user", "application__logo").defer("application__logo__png")
 
     def past_use(self, now: datetime) -> PendingRequestQuerySet:
-        """Kept a day longer than they can be answered, so that the page of a late one can still name the app."""
-        return self.filter(created_at__lte=now - settings.AUTHORIZATION_REQUEST_LIFETIME * 144)
+        """Kept ten minutes longer than they can be answered, so that the page of a late one can still name the app."""
+        return self.filter(created_at__lte=now - 2 * settings.AUTHORIZATION_REQUEST_LIFETIME)
 
 
 class PendingRequest(models.Model):

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import lxml.html
 import pytest
 import time_machine
+from django.conf import settings
+from django.core.mail import EmailMessage
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import User
 from oidc_provider.models import Approval, Grant
+from tests.accounts.test_sign_up import code_in
 from tests.factories.accounts import PASSWORD
 from tests.factories.oidc_provider import REDIRECT_URL
 from tests.oidc_provider.protocol import App, authorize, sent_back, waiting_at
+from tests.support.browser import Browser
 
 JUST_IN_TIME = timedelta(minutes=9, seconds=59)
 TOO_LATE = timedelta(minutes=10)
@@ -65,3 +70,39 @@ def test_the_code_lives_ten_minutes_from_its_own_issue(
     code = sent_back(browser.post(path, {"decision": "allow"}))["code"]
     clock.shift(JUST_IN_TIME)
     assert app.exchange(code).status_code == 200
+
+
+def _seconds_kept(browser: Client) -> int:
+    """What is left of the browser's session, in the database and as its cookie says."""
+    expires = datetime.fromtimestamp(browser.session.get_expiry_date().timestamp(), UTC)
+    left = expires - timezone.now()
+    assert browser.cookies["sessionid"]["max-age"] == left.total_seconds()
+    return int(left.total_seconds())
+
+
+def test_the_session_of_a_visitor_is_short_until_they_sign_in(
+    clock: time_machine.Traveller, user: User, app: App
+) -> None:
+    visitor = Client()
+    visitor.cookies["sessionid"] = "a" * 32  # of no session
+    waiting = waiting_at(authorize(visitor, app.application))
+    assert _seconds_kept(visitor) == 20 * 60
+    visitor.post("/accounts/login/", {"login": "ada", "password": PASSWORD, "next": waiting})
+    assert _seconds_kept(visitor) == settings.SESSION_COOKIE_AGE
+    authorize(visitor, app.application)
+    assert _seconds_kept(visitor) == settings.SESSION_COOKIE_AGE
+    visitor.post(f"{waiting}/switch-account")
+    assert _seconds_kept(visitor) == 20 * 60
+
+
+def test_the_session_of_who_signs_up_on_the_way_has_the_usual_lifetime(
+    clock: time_machine.Traveller, app: App, mailoutbox: list[EmailMessage]
+) -> None:
+    browser = Browser()
+    authorize(browser.client, app.application)
+    clock.shift(timedelta(minutes=19))
+    browser.open("/accounts/signup/").submit(username="Cyd", email="cyd@example.org", password1=PASSWORD)
+    clock.shift(timedelta(minutes=14))
+    browser.submit(code=code_in(mailoutbox[0]))
+    assert browser.user() is not None
+    assert browser.client.session.get_expiry_age() == settings.SESSION_COOKIE_AGE

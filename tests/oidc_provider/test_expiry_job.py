@@ -30,7 +30,7 @@ def _run() -> str:
         (Grant, timedelta(minutes=10)),
         (AccessToken, timedelta(hours=1)),
         (RefreshToken, timedelta(days=30)),
-        (PendingRequest, timedelta(days=1)),
+        (PendingRequest, timedelta(minutes=20)),
     ],
     ids=["unused code", "access token", "refresh token", "waiting request"],
 )
