@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
+from accounts import text_rules
 from accounts.models import Permission, User
 
 
@@ -28,6 +29,8 @@ def problems(
         found["permissions"] = permission_problems(permissions)
     if len(name) > 64:
         found["name"] = ["Use at most 64 characters."]
+    elif problem := text_rules.problem_of_line(name):
+        found["name"] = [problem]
     if expires_at is not None and expires_at <= timezone.now():
         found["expires_at"] = ["The end must be in the future."]
     found |= _quota_problems(remaining_uses, refill_amount, refill_interval)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import json
 import time
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http.cookiejar import DefaultCookiePolicy
@@ -14,6 +13,8 @@ from typing import Any
 import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
+
+from accounts import text_rules
 
 SECONDS = 2.0  # to connect, for each piece of the head, and for the whole body
 MOST_BYTES = 256 * 1024
@@ -62,7 +63,7 @@ def name_of(value: object) -> str:
     """A name from an answer, without what no database and no page takes; empty where there is none."""
     if not isinstance(value, str):
         return ""
-    kept = "".join(character for character in value if unicodedata.category(character) not in {"Cc", "Cs"})
+    kept = text_rules.cleaned_line(value).encode("utf-8", "ignore").decode()  # half of a surrogate pair is no character
     return kept.strip()[:MAX_NAME]
 
 

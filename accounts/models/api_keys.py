@@ -10,6 +10,8 @@ from django.db.models import Q
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts.text_rules import validate_line
+
 
 class Permission(models.TextChoices):
     """What a key may call. ACCOUNT is the account key of the earlier forms; staff grant the lookups."""
@@ -33,7 +35,7 @@ class ApiKey(models.Model):
     """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_keys")
-    name = models.CharField(max_length=64, blank=True)
+    name = models.CharField(max_length=64, blank=True, validators=[validate_line])
     prefix = models.CharField(max_length=12, unique=True, editable=False, help_text="Public: names the key in lists.")
     secret_hash = models.CharField(max_length=64, unique=True, editable=False)
     permissions = models.JSONField(default=list, editable=False)

@@ -17,6 +17,7 @@ from django.utils.module_loading import import_string
 
 from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, Name
 from accounts.plans import PREMIUM_PLANS, Plan
+from accounts.text_rules import validate_line
 
 username_validator = RegexValidator(
     NAME_PATTERN, "Use 1 to 32 letters, digits, dots, hyphens or underscores (A-Z, a-z, 0-9, . _ -)."
@@ -88,7 +89,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     uid = models.BigIntegerField(unique=True, editable=False)
     username = models.CharField(max_length=MAX_NAME_LENGTH, validators=[username_validator])
-    display_name = models.CharField(max_length=64, blank=True)
+    display_name = models.CharField(max_length=64, blank=True, validators=[validate_line])
     email = models.EmailField(blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 

@@ -12,6 +12,7 @@ from accounts import key_rules
 from accounts.models import User
 from tests.accounts.moments import NOON
 
+UNSAFE = "Contains a control character or a bidirectional override (U+202E); remove it."
 HOUR = timedelta(hours=1)
 REFILL = "A refill needs a usage quota, a positive amount and a positive interval."
 
@@ -24,6 +25,7 @@ REFILL = "A refill needs a usage quota, a positive amount and a positive interva
         ({"permissions": []}, {"permissions": ["A key needs at least one permission."]}),
         ({"permissions": ["account", "account"]}, {"permissions": ["account is given twice."]}),
         ({"name": "x" * 65}, {"name": ["Use at most 64 characters."]}),
+        ({"name": "a\u202eb"}, {"name": [UNSAFE]}),
         ({"expires_at": NOON + timedelta.resolution}, {}),
         ({"expires_at": NOON}, {"expires_at": ["The end must be in the future."]}),
         ({"remaining_uses": 0}, {}),

@@ -1,0 +1,84 @@
+"""What no text and no link may hold: control characters, bidirectional overrides, user info."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+
+from accounts import outside, text_rules
+from accounts.models import LinkedAccount
+from tests.factories.accounts import ApiKeyFactory, UserFactory
+
+OVERRIDES = [*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))]
+CONTROLS = [*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0))]
+BREAKS = ["\t", "\n", "\r\n"]
+ALLOWED = [
+    *("", "Ada", "Grüße 🌱 👩\u200d💻", "\u0645\u062d\u0645\u062f\u061c", "\u05d0\u200f\u200e", "\u2028 \u00ad \xa0"),
+    *("\u2029", "\u2027", "\u202f", "\u2065", "\u206a"),
+]
+
+
+@pytest.mark.parametrize("character", [*OVERRIDES, *CONTROLS], ids=lambda one: f"U+{ord(one):04X}")
+def test_a_line_holds_no_control_character_and_no_override(character: str) -> None:
+    said = f"Contains a control character or a bidirectional override (U+{ord(character):04X}); remove it."
+    assert text_rules.problem_of_line(f"a{character}b") == said
+    assert text_rules.problem_of_text(f"a{character}b") == (None if character in BREAKS else said)
+    assert text_rules.cleaned_line(f"a{character}b") == "ab"
+
+
+@pytest.mark.parametrize("text", ALLOWED)
+def test_other_characters_stay_and_so_do_the_marks_of_arabic_and_hebrew(text: str) -> None:
+    assert (text_rules.problem_of_line(text), text_rules.problem_of_text(text)) == (None, None)
+    assert text_rules.cleaned_line(text) == text
+
+
+@pytest.mark.parametrize("text", [*BREAKS, "a\r\n\r\n\tb"])
+def test_a_long_text_has_lines_and_tabs(text: str) -> None:
+    assert text_rules.problem_of_text(text) is None
+    assert text_rules.problem_of_line(text) is not None
+
+
+@pytest.mark.parametrize(
+    "url", ["https://bank.example/", "http://a.example:8080/@me?x=@y#@", "https://[::1]/a@b", "HTTPS://A.example"]
+)
+def test_a_link_is_a_web_address(url: str) -> None:
+    text_rules.validate_web_address(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *(
+            "https://bank.example@evil.example/",
+            "https://a:b@evil.example",
+            "http://@evil.example",
+            "https://a%40b@c.example",
+        ),
+        *("https://bank.example/\u202e", "https://bank.example/\x01", "https://bank.example\n", "bank.example", ""),
+        *("ftp://bank.example", "javascript:alert(1)", "https://bank.example\\@evil.example"),
+    ],
+)
+def test_a_link_with_user_info_or_an_unsafe_character_is_refused(url: str) -> None:
+    with pytest.raises(ValidationError):
+        text_rules.validate_web_address(url)
+
+
+def test_a_name_from_another_service_comes_without_them() -> None:
+    assert outside.name_of(" \u202eada\x07\ud83d\x00 ") == "ada"
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db
+def test_names_of_before_the_rule_are_cleaned() -> None:
+    clean = importlib.import_module("accounts.migrations.0006_plain_names").clean
+    user = UserFactory(display_name="\u202eAda\x01\x9f")
+    other = UserFactory(display_name="Ben 🌱\u200f")
+    key = ApiKeyFactory(owner=user, name="\u2066A\tkey")
+    account = LinkedAccount.objects.create(user=user, kind="CHAT", external_id="1", name="a\u2069da")
+    clean(apps, None)
+    for row in (user, other, key, account):
+        row.refresh_from_db()
+    assert (user.display_name, other.display_name, key.name, account.name) == ("Ada", "Ben 🌱\u200f", "Akey", "ada")
