@@ -8,8 +8,8 @@ from typing import Any
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
-from django.core.validators import URLValidator
 
+from accounts import text_rules
 from accounts.models import User
 from oidc_provider import lookalikes, redirects
 from oidc_provider.models import Application
@@ -22,7 +22,6 @@ TOO_MANY = f"An account can have at most {MAX_APPLICATIONS} apps; delete one tha
 LINKS = ("homepage_url", "privacy_url", "terms_url", "support_url")
 # Letters and signs that are drawn as nothing: the Hangul fillers and the empty Braille pattern.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-_valid_link = URLValidator(schemes=["https", "http"])
 
 
 def name_problems(name: str, owner: User) -> list[str]:
@@ -83,7 +82,7 @@ def link_problems(links: dict[str, str]) -> dict[str, list[str]]:
             problems[name] = [f"Use at most {MAX_LINK_LENGTH} characters."]
         elif url:
             try:
-                _valid_link(url)
+                text_rules.validate_web_address(url)
             except ValidationError as error:
                 problems[name] = error.messages
     return problems

@@ -66,6 +66,7 @@ def test_a_registered_app_knows_its_secret_and_stores_its_hash() -> None:
         ({"scopes": ["openid", "openid"]}, "scopes"),
         ({"scopes": ["openid", "email"]}, "scopes"),
         ({"privacy_url": "javascript:alert(1)"}, "privacy_url"),
+        ({"terms_url": "https://bank.example@evil.example/"}, "terms_url"),
     ],
 )
 def test_a_bad_app_is_refused_by_field(values: dict[str, Any], field: str) -> None:
