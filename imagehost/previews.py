@@ -1,19 +1,24 @@
-"""Previews: the small picture of each image and the poster of each video, made after the upload by `make_previews`.
+"""Previews: the small picture of each image and the poster of each video, made right after the upload.
 
-Any number of runners may do this at once. A preview is written before the row says that it is there, and the row says
-so only while the file is delivered; whoever finds it gone by then takes the preview away again.
+The rows are the queue: a file that waits is due at `preview_due_at`, and a worker claims it by moving that into the
+future, so that each preview is made once, by any number of workers on any number of hosts. A claim of a worker that
+crashed ends by itself. A preview is written before the row says that it is there, and the row says so only while the
+file is delivered; if it is not, the worker takes the preview away again.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+import threading
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import F, Q
+from django.db import connections, transaction
 from django.utils import timezone
 
+from accounts.jobs import let_go_of_connections
 from imagehost import probing, storage
 from imagehost.models import File, PreviewState
 from imagehost.models.files import FileQuerySet
@@ -21,9 +26,12 @@ from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import ObjectMissing, StorageFailed
 
 MIME = "image/webp"
-BATCH = 50
-# How long after the upload each try may be made: an outage of a minute must not use all of them up.
-TRIES = (timedelta(0), timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
+CLAIM = timedelta(minutes=5)  # longer than the store and the prober may take for a file
+# After each try that failed: an outage of a minute must not use all of them up.
+PAUSES = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
+MAX_TRIES = len(PAUSES) + 1
+POLL_SECONDS = 0.25
+AFTER_ERROR_SECONDS = 10.0
 
 logger = logging.getLogger(__name__)
 
@@ -38,35 +46,94 @@ class Work:
 
 
 def make(*, until: datetime, after_each: Callable[[], None] = lambda: None) -> Work:
-    """Make those that are due, the oldest uploads first, until none is left; none is begun after `until`.
+    """Make those that are due, the longest due first, until none is left; none is begun after `until`.
 
-    `after_each` is called after each file, for whoever holds a lease. 1 query where none is due; 1 query for each file,
-    and 1 for each BATCH of them.
+    `after_each` is called after each file, to renew a lease. 1 query where none is due; 4 for each file.
     """
     work = Work()
-    for file in _due(timezone.now()):
-        _make(file, work)
+    while (file := _claim(work)) is not None:
+        try:
+            _make(file, work)
+        except KeyboardInterrupt:
+            let_go_of_connections()  # it may have ended one
+            give_back(file)
+            raise
         after_each()
         if timezone.now() >= until:
             break
     return work
 
 
-def _due(now: datetime) -> Iterator[File]:
-    """Each file that waits, once."""
-    is_time = Q()
-    for attempts, pause in enumerate(TRIES):
-        is_time |= Q(preview_attempts=attempts, uploaded_at__lte=now - pause)
-    # `ready` and WAITING are the condition of the index `imagehost_file_without_preview`.
-    rows = File.objects.delivered().filter(preview_state=PreviewState.WAITING).filter(is_time)
-    following: FileQuerySet = rows
-    while batch := list(following.order_by("uploaded_at", "pk")[:BATCH]):
-        yield from batch
-        if len(batch) < BATCH:
-            return
-        last = batch[-1]
-        is_later = Q(uploaded_at__gt=last.uploaded_at) | Q(pk__gt=last.pk)
-        following = rows.filter(is_later, uploaded_at__gte=last.uploaded_at)
+class Worker(threading.Thread):
+    """Makes previews as they become due, beside the other work of its process.
+
+    It polls: one query of an index that holds waiting files alone, half a millisecond in all. Notifications of the
+    database would need a connection for each worker, and polling besides for what is tried again.
+    """
+
+    def __init__(self, *, is_asked_to_end: Callable[[], bool]) -> None:
+        super().__init__(name="previews", daemon=True)
+        self._is_asked_to_end = is_asked_to_end
+        self._claimed: File | None = None
+
+    def run(self) -> None:
+        try:
+            while not self._is_asked_to_end():
+                time.sleep(self._take_turn())
+        finally:
+            connections.close_all()
+
+    def end(self, patience: float) -> None:
+        """Wait `patience` seconds for the file in work, then leave it to another worker. For another thread to call."""
+        self.join(patience)
+        if (file := self._claimed) is not None:
+            give_back(file)
+
+    def _take_turn(self) -> float:
+        """Make one preview; the seconds to wait after it."""
+        try:
+            self._claimed = _claim(Work())
+            if self._claimed is None:
+                return POLL_SECONDS
+            _make(self._claimed, Work())
+            self._claimed = None
+        except Exception:  # of the database, say: the thread goes on, and a claim ends by itself
+            logger.exception("The worker for previews failed")
+            return AFTER_ERROR_SECONDS
+        finally:
+            let_go_of_connections()
+        return 0
+
+
+def give_back(file: File) -> None:
+    """End a claim, so that another worker takes the file at once. 1 query."""
+    _claimed(file).update(preview_due_at=timezone.now(), preview_attempts=file.preview_attempts - 1)
+
+
+def _due(now: datetime) -> FileQuerySet:
+    # The condition of the index `imagehost_file_preview_due`.
+    waiting = File.objects.delivered().filter(preview_state=PreviewState.WAITING)
+    return waiting.filter(preview_due_at__lte=now).order_by("preview_due_at", "pk")
+
+
+def _claim(work: Work) -> File | None:
+    """The file that is due longest and that no other worker is claiming; None: there is none.
+
+    One that ended its worker at each try is given up. 1 query where none is due, else 3.
+    """
+    while _due(timezone.now()).exists():  # locks nothing
+        with transaction.atomic():  # on SQLite, one writer at a time
+            file = _due(timezone.now()).select_for_update(skip_locked=True).first()
+            if file is None:
+                return None
+            if file.preview_attempts < MAX_TRIES:
+                file.preview_attempts += 1
+                file.preview_due_at = timezone.now() + CLAIM
+                file.save(update_fields=["preview_attempts", "preview_due_at"])
+                return file
+            logger.error("%s gets no preview: its workers ended %s times.", file.key, MAX_TRIES)
+            work.given_up += _give_up(file)
+    return None
 
 
 def _make(file: File, work: Work) -> None:
@@ -79,32 +146,32 @@ def _make(file: File, work: Work) -> None:
         logger.info("%s gets no preview: %s", file.key, reason)
         work.given_up += _give_up(file)
     except ObjectMissing:
-        if _give_up(file):  # otherwise it was deleted meanwhile, as it may be
+        if _give_up(file):  # otherwise it was deleted or moved meanwhile, as it may be
             logger.exception("%s gets no preview: there is no such object.", file.key)
             work.given_up += 1
     except (ProberFailed, StorageFailed):
-        logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts + 1, exc_info=True)
+        logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
         _postpone(file, work)
     else:
         made = {"preview_width": preview.width, "preview_height": preview.height}
-        if _delivered(file).update(preview_state=PreviewState.MADE, **made):
+        if _claimed(file).update(preview_state=PreviewState.MADE, **made):
             work.made += 1
-        else:
+        elif not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
             _take_back(file)
 
 
 def _give_up(file: File) -> int:
-    """1, or 0 where the file is gone or another runner has made its preview."""
-    return _waiting(file).update(preview_state=PreviewState.FAILED)
+    """1, or 0 where the file is gone or the claim has passed to another worker."""
+    return _claimed(file).update(preview_state=PreviewState.FAILED)
 
 
 def _postpone(file: File, work: Work) -> None:
-    """It is not the file's fault. After as many tries as there are it is left at that."""
-    tried = file.preview_attempts + 1
-    if tried < len(TRIES):
-        work.postponed += _waiting(file).update(preview_attempts=F("preview_attempts") + 1)
+    """The file is not the cause. After MAX_TRIES it gets no preview."""
+    if file.preview_attempts < MAX_TRIES:
+        due_at = timezone.now() + PAUSES[file.preview_attempts - 1]
+        work.postponed += _claimed(file).update(preview_due_at=due_at)
     else:
-        work.given_up += _waiting(file).update(preview_attempts=tried, preview_state=PreviewState.FAILED)
+        work.given_up += _give_up(file)
 
 
 def _take_back(file: File) -> None:
@@ -115,10 +182,7 @@ def _take_back(file: File) -> None:
         logger.exception("%s belongs to nothing and could not be removed; reconcile_files will.", file.preview_key)
 
 
-def _waiting(file: File) -> FileQuerySet:
-    return _delivered(file).filter(preview_state=PreviewState.WAITING)
-
-
-def _delivered(file: File) -> FileQuerySet:
-    """The row, unless its file was deleted or quarantined meanwhile: a quarantined one has another key."""
-    return File.objects.delivered().filter(pk=file.pk, key=file.key)
+def _claimed(file: File) -> FileQuerySet:
+    """The row, while this claim holds: another claim has another end, a quarantined file another key."""
+    rows = File.objects.delivered().filter(pk=file.pk, key=file.key, preview_state=PreviewState.WAITING)
+    return rows.filter(preview_due_at=file.preview_due_at)

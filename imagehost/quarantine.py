@@ -35,7 +35,7 @@ def impose(*, file: File, by: User, reason: str) -> None:
         return
     audit.record("file:quarantined", by=by, on=row, reason=reason, owner=row.owner_id, key=row.key)
     row.quarantined_at = timezone.now()
-    row.preview_state, row.preview_attempts = PreviewState.WAITING, 0
+    row.preview_state, row.preview_attempts, row.preview_due_at = PreviewState.WAITING, 0, timezone.now()
     row.preview_width = row.preview_height = None
     _move(row, f"{QUARANTINE}{secrets.token_hex(16)}-{row.file_name}")
 

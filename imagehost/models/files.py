@@ -8,7 +8,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Upper
+from django.db.models.functions import Now, Upper
 from django.utils import timezone
 
 from imagehost import media, original_names
@@ -111,6 +111,12 @@ class File(models.Model):
     preview_width = models.PositiveIntegerField(null=True, editable=False)
     preview_height = models.PositiveIntegerField(null=True, editable=False)
     preview_attempts = models.PositiveSmallIntegerField(default=0, editable=False)
+    preview_due_at = models.DateTimeField(
+        default=timezone.now,
+        db_default=Now(),
+        editable=False,
+        help_text="When a worker may make the preview; a worker that does keeps the others off until then.",
+    )
 
     objects = FileQuerySet.as_manager()
 
@@ -122,9 +128,9 @@ class File(models.Model):
             models.Index(fields=["uploaded_at"], condition=~Q(state="READY"), name="imagehost_file_unfinished"),
             models.Index(fields=["moves_from"], condition=~Q(moves_from=""), name="imagehost_file_moving"),
             models.Index(
-                fields=["uploaded_at"],
-                condition=Q(state="READY", preview_state="WAITING"),
-                name="imagehost_file_without_preview",
+                fields=["preview_due_at"],
+                condition=Q(state="READY", preview_state="WAITING", quarantined_at__isnull=True, moves_from=""),
+                name="imagehost_file_preview_due",
             ),
         ]
         constraints = [

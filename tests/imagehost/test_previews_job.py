@@ -33,7 +33,7 @@ SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hou
 def stored(content: bytes | None = None, *, type_: MediaType = media.PNG, at: datetime = NOON) -> File:
     """An upload with its object."""
     content = content or objects.picture()
-    file = FileFactory(media=type_, size=len(content), uploaded_at=at)
+    file = FileFactory(media=type_, size=len(content), uploaded_at=at, preview_due_at=at)
     objects.put(file, content=content)
     return file
 
@@ -55,7 +55,7 @@ class TestWhatIsMade:
     def test_an_image_gets_a_small_webp(self) -> None:
         file = stored(objects.picture(1280, 640))
         assert make() == Work(made=1)
-        assert state_of(file) == (PreviewState.MADE, 640, 320, 0)
+        assert state_of(file) == (PreviewState.MADE, 640, 320, 1)
         with storage.bucket().fetched(file.preview_key) as path, Image.open(path, formats=["WEBP"]) as preview:
             assert (preview.size, preview.getpixel((9, 9))) == ((640, 320), (0, 128, 128))
 
@@ -74,11 +74,6 @@ class TestWhatIsMade:
         assert make(turn=timedelta(0)) == Work(made=1)
         assert state_of(new)[0] == PreviewState.MADE
 
-    def test_more_than_a_batch_is_made_in_one_turn(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(previews, "BATCH", 2)
-        FileFactory.create_batch(5, uploaded_at=NOON)  # without objects: nothing to decode
-        assert make() == Work(given_up=5)
-
 
 @pytest.mark.django_db
 class TestFailures:
@@ -86,13 +81,13 @@ class TestFailures:
     def test_what_does_not_decode_gets_none_and_is_not_tried_again(self, content: bytes) -> None:
         broken, sound = stored(content), stored()
         assert make() == Work(made=1, given_up=1)
-        assert (state_of(broken), state_of(sound)[0]) == ((*FAILED, 0), PreviewState.MADE)
+        assert (state_of(broken), state_of(sound)[0]) == ((*FAILED, 1), PreviewState.MADE)
         assert make() == Work()
 
     def test_a_file_without_an_object_is_logged(self, caplog: pytest.LogCaptureFixture) -> None:
-        file, sound = FileFactory(uploaded_at=NOON - MINUTE), stored()
+        file, sound = FileFactory(preview_due_at=NOON - MINUTE), stored()
         assert make() == Work(made=1, given_up=1)
-        assert (state_of(file), state_of(sound)[0]) == ((*FAILED, 0), PreviewState.MADE)
+        assert (state_of(file), state_of(sound)[0]) == ((*FAILED, 1), PreviewState.MADE)
         assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
             ("ERROR", f"{file.key} gets no preview: there is no such object.")
         ]
@@ -101,31 +96,83 @@ class TestFailures:
     def test_our_own_trouble_is_tried_again_later_and_at_last_given_up(
         self, bucket: FaultyStorage, clock: time_machine.Traveller, method: str, fault: type[Exception]
     ) -> None:
-        file = stored()
+        """The pauses count from the last try: those of an old file are as long."""
+        file = stored(at=NOON - 24 * HOUR)
         key = file.key if method == "fetched" else file.preview_key
         bucket.faults[f"{method} {key}"] = fault
-        for attempts, pause in enumerate((timedelta(0), MINUTE, 10 * MINUTE, HOUR)):
-            clock.move_to(NOON + pause - SECOND)
-            assert previews.make(until=NOON + 24 * HOUR) == Work()
-            clock.move_to(NOON + pause)
+        for attempts, pause in enumerate((MINUTE, 10 * MINUTE, HOUR, 6 * HOUR)):
             assert previews.make(until=NOON + 24 * HOUR) == Work(postponed=1)
             assert state_of(file) == (*WAITING, attempts + 1)
-        clock.move_to(NOON + 6 * HOUR)
+            clock.shift(pause - SECOND)
+            assert previews.make(until=NOON + 24 * HOUR) == Work()
+            clock.shift(SECOND)
         assert previews.make(until=NOON + 24 * HOUR) == Work(given_up=1)
         assert state_of(file) == (*FAILED, 5)
 
-    @pytest.mark.parametrize("attempts", range(5))
-    def test_a_preview_that_another_runner_made_meanwhile_stays(self, attempts: int) -> None:
-        """Whatever became of this one's try."""
-        file = stored(at=NOON - 24 * HOUR)
-        File.objects.update(preview_attempts=attempts)
-        file.refresh_from_db()
-        made = {"preview_state": PreviewState.MADE, "preview_width": 8, "preview_height": 8}
-        File.objects.update(**made)
+
+def claim() -> File:
+    file = previews._claim(Work())
+    assert file is not None
+    return file
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db
+class TestClaims:
+    def test_a_claimed_file_is_left_to_its_worker_for_five_minutes(self, clock: time_machine.Traveller) -> None:
+        file = stored()
+        claim()
+        clock.shift(5 * MINUTE - SECOND)
+        assert make() == Work()
+        clock.shift(SECOND)
+        assert make() == Work(made=1)
+        assert state_of(file) == (PreviewState.MADE, 8, 8, 2)
+
+    @pytest.mark.parametrize("attempts", range(1, 6))
+    def test_a_worker_whose_claim_another_one_has_changes_nothing(
+        self, clock: time_machine.Traveller, attempts: int
+    ) -> None:
+        """Neither its failure nor its preview counts, and the other one's preview stays."""
+        file = stored()
+        File.objects.update(preview_attempts=attempts - 1)
+        late = claim()
+        clock.shift(5 * MINUTE)
+        File.objects.update(preview_attempts=attempts - 1)
+        other = claim()
         work = Work()
-        previews._postpone(file, work)
-        assert (work, previews._give_up(file)) == (Work(), 0)
-        assert state_of(file) == (PreviewState.MADE, 8, 8, attempts)
+        previews._postpone(late, work)
+        previews._make(late, work)
+        previews.give_back(late)
+        assert (work, previews._give_up(late), state_of(file)) == (Work(), 0, (*WAITING, attempts))
+        previews._make(other, work)
+        assert (work, state_of(file)) == (Work(made=1), (PreviewState.MADE, 8, 8, attempts))
+        previews._make(late, work)
+        assert objects.all_keys() == sorted([file.key, file.preview_key])
+
+    def test_a_claim_that_is_given_back_is_no_try(self) -> None:
+        file = stored()
+        previews.give_back(claim())
+        assert state_of(file) == (*WAITING, 0)
+        assert make() == Work(made=1)
+
+    def test_an_interrupted_job_gives_its_claim_back(self, bucket: FaultyStorage) -> None:
+        file = stored()
+        bucket.faults["fetched"] = KeyboardInterrupt
+        with pytest.raises(KeyboardInterrupt):
+            make()
+        assert state_of(file) == (*WAITING, 0)
+
+    def test_a_file_that_ends_its_worker_each_time_is_given_up_after_five(
+        self, clock: time_machine.Traveller, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        file = stored()
+        for _ in range(5):
+            claim()
+            clock.shift(5 * MINUTE)
+        stored()
+        assert make() == Work(made=1, given_up=1)
+        assert state_of(file) == (*FAILED, 5)
+        assert caplog.messages == [f"{file.key} gets no preview: its workers ended 5 times."]
 
 
 class DeletingStorage(FaultyStorage):
@@ -173,22 +220,18 @@ class TestConcurrency:
     def test_a_file_that_is_deleted_before_it_is_read_is_no_error(
         self, bucket: FaultyStorage, caplog: pytest.LogCaptureFixture
     ) -> None:
-        """Its row was in the batch already."""
-        first, second = stored(at=NOON - MINUTE), stored()
+        stored()
+        file, work = claim(), Work()
+        files.delete(file=file, by=None)
+        previews._make(file, work)
+        assert (work, objects.all_keys(), caplog.records) == (Work(), [], [])
 
-        def delete_second() -> None:
-            if (file := File.objects.filter(pk=second.pk).first()) is not None:
-                files.delete(file=file, by=None)
-
-        assert previews.make(until=NOON + HOUR, after_each=delete_second) == Work(made=1)
-        assert (objects.all_keys(), caplog.records) == (sorted([first.key, first.preview_key]), [])
-
-    def test_two_runners_do_no_harm(self) -> None:
-        waiting = [stored() for _ in range(3)]
-        work = together(2, lambda _: make())
-        assert sum(one.made for one in work) >= len(waiting)
-        assert [one.given_up + one.postponed for one in work] == [0, 0]
-        assert {state_of(file) for file in waiting} == {(PreviewState.MADE, 8, 8, 0)}
+    def test_of_several_workers_one_makes_each_preview(self) -> None:
+        waiting = [stored() for _ in range(8)]
+        work = together(4, lambda _: make())
+        assert sum(one.made for one in work) == len(waiting)
+        assert [one.given_up + one.postponed for one in work] == [0] * 4
+        assert {state_of(file) for file in waiting} == {(PreviewState.MADE, 8, 8, 1)}
         assert objects.all_keys() == sorted(key for file in waiting for key in (file.key, file.preview_key))
 
 
@@ -199,14 +242,16 @@ class TestCosts:
         FileFactory(preview_state=PreviewState.MADE)
         assert statements.names(make) == ["SELECT imagehost_file"]
 
-    def test_each_preview_is_one_update(self) -> None:
+    def test_each_preview_is_two_reads_and_two_updates(self) -> None:
         for _ in range(3):
             stored()
-        assert statements.names(make) == ["SELECT imagehost_file"] + ["UPDATE imagehost_file"] * 3
+        select, update = "SELECT imagehost_file", "UPDATE imagehost_file"
+        names = [name for name in statements.names(make) if " imagehost" in name]
+        assert names == [select, select, update, update] * 3 + [select]
 
-    def test_what_waits_is_found_by_its_index(self) -> None:
+    def test_what_is_due_is_found_by_its_index(self) -> None:
         FileFactory()
-        assert "imagehost_file_without_preview" in plan_of(lambda: list(previews._due(NOON)))
+        assert "imagehost_file_preview_due" in plan_of(lambda: list(previews._due(NOON)))
 
 
 @pytest.mark.django_db

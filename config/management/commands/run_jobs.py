@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -17,9 +19,11 @@ from accounts.jobs import let_go_of_connections
 from accounts.signal_box import SignalBox
 from config import jobs
 from config.jobs import Job
+from imagehost import previews
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
 PATIENCE = 3.0  # seconds that a job may go on after the end was asked for
+PATIENCE_FOR_PREVIEW = 1.0  # seconds after that
 LONGEST_SLEEP = 60.0  # a clock may be set, a row may be changed
 SHORTEST_SLEEP = 0.2
 AFTER_DATABASE_ERROR = 10.0
@@ -37,8 +41,9 @@ class Abandoned(KeyboardInterrupt):
 
 class Command(BaseCommand):
     help = (
-        "Run the periodic jobs when they are due, one after the other, until SIGTERM or Ctrl-C. Several of these may "
-        "run at once: they share the work. Each job is a command too, for those who would rather use cron."
+        "Run the periodic jobs when they are due, one after the other, until SIGTERM or Ctrl-C, and make previews of "
+        "uploads meanwhile. Several of these may run at once, on several hosts: they share the work. Each job is a "
+        "command too, for those who would rather use cron."
     )
 
     requires_system_checks = [jobs.TAG]  # the others are for the deploy: here they would double the time of a start
@@ -50,6 +55,9 @@ class Command(BaseCommand):
         modes = parser.add_mutually_exclusive_group()
         modes.add_argument("--once", action="store_true", help="run what is due now; exit code 1 when a job failed")
         modes.add_argument("--list", action="store_true", help="show every job and how its last run ended")
+        parser.add_argument(
+            "--previews", type=int, default=2, metavar="N", help="how many threads make previews (default: 2)"
+        )
         parser.add_argument("--parent", type=int, metavar="PID", help="end when this parent process does")
 
     def handle(self, *args: Any, once: bool, list: bool, parent: int | None, **options: Any) -> None:
@@ -62,7 +70,8 @@ class Command(BaseCommand):
                 if once:
                     self._run_once()
                 else:
-                    self._run_until_asked(box, parent)
+                    with self._previews_meanwhile(options["previews"]):
+                        self._run_until_asked(box, parent)
             except Abandoned:
                 told = "Stopped in the middle of a job, which is left for its next turn."
                 if once:
@@ -77,6 +86,20 @@ class Command(BaseCommand):
             raise Abandoned
         self._is_asked_to_end = True
         signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+
+    @contextlib.contextmanager
+    def _previews_meanwhile(self, count: int) -> Iterator[None]:
+        """Threads that make previews; at the end they give back what they have claimed."""
+        workers = [previews.Worker(is_asked_to_end=lambda: self._is_asked_to_end) for _ in range(count)]
+        for worker in workers:
+            worker.start()
+        try:
+            yield
+        finally:
+            self._is_asked_to_end = True
+            give_up_at = time.monotonic() + PATIENCE_FOR_PREVIEW
+            for worker in workers:
+                worker.end(max(give_up_at - time.monotonic(), 0))
 
     def _run_once(self) -> None:
         failed = self._run_due()

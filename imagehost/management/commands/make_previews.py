@@ -13,7 +13,8 @@ TURN = timedelta(seconds=30)  # then the other jobs have theirs
 
 class Command(JobCommand):
     help = (
-        "Make the previews of new uploads, the oldest first. What is left after 30 seconds is left for the next turn."
+        "Make the previews that are due, the longest due first. What is left after 30 seconds is left for the next "
+        "turn. `run_jobs` makes them as they become due."
     )
     lease_length: ClassVar[timedelta] = timedelta(minutes=5)
 

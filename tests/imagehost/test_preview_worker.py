@@ -1,0 +1,166 @@
+"""The workers of `run_jobs`: a preview is there right after its upload, made once, and SIGTERM gives claims back."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from imagehost import previews
+from imagehost.models import File, PreviewState
+from imagehost.previews import Worker
+from imagehost.storage import StorageFailed
+from tests.factories.imagehost import FileFactory
+from tests.imagehost import objects
+from tests.imagehost.objects import FaultyStorage
+from tests.support import processes
+
+ROOT = Path(__file__).parents[2]
+MADE = {"preview_state": PreviewState.MADE, "preview_attempts": 1}
+
+
+def stored() -> File:
+    content = objects.picture()
+    file = FileFactory(size=len(content))
+    objects.put(file, content=content)
+    return file
+
+
+def hanging(bucket_directory: Path) -> File:
+    """A file whose object is never read to its end: a pipe that nothing is written to."""
+    file = FileFactory()
+    place = bucket_directory / file.key
+    place.parent.mkdir(parents=True, exist_ok=True)
+    os.mkfifo(place)
+    return file
+
+
+def wait_for(is_there: Callable[[], bool], seconds: float = 30) -> None:
+    give_up_at = time.monotonic() + seconds
+    while not is_there():
+        assert time.monotonic() < give_up_at, list(File.objects.values())
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def working(count: int = 1, patience: float = 30) -> Iterator[None]:
+    """Workers in threads of this process."""
+    end = threading.Event()
+    workers = [Worker(is_asked_to_end=end.is_set) for _ in range(count)]
+    for worker in workers:
+        worker.start()
+    try:
+        yield
+    finally:
+        end.set()
+        for worker in workers:
+            worker.end(patience)
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+class TestThreads:
+    def test_what_is_uploaded_while_they_run_is_made_once(self) -> None:
+        with working(3):
+            for _ in range(9):
+                stored()
+            wait_for(lambda: File.objects.filter(**MADE).count() == 9)
+
+    def test_an_error_is_logged_and_the_worker_goes_on(
+        self, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        claim, errors = previews._claim, [DatabaseError("restarted")]
+
+        def stumbling(work: previews.Work) -> File | None:
+            if errors:
+                raise errors.pop()
+            return claim(work)
+
+        monkeypatch.setattr(previews, "_claim", stumbling)
+        monkeypatch.setattr(previews, "AFTER_ERROR_SECONDS", 0.01)
+        stored()
+        with working():
+            wait_for(lambda: File.objects.filter(**MADE).exists())
+        assert caplog.messages == ["The worker for previews failed"]
+
+    def test_the_file_in_work_is_given_back_where_it_takes_long(self, bucket_directory: Path) -> None:
+        file = hanging(bucket_directory)
+        with working(patience=0):
+            wait_for(lambda: File.objects.filter(preview_attempts=1).exists())
+        file.refresh_from_db()
+        assert (file.preview_attempts, file.preview_due_at <= timezone.now()) == (0, True)
+        os.close(os.open(bucket_directory / file.key, os.O_WRONLY))  # the thread goes on and finds no picture
+        wait_for(lambda: not any(thread.name == "previews" for thread in threading.enumerate()))
+        file.refresh_from_db()
+        assert (file.preview_state, file.preview_attempts) == (PreviewState.WAITING, 0)
+
+    def test_the_file_in_work_is_finished_where_it_is_quick(self, bucket: FaultyStorage) -> None:
+        bucket.faults["fetched"] = StorageFailed
+        stored()
+        with working():
+            wait_for(lambda: File.objects.filter(preview_attempts=1).exists())
+        assert File.objects.get().preview_due_at > timezone.now()  # postponed
+
+
+@pytest.fixture
+def start(bucket_directory: Path) -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Starts run_jobs on the database and the files of the test."""
+    runners: list[subprocess.Popen[bytes]] = []
+
+    def start() -> subprocess.Popen[bytes]:
+        name = str(connection.settings_dict["NAME"])
+        command = [sys.executable, "-m", "tests.config.jobs_app", name, "tidy"]
+        environment = {**os.environ, "FILES_DIR": str(bucket_directory)}
+        runners.append(
+            subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
+        )
+        return runners[-1]
+
+    yield start
+    for runner in runners:
+        processes.kill_group(runner)
+
+
+@pytest.mark.live
+@pytest.mark.django_db(transaction=True)
+class TestProcesses:
+    def test_two_runners_share_the_files_and_sigterm_gives_a_claim_back(
+        self, start: Callable[[], subprocess.Popen[bytes]], bucket_directory: Path
+    ) -> None:
+        runners = [start(), start()]
+        for _ in range(20):
+            stored()
+        wait_for(lambda: File.objects.filter(**MADE).count() == 20)
+        stored()
+        wait_for(lambda: File.objects.filter(**MADE).count() == 21, seconds=5)
+        file = hanging(bucket_directory)
+        wait_for(lambda: File.objects.filter(pk=file.pk, preview_attempts=1).exists())
+        for runner in runners:
+            runner.send_signal(signal.SIGTERM)
+        assert [runner.wait(10) for runner in runners] == [0, 0]
+        file.refresh_from_db()
+        assert (file.preview_attempts, file.preview_due_at <= timezone.now()) == (0, True)
+
+    def test_a_runner_that_is_killed_leaves_its_claim_to_end_by_itself(
+        self, start: Callable[[], subprocess.Popen[bytes]], bucket_directory: Path
+    ) -> None:
+        file = hanging(bucket_directory)
+        runner = start()
+        wait_for(lambda: File.objects.filter(preview_attempts=1).exists())
+        runner.kill()
+        runner.wait(10)
+        file.refresh_from_db()
+        assert file.preview_attempts == 1
+        assert previews._claim(previews.Work()) is None
+        File.objects.update(preview_due_at=timezone.now())  # five minutes later
+        assert previews._claim(previews.Work()) == file
