@@ -9,6 +9,7 @@ at its next request, in place of the answer (RFC 9112 §9.6).
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -22,7 +23,10 @@ HAS_NO_PLACE = "config.has_no_place"  # set in the environ of a request with a l
 MOST = 320 * 1024 * 1024
 
 
-_places = threading.BoundedSemaphore(max(settings.WEB_THREADS // 2, 1))
+@functools.cache
+def _places() -> threading.BoundedSemaphore:
+    """Of this process. Made at the first use: servers import this module before there are settings."""
+    return threading.BoundedSemaphore(max(settings.WEB_THREADS // 2, 1))
 
 
 def is_large(environ: Mapping[str, Any]) -> bool:
@@ -36,11 +40,11 @@ def place(environ: dict[str, Any]) -> Iterator[None]:
     """Hold a place for the request's body while it is served; `HAS_NO_PLACE` where there is none. Any: as above."""
     if not is_large(environ):
         yield
-    elif _places.acquire(blocking=False):
+    elif _places().acquire(blocking=False):
         try:
             yield
         finally:
-            _places.release()
+            _places().release()
     else:
         environ[HAS_NO_PLACE] = True
         yield

@@ -34,9 +34,7 @@ if EMBEDDED:
     ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]
 EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")
 WEB_THREADS = env.integer("WEB_THREADS", 40 if EMBEDDED else 4)
-SLOW_CLIENT_SECONDS = env.integer(
-    "SLOW_CLIENT_SECONDS", 30
-)  # of the embedded default; elsewhere nginx waits for clients
+SLOW_CLIENT_SECONDS = env.integer("SLOW_CLIENT_SECONDS", 30)  # in the embedded default; elsewhere nginx cuts them off
 DEBUG = False
 ROOT_URLCONF = "config.urls"
 LOGGING = logging.LOGGING
