@@ -29,6 +29,12 @@ class InvalidClient(ProtocolError):
     status = 401
 
 
+class EndSessionRefused(ProtocolError):
+    """At end-session, which takes no credentials: no challenge asks for them."""
+
+    error = "invalid_client"
+
+
 class InvalidGrant(ProtocolError):
     error = "invalid_grant"
 

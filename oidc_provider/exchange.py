@@ -22,7 +22,7 @@ from oidc_provider.clients import Credentials
 from oidc_provider.errors import InvalidClient, InvalidGrant, InvalidScope
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters, required
-from oidc_provider.scopes import in_order
+from oidc_provider.scopes import in_order, parse
 from oidc_provider.secret_hasher import digest
 from oidc_provider.statements import Presented
 from oidc_provider.tokens import NewTokens, seconds
@@ -90,7 +90,7 @@ def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[s
         raise InvalidGrant("The refresh token is unknown, expired, revoked, or was made for another app.")
     scopes = found.scopes()
     if form.get("scope"):
-        wanted = form.get("scope").split()
+        wanted = parse(form.get("scope"))
         if not wanted or not set(wanted) <= set(scopes):
             raise InvalidScope("A refresh can narrow the scope that the user granted, never widen it.")
         scopes = in_order(wanted)

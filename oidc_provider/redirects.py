@@ -7,10 +7,11 @@ spelt out or a trailing slash make a different URL.
 import re
 from collections.abc import Sequence
 from ipaddress import IPv6Address
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 MAX_URLS = 10
 MAX_LENGTH = 250
+ANSWERS = frozenset({"code", "state", "iss", "error", "error_description"})  # parameters that an app gets there
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost"})
 
 _WEB_URL = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>[/?].*)?\Z", re.DOTALL)
@@ -34,6 +35,9 @@ def problem_of(url: str) -> str | None:
         return "Wildcards (*) are not allowed; register each URL in full."
     if "#" in url:
         return "Remove the fragment (everything from # on)."
+    ours = ANSWERS.intersection(name for name, _ in parse_qsl(url.partition("?")[2], keep_blank_values=True))
+    if ours:
+        return f"Remove {', '.join(sorted(ours))} from the query; the service adds it to the URL itself."
     web = _WEB_URL.match(url)
     if web:
         return _problem_of_web_url(web["scheme"], web["authority"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -51,6 +52,15 @@ SCOPES = {
     )
 }
 LOCKED_SCOPES = tuple(scope.name for scope in SCOPES.values() if scope.is_locked)
+
+
+# RFC 6749 §3.3: names of these characters with one space between two of them, and nothing around.
+_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*\Z")
+
+
+def parse(text: str) -> list[str]:
+    """The names in a `scope` parameter, known or not; none where it is malformed."""
+    return text.split(" ") if _SCOPE.match(text) else []
 
 
 def in_order(names: Iterable[str]) -> list[str]:

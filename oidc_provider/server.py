@@ -22,7 +22,7 @@ from oidc_provider import parameters
 from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters
-from oidc_provider.scopes import in_order
+from oidc_provider.scopes import in_order, parse
 
 if TYPE_CHECKING:
     from oauthlib.common import Request
@@ -75,8 +75,10 @@ class S256CodeGrant(AuthorizationCodeGrant):
             raise errors.InvalidRequestError("Missing state parameter.", request=request)
         if query.get("response_type", "code") != "code":
             raise errors.UnsupportedResponseTypeError("The only response_type is code.", request=request)
-        if not query.get("scope", "").split():
+        if "scope" not in query:
             raise errors.InvalidScopeError("Missing scope parameter.", request=request)
+        if not parse(query["scope"]):
+            raise errors.InvalidScopeError("scope must be names with one space between two.", request=request)
         if query.get("code_challenge_method") != "S256" or not _CHALLENGE.match(query.get("code_challenge", "")):
             raise errors.InvalidRequestError(
                 "PKCE is required: a code_challenge of 43 characters with code_challenge_method=S256.", request=request
@@ -150,7 +152,7 @@ def _request(query: Parameters, application: Application) -> AuthorizationReques
     return AuthorizationRequest(
         application=application,
         redirect_uri=query.get("redirect_uri"),
-        scopes=in_order(query.get("scope").split()),
+        scopes=in_order(parse(query.get("scope"))),
         state=query.get("state"),
         code_challenge=query.get("code_challenge"),
         nonce=query.get("nonce"),

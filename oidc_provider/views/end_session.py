@@ -3,7 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
-from oidc_provider.errors import InvalidClient
+from oidc_provider.errors import EndSessionRefused
 from oidc_provider.views.protocol import LimitedView, error_response, prefers_json
 
 
@@ -15,9 +15,7 @@ class EndSession(LimitedView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if prefers_json(request):
-            refused = InvalidClient("Apps cannot end a session here.")
-            refused.status = 400
-            return error_response(refused)
+            return error_response(EndSessionRefused("Apps cannot end a session here."))
         return render(request, "oidc_provider/end_session.html")
 
     post = get

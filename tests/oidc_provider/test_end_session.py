@@ -40,6 +40,7 @@ def test_a_visitor_sees_that_there_is_nothing_to_end(client: Client, db: None, m
 def test_a_program_gets_invalid_client(browser: Client, method: str) -> None:
     answer = browser.generic(method, END_SESSION, content_type=FORM, headers={"accept": "application/json"})
     assert (answer.status_code, answer["Content-Type"]) == (400, "application/json")
+    assert "WWW-Authenticate" not in answer
     body = answer.json()
     assert body == {"error": "invalid_client", "error_description": body["error_description"]}
     assert _is_signed_in(browser)

@@ -111,7 +111,7 @@ def test_scope_narrows_the_new_access_token_and_never_the_grant(
     assert _refreshed(app, narrow["refresh_token"])["scope"] == "openid identify offline_access"
 
 
-@pytest.mark.parametrize("scope", ["openid email", "profile", " "])
+@pytest.mark.parametrize("scope", ["openid email", "profile", " ", "openid  identify", "openid ", "openid\tidentify"])
 def test_a_wider_or_unreadable_scope_is_an_invalid_scope_and_burns_nothing(
     app: App, browser: Client, scope: str
 ) -> None:
