@@ -237,6 +237,7 @@ USE_I18N = True
 STATIC_URL = "/static/"
 STATIC_ROOT = VAR_DIR / "static"
 STATICFILES_DIRS = [BASE_DIR / "static"]
+WHITENOISE_MIMETYPES = {".wav": "audio/wav", ".woff": "font/woff"}  # what whitenoise does not know, or by an old name
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},

@@ -8,7 +8,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings as project
+from django.http import HttpResponse
 from django.test import Client
+from whitenoise.middleware import WhiteNoiseMiddleware
 
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.names import NameKind
@@ -132,6 +134,13 @@ def test_everything_is_valid_and_every_file_exists() -> None:
         link.clean()
     uploads = Path(project.BASE_DIR) / "static" / "uploads"
     assert [path for path in Asset.objects.values_list("path", flat=True) if not (uploads / path).is_file()] == []
+
+
+def test_files_are_served_with_the_type_that_the_lookup_names() -> None:
+    served = WhiteNoiseMiddleware(lambda request: HttpResponse()).media_types
+    named = set(Asset.objects.values_list("path", "mime"))
+    assert {mime for _, mime in named} >= {"audio/wav", "font/woff", "image/svg+xml"}
+    assert {(path, served.get_type(path)) for path, _ in named} == named
 
 
 def test_what_the_demo_users_changed_stays(entry: Json) -> None:
