@@ -10,7 +10,7 @@ import pytest
 from django.conf import settings as project
 from django.http import HttpResponse
 from django.test import Client
-from whitenoise.middleware import WhiteNoiseMiddleware
+from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-untyped]  # it has no types
 
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.names import NameKind
