@@ -16,10 +16,6 @@ class InvalidRequest(ProtocolError):
     error = "invalid_request"
 
 
-class LengthRequired(InvalidRequest):
-    status = 411
-
-
 class MethodNotAllowed(InvalidRequest):
     status = 405
 

@@ -98,10 +98,10 @@ FOR_CLIENTS = (
     ErrorGuide(
         "invalid_request",
         CLIENT,
-        411,
-        "The body came in chunks, without a Content-Length.",
-        "Send the form as one string, not as a stream.",
-        said="Send the body with",
+        400,
+        "The body is far longer than any request of the provider.",
+        "Send only the parameters of the endpoint.",
+        said="The body is longer",
     ),
 )
 AT_USERINFO = (

@@ -25,7 +25,6 @@ from oidc_provider.errors import (
     InvalidClient,
     InvalidRequest,
     InvalidToken,
-    LengthRequired,
     MethodNotAllowed,
     MissingToken,
     ProtocolError,
@@ -40,6 +39,7 @@ from oidc_provider.signing import SigningUnavailable
 logger = logging.getLogger(__name__)
 
 FORM = "application/x-www-form-urlencoded"
+MAX_BODY = 65_536  # bytes
 REQUEST_ID = "X-Request-Id"
 _CLAIM = re.compile(r"client_id[\"'\s=:]+([0-9a-f]{32})\b")
 _NOTHING = Parameters({}, frozenset(), is_malformed=False)
@@ -137,22 +137,38 @@ def claimed_client_id(request: HttpRequest) -> str:
 
 
 def form_of(request: HttpRequest) -> Parameters:
-    """The body's parameters. InvalidRequest: another type, no length, a broken or repeated one, a query string."""
+    """The body's parameters. InvalidRequest: another type, too long, a broken or repeated one, a query string."""
     if request.content_type != FORM:
         raise InvalidRequest(f"Send the parameters as {FORM}.")
     if request.META.get("QUERY_STRING"):
         raise InvalidRequest("Send the parameters in the body, none in the query string.")
-    if "Transfer-Encoding" in request.headers:  # Django reads such a body as an empty one
-        raise LengthRequired("Send the body with a Content-Length, not in chunks.")
-    try:
-        form = parameters.parse(request.body.decode())
-    except (UnicodeDecodeError, RequestDataTooBig):
-        raise InvalidRequest("The body cannot be read.") from None
+    form = parsed_body(request)
     if form.is_malformed:
         raise InvalidRequest("The body cannot be decoded.")
     if form.repeated:
         raise InvalidRequest(f"The body repeats {form.repeated_names()}.")
     return form
+
+
+def parsed_body(request: HttpRequest) -> Parameters:
+    """What the body holds. InvalidRequest: it is too long, or does not come whole."""
+    try:
+        return parameters.parse(_body_of(request).decode())
+    except (UnicodeDecodeError, OSError):
+        raise InvalidRequest("The body cannot be read.") from None
+
+
+def _body_of(request: HttpRequest) -> bytes:
+    """At most MAX_BODY bytes, with an announced length or in chunks, which Django reads as an empty body."""
+    is_chunked = "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH")
+    stream = request.META["wsgi.input"] if is_chunked else request
+    body = b""
+    while len(body) <= MAX_BODY and (piece := stream.read(MAX_BODY + 1 - len(body))):
+        body += piece
+    request._body = body  # what `request.body` answers from now on
+    if len(body) > MAX_BODY:
+        raise InvalidRequest(f"The body is longer than {MAX_BODY} bytes.")
+    return body
 
 
 def error_response(error: ProtocolError) -> HttpResponse:
