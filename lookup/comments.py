@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
 
 from accounts.models import User
+from accounts.text_rules import validate_text
 from lookup import figures
 from lookup.feedback import lock_people
 from lookup.models import Comment, CommentLike
@@ -17,14 +18,15 @@ MAX_LENGTH = 2000
 def write(*, user: User, content: str, parent: Comment | None = None, by: User) -> Comment:
     """Comment on the profile of `user`, or reply to the comment `parent` on it.
 
-    ValidationError: empty, longer than MAX_LENGTH, or a reply to a reply. PermissionDenied: `by` is banned.
-    Comment.DoesNotExist, User.DoesNotExist, here and below: it or its profile has been deleted meanwhile.
+    ValidationError: empty, longer than MAX_LENGTH, unsafe characters, or a reply to a reply. PermissionDenied: `by` is
+    banned. Comment.DoesNotExist, User.DoesNotExist, here and below: it or its profile has been deleted meanwhile.
     """
     lock_people(user_id=user.pk, by=by)
     parent = parent and _locked(parent)
     content = content.strip()
-    if not content or len(content) > MAX_LENGTH or "\x00" in content:
+    if not content or len(content) > MAX_LENGTH:
         raise ValidationError(f"Write 1 to {MAX_LENGTH} characters.")
+    validate_text(content)
     if parent is not None and (parent.parent_id is not None or parent.user_id != user.pk):
         raise ValidationError("Reply to a comment on this profile.")
     comment = Comment.objects.create(user=user, author=by, parent=parent, content=content)

@@ -212,7 +212,7 @@ def _text(max_length: int) -> _Value:
 
 _ROW_IDS = _Value(_problem_of_row_ids, [])
 _CATALOGUE_IDS = _Value(_problem_of_catalogue_ids, [])
-_CONTENT = _text(MAX_CONTENT)
+_CONTENT = _Value(Text(MAX_CONTENT, is_long=True).problem_of, "")
 _SKILL_NAMES = _Value(TextList(MAX_ITEMS, 64, min_length=1).problem_of, [])
 _CUSTOM_SKILL = _Object(
     {

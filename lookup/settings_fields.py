@@ -24,7 +24,7 @@ _ANGLE = Number(0, 360)
 _MILLISECONDS = Number(1, 60_000)
 _NAME = Text(64)  # of an effect or a mode; the pages show nothing for one they do not know
 _LINE = Text(200)
-_PARAGRAPH = Text(1000)
+_PARAGRAPH = Text(1000, is_long=True)
 _LINES = TextList(max_items=20, max_length=200)
 _USERNAME_EFFECT = Text(16, choices=USERNAME_EFFECTS)
 _ENTER_ANIMATION = Text(16, choices=ENTER_ANIMATIONS)

@@ -1,12 +1,15 @@
 """Rules for one value of a JSON column: what it must be, said in a sentence and as JSON Schema. Pure rules.
 
 `problem_of` takes whatever a client sent and never raises. The database cannot hold NUL characters and lone surrogates,
-so every text refuses them; infinite numbers and NaN are outside of every bound.
+so every text refuses them, as it does what `accounts.text_rules` names; infinite numbers and NaN are outside of every
+bound.
 """
 
 import re
 from dataclasses import dataclass
 from typing import Any, Protocol
+
+from accounts import text_rules
 
 # The largest integer that every JSON reader keeps exactly (RFC 8259 §6).
 EXACT = 2**53 - 1
@@ -24,7 +27,8 @@ class Rule(Protocol):
         """The rule as JSON Schema; Any is JSON."""
 
 
-def problem_of_text(value: object, max_length: int, min_length: int = 0) -> str | None:
+def problem_of_text(value: object, max_length: int, min_length: int = 0, *, is_long: bool = False) -> str | None:
+    """`is_long`: the text may have several lines."""
     if not isinstance(value, str):
         return "Must be a string."
     if len(value) > max_length:
@@ -33,7 +37,7 @@ def problem_of_text(value: object, max_length: int, min_length: int = 0) -> str 
         return "Must not be empty."
     if _UNSTORABLE.search(value):
         return "Contains a character that cannot be stored (NUL or half of a surrogate pair)."
-    return None
+    return text_rules.problem_of_text(value) if is_long else text_rules.problem_of_line(value)
 
 
 def path_of(*parts: object) -> str:
@@ -70,14 +74,15 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """With `choices`, one of them and nothing else."""
+    """With `choices`, one of them and nothing else; of several lines with `is_long`."""
 
     max_length: int
     choices: tuple[str, ...] = ()
     min_length: int = 0
+    is_long: bool = False
 
     def problem_of(self, value: object) -> str | None:
-        problem = problem_of_text(value, self.max_length, self.min_length)
+        problem = problem_of_text(value, self.max_length, self.min_length, is_long=self.is_long)
         if problem is None and self.choices and value not in self.choices:
             return f"Must be one of: {', '.join(choice or '(empty)' for choice in self.choices)}."
         return problem

@@ -10,9 +10,7 @@ from django.core.exceptions import ValidationError
 from lookup.admin.doors import ProfileContentAdmin
 from lookup.admin.fields import ContentForm
 from lookup.models import Audio, Background, Link, Project, Widget
-from lookup.values import TextList
-
-_TAGS = TextList(max_items=20, max_length=40, min_length=1)
+from lookup.models.validators import TAGS
 
 
 class LinkForm(ContentForm):
@@ -23,7 +21,7 @@ class ProjectForm(ContentForm):
     def clean_tags(self) -> Any:
         """Any is JSON."""
         tags = [] if self.cleaned_data["tags"] is None else self.cleaned_data["tags"]
-        if problem := _TAGS.problem_of(tags):
+        if problem := TAGS.problem_of(tags):
             raise ValidationError(problem)
         return tags
 

@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models.users import new_id
+from accounts.text_rules import validate_line
 
 # A path under the upload CDN: segments that no URL has to escape, none of them "." or "..".
 PATH_PATTERN = r"\A(?!.*(?:^|/)\.{1,2}(?:/|\Z))[A-Za-z0-9._~-]+(?:/[A-Za-z0-9._~-]+)*\Z"
@@ -26,7 +27,7 @@ class Asset(models.Model):
         validators=[RegexValidator(PATH_PATTERN, "Use a relative path of letters, digits and . _ ~ - /")],
         help_text="Under UPLOAD_CDN_URL, without a leading slash.",
     )
-    mime = models.CharField(max_length=100)
+    mime = models.CharField(max_length=100, validators=[validate_line])
     width = models.PositiveIntegerField(null=True, blank=True)
     height = models.PositiveIntegerField(null=True, blank=True)
     duration = models.FloatField(null=True, blank=True, help_text="Seconds.")

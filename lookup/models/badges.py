@@ -7,6 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models.users import new_id
+from accounts.text_rules import validate_line
 from lookup.models.assets import Asset
 from lookup.models.profiles import Profile
 from lookup.models.validators import validate_color, validate_file_name, validate_svg
@@ -25,7 +26,7 @@ class Badge(models.Model):
 
     id = models.SlugField(max_length=32, primary_key=True)
     catalog = models.SlugField(max_length=32, default="standard")
-    name = models.CharField(max_length=40)
+    name = models.CharField(max_length=40, validators=[validate_line])
     image = models.CharField(max_length=100, validators=[validate_file_name])
     rule = models.CharField(max_length=8, choices=UnlockRule.choices, blank=True, help_text="Empty: given by staff.")
     order = models.PositiveIntegerField(default=0)
@@ -43,8 +44,8 @@ class BadgeTier(models.Model):
     badge = models.ForeignKey(Badge, on_delete=models.CASCADE, related_name="tiers")
     tier = models.PositiveSmallIntegerField()
     threshold = models.FloatField(default=0)
-    title = models.CharField(max_length=64)
-    description = models.CharField(max_length=255, blank=True)
+    title = models.CharField(max_length=64, validators=[validate_line])
+    description = models.CharField(max_length=255, blank=True, validators=[validate_line])
     color = models.CharField(max_length=9, blank=True, validators=[validate_color])
     image = models.CharField(max_length=100, validators=[validate_file_name])
 
@@ -85,7 +86,7 @@ class CustomBadge(models.Model):
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="custom_badges")
-    name = models.CharField(max_length=40, blank=True)
+    name = models.CharField(max_length=40, blank=True, validators=[validate_line])
     image = models.ForeignKey(Asset, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     icon_svg = models.TextField(blank=True, validators=[validate_svg])
     color = models.CharField(max_length=9, blank=True, validators=[validate_color])

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from django.core.validators import URLValidator, validate_email
+from django.core.validators import validate_email
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
 from accounts.models.users import new_id
+from accounts.text_rules import validate_line, validate_text, validate_web_address
 from lookup.models.assets import Asset
 from lookup.models.profiles import Profile
-from lookup.models.validators import validate_color, validate_svg
+from lookup.models.validators import validate_color, validate_svg, validate_tags
 
 MAX_URL_LENGTH = 2000
-_web_address = URLValidator(schemes=["http", "https"])
 
 
 class Widget(models.Model):
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="widgets")
-    platform = models.CharField(max_length=32)
-    type = models.CharField(max_length=32)
-    identifier = models.CharField(max_length=255)
+    platform = models.CharField(max_length=32, validators=[validate_line])
+    type = models.CharField(max_length=32, validators=[validate_line])
+    identifier = models.CharField(max_length=255, validators=[validate_line])
     order = models.PositiveIntegerField(default=0)
 
     def __str__(self) -> str:
@@ -31,9 +31,9 @@ class Widget(models.Model):
 class Audio(models.Model):
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="audios")
-    title = models.CharField(max_length=128)
-    artist = models.CharField(max_length=128, blank=True)
-    external_url = models.CharField(max_length=MAX_URL_LENGTH, blank=True, validators=[_web_address])
+    title = models.CharField(max_length=128, validators=[validate_line])
+    artist = models.CharField(max_length=128, blank=True, validators=[validate_line])
+    external_url = models.CharField(max_length=MAX_URL_LENGTH, blank=True, validators=[validate_web_address])
     audio = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+")
     cover = models.ForeignKey(Asset, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     order = models.PositiveIntegerField(default=0)
@@ -46,7 +46,7 @@ class Audio(models.Model):
 class Background(models.Model):
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="backgrounds")
-    title = models.CharField(max_length=128, blank=True)
+    title = models.CharField(max_length=128, blank=True, validators=[validate_line])
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+")
     order = models.PositiveIntegerField(default=0)
     is_active = models.BooleanField(default=True)
@@ -60,10 +60,15 @@ class Link(models.Model):
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="links")
-    title = models.CharField(max_length=128, blank=True)
-    url = models.CharField(max_length=MAX_URL_LENGTH, blank=True, help_text="A text entry may have any text here.")
-    platform_id = models.CharField(max_length=64, blank=True)
-    platform_type = models.CharField(max_length=64, blank=True)
+    title = models.CharField(max_length=128, blank=True, validators=[validate_line])
+    url = models.CharField(
+        max_length=MAX_URL_LENGTH,
+        blank=True,
+        help_text="A text entry may have any text here.",
+        validators=[validate_line],
+    )
+    platform_id = models.CharField(max_length=64, blank=True, validators=[validate_line])
+    platform_type = models.CharField(max_length=64, blank=True, validators=[validate_line])
     is_text = models.BooleanField(default=False, help_text="Shown as text to copy, not as a link.")
     recolor = models.BooleanField(default=False)
     color = models.CharField(max_length=9, blank=True, validators=[validate_color])
@@ -90,16 +95,16 @@ class Link(models.Model):
         if scheme.lower() == "mailto":
             validate_email(address)
         else:
-            _web_address(self.url)
+            validate_web_address(self.url)
 
 
 class Project(models.Model):
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="projects")
-    title = models.CharField(max_length=128)
-    description = models.TextField(max_length=2000, blank=True)
-    url = models.CharField(max_length=MAX_URL_LENGTH, blank=True, validators=[_web_address])
-    tags = models.JSONField(default=list, blank=True)
+    title = models.CharField(max_length=128, validators=[validate_line])
+    description = models.TextField(max_length=2000, blank=True, validators=[validate_text])
+    url = models.CharField(max_length=MAX_URL_LENGTH, blank=True, validators=[validate_web_address])
+    tags = models.JSONField(default=list, blank=True, validators=[validate_tags])
     icon = models.ForeignKey(Asset, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     order = models.PositiveIntegerField(default=0)
 

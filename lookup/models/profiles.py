@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from accounts.models import Name
 from accounts.models.users import new_id
+from accounts.text_rules import validate_line, validate_text
 from lookup.models.assets import Asset
 
 
@@ -26,15 +27,15 @@ class Profile(models.Model):
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profiles")
     is_main = models.BooleanField(default=True, editable=False)
-    name = models.CharField(max_length=64, help_text="What its owner calls the profile.")
-    display_name = models.CharField(max_length=64, blank=True)
-    description = models.TextField(max_length=2000, blank=True)
-    location = models.CharField(max_length=64, blank=True)
-    theme = models.CharField(max_length=32, blank=True)
-    font = models.CharField(max_length=64, blank=True)
-    font_username = models.CharField(max_length=64, blank=True)
-    sound_effect = models.CharField(max_length=64, blank=True)
-    sound_effect_button = models.CharField(max_length=64, blank=True)
+    name = models.CharField(max_length=64, help_text="What its owner calls the profile.", validators=[validate_line])
+    display_name = models.CharField(max_length=64, blank=True, validators=[validate_line])
+    description = models.TextField(max_length=2000, blank=True, validators=[validate_text])
+    location = models.CharField(max_length=64, blank=True, validators=[validate_line])
+    theme = models.CharField(max_length=32, blank=True, validators=[validate_line])
+    font = models.CharField(max_length=64, blank=True, validators=[validate_line])
+    font_username = models.CharField(max_length=64, blank=True, validators=[validate_line])
+    sound_effect = models.CharField(max_length=64, blank=True, validators=[validate_line])
+    sound_effect_button = models.CharField(max_length=64, blank=True, validators=[validate_line])
     avatar = _asset()
     banner = _asset()
     cursor = _asset()

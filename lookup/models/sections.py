@@ -6,6 +6,7 @@ from django.db import models
 from django.db.models import Q
 
 from accounts.models.users import new_id
+from accounts.text_rules import validate_line, validate_text
 from lookup.models.assets import Asset
 from lookup.models.profiles import Profile
 from lookup.sections import Alignment, SectionType
@@ -18,8 +19,8 @@ class Section(models.Model):
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="sections")
     type = models.CharField(max_length=16, choices=SectionType.choices)
     order = models.PositiveIntegerField(default=0)
-    title = models.CharField(max_length=128, blank=True)
-    description = models.TextField(max_length=1000, blank=True)
+    title = models.CharField(max_length=128, blank=True, validators=[validate_line])
+    description = models.TextField(max_length=1000, blank=True, validators=[validate_text])
     alignment = models.CharField(max_length=8, choices=Alignment.choices, default=Alignment.LEFT)
     is_enabled = models.BooleanField(default=True)
     config = models.JSONField(default=dict, blank=True)
@@ -40,7 +41,7 @@ class GalleryItem(models.Model):
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="gallery")
     section = models.ForeignKey(Section, on_delete=models.SET_NULL, null=True, blank=True, related_name="items")
     asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="+")
-    caption = models.CharField(max_length=255, blank=True)
+    caption = models.CharField(max_length=255, blank=True, validators=[validate_line])
     width = models.CharField(max_length=4, choices=Width.choices, default=Width.HALF)
     order = models.PositiveIntegerField(default=0)
 
@@ -55,9 +56,9 @@ class GalleryItem(models.Model):
 
 class Game(models.Model):
     id = models.BigIntegerField(primary_key=True, verbose_name="Catalogue id")
-    name = models.CharField(max_length=255)
-    image = models.CharField(max_length=500, blank=True)
-    slug = models.CharField(max_length=255, blank=True)
+    name = models.CharField(max_length=255, validators=[validate_line])
+    image = models.CharField(max_length=500, blank=True, validators=[validate_line])
+    slug = models.CharField(max_length=255, blank=True, validators=[validate_line])
     released = models.DateField(null=True, blank=True)
     rating = models.FloatField(null=True, blank=True)
     metacritic = models.IntegerField(null=True, blank=True)
@@ -68,9 +69,9 @@ class Game(models.Model):
 
 class Anime(models.Model):
     id = models.BigIntegerField(primary_key=True, verbose_name="Catalogue id")
-    title = models.CharField(max_length=255)
-    image = models.CharField(max_length=500, blank=True)
-    format = models.CharField(max_length=32, blank=True)
+    title = models.CharField(max_length=255, validators=[validate_line])
+    image = models.CharField(max_length=500, blank=True, validators=[validate_line])
+    format = models.CharField(max_length=32, blank=True, validators=[validate_line])
     year = models.IntegerField(null=True, blank=True)
     score = models.FloatField(null=True, blank=True)
 
@@ -83,9 +84,9 @@ class Anime(models.Model):
 
 class MediaTitle(models.Model):
     id = models.BigIntegerField(primary_key=True, verbose_name="Catalogue id")
-    media_type = models.CharField(max_length=32)
-    title = models.CharField(max_length=255)
-    image = models.CharField(max_length=500, blank=True)
+    media_type = models.CharField(max_length=32, validators=[validate_line])
+    title = models.CharField(max_length=255, validators=[validate_line])
+    image = models.CharField(max_length=500, blank=True, validators=[validate_line])
     year = models.IntegerField(null=True, blank=True)
     rating = models.FloatField(null=True, blank=True)
 
@@ -102,11 +103,11 @@ class MusicItem(models.Model):
         ARTIST = "artist", "Artist"
 
     kind = models.CharField(max_length=8, choices=Kind.choices)
-    music_id = models.CharField(max_length=100)
-    title = models.CharField(max_length=255)
-    image = models.CharField(max_length=500, blank=True)
-    artist = models.CharField(max_length=255, blank=True)
-    album = models.CharField(max_length=255, blank=True)
+    music_id = models.CharField(max_length=100, validators=[validate_line])
+    title = models.CharField(max_length=255, validators=[validate_line])
+    image = models.CharField(max_length=500, blank=True, validators=[validate_line])
+    artist = models.CharField(max_length=255, blank=True, validators=[validate_line])
+    album = models.CharField(max_length=255, blank=True, validators=[validate_line])
 
     class Meta:
         constraints = [

@@ -8,6 +8,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from accounts.models.users import new_id
+from accounts.text_rules import validate_text
 
 
 class FeedbackVote(models.Model):
@@ -36,7 +37,7 @@ class Comment(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="comments")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="comments_written")
     parent = models.ForeignKey("self", on_delete=models.CASCADE, null=True, blank=True, related_name="replies")
-    content = models.TextField(max_length=2000)
+    content = models.TextField(max_length=2000, validators=[validate_text])
     is_pinned = models.BooleanField(default=False)
     like_count = models.PositiveIntegerField(default=0, editable=False)
     reply_count = models.PositiveIntegerField(default=0, editable=False)

@@ -4,7 +4,9 @@ from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator
 
 from lookup.svg import svg_problems
+from lookup.values import TextList
 
+TAGS = TextList(max_items=20, max_length=40, min_length=1)
 validate_color = RegexValidator(
     r"\A#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})\Z", "Use a colour such as #1b5e4b."
 )
@@ -16,3 +18,9 @@ def validate_svg(value: str) -> None:
     problems = svg_problems(value)
     if problems:
         raise ValidationError(problems)
+
+
+def validate_tags(value: object) -> None:
+    """ValidationError for what is no list of tags."""
+    if problem := TAGS.problem_of(value):
+        raise ValidationError(problem)

@@ -12,7 +12,7 @@ from accounts.models import User
 from accounts.models.names import NAME_PATTERN, RESERVED_KEYS
 from lookup import settings_schema
 from lookup.models import Audio, Background, Badge, BadgeTier, Comment, Link, Profile, Project, Widget
-from lookup.models.validators import validate_color, validate_svg
+from lookup.models.validators import TAGS, validate_color, validate_svg
 from lookup.rows import MAX_COMMENTS
 from lookup.transfer.section_form import GALLERY_ITEM, AnySection, rows
 from lookup.transfer.shapes import (
@@ -36,7 +36,7 @@ from lookup.transfer.shapes import (
     text,
 )
 from lookup.transfer.uploads import MAX_URL_LENGTH, BadgeImage, Picture, Upload
-from lookup.values import EXACT, Color, TextList
+from lookup.values import EXACT, Color
 
 VERSION = 1  # of the lines that this release exports: raise it with a key that earlier releases do not know
 _UID = Integer(0, EXACT - 1)
@@ -184,7 +184,7 @@ _PROJECT = Object(
     {
         "id": ID,
         **_columns(Project, title="title", description="description", url="url"),
-        "tags": Ruled(TextList(1000, 1000)),
+        "tags": Ruled(TAGS),
         "order": ORDER,
         "icon": _ASSET,
     }

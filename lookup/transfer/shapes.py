@@ -80,7 +80,7 @@ class Column:
     validators: tuple[Any, ...]
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if problem := problem_of_text(value, self.max_length, self.min_length):
+        if problem := problem_of_text(value, self.max_length, self.min_length, is_long=True):
             problems.append((path, problem))
         elif value:
             for validator in self.validators:

@@ -258,7 +258,7 @@ def test_a_mirrored_picture_hides_the_uploaded_one_in_both_places(filled: Filled
 
 
 def test_text_that_could_end_a_script_or_a_string_stays_json(bare: User) -> None:
-    text = '</script><!-- \u2028\u2029\u202e " \\ \\u0000 \x1f\x7f \U0001f331 ﷽'
+    text = '</script><!-- \u2028\u2029\u200f " \\ \\u0000 \t\n \U0001f331 ﷽'
     profile = main_profile(bare)
     profiles.change(profile=profile, values={"description": text}, by=bare)
     assert answers.user("bare", "profile").body["profile"]["description"] == text

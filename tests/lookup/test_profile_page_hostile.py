@@ -24,7 +24,7 @@ MARKUP = [
     "\"'><svg/onload=alert(1)>",
     "</title></style></script>{{7|add:7}}",
     "<!-- ]]> {% debug %}",
-    "\u202egnp.exe\u200b\ufeff \U0001d56c\U0001f469\u200d\U0001f467 \u05e2\u05d1 \u0e01\u0e47\u0e47",
+    "\u200fgnp.exe\u200b\ufeff \U0001d56c\U0001f469\u200d\U0001f467 \u05e2\u05d1 \u0e01\u0e47\u0e47",
 ]
 # Texts that people write, by model: every column of each that a page shows.
 WRITTEN: list[tuple[type[Any], tuple[str, ...]]] = [

@@ -49,7 +49,8 @@ def test_a_number_stays_within_its_bounds() -> None:
 
 def test_a_text_has_its_length_or_is_one_of_its_choices() -> None:
     wrong: list[object] = [*NOT_STORABLE, None, 1, ["x"], {"x": "y"}]
-    check_rule(Text(3), ["", "ééé", "\U0001f600", "a\nb"], [*wrong, "xxxx"])
+    check_rule(Text(3), ["", "ééé", "\U0001f600"], [*wrong, "xxxx", "a\nb", "\u202ea"])
+    check_rule(Text(3, is_long=True), ["a\nb", "\t"], [*wrong, "xxxx", "a\x07", "\u202ea"])
     check_rule(Text(3, min_length=1), ["x"], [*wrong, ""])
     check_rule(Text(9, choices=("", "glow")), ["", "glow"], [*wrong, "other", "GLOW", " "])
 

@@ -22,9 +22,9 @@ from lookup.models import (
     Section,
     Widget,
 )
+from lookup.models.validators import TAGS
 from lookup.sections import SectionType
 from lookup.uploads import Kind
-from lookup.values import TextList
 
 _SVG = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
 _SVG_HELP = "The code of a drawing, up to 20 KiB: <code>&lt;svg …&gt;</code>. Instead of a file."
@@ -32,7 +32,6 @@ _COLOR_HELP = "For example #1b5e4b. Empty: as it is."
 _LABELS = {"recolor": "Paint it in this colour", "color": "Colour", "icon_svg": "SVG"}
 _HELP_TEXTS = {"color": _COLOR_HELP, "icon_svg": _SVG_HELP}
 _NO_ADDRESS = "Use a web address such as https://example.org/ or an e-mail address such as mailto:me@example.org."
-_TAGS = TextList(max_items=20, max_length=40, min_length=1)
 
 
 class LinkForm(RowForm):
@@ -69,8 +68,8 @@ class LinkForm(RowForm):
         if url:
             try:
                 Link(url=url, is_text=is_text).clean()
-            except ValidationError:
-                self.add_error("url", _NO_ADDRESS)
+            except ValidationError as error:
+                self.add_error("url", _NO_ADDRESS if error.code == "invalid" else error)
         return self.cleaned_data
 
 
@@ -167,7 +166,7 @@ class BackgroundForm(RowForm):
 class ProjectForm(RowForm):
     content = content.PROJECTS
     icon = AssetField(Kind.IMAGE, label="Picture")
-    tags = CommaListField(_TAGS, help_text="With commas between them, at most 20 of 40 characters each.")
+    tags = CommaListField(TAGS, help_text="With commas between them, at most 20 of 40 characters each.")
     field_order = ("title", "description", "url", "tags", "icon")
 
     class Meta:

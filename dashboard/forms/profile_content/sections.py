@@ -7,6 +7,7 @@ from typing import Any, ClassVar, cast
 
 from django import forms
 
+from accounts.text_rules import validate_text
 from dashboard.forms.profile_content.fields import CommaListField
 from dashboard.forms.profile_content.rows import RowForm
 from lookup import content
@@ -47,7 +48,11 @@ class SectionForm(RowForm):
 
 class TextSectionForm(SectionForm):
     body = forms.CharField(
-        label="Text", max_length=MAX_CONTENT, required=False, widget=forms.Textarea(attrs={"rows": 10})
+        label="Text",
+        max_length=MAX_CONTENT,
+        required=False,
+        validators=[validate_text],
+        widget=forms.Textarea(attrs={"rows": 10}),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

