@@ -20,6 +20,11 @@ def preview_url(file: File) -> str:
     return f"{settings.BASE_URL}/files/{file.name}/preview.webp"
 
 
+def card_url(file: File) -> str:
+    """The same picture as a PNG, for messengers that show no WebP."""
+    return f"{settings.BASE_URL}/files/{file.name}/preview.png"
+
+
 def deletion_url(file: File, token: str) -> str:
     """Whoever opens this may delete the file."""
     return f"{settings.BASE_URL}/files/{file.name}/delete/{token}"

@@ -5,6 +5,7 @@ No byte of the file is read in this process: `prober` has a confined child for t
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from imagehost import media
 from imagehost.media import MediaType
@@ -39,7 +40,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Preview:
-    """A WebP."""
+    """A picture of the type that was asked for."""
 
     content: bytes
     width: int
@@ -70,12 +71,14 @@ def probe(path: Path) -> Probe:
     )
 
 
-def render(path: Path, media: MediaType, *, longest_side: int = LONGEST_SIDE) -> Preview:
+def render(
+    path: Path, media: MediaType, *, longest_side: int = LONGEST_SIDE, as_: Literal["WEBP", "PNG"] = "WEBP"
+) -> Preview:
     """A thumbnail, or the poster of a video: upright, its longer side at most `longest_side`, never enlarged.
 
     Raises InvalidMedia where the body is cut off or broken, and ProberFailed.
     """
-    request = {"task": "render", "mime": media.mime, "longest_side": longest_side}
+    request = {"task": "render", "mime": media.mime, "longest_side": longest_side, "as": as_}
     answer = _ask(path, request, writable=False)
     return Preview(answer.content, answer.message["width"], answer.message["height"])
 

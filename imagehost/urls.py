@@ -12,6 +12,7 @@ urlpatterns = [
     path("media/<str:file_name>", delivery.deliver, name="deliver"),
     path("files/<str:name>", pages.file_page, name="file_page"),
     path("files/<str:name>/preview.webp", pages.file_preview, name="file_preview"),
+    path("files/<str:name>/preview.png", pages.file_preview, {"is_png": True}),
     path("files/<str:name>/delete", pages.delete_own_file, name="delete_own_file"),
     path("files/<str:name>/delete/<str:token>", pages.delete_file, name="delete_file"),
     path("folders/<str:folder_id>", folder_pages.folder_page, name="folder_page"),

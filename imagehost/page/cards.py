@@ -9,6 +9,7 @@ from imagehost import addresses, media
 from imagehost.models import File, PreviewState
 
 MAX_PICTURE = 8 * 1024 * 1024  # bytes: what is larger is left out by many, so that they get the preview
+SHOWN = (media.PNG, media.JPEG, media.GIF)  # by all messengers, unlike WebP and AVIF
 
 
 @dataclass(frozen=True)
@@ -42,12 +43,12 @@ class Card:
 
 
 def picture_of(file: File) -> Medium | None:
-    """The image itself unless it is too large, the preview of everything else; None: there is none yet."""
-    if not file.media_type.is_video and file.size <= MAX_PICTURE:
+    """The image itself where messengers show it, else its preview as a PNG; None: there is none yet."""
+    if file.media_type in SHOWN and file.size <= MAX_PICTURE:
         return _whole(file)
     if file.preview_state == PreviewState.MADE:
         size = file.preview_width or 0, file.preview_height or 0
-        return Medium(addresses.preview_url(file), media.WEBP.mime, *size)
+        return Medium(addresses.card_url(file), media.PNG.mime, *size)
     return None
 
 

@@ -9,19 +9,21 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import av
 from PIL import Image
 
 from imagehost import media, stripping
-from imagehost.media import MediaType
 from imagehost.prober import confinement, fonts, images, opinion, sounds, videos, wire
 from imagehost.prober.refusals import BROKEN, Refused
 from imagehost.stripping import zip_directory
 
 _PROFILE = 16 * 1024  # bytes of a colour profile that a preview carries at most
-_QUALITY = 80
+_ENCODINGS: dict[str, dict[str, Any]] = {  # any: options of Pillow's encoders
+    "WEBP": {"quality": 80, "method": 2, "exif": b"", "xmp": b""},
+    "PNG": {"compress_level": 6},
+}
 _NO_DECODERS = {"av.__main__", "av.datasets"}
 
 
@@ -55,7 +57,7 @@ def serve(file: int, conversation: socket.socket) -> None:
                     answer = _EXAMINED[request["task"]](examined)
             else:
                 with os.fdopen(file, "rb") as rendered:
-                    answer, content = _render(rendered, media.BY_MIME[request["mime"]], request["longest_side"])
+                    answer, content = _render(rendered, request)
         except Refused as refusal:
             answer = {"invalid": str(refusal)[:1000]}
         conversation.sendall(wire.line(answer) + content)
@@ -97,18 +99,19 @@ def _examine_font(file: BinaryIO) -> wire.Message:
 _EXAMINED = {"sound": _examine_sound, "font": _examine_font}
 
 
-def _render(file: BinaryIO, type_: MediaType, longest_side: int) -> tuple[wire.Message, bytes]:
+def _render(file: BinaryIO, request: wire.Message) -> tuple[wire.Message, bytes]:
+    type_, format_ = media.BY_MIME[request["mime"]], request["as"]
     if type_.is_video:
         confinement.keep_to_video_memory()
     with _broken_is_refused(type_.mime):
         draw = videos.poster if type_.is_video else images.thumbnail
-        picture = draw(file, type_, longest_side)
+        picture = draw(file, type_, request["longest_side"])
         profile = picture.info.get("icc_profile")
         if not profile or len(profile) > _PROFILE or profile[16:20] != b"RGB ":
             profile = None
         encoded = io.BytesIO()
-        picture.save(encoded, "WEBP", quality=_QUALITY, method=2, icc_profile=profile, exif=b"", xmp=b"")
-        with Image.open(encoded, formats=["WEBP"]) as written:
+        picture.save(encoded, format_, icc_profile=profile, **_ENCODINGS[format_])
+        with Image.open(encoded, formats=[format_]) as written:
             written.load()
             if written.size != picture.size:
                 raise Refused(f"the preview came out as {written.size} instead of {picture.size}")

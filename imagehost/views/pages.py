@@ -36,11 +36,11 @@ def file_page(request: HttpRequest, name: str) -> HttpResponse:
 
 @csrf_exempt  # as above
 @require_safe
-def file_preview(request: HttpRequest, name: str) -> HttpResponse:
+def file_preview(request: HttpRequest, name: str, *, is_png: bool = False) -> HttpResponse:
     file = _found(name)
     if file.folder is not None and not locked.may_see(request, file.folder):
         raise Http404
-    return thumbnails.answer(request, file)
+    return thumbnails.answer(request, file, is_png=is_png)
 
 
 @csrf_exempt  # see below: the token is what a form's would be

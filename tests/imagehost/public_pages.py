@@ -5,18 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from django.test import Client
+from PIL import Image
 from pytest_django import Settings
 
 from accounts.models import User
-from imagehost import storage
+from imagehost import media, storage
 from imagehost.models import File, Folder, PreviewState
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.imagehost.media_corpus.real_images import encoded
 from tests.pages.markup import page_of
 
 BASE = "http://127.0.0.1:8000"
 CONTENT = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 4
-PREVIEW = b"RIFF\x10\x00\x00\x00WEBPVP8 preview"
+PREVIEW = encoded(media.WEBP, Image.new("RGB", (8, 8), "teal"))
 PASSWORD = "open sesame"
 
 
@@ -77,9 +79,10 @@ def statuses(client: Client, folder: Folder) -> dict[str, int]:
         "thumbnail": f"/folders/{folder.pk}/previews/Picture1.webp",
         "page": "/files/Picture1",
         "preview": "/files/Picture1/preview.webp",
+        "card": "/files/Picture1/preview.png",
     }
     return {name: client.get(path).status_code for name, path in paths.items()}
 
 
-LOCKED = {"folder": 403, "archive": 403, "thumbnail": 404, "page": 403, "preview": 404}
+LOCKED = {"folder": 403, "archive": 403, "thumbnail": 404, "page": 403, "preview": 404, "card": 404}
 OPEN = dict.fromkeys(LOCKED, 200)

@@ -1,4 +1,4 @@
-"""GET /files/{name}, and the preview below it. Passwords of folders are in test_folder_password.py."""
+"""GET /files/{name}. Its preview is in test_file_preview.py, passwords of folders in test_folder_password.py."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from imagehost import media, storage
+from imagehost import media
+from imagehost.media import MediaType
 from imagehost.models import PreviewState, State
 from imagehost.page import cards
 from imagehost.page import files as pages
@@ -118,13 +119,13 @@ def test_the_tags_of_a_video_for_messengers(client: Client, settings: Settings) 
     settings.IMAGE_CDN_URL, settings.BASE_URL = "https://cdn.example", "https://host.example"
     file = FileFactory(media=media.MP4, preview_state=PreviewState.MADE)
     response = client.get(f"/files/{file.name}")
-    url, preview = f"https://cdn.example/{file.name}.mp4", f"https://host.example/files/{file.name}/preview.webp"
+    url, preview = f"https://cdn.example/{file.name}.mp4", f"https://host.example/files/{file.name}/preview.png"
     expected = {
         "og:type": "video.other",
         "og:url": f"https://host.example/files/{file.name}",
         "og:image": preview,
         "og:image:secure_url": preview,
-        "og:image:type": "image/webp",
+        "og:image:type": "image/png",
         "og:image:width": "320",
         "og:image:height": "240",
         "og:video": url,
@@ -152,17 +153,24 @@ def test_a_video_that_is_not_https_claims_no_player_and_no_secure_url(client: Cl
 
 
 @pytest.mark.parametrize(
-    ("size", "preview", "picture"),
+    ("type_", "size", "preview", "picture"),
     [
-        (8 * MEGABYTE, PreviewState.MADE, "/media/Picture1.png"),
-        (8 * MEGABYTE + 1, PreviewState.MADE, "/files/Picture1/preview.webp"),
-        (8 * MEGABYTE + 1, PreviewState.WAITING, None),
+        (media.PNG, 8 * MEGABYTE, PreviewState.MADE, "/media/Picture1.png"),
+        (media.JPEG, 1000, PreviewState.WAITING, "/media/Picture1.jpg"),
+        (media.GIF, 1000, PreviewState.WAITING, "/media/Picture1.gif"),
+        (media.PNG, 8 * MEGABYTE + 1, PreviewState.MADE, "/files/Picture1/preview.png"),
+        (media.PNG, 8 * MEGABYTE + 1, PreviewState.WAITING, None),
+        (media.WEBP, 1000, PreviewState.MADE, "/files/Picture1/preview.png"),
+        (media.AVIF, 1000, PreviewState.MADE, "/files/Picture1/preview.png"),
+        (media.AVIF, 1000, PreviewState.WAITING, None),
+        (media.WEBM, 1000, PreviewState.MADE, "/files/Picture1/preview.png"),
     ],
 )
-def test_a_picture_too_large_for_messengers_is_shown_by_its_preview(
-    size: int, preview: PreviewState, picture: str | None
+def test_what_messengers_do_not_show_is_shown_by_a_png_of_its_preview(
+    type_: MediaType, size: int, preview: PreviewState, picture: str | None
 ) -> None:
-    found = cards.picture_of(FileFactory.build(owner=None, name="Picture1", size=size, preview_state=preview))
+    values = {"name": "Picture1", "media": type_, "size": size, "preview_state": preview}
+    found = cards.picture_of(FileFactory.build(owner=None, **values))
     assert (found and found.url) == (f"{BASE}{picture}" if picture else None)
 
 
@@ -241,51 +249,3 @@ def test_the_page_is_for_reading(below: str) -> None:
     response = Client(enforce_csrf_checks=True).post(f"/files/{FileFactory().name}{below}")
     assert response.status_code == 405
     assert response.headers["Allow"] == "GET, HEAD"
-
-
-# --- GET /files/{name}/preview.webp ---
-
-
-def test_the_preview_and_its_headers(client: Client) -> None:
-    file = stored(preview=PREVIEW)
-    response = client.get(f"/files/{file.name}/preview.webp")
-    etag = f'"{file.pk.hex}-320x240"'
-    assert response.status_code == 200
-    assert response.content == PREVIEW
-    expected = {
-        "Content-Type": "image/webp",
-        "Content-Disposition": f"inline; filename=\"{file.name}.webp\"; filename*=UTF-8''{file.name}.webp",
-        "Content-Security-Policy": "default-src 'none'; sandbox",
-        "X-Content-Type-Options": "nosniff",
-        "Cross-Origin-Resource-Policy": "cross-origin",
-        "X-Robots-Tag": "noindex",
-        "Cache-Control": "public, max-age=3600",
-        "ETag": etag,
-    }
-    assert {name: response.headers.get(name) for name in expected} == expected
-    assert response.cookies == {}
-
-    unchanged = client.get(f"/files/{file.name}/preview.webp", headers={"If-None-Match": etag})
-    assert (unchanged.status_code, unchanged.content, unchanged.headers["ETag"]) == (304, b"", etag)
-    head = client.head(f"/files/{file.name}/preview.webp")
-    assert (head.status_code, head.content, head.headers["Content-Length"]) == (200, b"", str(len(PREVIEW)))
-
-
-@pytest.mark.parametrize("state", [PreviewState.WAITING, PreviewState.FAILED])
-def test_a_preview_that_was_not_made_is_missing(client: Client, state: PreviewState) -> None:
-    file = FileFactory(preview_state=state)
-    storage.bucket().keep_bytes(file.preview_key, PREVIEW, mime="image/webp")
-    assert client.get(f"/files/{file.name}/preview.webp").status_code == 404
-
-
-def test_a_preview_whose_object_is_gone_is_missing(client: Client) -> None:
-    file = FileFactory(preview_state=PreviewState.MADE)
-    assert client.get(f"/files/{file.name}/preview.webp").status_code == 404
-
-
-def test_a_preview_in_a_store_that_does_not_answer_is_for_later(client: Client, settings: Settings) -> None:
-    file = FileFactory(preview_state=PreviewState.MADE)
-    silent_store(settings)
-    response = client.get(f"/files/{file.name}/preview.webp")
-    assert response.status_code == 503
-    assert (response.headers["Retry-After"], response.headers["Cache-Control"]) == ("30", "no-store")
