@@ -60,6 +60,11 @@ class CheckedCache:
         with answering():
             self._cache.release(LEASE, token)
 
+    def eviction(self) -> str:
+        """The policy under which the server may evict records; "" where it never does."""
+        with answering():
+            return self._cache.eviction()
+
     def _read(self, keys: Sequence[str]) -> dict[str, Any]:
         """What is there of these, with one `get_many`. A value that the cache cannot read is logged and deleted."""
         with answering():

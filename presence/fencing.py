@@ -27,6 +27,10 @@ class FencedCache(BaseCache):
         """Free the lease if it is this term's."""
         raise NotImplementedError
 
+    def eviction(self) -> str:
+        """The policy under which the server drops values when it is short of memory; "" where it drops none."""
+        return ""
+
     def write_as(
         self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
     ) -> bool:

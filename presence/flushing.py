@@ -29,7 +29,6 @@ class _Batch:
     dumped: list[int]  # whom the dump named
     texts: dict[int, str] = field(default_factory=dict)
     gone: list[int] = field(default_factory=list)
-    joined: list[int] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
     updated: list[int] = field(default_factory=list)
     since: float | None = None
@@ -137,8 +136,7 @@ class Flusher:
             self._add(batch, chat_id)
         changes = self._roster.changes
         changes.dirty.difference_update(batch.texts, batch.gone)
-        batch.joined = [chat_id for chat_id in changes.joined if chat_id in batch.texts]
-        changes.joined.difference_update(batch.joined)
+        batch.left = [chat_id for chat_id in batch.left if chat_id not in self._roster.members]
 
     def _add(self, batch: _Batch, chat_id: int) -> None:
         """Somebody whose presence is not known yet is left out: the news of it names them again."""
@@ -152,10 +150,10 @@ class Flusher:
         """In the background. False: the store is not as this worker left it."""
         if not self._is_last_writer():
             return False
+        self._store.keep_departures(batch.left, token=self.token)  # first: without a record and a miss nothing is known
         if batch.texts or batch.gone:
             self._write(batch)
-        self._store.clear_outdated(misses=batch.joined, banners=batch.updated, token=self.token)
-        self._store.know_accounts(batch.left, token=self.token)
+        self._store.drop_banners(batch.updated, token=self.token)
         if batch.stamp is None:
             return True
         mark = self._marks[-1] if self._marks else ""
@@ -181,7 +179,6 @@ class Flusher:
     def _put_back(self, batch: _Batch) -> None:
         changes = self._roster.changes
         changes.dirty.update(batch.changed)
-        changes.joined.update(batch.joined)
         changes.left.update(batch.left)
         changes.updated.update(batch.updated)
         changes.since = batch.since if changes.since is None else changes.since

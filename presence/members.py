@@ -11,7 +11,6 @@ import re
 import time
 from datetime import datetime, timedelta
 
-from accounts.models import LinkedAccount
 from presence import fields, presentation, refreshing, rest, store, turns
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
@@ -102,17 +101,13 @@ def _tell_miss(glance: Glance) -> None:
     """Raises the miss that the store proves."""
     if glance.miss == Membership.NOT_FOUND.value:
         raise ChatNotFound
-    is_absence_proven = glance.is_complete and not glance.is_overtaken
-    if glance.miss == Membership.NOT_MEMBER.value or (is_absence_proven and glance.is_account_known):
+    if glance.miss == Membership.NOT_MEMBER.value:
         raise NotMember
 
 
 def _found_out(opened: PresenceStore, chat_id: int, glance: Glance, now: datetime) -> Glance:
     """One with a record, where the store had none; raises the miss."""
     _tell_miss(glance)
-    linked = LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, external_id=str(chat_id))
-    if glance.is_complete and not glance.is_overtaken and linked.exists():
-        raise NotMember
     return _lookups.join(chat_id, lambda: _looked_up(opened, chat_id, now))
 
 
@@ -126,8 +121,6 @@ def _looked_up(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
         if glance.record is not None:
             return glance
         _tell_miss(glance)
-        if glance.is_overtaken:
-            opened.ask(chat_id)  # the worker writes it anew, or deletes it
         return _asked(opened, chat_id, now)
     finally:
         turns.end(turn)
@@ -148,7 +141,6 @@ def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
             opened.keep_miss(chat_id, membership.value)
         raise ChatNotFound
     opened.keep_miss(chat_id, membership.value)
-    opened.know_account(chat_id)
     raise NotMember
 
 

@@ -135,20 +135,15 @@ class Stamp:
 class Glance:
     """All that the store says of one id.
 
-    `alive_at`: of the last stamp of a complete generation. `is_complete`: some generation is. `record`: None too
-    where it is of an older generation. `miss`: "", "notMember" or "notFound". `is_account_known`: the platform has such
-    an account. `is_overtaken`: there is a record of an older generation. That proves nothing: the member may have left
-    while nobody looked, or a worker that stood still for a while has written over the newer record.
+    `alive_at`: of the last stamp of a complete generation. `record`: None too where it is of an older generation. That
+    proves nothing: a server that is short of memory may have evicted the record. `miss`: "", "notMember" or "notFound".
     """
 
     alive_at: float | None
-    is_complete: bool
     record: Record | None
     banner: Banner | None
     profile: Profile | None
     miss: str
-    is_account_known: bool
-    is_overtaken: bool = False
 
 
 def text_of(value: Json) -> str:

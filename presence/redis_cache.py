@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from django_redis.cache import RedisCache
+from redis.exceptions import ResponseError
 
 from presence.fencing import FencedCache
 
+KEEPS_ALL = "noeviction"
 # KEYS: the lease. ARGV: the token; how many milliseconds to hold the lease from now, 0 to free it.
 HOLD = """
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
@@ -51,6 +53,15 @@ class PresenceRedisCache(FencedCache, RedisCache):
         milliseconds = 0 if timeout is None else int(timeout * 1000)
         encoded = [self.client.encode(value) for value in values.values()]
         return self._run(WRITE, [lease, *values, *gone], token, [milliseconds, *encoded])
+
+    def eviction(self) -> str:
+        """Managed servers forbid CONFIG; INFO says as much."""
+        try:
+            memory = self.client.get_client(write=True).info("memory")
+        except ResponseError:  # forbidden, too
+            return ""
+        policy = str(memory.get("maxmemory_policy", KEEPS_ALL))
+        return policy if memory.get("maxmemory") and policy != KEEPS_ALL else ""
 
     def _run(self, script: str, keys: list[str], token: str, arguments: list[Any]) -> bool:
         """Whether the script did what it does. Any: what Redis takes."""

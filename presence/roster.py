@@ -50,9 +50,8 @@ class Changes:
     dirty: set[int] = field(default_factory=set)  # to be written; who is not in the roster, to be deleted
     since: float | None = None  # when the first event behind `dirty` came, in UNIX seconds
     asked: set[int] = field(default_factory=set)  # to be looked up
-    joined: set[int] = field(default_factory=set)
-    left: set[int] = field(default_factory=set)  # by their own event: the account exists
-    departed: set[int] = field(default_factory=set)  # to be forgotten, however that came out
+    left: set[int] = field(default_factory=set)  # readers are to be told
+    departed: set[int] = field(default_factory=set)  # to be forgotten
     updated: set[int] = field(default_factory=set)  # the member has a new record, maybe a new banner
     renamed: set[int] = field(default_factory=set)  # the user has a new name
     redrawn: set[int] = field(default_factory=set)  # the user has a new picture, or none any more
@@ -61,7 +60,6 @@ class Changes:
     def write_too(self, earlier: Changes) -> None:
         """What was to be written then is to be written now."""
         self.dirty |= earlier.dirty
-        self.joined |= earlier.joined
         self.left |= earlier.left
         self.updated |= earlier.updated
 
@@ -192,15 +190,12 @@ class Roster:
             self._take_presence(chat_id, payload, now)
         elif event.name == "GUILD_MEMBER_REMOVE":
             self._delete(chat_id, self.next_order())
-            self.changes.left.add(chat_id)
         else:
             self._take_member(chat_id, payload, now, is_join=event.name == "GUILD_MEMBER_ADD")
 
     def _take_member(self, chat_id: int, payload: Json, now: float, *, is_join: bool) -> None:
         entry = self.members.get(chat_id)
         if entry is None or is_join:
-            self.changes.joined.add(chat_id)
-            self.changes.left.discard(chat_id)
             self.changes.asked.add(chat_id)  # its presence
         if entry is None:
             entry = self._add(chat_id, payload)
@@ -273,11 +268,11 @@ class Roster:
     def _delete(self, chat_id: int, order: int) -> None:
         self.members.pop(chat_id, None)
         (self._early or {}).pop(chat_id, None)
-        self.changes.dirty.add(chat_id)
-        self.changes.departed.add(chat_id)
+        for names in (self.changes.dirty, self.changes.departed, self.changes.left):
+            names.add(chat_id)
         self.changes.offline_at.pop(chat_id, None)
         changes = self.changes
-        for names in (changes.joined, changes.updated, changes.renamed, changes.redrawn, changes.asked):
+        for names in (changes.updated, changes.renamed, changes.redrawn, changes.asked):
             names.discard(chat_id)
         self._left[chat_id] = max(order, self._left.pop(chat_id, 0))
         if len(self._left) > MOST_LEAVERS:

@@ -3,6 +3,7 @@
 It stands on a cache of Django's, so that one or another server can hold it; every failure of that is StoreUnavailable,
 never silence. How records of members who left disappear without a list of keys: each record carries the generation of
 the dump it belongs to, and `complete` says which generation was written whole. An older record counts as absent.
+Absence proves nothing: that an account is no member is a value of its own, which is kept for a short time.
 """
 
 from __future__ import annotations
@@ -26,15 +27,14 @@ __all__ = ["Banner", "Glance", "Json", "LeaseLost", "PresenceStore", "Profile", 
 RECORD_LIFETIME = 3 * 86400
 BANNER_LIFETIME = 86400
 PROFILE_LIFETIME = 7 * 86400
-MISS_LIFETIMES = {"notMember": 30, "notFound": 86400}
-ACCOUNT_LIFETIME = 86400
+MISS_LIFETIMES = {"notMember": 600, "notFound": 86400}  # or until the record of who joined is written
 STATS_LIFETIME = 86400
 ASK_PAUSE = 30
 ASK_LIFETIME = 60
 ASK_AWAITED = 5  # a reader has taken its number, and is about to write its slot
 
 READ_AT_ONCE = 1000  # ids
-WRITTEN_AT_ONCE = 2000  # a larger batch would hold up everybody else, or outlast the socket's timeout
+WRITTEN_AT_ONCE = 4000  # keys, two for each record; more would hold up others, or outlast the socket's timeout
 ASKS_READ = 1000
 ASKS_AWAITED = 64
 
@@ -61,7 +61,7 @@ class PresenceStore(CheckedCache):
 
     def glances(self, chat_ids: Sequence[int]) -> dict[int, Glance]:
         """The same of several; still one round trip."""
-        keys = [f"{kind}:{chat_id}" for chat_id in chat_ids for kind in ("m", "banner", "profile", "miss", "acct")]
+        keys = [f"{kind}:{chat_id}" for chat_id in chat_ids for kind in ("m", "banner", "profile", "miss")]
         found = self._read([ALIVE, COMPLETE, *keys])
         generation, alive_at = _generation(found), _alive_at(found)
         return {chat_id: _glance(chat_id, found, generation, alive_at) for chat_id in chat_ids}
@@ -83,12 +83,8 @@ class PresenceStore(CheckedCache):
         self._set(f"profile:{chat_id}", profile.to_text(), PROFILE_LIFETIME)
 
     def keep_miss(self, chat_id: int, miss: str) -> None:
-        """`miss`: "notMember" (kept 30 s) or "notFound" (24 h)."""
+        """`miss`: "notMember" (kept 10 min) or "notFound" (24 h)."""
         self._set(f"miss:{chat_id}", miss, MISS_LIFETIMES[miss])
-
-    def know_account(self, chat_id: int) -> None:
-        """The platform has such an account (24 h)."""
-        self._set(f"acct:{chat_id}", 1, ACCOUNT_LIFETIME)
 
     def stats(self) -> Json | None:
         """What the worker last told about itself."""
@@ -99,21 +95,26 @@ class PresenceStore(CheckedCache):
     def write(self, texts: Mapping[int, str], gone: Collection[int], *, token: str, mark: str = "") -> None:
         """The flush: keep these records (`Record.to_text`), delete those. After an error all of it may be retried.
 
-        `mark`: a unique name of this write. It comes last, in one transaction with the last records: a store that fell
-        back to an earlier state shows another one.
+        A record and the deletion of the miss that was kept before the member joined are one step. `mark`: a unique name
+        of this write. It comes last, in one transaction with the last records: a store that fell back to an earlier
+        state shows another one.
         """
         values = {f"m:{chat_id}": text for chat_id, text in texts.items()} | ({MARK: mark} if mark else {})
-        for names in _batches((*(f"m:{chat_id}" for chat_id in gone), *values), WRITTEN_AT_ONCE):
-            kept = {name: values[name] for name in names if name in values}
-            self._write_as(token, kept, [name for name in names if name not in values], RECORD_LIFETIME)
+        names = [f"m:{chat_id}" for chat_id in gone]
+        names += [f"{kind}:{chat_id}" for chat_id in texts for kind in ("miss", "m")]
+        names += [MARK] if mark else []
+        for some in _batches(names, WRITTEN_AT_ONCE):
+            kept = {name: values[name] for name in some if name in values}
+            self._write_as(token, kept, [name for name in some if name not in values], RECORD_LIFETIME)
 
-    def clear_outdated(self, *, misses: Collection[int], banners: Collection[int], token: str) -> None:
-        """Delete the misses of members who joined and the banners of members who changed."""
-        self._write_as(token, {}, [f"miss:{one}" for one in misses] + [f"banner:{one}" for one in banners], None)
+    def drop_banners(self, chat_ids: Collection[int], *, token: str) -> None:
+        """The banners of these members may have changed."""
+        self._write_as(token, {}, [f"banner:{chat_id}" for chat_id in chat_ids], None)
 
-    def know_accounts(self, chat_ids: Collection[int], *, token: str) -> None:
-        """The platform has these accounts (24 h)."""
-        self._write_as(token, {f"acct:{chat_id}": 1 for chat_id in chat_ids}, [], ACCOUNT_LIFETIME)
+    def keep_departures(self, chat_ids: Collection[int], *, token: str) -> None:
+        """These have left, as the platform said just now."""
+        misses = {f"miss:{chat_id}": "notMember" for chat_id in chat_ids}
+        self._write_as(token, misses, [], MISS_LIFETIMES["notMember"])
 
     def mark(self) -> str:
         """Of the last write that had one; "" for none."""
@@ -201,16 +202,12 @@ def opened() -> PresenceStore:
 def _glance(chat_id: int, found: Mapping[str, Any], generation: int, alive_at: float | None) -> Glance:
     record = Record.from_text(found.get(f"m:{chat_id}", ""))
     miss = found.get(f"miss:{chat_id}")
-    is_overtaken = record is not None and record.generation < generation
     return Glance(
         alive_at=alive_at,
-        is_complete=generation > 0,
-        record=None if is_overtaken else record,
+        record=record if record is not None and record.generation >= generation else None,
         banner=Banner.from_text(found.get(f"banner:{chat_id}")),
         profile=Profile.from_text(found.get(f"profile:{chat_id}")),
         miss=miss if isinstance(miss, str) and miss in MISS_LIFETIMES else "",
-        is_account_known=f"acct:{chat_id}" in found,
-        is_overtaken=is_overtaken,
     )
 
 

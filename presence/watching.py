@@ -141,8 +141,8 @@ class Hub:
         """Empty where the store does not answer."""
         try:
             found = opened.glances(ids)
-            for chat_id in (chat_id for chat_id, glance in found.items() if glance.is_overtaken):
-                opened.ask(chat_id)  # nobody else may read it
+            for chat_id in (chat_id for chat_id, glance in found.items() if glance.record is None and not glance.miss):
+                opened.ask(chat_id)  # the worker writes the record anew, or that the member has left
         except StoreUnavailable as error:
             if self._is_answered:
                 logger.warning("The presence store does not answer the event streams: %s", error)
@@ -158,9 +158,7 @@ class Hub:
         try:
             if glance is None:
                 raise PresenceUnavailable
-            # Whoever is watched was a member: without a record the account has left, and nobody needs to ask. A banner
-            # that is to be read again is shown until it is.
-            presence = members.shown(chat_id, replace(glance, banner=banner, is_account_known=True), now)
+            presence = members.shown(chat_id, replace(glance, banner=banner), now)  # shown until it is read again
         except PresenceUnavailable as error:
             news = of_error(UNAVAILABLE, error)
         except (NotMember, ChatNotFound) as error:

@@ -51,11 +51,7 @@ class Worker:
         self._session = Session(self.roster, self._reconciler, self._healer, pulse)
         self._moments = Moments(self.roster, store, self._background, self._database)
         self._flusher = Flusher(
-            self.roster,
-            store=store,
-            moments=self._moments,
-            background=self._background,
-            pace=self._pace,
+            self.roster, store=store, moments=self._moments, background=self._background, pace=self._pace
         )
         self._ending = asyncio.Event()
         self._troubles: set[str] = set()
@@ -148,6 +144,8 @@ class Worker:
             token = self._lease.token
             if await self._renewing.do(self._lease.take) and self._lease.token != token:
                 logger.info("This worker writes presence now.")
+                if policy := await self._background.do(self._store.eviction):
+                    logger.error("Redis may evict members (maxmemory-policy %s): set noeviction.", policy)
         elif now - self._ready_at < self._pace.leader_not_ready:
             await self._renewing.do(self._lease.renew)
         elif self._lease.token:
@@ -174,6 +172,7 @@ class Worker:
         """Of readers who miss a member, or find its record untouched for long."""
         chat_ids, self._asked_position = await self._background.do(self._store.asked, self._asked_position)
         self._healer.want(chat_ids)
+        self.roster.changes.dirty.update(self.roster.members.keys() & chat_ids)  # the store may have lost the record
 
     async def _keep_moments(self) -> None:
         if self.is_leader and self._flusher.generation:

@@ -87,6 +87,7 @@ class Desk:
                 self.lead()
             if not self.flusher.generation:
                 self.begin()
+                is_more = True
 
     def tell(self, name: str, chat_id: int, status: str = "", **user: str) -> None:
         payload = {"guild_id": str(GUILD), "user": {"id": str(chat_id), **user}}

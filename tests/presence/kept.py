@@ -117,8 +117,4 @@ def stamp(store: PresenceStore, alive_at: float, *, generation: int, mark: str =
 
 
 def drop_banner(store: PresenceStore, chat_id: int) -> None:
-    store.clear_outdated(misses=[], banners=[chat_id], token=token_of(store))
-
-
-def drop_miss(store: PresenceStore, chat_id: int) -> None:
-    store.clear_outdated(misses=[chat_id], banners=[], token=token_of(store))
+    store.drop_banners([chat_id], token=token_of(store))

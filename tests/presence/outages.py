@@ -7,14 +7,14 @@ import socket
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from redis import Redis, exceptions
 
-from config import caches as options
+from config import caches
 from presence.redis_cache import PresenceRedisCache
 from presence.store import PresenceStore
 from tests.presence.workers import wait_until
@@ -22,17 +22,16 @@ from tests.support import processes, programs
 
 
 class Outage:
-    """On a socket of its own, so that no other program takes its port while it is away."""
+    """On a socket of its own, so that no other program takes its port while it is away. `options`: of redis-server."""
 
-    def __init__(self, directory: str) -> None:
-        self._socket = f"{directory}/redis.sock"
+    def __init__(self, directory: str, options: Sequence[str]) -> None:
+        self._socket, self._options = f"{directory}/redis.sock", options
         self._process: subprocess.Popen[bytes] | None = None
         self.come_back()
         url = f"unix://{self._socket}?db=0"
-        config: dict[str, Any] = options.options(url)["presence"]  # Any: Django's settings of a cache
-        self.store = PresenceStore(
-            PresenceRedisCache(url, {name: value for name, value in config.items() if name != "BACKEND"})
-        )
+        self.config: dict[str, Any] = caches.options(url)["presence"]  # Any: Django's settings of a cache
+        others = {name: value for name, value in self.config.items() if name != "BACKEND"}
+        self.store = PresenceStore(PresenceRedisCache(url, others))
 
     def go_away(self) -> None:
         if self._process is not None:
@@ -40,7 +39,7 @@ class Outage:
 
     def come_back(self) -> None:
         command: list[str | Path] = [programs.found("redis-server")["redis-server"], "--port", "0"]
-        command += ["--unixsocket", self._socket, "--save", ""]
+        command += ["--unixsocket", self._socket, "--save", "", *self._options]
         self._process = subprocess.Popen(
             command,
             stdout=subprocess.DEVNULL,
@@ -58,9 +57,10 @@ class Outage:
 
 
 @contextmanager
-def fragile() -> Iterator[Outage]:
+def fragile(*options: str) -> Iterator[Outage]:
+    """`options`: of redis-server."""
     with tempfile.TemporaryDirectory() as directory:
-        outage = Outage(directory)
+        outage = Outage(directory, options)
         try:
             yield outage
         finally:

@@ -78,7 +78,7 @@ class TestLive:
             wait_until(lambda: store.glance(NEW).miss == "")
             simulator.remove_member(NEW)
             wait_for_status(store, NEW, "absent")
-            wait_until(lambda: store.glance(NEW).is_account_known)
+            wait_until(lambda: store.glance(NEW).miss == "notMember")
 
     def test_a_changed_member_is_stored_and_its_linked_account_follows(
         self, simulator: Simulator, store: PresenceStore

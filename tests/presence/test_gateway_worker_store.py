@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
+from django.test import override_settings
 
 from presence.simulator.running import Simulator
 from presence.simulator.shapes import Json
-from tests.presence import outages, workers
+from tests.factories.accounts import LinkedAccountFactory
+from tests.presence import lookups, outages, workers
 from tests.presence.workers import wait_for_status, wait_for_truth, wait_until, working
 
 pytestmark = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
@@ -21,6 +24,41 @@ def members(simulator: Simulator) -> None:
     """Ada is online, Bob is idle."""
     simulator.add_member(ADA, presence=ONLINE)
     simulator.add_member(BOB, presence=IDLE)
+
+
+class TestShortOfMemory:
+    """Redis evicts records although it must not."""
+
+    def test_who_is_evicted_is_no_miss_and_is_written_again(
+        self, simulator: Simulator, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        lookups.key()
+        chat_ids = simulator.populate(4000)
+        for chat_id in chat_ids[:300]:
+            LinkedAccountFactory(external_id=str(chat_id))
+        limits = ("--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru")
+        with outages.fragile(*limits) as redis, working(simulator, redis.store):
+            wait_for_truth(redis.store)
+            evicted = [chat_id for chat_id in chat_ids[:300] if redis.store.glance(chat_id).record is None]
+            assert evicted
+            with override_settings(CACHES={**settings.CACHES, "presence": redis.config}):
+                answers = [lookups.get(chat_id, address=str(chat_id)).status for chat_id in evicted[:20]]
+                assert set(answers) <= {200, 503}
+                wait_until(lambda: lookups.get(evicted[0], address="again").status == 200)
+        assert "Redis may evict members (maxmemory-policy allkeys-lru): set noeviction." in caplog.messages
+
+    @pytest.mark.parametrize(
+        ("limits", "policy"),
+        [
+            ((), ""),
+            (("--maxmemory-policy", "allkeys-lru"), ""),
+            (("--maxmemory", "9mb", "--maxmemory-policy", "noeviction"), ""),
+            (("--maxmemory", "9mb", "--maxmemory-policy", "volatile-ttl"), "volatile-ttl"),
+        ],
+    )
+    def test_what_it_may_evict_is_told(self, limits: tuple[str, ...], policy: str) -> None:
+        with outages.fragile(*limits) as redis:
+            assert redis.store.eviction() == policy
 
 
 @pytest.mark.usefixtures("members")

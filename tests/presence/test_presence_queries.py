@@ -16,7 +16,6 @@ from pytest_django import Settings
 
 from presence.simulator.running import Simulator
 from presence.store import Banner, PresenceStore, Profile
-from tests.factories.accounts import LinkedAccountFactory
 from tests.lookup import statements
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN
@@ -60,18 +59,13 @@ def test_a_member_is_the_key_and_one_look_into_the_store(monkeypatch: pytest.Mon
 
 
 def test_a_known_miss_and_a_stale_feed_cost_the_same(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
-    store.know_account(BEN)
+    store.keep_miss(BEN, "notMember")
     store.keep_miss(BEN + 1, "notFound")
     for chat_id in (BEN, BEN + 1):
         assert _cost(chat_id, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
     lookups.alive(store, timezone.now() - timedelta(minutes=1))
     for chat_id in (ADA, BEN):
         assert _cost(chat_id, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
-
-
-def test_a_linked_account_is_one_statement_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    LinkedAccountFactory(external_id=str(BEN))
-    assert _cost(BEN, monkeypatch) == ([*KEY, *GLANCE, *LINKED], _redis(CHECK, READ))
 
 
 def test_an_id_that_was_never_issued_is_the_key_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,5 +79,5 @@ def test_a_malformed_id_asks_nothing_but_the_addresss_limit(monkeypatch: pytest.
 
 def test_an_unknown_id_is_one_call_to_the_platform(monkeypatch: pytest.MonkeyPatch, simulator: Simulator) -> None:
     found, _ = _cost(BEN, monkeypatch)
-    assert found[: len([*KEY, *GLANCE, *LINKED])] == [*KEY, *GLANCE, *LINKED]
+    assert found[: len([*KEY, *GLANCE])] == [*KEY, *GLANCE]
     assert len(simulator.counters.rest) == 1

@@ -26,8 +26,7 @@ WRITES: dict[str, Any] = {  # Any: what they give back differs
     "drop_banner": lambda store: kept.drop_banner(store, ADA),
     "keep_profile": lambda store: store.keep_profile(ADA, Profile(None, (), 1.5, is_failure=True)),
     "keep_miss": lambda store: store.keep_miss(ADA, "notFound"),
-    "drop_miss": lambda store: kept.drop_miss(store, ADA),
-    "know_account": lambda store: store.know_account(ADA),
+    "keep_departures": lambda store: store.keep_departures([ADA], token=kept.token_of(store)),
     "ask": lambda store: store.ask(ADA),
     "keep_stats": lambda store: store.keep_stats({}),
 }

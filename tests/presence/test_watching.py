@@ -126,16 +126,31 @@ def test_a_feed_is_stale_at_60_seconds(hub: Hub, store: PresenceStore) -> None:
 
 
 @pytest.mark.django_db
-def test_a_record_that_goes_is_a_member_who_left_while_the_feed_is_true(hub: Hub, store: PresenceStore) -> None:
+def test_who_left_is_gone_while_the_feed_is_true(hub: Hub, store: PresenceStore) -> None:
     lookups.tell(store)
     listener = Listener(hub, ADA)
     _look(hub, store)
+    store.keep_departures([ADA], token=kept.token_of(store))
     kept.write(store, {}, [ADA])
     lookups.alive(store, timezone.now() - timedelta(seconds=60))
     _look(hub, store)
     lookups.alive(store)
     _look(hub, store)
     assert listener.told[1:] == [("unavailable", UNAVAILABLE[1]), ("gone", NOT_MEMBER[1])]
+
+
+@pytest.mark.django_db
+def test_who_has_no_record_is_asked_for_and_is_not_gone(hub: Hub, store: PresenceStore) -> None:
+    """A server that is short of memory evicts records."""
+    lookups.tell(store)
+    listener = Listener(hub, ADA)
+    _look(hub, store)
+    kept.write(store, {}, [ADA])
+    _look(hub, store)
+    lookups.tell(store)
+    _look(hub, store)
+    assert [event for event, _ in listener.told] == ["presence", "unavailable", "presence"]
+    assert store.asked(0)[0] == [ADA]
 
 
 @pytest.mark.django_db
