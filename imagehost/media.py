@@ -14,15 +14,16 @@ HEAD_LENGTH = 4096
 
 @dataclass(frozen=True)
 class MediaType:
-    """`mime` as answered and served; `extension` as stored, without a dot."""
+    """`mime` as answered and served; `extension` as stored, without a dot; `max_pixels` of one picture or frame."""
 
     mime: str
     extension: str
     is_video: bool
+    max_pixels: int = 100_000_000
 
 
 PNG = MediaType("image/png", "png", is_video=False)
-JPEG = MediaType("image/jpeg", "jpg", is_video=False)
+JPEG = MediaType("image/jpeg", "jpg", is_video=False, max_pixels=250_000_000)  # decoded at a fraction of its size
 WEBP = MediaType("image/webp", "webp", is_video=False)
 GIF = MediaType("image/gif", "gif", is_video=False)
 AVIF = MediaType("image/avif", "avif", is_video=False)
@@ -33,13 +34,13 @@ MOV = MediaType("video/quicktime", "mov", is_video=True)
 ALL = (PNG, JPEG, WEBP, GIF, AVIF, MP4, WEBM, MOV)
 BY_MIME: Mapping[str, MediaType] = MappingProxyType({media.mime: media for media in ALL})
 
-# Major brands (ISO/IEC 14496-12 §4.3). What is absent is refused: heic, heix, hevc, 3gp*, 3g2a, "M4A ", "M4B ", others.
+# Major brands (ISO/IEC 14496-12 §4.3). What is absent is refused: heic, heix, hevc, 3g2a, "M4A ", "M4B ", others.
 AVIF_BRANDS = frozenset({b"avif", b"avis"})
 HEIF_BRANDS = frozenset({b"mif1", b"msf1", b"miaf"})  # an AVIF only where a compatible brand says so
 MOV_BRAND = b"qt  "
 MP4_BRANDS = frozenset(
-    b"""isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 hvc1 hev1 av01 dash msdh cmfc cmf2
-    M4VH M4VP MSNV NDSC XAVC mmp4 isml piff""".split()
+    b"""isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc mp41 mp42 mp71 avc1 hvc1 hev1 av01 dash msdh cmfc
+    cmf2 M4VH M4VP MSNV NDSC XAVC CAEP niko pana dby1 mmp4 isml piff""".split()
 ) | {b"M4V ", b"F4V ", b"f4v "}
 MOV_FIRST_BOXES = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"})  # QuickTime before `ftyp` existed
 
@@ -68,14 +69,15 @@ def _of_brands(head: bytes) -> MediaType | None:
     size = int.from_bytes(head[:4], "big")
     if not 16 <= size <= len(head):
         return None
-    major = head[8:12]
+    major, compatible = head[8:12], {head[at : at + 4] for at in range(16, size - 3, 4)}
     if major in AVIF_BRANDS:
         return AVIF
     if major in HEIF_BRANDS:
-        compatible = {head[at : at + 4] for at in range(16, size - 3, 4)}
         return AVIF if compatible & AVIF_BRANDS else None
     if major == MOV_BRAND:
         return MOV
+    if major.startswith(b"3gp"):  # telephones write MP4 under the brand of their own profile of it
+        return MP4 if any(brand == b"isom" or brand.startswith(b"mp4") for brand in compatible) else None
     return MP4 if major in MP4_BRANDS else None
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from imagehost.prober import kernel
 
 _MEBIBYTE = 1024 * 1024
-ADDRESS_SPACE = 1024 * _MEBIBYTE
-"""Bytes beyond what the zygote has mapped. libwebp and libavif hold two pictures at once: 720 MB of the largest."""
+ADDRESS_SPACE = 1152 * _MEBIBYTE
+"""Bytes beyond what the zygote has mapped. libwebp holds two pictures and the file: 800 and 250 MB of the largest."""
 VIDEO_ADDRESS_SPACE = 512 * _MEBIBYTE  # 300 MB decode 8K
 CPU_SECONDS = 15
 WALL_SECONDS = 20

@@ -3,16 +3,19 @@
 from dataclasses import dataclass
 from typing import BinaryIO
 
-from PIL import AvifImagePlugin, ExifTags, Image
+from PIL import AvifImagePlugin, ExifTags, Image, PngImagePlugin
 
 from imagehost import media
 from imagehost.media import MediaType
-from imagehost.prober import animations
-from imagehost.prober.refusals import check_size
+from imagehost.prober import animations, videos
+from imagehost.prober.refusals import BROKEN, check_size
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1
+Image.MAX_IMAGE_PIXELS = media.JPEG.max_pixels  # of any type; `check_size` knows the others
+PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20  # bytes of a colour profile; no text is left by then
 
 _FORMATS = {media.PNG: "PNG", media.JPEG: "JPEG", media.WEBP: "WEBP", media.GIF: "GIF", media.AVIF: "AVIF"}
+_ALSO_BY_FFMPEG = {media.AVIF, media.WEBP}  # in less memory, by laxer rules, without alpha
 _UPRIGHT = {  # what to do about an Exif orientation
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -36,23 +39,32 @@ class Facts:
     duration_ms: int | None
 
 
-def size(file: BinaryIO, type_: MediaType) -> tuple[int, int]:
-    """Width and height as shown. Raises Refused or one of `refusals.BROKEN`."""
-    with _opened(file, type_) as image:
-        return _shown_size(image)
-
-
 def facts(file: BinaryIO, type_: MediaType) -> Facts:
-    """Raises as `size`."""
-    with _opened(file, type_) as image:
-        width, height = _shown_size(image)
-        counted = getattr(image, "n_frames", 1) if type_ is media.AVIF else 1
+    """Raises Refused or one of `refusals.BROKEN`."""
+    try:
+        with _opened(file, type_) as image:
+            width, height = _shown_size(image)
+            counted = getattr(image, "n_frames", 1) if type_ is media.AVIF else 1
+    except SyntaxError:
+        if type_ is not media.AVIF:
+            raise
+        found = videos.facts(file, type_)  # libavif is stricter with files of early encoders
+        return Facts(found.width, found.height, 1, None)
     frames, duration_ms = (1, None) if type_ is media.JPEG else animations.measure(file, type_, counted)
     return Facts(width, height, frames, duration_ms)
 
 
 def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
-    """The first frame, upright, in RGB or RGBA, no side longer than asked for. Raises as `size`."""
+    """The first frame, upright, in RGB or RGBA, no side longer than asked for. Raises as `facts`."""
+    try:
+        return _thumbnail(file, type_, longest_side)
+    except (SyntaxError, RuntimeError, MemoryError):
+        if type_ not in _ALSO_BY_FFMPEG:
+            raise
+    return videos.poster(file, type_, longest_side)
+
+
+def _thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
     with _opened(file, type_) as image:
         image.draft("RGB", (longest_side, longest_side))  # a JPEG is decoded at a fraction of its size
         turned = _UPRIGHT.get(_orientation(image))
@@ -67,9 +79,15 @@ def _shown_size(image: Image.Image) -> tuple[int, int]:
 
 
 def _orientation(image: Image.Image) -> int:
-    """As the header has it; of an AVIF that is its `irot` and `imir`. Pillow's getexif() would decode a whole PNG."""
+    """As the header has it, upright where that is damaged; of an AVIF its `irot` and `imir`.
+
+    Pillow's getexif() would decode a whole PNG.
+    """
     exif = Image.Exif()
-    exif.load(image.info.get("exif", b""))
+    try:
+        exif.load(image.info.get("exif", b""))
+    except BROKEN:
+        return 1
     orientation = exif.get(ExifTags.Base.Orientation)
     return orientation if orientation in _UPRIGHT else 1
 
@@ -80,7 +98,7 @@ def _opened(file: BinaryIO, type_: MediaType) -> Image.Image:
         image: Image.Image = AvifImagePlugin.AvifImageFile(file)  # Image.open() knows fewer of its brands
     else:
         image = Image.open(file, formats=[_FORMATS[type_]])
-    check_size(*image.size)
+    check_size(*image.size, type_)
     return image
 
 

@@ -6,8 +6,7 @@ import zlib
 import av
 from PIL import Image
 
-MAX_PIXELS = Image.MAX_IMAGE_PIXELS or 0
-"""Of one picture or frame: Pillow's own mark (89,478,485) for what may be a decompression bomb."""
+from imagehost.media import MediaType
 
 
 class Refused(Exception):
@@ -35,10 +34,10 @@ BROKEN = (
 )
 
 
-def check_size(width: int, height: int) -> tuple[int, int]:
+def check_size(width: int, height: int, type_: MediaType) -> tuple[int, int]:
     """Pixels of a picture as the file claims them. Raises Refused."""
     if width < 1 or height < 1:
         raise Refused(f"a picture of {width}x{height}")
-    if width * height > MAX_PIXELS:
-        raise Refused(f"a picture of {width}x{height} is more than {MAX_PIXELS} pixels")
+    if width * height > type_.max_pixels:
+        raise Refused(f"a picture of {width}x{height} is more than {type_.max_pixels} pixels")
     return width, height

@@ -1,4 +1,4 @@
-"""Header parse and poster of videos, by PyAV. Runs in the confined child."""
+"""Header parse and poster of videos, and of pictures that are coded like one, by PyAV. Runs in the confined child."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from PIL import Image
 from imagehost import media
 from imagehost.media import MediaType
 from imagehost.prober.animations import believable
-from imagehost.prober.refusals import MAX_PIXELS, Refused, check_size
+from imagehost.prober.refusals import Refused, check_size
 
 av.logging.set_level(av.logging.PANIC)
 
-_FORMATS = {media.MP4: "mov", media.MOV: "mov", media.WEBM: "matroska"}
+_FORMATS = {media.MP4: "mov", media.MOV: "mov", media.WEBM: "matroska", media.AVIF: "mov", media.WEBP: "webp_pipe"}
+_NOT_SHOWN = Disposition.attached_pic | Disposition.dependent  # a cover, a tile of a larger picture
 _PACKETS = 2000  # of the picture, until one must have given a frame
 _POSTER_SECONDS = 5.0  # for decoding from the keyframe to the wanted time; then the frame that was reached is taken
 
@@ -36,17 +37,11 @@ class Facts:
     duration_ms: int | None
 
 
-def size(file: BinaryIO, type_: MediaType) -> tuple[int, int]:
-    """Width and height as shown. Raises Refused or one of `refusals.BROKEN`."""
-    found = facts(file, type_)
-    return found.width, found.height
-
-
 def facts(file: BinaryIO, type_: MediaType) -> Facts:
-    """One frame is decoded: only that proves a video. Raises as `size`."""
+    """One frame is decoded: only that proves a video. Raises Refused or one of `refusals.BROKEN`."""
     with _opened(file, type_) as container:
-        frame = next(_frames(container, _picture(container)))
-        width, height = check_size(frame.width, frame.height)
+        frame = next(_frames(container, _picture(container, type_)))
+        width, height = check_size(frame.width, frame.height, type_)
         if frame.rotation % 180 == 90:
             width, height = height, width
         return Facts(width, height, _duration_ms(container))
@@ -55,12 +50,12 @@ def facts(file: BinaryIO, type_: MediaType) -> Facts:
 def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
     """The frame at one second, or at a third of a shorter video, upright, no side longer than asked for."""
     with _opened(file, type_) as container:
-        stream = _picture(container)
+        stream = _picture(container, type_)
         wanted = min(1.0, (_duration_ms(container) or 0) / 3000)
         if wanted:
             container.seek(int(wanted * 1_000_000))  # to the keyframe before
         frame = _frame_at(_frames(container, stream), wanted + (container.start_time or 0) / 1_000_000)
-        width, height = check_size(frame.width, frame.height)
+        width, height = check_size(frame.width, frame.height, type_)
         scale = min(1.0, longest_side / max(width, height))
         small = frame.reformat(
             width=max(1, round(width * scale)),
@@ -79,12 +74,13 @@ def _opened(file: BinaryIO, type_: MediaType) -> InputContainer:
     return av.open(file, mode="r", format=_FORMATS[type_])
 
 
-def _picture(container: InputContainer) -> VideoStream:
-    """The stream that is shown. A cover picture is none."""
+def _picture(container: InputContainer, type_: MediaType) -> VideoStream:
+    """The stream that is shown."""
     for stream in container.streams.video:
-        if not stream.disposition & Disposition.attached_pic:
+        if not stream.disposition & _NOT_SHOWN:
             stream.codec_context.thread_count = 1
-            stream.codec_context.options = {"max_pixels": str(MAX_PIXELS)}
+            with_padding = type_.max_pixels * 5 // 4  # as FFmpeg counts them
+            stream.codec_context.options = {"max_pixels": str(with_padding)}
             return stream
     raise Refused("no video in it")
 

@@ -28,8 +28,8 @@ _STRIPPERS = {
 def strip(file: BinaryIO, media_type: media.MediaType) -> None:
     """Remove private metadata from `file` in place; opened "r+b", of the type `media_type` by its signature.
 
-    Images other than AVIF become shorter; AVIF and videos keep every offset. Reads at most 1 MiB at a time and
-    rewrites nothing where there is nothing to remove. A body that is cut off stays as it is.
+    Images other than AVIF become shorter; AVIF and videos keep every offset. Bytes behind the end are cut off. Reads at
+    most 1 MiB at a time and rewrites nothing where there is nothing to remove. A body that is cut off stays as it is.
     Raises Malformed and ForeignBytes, both before the first byte is written.
     """
     zip_directory.refuse(file)

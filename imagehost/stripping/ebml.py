@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
+from imagehost.stripping import tails
 from imagehost.stripping.errors import ForeignBytes, Malformed
 from imagehost.stripping.overwriting import Overwrites
 from imagehost.stripping.reading import Source
@@ -39,7 +40,7 @@ def strip(file: BinaryIO) -> None:
     source = Source(file, parts=_PARTS)
     walk = _Walk(source)
     end = walk.whole()
-    source.require_padding(end)
+    tails.check(source, end)
     walk.blank.apply(file)
     if end < source.size:
         file.truncate(end)

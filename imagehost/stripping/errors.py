@@ -2,7 +2,7 @@
 
 
 class ForeignBytes(ValueError):
-    """Content that belongs to no part of the format: an archive behind an image, an unknown box of a video."""
+    """Content that belongs to no part of the format: an archive or a script behind an image."""
 
 
 class Malformed(ValueError):

@@ -2,6 +2,7 @@
 
 from typing import BinaryIO
 
+from imagehost.stripping import tails
 from imagehost.stripping.compaction import Plan
 from imagehost.stripping.errors import Malformed
 from imagehost.stripping.reading import Source
@@ -55,11 +56,15 @@ class _Walk:
             return self._extension(start)
         if kind == _TRAILER:
             self.plan.keep(start, start + 1)
-            self.source.require_padding(start + 1)
+            tails.check(self.source, start + 1)
             return None
         if kind == 0:  # some encoders end a block twice, and decoders pass over it
             return start + 1
-        raise Malformed(f"a block of no kind at byte {start}")
+        if not self.imaged:
+            raise Malformed(f"a block of no kind at byte {start}")
+        self.plan.replace(start, start + 1, bytes([_TRAILER]))  # browsers show the frames before it
+        tails.check(self.source, start)
+        return None
 
     def _image(self, start: int) -> int | None:
         head = self.source.read(start, 10)

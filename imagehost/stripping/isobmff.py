@@ -1,26 +1,22 @@
-"""MP4, MOV and AVIF: private boxes become empty space in place, so no offset in the file changes."""
+"""MP4, MOV and AVIF: private and unknown boxes become empty space in place, so no offset in the file changes."""
 
 from typing import BinaryIO
 
-from imagehost.stripping import isobmff_items, isobmff_movie
+from imagehost.stripping import isobmff_items, isobmff_movie, tails
 from imagehost.stripping.boxes import Box, box_at, discard
 from imagehost.stripping.errors import ForeignBytes, Malformed
 from imagehost.stripping.overwriting import Overwrites
 from imagehost.stripping.reading import Source
 
+_SHORTEST = 8  # bytes of a box
+_NO_KIND = bytes(4)  # padding
 _LONGEST_BRANDS = 1024  # bytes of ftyp and styp
 _PARTS = 500_000  # live recordings have five boxes for each fragment
 _KEPT = {b"ftyp", b"styp", b"moov", b"moof", b"mdat", b"mfra", b"sidx", b"ssix", b"pdin", b"wide"}
-# Empty space, other metadata, wall clocks and previews, and what cameras add at the top: Samsung, HTC, Leica, dashcams.
-_DISCARDED = {
-    b"free", b"skip", b"uuid", b"udta", b"meta", b"meco", b"emsg", b"prft", b"pnot", b"PICT", b"pict", b"junk", b"thum",
-    b"sefd", b"_htc", b"frea", b"mcvr", b"mpvd", b"GPS ", b"gps0", b"gsen",
-}  # fmt: skip
-_KNOWN = _KEPT | _DISCARDED
 
 
 def strip_video(file: BinaryIO) -> None:
-    """MP4 and MOV. A last mdat may be cut off, everything else must be whole."""
+    """MP4 and MOV. All up to the end of moov must be whole; what is cut off behind it goes, a last mdat stays."""
     _strip(file, is_image=False)
 
 
@@ -32,10 +28,7 @@ def strip_image(file: BinaryIO) -> None:
 def _strip(file: BinaryIO, *, is_image: bool) -> None:
     source = Source(file, parts=_PARTS)
     blank = Overwrites(source)
-    boxes, end = _top(source)
-    wanted = b"meta" if is_image else b"moov"
-    if not any(box.kind == wanted for box in boxes):
-        raise Malformed(f"has no {wanted.decode()}")
+    boxes, end = _top(source, wanted=b"meta" if is_image else b"moov")
     data = [box for box in boxes if box.kind == b"mdat"]
     for box in boxes:
         if box.kind == b"meta" and is_image:
@@ -53,21 +46,27 @@ def _strip(file: BinaryIO, *, is_image: bool) -> None:
         file.truncate(end)
 
 
-def _top(source: Source) -> tuple[list[Box], int]:
-    """The boxes of the whole file, and where the last one ends: behind it is padding at most."""
+def _top(source: Source, *, wanted: bytes) -> tuple[list[Box], int]:
+    """The boxes of the whole file, and where the last one ends. Only a last mdat may be cut off.
+
+    Behind the box that is `wanted`, what is no box or longer than the file is its end, as it is to players.
+    """
     boxes: list[Box] = []
     start = 0
-    while start < source.size:
-        if source.read(start + 4, 4) not in _KNOWN:
-            if boxes and source.after_padding(start) == source.size:
-                return boxes, start
-            raise ForeignBytes(f"a box of no known kind at byte {start}")
-        box = box_at(source, start, limit=source.size)
-        to_the_end = box.kind == b"mdat"
-        if not to_the_end and (box.end > source.size or source.number(start, 4) == 0):
-            raise Malformed(f"the box at byte {start} is longer than the file")
+    while start + _SHORTEST <= source.size:
+        try:
+            box = box_at(source, start, limit=source.size)
+            if (box.end > source.size and box.kind != b"mdat") or box.kind == _NO_KIND:
+                raise Malformed(f"the box at byte {start} is none, or longer than the file")
+        except Malformed:
+            if not any(box.kind == wanted for box in boxes):
+                raise
+            break
         if box.kind in {b"ftyp", b"styp"} and box.end - box.start > _LONGEST_BRANDS:
             raise ForeignBytes("a list of brands that is no list")
         boxes.append(box)
         start = box.end
-    return boxes, source.size
+    if not any(box.kind == wanted for box in boxes):
+        raise Malformed(f"has no {wanted.decode()}")
+    tails.check(source, start)
+    return boxes, min(start, source.size)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from imagehost.media import AVIF
 from imagehost.stripping.boxes import Box, children, discard
 from imagehost.stripping.errors import Malformed
 from imagehost.stripping.overwriting import Overwrites
@@ -34,11 +35,12 @@ def blank_private(source: Source, blank: Overwrites, meta: Box, data: list[Box])
         elif box.kind in parts:
             raise Malformed(f"two boxes {box.kind!r} in meta")
         parts[box.kind] = box
-    if not {b"hdlr", b"iloc", b"iinf"} <= parts.keys():
-        raise Malformed("a picture without its items")
-    blank.fill(parts[b"hdlr"].body + _HANDLER_NAME, parts[b"hdlr"].end)
+    if b"hdlr" in parts:
+        blank.fill(parts[b"hdlr"].body + _HANDLER_NAME, parts[b"hdlr"].end)
     if b"iprp" in parts:
         _blank_properties(source, blank, parts[b"iprp"])
+    if not {b"iloc", b"iinf"} <= parts.keys():  # a sequence's pictures are a track
+        return
     private = {item: kind for item, kind in _kinds(source, parts[b"iinf"]) if kind not in _PICTURES}
     inside = parts.get(b"idat")
     for location in _locations(source, parts[b"iloc"]) if private else ():
@@ -53,6 +55,15 @@ def _blank_properties(source: Source, blank: Overwrites, iprp: Box) -> None:
             for box in children(source, container.body, container.end):
                 if box.kind in _DISCARDED_PROPERTIES:
                     discard(blank, box)
+                elif box.kind == b"ispe":
+                    _check_size(source, box)
+
+
+def _check_size(source: Source, ispe: Box) -> None:
+    """Of the pictures as they are shown, which decoders that look at the coded pictures alone do not see."""
+    width, height = source.number(ispe.body + 4, 4), source.number(ispe.body + 8, 4)
+    if not 0 < width * height <= AVIF.max_pixels:
+        raise Malformed(f"a picture of {width}x{height}")
 
 
 def _kinds(source: Source, iinf: Box) -> Iterator[tuple[int, bytes]]:

@@ -3,9 +3,9 @@
 import re
 from typing import BinaryIO
 
-from imagehost.stripping import orientation
+from imagehost.stripping import orientation, tails
 from imagehost.stripping.compaction import Plan
-from imagehost.stripping.errors import ForeignBytes, Malformed
+from imagehost.stripping.errors import Malformed
 from imagehost.stripping.reading import Source
 
 _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
@@ -49,16 +49,22 @@ class _Walk:
         marker = self.source.read(start + 1, 1)[0]
         if marker == _EOI:
             self.plan.keep(start, start + 2)
-            _require_known_trailer(self.source, start + 2)
+            tails.check(self.source, start + 2)
             return None
         if marker in _STANDALONE:
             return start + 2
+        if self.scanned and marker == _SOI:  # another picture, and no end of this one
+            self.plan.replace(start, start + 2, bytes([0xFF, _EOI]))
+            tails.check(self.source, start)
+            return None
         if marker not in _DECODING and marker not in _DESCRIBING:
             raise Malformed(f"marker {marker:#x} at byte {start}")
         length = int.from_bytes(self.source.read(start + 2, 2), "big")
         end = start + 2 + length
         if self.scanned and max(start + 4, end) > self.source.size:
             return None
+        if length < 2 and marker in _DESCRIBING:  # decoders pass over the length alone
+            return start + 4
         if length < 2 or end > self.source.size:
             raise Malformed(f"a segment of {length} bytes at byte {start}")
         if marker in _DESCRIBING:
@@ -100,21 +106,3 @@ class _Walk:
 
 def _segment(marker: int, body: bytes) -> bytes:
     return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + body
-
-
-def _require_known_trailer(source: Source, end: int) -> None:
-    """Cameras put more behind the picture: previews and gain maps (MPO), a short video, Samsung's block. It goes."""
-    found = source.after_padding(end)
-    if found == source.size:
-        return
-    another_jpeg = source.read(found - 1, 3) == b"\xff\xd8\xff"
-    video = b"ftyp" in source.read(found, 8)
-    if not another_jpeg and not video and not _ends_as_samsung(source, found):
-        raise ForeignBytes(f"content behind the image, at byte {found}")
-
-
-def _ends_as_samsung(source: Source, start: int) -> bool:
-    """A directory `SEFH …`, its length (little-endian), `SEFT`."""
-    tail = source.read(max(start, source.size - 8), 8)
-    directory = source.size - 8 - int.from_bytes(tail[:4], "little")
-    return tail[4:] == b"SEFT" and directory >= start and source.read(directory, 4) == b"SEFH"

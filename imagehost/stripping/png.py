@@ -1,23 +1,25 @@
 """PNG (W3C PNG third edition): chunks that are not listed go, and what lies behind IEND."""
 
 import zlib
+from collections.abc import Container
 from typing import BinaryIO
 
-from imagehost.stripping import orientation
+from imagehost.stripping import orientation, tails
 from imagehost.stripping.compaction import Plan
 from imagehost.stripping.errors import Malformed
-from imagehost.stripping.reading import Source
+from imagehost.stripping.reading import LARGEST_READ, Source
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LONGEST = 0x7FFFFFFF
 _IMAGE = {b"IDAT", b"fdAT"}  # of these a cut-off last one stays
-# Chunk types that stay, with the most bytes that each can hold; a longer one carries something else.
-_KEPT = {
-    b"IHDR": 13, b"PLTE": 768, b"IDAT": _LONGEST, b"IEND": 0,
-    b"acTL": 8, b"fcTL": 26, b"fdAT": _LONGEST,
-    b"gAMA": 4, b"cHRM": 32, b"sRGB": 1, b"iCCP": _LONGEST, b"cICP": 4,
-    b"mDCV": 24, b"mDCv": 24, b"cLLI": 8, b"cLLi": 8,
-    b"tRNS": 256, b"bKGD": 6, b"pHYs": 9, b"hIST": 512, b"sBIT": 4, b"sPLT": 1 << 16,
+# Chunk types that stay, and the lengths that each can have; with another length it carries something else.
+_KEPT: dict[bytes, Container[int]] = {
+    b"IHDR": (13,), b"PLTE": range(3, 769, 3), b"IDAT": range(_LONGEST + 1), b"IEND": (0,),
+    b"acTL": (8,), b"fcTL": (26,), b"fdAT": range(_LONGEST + 1),
+    b"gAMA": (4,), b"cHRM": (32,), b"sRGB": (1,), b"iCCP": range(LARGEST_READ), b"cICP": (4,),
+    b"mDCV": (24,), b"mDCv": (24,), b"cLLI": (8,), b"cLLi": (8,),
+    b"tRNS": range(1, 257), b"bKGD": (1, 2, 6), b"pHYs": (9,), b"hIST": range(2, 513, 2), b"sBIT": range(1, 5),
+    b"sPLT": range((1 << 16) + 1),
 }  # fmt: skip
 
 
@@ -32,36 +34,42 @@ def strip(file: BinaryIO) -> None:
 
 
 def _walk(source: Source, plan: Plan) -> None:
+    """Behind the first image data, what no decoder knows is passed over, and what is no chunk is the end."""
     position = 8
     seen: set[bytes] = set()
     while position + 8 <= source.size:
         source.count_part()
         length, kind = source.number(position, 4), source.read(position + 4, 4)
         end = position + 12 + length
-        _require_sound(kind, length, seen)
-        if end > source.size and (kind not in _IMAGE or b"IHDR" not in seen):
+        if length > _LONGEST or (end > source.size and kind not in _IMAGE):
             break
-        seen.add(kind)
-        if length <= _KEPT.get(kind, -1):
+        if b"IDAT" not in seen and not _is_ancillary(kind) and (length not in _KEPT.get(kind, ()) or kind in seen):
+            raise Malformed("a critical chunk that no decoder knows, of a length that it cannot have, or twice")
+        if _is_wanted(source, position, length, kind) and not (kind == b"IHDR" and kind in seen):
             plan.keep(position, min(end, source.size))
         elif kind == b"eXIf":
             _keep_orientation(source, plan, position, end)
+        seen.add(kind)
         position = end
         if kind == b"IEND":
-            source.require_padding(end)
             break
     if b"IDAT" not in seen:
         raise Malformed("has no image data")
+    tails.check(source, position)
 
 
-def _require_sound(kind: bytes, length: int, seen: set[bytes]) -> None:
-    if not (kind.isalpha() and kind.isascii()) or length > _LONGEST:
-        raise Malformed("a broken chunk header")
-    critical = not kind[0] & 0x20
-    if critical and length > _KEPT.get(kind, -1):
-        raise Malformed("a critical chunk that no decoder knows, or that is too long")
-    if kind == b"IHDR" and kind in seen:
-        raise Malformed("a second header")
+def _is_ancillary(kind: bytes) -> bool:
+    """A decoder may pass over it (PNG, third edition, 5.4)."""
+    return bool(kind[0] & 0x20)
+
+
+def _is_wanted(source: Source, position: int, length: int, kind: bytes) -> bool:
+    """Browsers ignore an ancillary chunk with a wrong checksum or length, other decoders refuse the file for it."""
+    if length not in _KEPT.get(kind, ()):
+        return False
+    if kind in _IMAGE or not _is_ancillary(kind):
+        return True
+    return zlib.crc32(source.read(position + 4, length + 4)) == source.number(position + 8 + length, 4)
 
 
 def _keep_orientation(source: Source, plan: Plan, start: int, end: int) -> None:

@@ -4,7 +4,7 @@ import os
 import re
 from typing import BinaryIO
 
-from imagehost.stripping.errors import ForeignBytes, Malformed
+from imagehost.stripping.errors import Malformed
 
 LARGEST_READ = 1 << 20  # bytes
 _WINDOW = 1 << 16  # bytes; neighbouring headers come out of one read
@@ -69,11 +69,6 @@ class Source:
             if rest:
                 break
         return position
-
-    def require_padding(self, position: int) -> None:
-        """Nothing but padding may follow."""
-        if (found := self.after_padding(position)) < self.size:
-            raise ForeignBytes(f"content behind the end, at byte {found}")
 
     def count_part(self) -> None:
         """Each step of a walk passes here, so that no file can keep one busy."""

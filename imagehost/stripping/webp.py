@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from imagehost.stripping import orientation
+from imagehost.stripping import orientation, tails
 from imagehost.stripping.compaction import Plan
 from imagehost.stripping.errors import Malformed
 from imagehost.stripping.reading import Source
@@ -41,7 +41,7 @@ def strip(file: BinaryIO) -> None:
         raise Malformed("no room for an image")
     end = min(declared, source.size)
     body = _Walk(source, end).plan
-    source.require_padding(end)
+    tails.check(source, end)
     plan = Plan(source)
     size = declared - _CHUNK - (end - _HEADER - body.length)
     plan.replace(0, _HEADER, b"RIFF" + size.to_bytes(4, "little") + b"WEBP")

@@ -17,16 +17,6 @@ from imagehost.media import MediaType
 SECRET = b"SECRET 48.8577 N"
 """Planted where private or foreign bytes can be."""
 
-FOREIGN = {
-    "zip": b"PK\x03\x04\x14\x00\x00\x00\x08\x00",
-    "html": b"<!doctype html><html><script>alert(1)</script></html>",
-    "windows program": b"MZ\x90\x00\x03\x00\x00\x00",
-    "text": b"just a note",
-    "behind padding": b"\x00" * 5000 + b"\r\nPK\x03\x04",
-    "another gif": b"GIF89a\x01\x00\x01\x00\x00\x00\x00;",
-}
-PADDING = (b"\x00" * 70_000, b"\xff" * 16, b" \t\r\n")
-
 
 def stripped(content: bytes, media_type: MediaType) -> bytes:
     file = io.BytesIO(content)

@@ -7,11 +7,11 @@ from imagehost.media import MediaType
 from tests.imagehost.media_corpus.pieces import box, ebml, ebml_header, ftyp, png_header, riff
 
 _MP4_MAJORS = [
-    *"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 mp41 mp42 avc1 hvc1 hev1 av01 dash msdh cmfc cmf2".split(),
-    *"M4VH M4VP MSNV NDSC XAVC mmp4 isml piff".split(),
+    *"isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc mp41 mp42 mp71 avc1 hvc1 hev1 av01".split(),
+    *"dash msdh cmfc cmf2 M4VH M4VP MSNV NDSC XAVC CAEP niko pana dby1 mmp4 isml piff".split(),
     *("M4V ", "F4V ", "f4v "),
 ]
-_OTHER_MAJORS = [*"heic heix hevc heim 3gp4 3gp5 3gp6 3g2a zzzz".split(), *("M4A ", "M4B ", "M4P ", "jp2 ", "crx ")]
+_OTHER_MAJORS = [*"heic heix hevc heim 3g2a zzzz".split(), *("M4A ", "M4B ", "M4P ", "jp2 ", "crx ")]
 _VOID = 0xEC
 
 CLAIMED: dict[str, tuple[bytes, MediaType]] = {
@@ -25,6 +25,8 @@ CLAIMED: dict[str, tuple[bytes, MediaType]] = {
     "AVIF under mif1": (ftyp(b"mif1", b"miaf", b"avif"), media.AVIF),
     "AVIF under msf1": (ftyp(b"msf1", b"avis"), media.AVIF),
     "AVIF under miaf": (ftyp(b"miaf", b"avif"), media.AVIF),
+    "MP4 of a telephone": (ftyp(b"3gp5", b"3gp5", b"isom"), media.MP4),
+    "MP4 of a telephone, of the second version": (ftyp(b"3gp4", b"mp42"), media.MP4),
     "MOV": (ftyp(b"qt  ", b"qt  "), media.MOV),
     **{
         f"MOV that starts with {kind}": (box(kind.encode(), bytes(8)), media.MOV)
@@ -51,6 +53,8 @@ OTHER: dict[str, bytes] = {
     "RIFF cut off": b"RIFF\x04\0\0\0WEB",
     "BMP": b"BM6\0\0\0",
     "mif1 without AVIF": ftyp(b"mif1", b"heic", b"miaf"),
+    "3GP that is no MP4": ftyp(b"3gp5", b"3gp5", b"3gp4"),
+    "3GP that is MP4 only behind the brands": ftyp(b"3gp5", b"3gp4") + b"isom",
     "AVIF only as minor version": box(b"ftyp", b"mif1avif", b"heic"),
     "AVIF only behind the brands": ftyp(b"mif1", b"heic") + b"avif",
     "brands that are cut off": ftyp(b"isom", b"mp42")[:-1],

@@ -119,6 +119,21 @@ def test_boxes_that_describe_the_picture_go(extra: bytes) -> None:
     assert SECRET not in stripped(_by_hand(data=b"....", extra=extra), media.AVIF)
 
 
+def _size(width: int, height: int) -> bytes:
+    return _box(b"iprp", _box(b"ipco", _box(b"ispe", bytes(4), struct.pack(">II", width, height))))
+
+
+def test_a_picture_of_as_many_pixels_as_are_allowed_stays() -> None:
+    content = stripped(_by_hand(data=b"....", extra=_size(10_000, 10_000)), media.AVIF)
+    assert _size(10_000, 10_000) in content
+
+
+def test_a_sequence_without_items_stays() -> None:
+    handling = _box(b"hdlr", bytes(8), b"pict", bytes(12), SECRET)
+    after = stripped(pieces.ftyp(b"avis") + _box(b"meta", bytes(4), handling), media.AVIF)
+    assert after == pieces.ftyp(b"avis") + _box(b"meta", bytes(4), handling).replace(SECRET, bytes(len(SECRET)))
+
+
 def test_boxes_behind_the_picture_become_empty_space() -> None:
     assert stripped(_PLAIN + _box(b"udta", SECRET), media.AVIF) == _PLAIN + _box(b"free", bytes(len(SECRET)))
 
@@ -127,7 +142,6 @@ def test_boxes_behind_the_picture_become_empty_space() -> None:
     "content",
     [
         pieces.ftyp(b"avif", b"avif"),
-        pieces.ftyp(b"avif", b"avif") + _box(b"meta", bytes(4), _box(b"hdlr", bytes(24)), _box(b"iloc")),
         _by_hand(3, data=b"...."),
         _by_hand(1, 2, data=b"....", places={2: [(0, 4)]}),
         _by_hand(data=b"....", places={2: [(0, 0)]}),
@@ -135,6 +149,8 @@ def test_boxes_behind_the_picture_become_empty_space() -> None:
         _by_hand(data=b"....", places={2: [(-40, 4)]}),
         _by_hand(data=b"....", extra=_box(b"iinf", bytes(6))),
         _by_hand(data=b"....", extra=_box(b"free", size=100)),
+        _by_hand(data=b"....", extra=_size(10_001, 10_000)),
+        _by_hand(data=b"....", extra=_size(10_000, 0)),
         _by_hand(data=b"....").replace(b"\x44\x40\x00\x01", b"\x44\x40\x00\x09"),
     ],
 )

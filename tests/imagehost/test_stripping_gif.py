@@ -65,11 +65,17 @@ def test_an_animation_that_is_cut_off_keeps_what_is_there() -> None:
         _HEAD + _PRIVATE["comment"] + b";",
         _HEAD + _PIXEL[:8],
         b"GIF89a/*\x01\x00\x00\x00\x00*/=1;alert(document.domain)//",
-        _HEAD + _PIXEL + b"<script>",
+        _HEAD + b"\x01" + _PIXEL + b";",
     ],
 )
 def test_a_broken_structure_is_refused(content: bytes) -> None:
     assert refusal(content, media.GIF) is stripping.Malformed
+
+
+def test_what_is_no_block_is_the_end_of_the_frames_before_it() -> None:
+    assert stripped(_HEAD + _PIXEL + b"\x01\x02" + _PIXEL + b";", media.GIF) == _HEAD + _PIXEL + b";"
+    assert stripped(_HEAD + _PIXEL + b"GIF89a" + SECRET, media.GIF) == _HEAD + _PIXEL + b";"
+    assert refusal(_HEAD + _PIXEL + b"<script>", media.GIF) is stripping.ForeignBytes
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,7 @@ _PRIVATE = {
     "user data of the file": ([], _box(b"udta", _box(b"\xa9xyz", SECRET))),
     "metadata of the file": ([], _box(b"meta", bytes(4), SECRET)),
     "xmp": ([], _box(b"uuid", bytes.fromhex("be7acfcb97a942e89c71999491e3afac"), SECRET)),
+    "unknown at the top": ([], _box(b"note", SECRET)),
     "empty space": ([], _box(b"free", SECRET) + _box(b"skip", SECRET) + _box(b"wide", SECRET)),
     "what cameras and players add": (
         [],
@@ -206,8 +207,26 @@ def test_a_last_mdat_without_a_size_or_cut_off_stays() -> None:
     assert stripped(cut, media.MP4) == cut
 
 
-def test_a_box_of_no_known_kind_and_a_list_that_is_none_are_foreign() -> None:
-    assert refusal(_PLAIN + _box(b"evil", SECRET), media.MP4) is stripping.ForeignBytes
+@pytest.mark.parametrize(
+    "rest",
+    [
+        _box(b"free", size=500),
+        _box(b"moof", size=500) + SECRET,
+        _box(b"free", size=7),
+        struct.pack(">I4sQ", 1, b"free", 15),
+        b"\x00\x00\x00\x01free",
+    ],
+)
+def test_behind_the_movie_what_is_no_whole_box_is_the_end(rest: bytes) -> None:
+    assert stripped(_PLAIN + rest, media.MP4) == _PLAIN
+
+
+def test_a_box_without_a_size_is_the_rest_of_the_film() -> None:
+    after = stripped(_PLAIN + bytes(4) + b"note" + SECRET, media.MP4)
+    assert after == _PLAIN + bytes(4) + b"free" + bytes(len(SECRET))
+
+
+def test_a_list_of_brands_that_is_none_is_foreign() -> None:
     assert refusal(_box(b"ftyp", b"isom", bytes(2000)) + _PLAIN, media.MP4) is stripping.ForeignBytes
 
 
@@ -220,11 +239,8 @@ _TRACK = [b"moov", b"trak"]
         pieces.ftyp(b"isom") + _box(b"mdat", bytes(50)),
         pieces.ftyp(b"isom") + _box(b"moov", bytes(8)),
         _PLAIN[:-1],
-        _PLAIN + _box(b"free", size=500),
-        _PLAIN + bytes(4) + b"free",
-        _PLAIN + _box(b"free", size=7),
-        _PLAIN + struct.pack(">I4sQ", 1, b"free", 15),
-        _PLAIN + b"\x00\x00\x00\x01free",
+        _box(b"free", size=7) + _PLAIN,
+        _box(b"free", size=1 << 30) + _PLAIN,
         _inside(_PLAIN, [b"moov"], _box(b"udta", size=100)),
         _inside(_PLAIN, [b"moov"], _box(b"cmov", SECRET)),
         _inside(_PLAIN, [b"moov"], _box(b"mvhd", bytes(6))),

@@ -128,13 +128,14 @@ def test_what_cameras_put_behind_the_picture_goes(trailer: bytes) -> None:
     assert stripped(_PLAIN + trailer, media.JPEG) == _PLAIN
 
 
-def test_a_forged_samsung_block_is_refused() -> None:
-    """It points nowhere, before the file, or to a directory that lies inside the picture."""
-    noted = _with(_of(0xFE, b"SEFH"))
-    inside = len(noted) + 6 - noted.index(b"SEFH")
-    far = 0x7FFFFFFF
-    for trailer in (b"x" * 8 + b"SEFT", *(b"<html>" + struct.pack("<I", back) + b"SEFT" for back in (far, inside))):
-        assert refusal(noted + trailer, media.JPEG) is stripping.ForeignBytes
+def test_a_picture_without_an_end_ends_where_another_one_starts() -> None:
+    assert stripped(_PLAIN[:-2] + _CMYK, media.JPEG) == _PLAIN
+    assert refusal(_PLAIN[:-2] + b"\xff\xd8<script>", media.JPEG) is stripping.ForeignBytes
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_a_describing_segment_without_a_length_is_passed_over(length: int) -> None:
+    assert stripped(_with(b"\xff\xfe\x00" + bytes([length])), media.JPEG) == _PLAIN
 
 
 def test_a_picture_that_is_cut_off_stays_as_it_is() -> None:
@@ -151,7 +152,7 @@ def test_a_picture_that_is_cut_off_stays_as_it_is() -> None:
         b"\xff\xd8\xff\xe0",
         _PLAIN[:300],
         b"\xff\xd8\xff\xda\x00\x02" + bytes(20) + b"\xff\xd9",
-        b"\xff\xd8\xff\xfe\x00\x01" + _PLAIN[2:],
+        _with(b"\xff\xc4\x00\x01"),
         _with(b"\xff\xd8"),
         _with(b"\xff\x02"),
         _with(b"\xff\xc8\x00\x02"),

@@ -23,6 +23,9 @@ _PRIVATE = {
     "exif": _chunk(b"eXIf", b"II*\x00" + SECRET),
     "unknown": _chunk(b"prVt", SECRET),
     "a resolution that is too long": _chunk(b"pHYs", bytes(9) + SECRET),
+    "a name of no letters": _chunk(b"t<xt", SECRET),
+    "a wrong checksum": _chunk(b"iCCP", SECRET)[:-4] + bytes(4),
+    "a short gamma": _chunk(b"gAMA", SECRET[:3]),
     "a suggested palette that is too long": _chunk(b"sPLT", SECRET + bytes(1 << 16)),
 }
 _KEPT = {
@@ -67,8 +70,22 @@ def test_an_exif_of_nothing_but_the_orientation_has_room_for_it() -> None:
     assert after == pieces.png(_chunk(b"eXIf", struct.pack("<2sHIHHHIHH", b"II", 42, 8, 1, 0x0112, 3, 1, 6, 0)))
 
 
-def test_chunks_behind_the_picture_are_refused() -> None:
-    assert refusal(_PLAIN + _chunk(b"tEXt", SECRET), media.PNG) is stripping.ForeignBytes
+@pytest.mark.parametrize(
+    ("rest", "kept"),
+    [
+        (_chunk(b"EVIL", SECRET) + _chunk(b"IEND"), _chunk(b"IEND")),
+        (_chunk(b"IHDR", bytes(13)) + _chunk(b"IEND"), _chunk(b"IEND")),
+        (_chunk(b"IEND", SECRET) + _chunk(b"IEND"), b""),
+        (b"\xff\xff\xff\xffIEND" + SECRET, b""),
+        (b"\x00\x00\x01\x00tEXt" + SECRET, b""),
+    ],
+)
+def test_what_no_decoder_knows_behind_the_data_goes(rest: bytes, kept: bytes) -> None:
+    assert stripped(_PLAIN[:-12] + rest, media.PNG) == _PLAIN[:-12] + kept
+
+
+def test_markup_behind_the_data_is_refused() -> None:
+    assert refusal(_PLAIN[:-12] + b"\xff\xff\xff\xff<script>", media.PNG) is stripping.ForeignBytes
 
 
 def test_a_body_that_is_cut_off_keeps_what_is_there() -> None:
@@ -89,9 +106,7 @@ def test_a_body_that_is_cut_off_keeps_what_is_there() -> None:
         pieces.png(_chunk(b"IHDR", bytes(13))),
         pieces.png(_chunk(b"CgBI", bytes(4))),
         pieces.png(_chunk(b"PLTE", bytes(771))),
-        pieces.png(_chunk(b"t<xt", SECRET)),
         pieces.png(b"\x80\x00\x00\x00tEXt"),
-        _PLAIN[:-12] + _chunk(b"IEND", SECRET),
     ],
 )
 def test_a_broken_structure_is_refused(content: bytes) -> None:

@@ -10,18 +10,20 @@ from tests.imagehost.media_corpus import (
     hostile_images,
     hostile_videos,
     many_tracks,
+    odd_files,
     real_images,
     real_videos,
     truncated,
 )
 from tests.imagehost.media_corpus.sample import Content, Maker, Sample
 
-__all__ = ["BROKEN_NAMES", "REFUSED_NAMES", "TAKEN_NAMES", "Sample", "sample"]
+__all__ = ["BROKEN_NAMES", "LARGE_NAMES", "REFUSED_NAMES", "TAKEN_NAMES", "Sample", "sample"]
 
 _TAKEN: dict[str, Maker] = {
     **real_images.MAKERS,
     **real_videos.MAKERS,
     **many_tracks.MAKERS,
+    **odd_files.MAKERS,
     **hostile_images.TAKEN,
     **truncated.TAKEN,
 }
@@ -35,6 +37,7 @@ _REFUSED: dict[str, Content] = {
 TAKEN_NAMES = tuple(_TAKEN)
 BROKEN_NAMES = ("webp-of-zeros", *truncated.TAKEN)
 """Those of `TAKEN_NAMES` that give no preview."""
+LARGE_NAMES = tuple(name for name in TAKEN_NAMES if name.endswith("megapixels"))
 REFUSED_NAMES = tuple(_REFUSED)
 
 

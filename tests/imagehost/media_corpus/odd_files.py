@@ -1,0 +1,161 @@
+"""Files that break a rule of their format, or are larger than most, and that browsers show all the same."""
+
+import random
+import struct
+import zlib
+from collections.abc import Callable
+
+from PIL import Image
+
+from imagehost import media
+from imagehost.media import MediaType
+from tests.imagehost.media_corpus.hostile_images import deflated
+from tests.imagehost.media_corpus.pieces import box, jpeg_segment, png, png_chunk, png_header
+from tests.imagehost.media_corpus.real_images import SIZE, animation, encoded, of_brand, picture
+from tests.imagehost.media_corpus.real_videos import MP4, WEBM, Recipe, film_facts, recorded
+from tests.imagehost.media_corpus.sample import PLACE, Content, Maker, taken
+
+NOISE = random.Random(2).randbytes(3000)  # noqa: S311  # no secret
+PRIVATE = b"\x01\x02" + PLACE.encode() + NOISE
+"""As cameras and editors leave it behind a picture, in forms of their own."""
+_STILLS = (media.PNG, media.JPEG, media.WEBP, media.GIF, media.AVIF)
+_FRAGMENTED = Recipe("mp4", "libx264", options={"movflags": "frag_keyframe+empty_moov"}, tune=MP4.tune)
+
+
+def _image(type_: MediaType) -> bytes:
+    return encoded(type_, picture(), **({"speed": 10} if type_ is media.AVIF else {}))
+
+
+def _with_tail(type_: MediaType) -> Content:
+    return lambda: _image(type_) + PRIVATE
+
+
+def cropped_screenshot() -> bytes:
+    """A smaller picture written over a larger one, of which the end is still there."""
+    noise = Image.frombytes("L", (200, 100), random.Random(3).randbytes(20_000))  # noqa: S311  # no secret
+    return _image(media.PNG) + encoded(media.PNG, noise)[300:]
+
+
+def jpeg_with(segment: bytes) -> bytes:
+    content = _image(media.JPEG)
+    return content[:20] + segment + content[20:]
+
+
+def broken_exif(tiff: bytes) -> Content:
+    return lambda: jpeg_with(jpeg_segment(0xE1, b"Exif\0\0" + tiff))
+
+
+def _wrong(kind: bytes, body: bytes) -> bytes:
+    """A chunk whose checksum is another's."""
+    return png_chunk(kind, body)[:-4] + b"oops"
+
+
+def large_profile() -> bytes:
+    """A colour profile of two megabytes when it is unpacked."""
+    return png(png_chunk(b"iCCP", b"profile\0\0" + deflated(2 << 20)), width=SIZE[0], height=SIZE[1])
+
+
+def behind_png(chunk: bytes) -> Content:
+    """Between the image data and the end."""
+    return lambda: png(width=SIZE[0], height=SIZE[1])[:-12] + chunk + png_chunk(b"IEND")
+
+
+def before_png(chunk: bytes) -> Content:
+    return lambda: png(chunk, width=SIZE[0], height=SIZE[1])
+
+
+def stray_gif() -> bytes:
+    """Three bytes of nothing before the second frame, where browsers stop."""
+    content = animation(media.GIF, loop=0)
+    second = content.index(b"\x21\xf9\x04", content.index(b"\x21\xf9\x04") + 1)
+    return content[:second] + b"\x01\x02\x03" + content[second:]
+
+
+def early_avif() -> bytes:
+    """As early encoders wrote it: a table of properties for each of the two items, which libavif refuses."""
+    content = encoded(media.AVIF, picture("RGBA"), speed=10)
+    start = content.index(b"ipma") - 4
+    end = start + int.from_bytes(content[start : start + 4], "big")
+    first, second = (content[at : at + 3 + content[at + 2]] for at in (start + 16, start + 19 + content[start + 18]))
+    tables = b"".join(
+        box(b"ipma", content[start + 8 : start + 12], struct.pack(">I", 1), one) for one in (first, second)
+    )
+    longer = len(tables) - (end - start)
+    numbers = [content.index(kind) - 4 for kind in (b"meta", b"iprp")]  # lengths, and where the two items lie
+    numbers += [content.index(b"iloc") + 18, content.index(b"iloc") + 32]
+    moved = bytearray(content[:start] + tables + content[end:])
+    for at in numbers:
+        moved[at : at + 4] = struct.pack(">I", int.from_bytes(moved[at : at + 4], "big") + longer)
+    return bytes(moved)
+
+
+def large_png(width: int, height: int) -> bytes:
+    """Black and white."""
+    rows = zlib.compress((b"\0" + bytes(-(-width // 8))) * height, 1)
+    return png_header(width, height, depth=1, colour=0) + png_chunk(b"IDAT", rows) + png_chunk(b"IEND")
+
+
+def plain_jpeg(width: int, height: int) -> bytes:
+    return encoded(media.JPEG, Image.new("L", (width, height), 90))
+
+
+def plain_webp(width: int, height: int) -> bytes:
+    return encoded(media.WEBP, Image.new("RGB", (width, height), "red"), lossless=True, method=0)
+
+
+_IMAGES: dict[str, tuple[MediaType, Content]] = {
+    **{f"{type_.extension}-and-a-tail": (type_, _with_tail(type_)) for type_ in _STILLS},
+    "jpg-and-one-byte": (media.JPEG, lambda: _image(media.JPEG) + b"\x80"),
+    "jpg-and-a-film": (media.JPEG, lambda: _image(media.JPEG) + recorded(MP4)),
+    "jpg-without-end-and-another": (media.JPEG, lambda: _image(media.JPEG)[:-2] + _image(media.JPEG)),
+    "png-and-a-second-end": (media.PNG, lambda: _image(media.PNG) + png_chunk(b"IEND")),
+    "png-cropped-screenshot": (media.PNG, cropped_screenshot),
+    "jpg-exif-without-order": (media.JPEG, broken_exif(b"\xff" * 8)),
+    "jpg-exif-of-four-bytes": (media.JPEG, broken_exif(b"MM\0*")),
+    "jpg-exif-cut-off": (media.JPEG, broken_exif(struct.pack("<2sHIHHHI", b"II", 42, 8, 9, 0x011A, 5, 1))),
+    "jpg-segment-of-no-length": (media.JPEG, lambda: jpeg_with(b"\xff\xfe\0\0")),
+    "png-long-text": (media.PNG, before_png(png_chunk(b"zTXt", b"Comment\0\0" + deflated(64 << 20)))),
+    "png-large-profile": (media.PNG, large_profile),
+    "png-wrong-checksum": (media.PNG, before_png(_wrong(b"pHYs", bytes(9)) + _wrong(b"iCCP", b"a\0\0b"))),
+    "png-short-chunks": (media.PNG, before_png(png_chunk(b"cHRM", bytes(31)) + png_chunk(b"sRGB"))),
+    "png-odd-name-of-a-chunk": (media.PNG, before_png(png_chunk(b"t<xt", PRIVATE))),
+    "png-unknown-behind-the-data": (media.PNG, behind_png(png_chunk(b"EVIL", PRIVATE))),
+    "png-no-chunk-behind-the-data": (media.PNG, behind_png(b"\xff" * 8 + PRIVATE)),
+    "gif-stray-bytes": (media.GIF, stray_gif),
+    "avif-by-an-early-encoder": (media.AVIF, early_avif),
+    "avif-unknown-box": (media.AVIF, lambda: _image(media.AVIF) + box(b"note", PRIVATE)),
+}
+_LARGE: dict[str, tuple[MediaType, Callable[[int, int], bytes], tuple[int, int]]] = {
+    "jpg-of-250-megapixels": (media.JPEG, plain_jpeg, (15_811, 15_811)),
+    "png-of-100-megapixels": (media.PNG, large_png, (10_000, 10_000)),
+    "webp-of-100-megapixels": (media.WEBP, plain_webp, (10_000, 10_000)),
+}
+_FILMS: dict[str, tuple[MediaType, Content]] = {
+    "mp4-and-a-tail": (media.MP4, lambda: recorded(MP4) + PRIVATE),
+    "webm-and-a-tail": (media.WEBM, lambda: recorded(WEBM) + PRIVATE),
+    "mp4-unknown-box": (media.MP4, lambda: recorded(MP4) + box(b"note", PRIVATE)),
+    "mp4-cut-in-a-fragment": (media.MP4, lambda: recorded(_FRAGMENTED) + struct.pack(">I", 500) + b"moof" + NOISE[:99]),
+    "mp4-brand-3gp": (media.MP4, lambda: of_brand(recorded(MP4), b"3gp5")),
+}
+
+
+def _of_image(name: str) -> Maker:
+    type_, make = _IMAGES[name]
+    return lambda: taken(type_, make(), size=SIZE, frames=1)
+
+
+def _of_large(name: str) -> Maker:
+    type_, make, size = _LARGE[name]
+    return lambda: taken(type_, make(*size), size=size, frames=1)
+
+
+def _of_film(name: str) -> Maker:
+    type_, make = _FILMS[name]
+    return lambda: taken(type_, make(), **film_facts())
+
+
+MAKERS: dict[str, Maker] = {
+    **{name: _of_image(name) for name in _IMAGES},
+    **{name: _of_large(name) for name in _LARGE},
+    **{name: _of_film(name) for name in _FILMS},
+}
