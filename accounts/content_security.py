@@ -44,4 +44,4 @@ def header(
 
 
 HEADER = "Content-Security-Policy"
-WAITING_FORM_ACTIONS = "waiting_form_actions"  # session key: where the apps live that wait for a sign-in
+WAITING_FORM_ACTIONS = "waiting_form_actions"  # session key: services to which accounts are being linked

@@ -14,13 +14,12 @@ from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
-from accounts import client_address
+from accounts import client_address, waiting_apps
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
 
 username_validators = [username_validator]
 
-LOGIN_HINT = "login_hint"  # session key: what an app said that the person will type as a name
 SIGNED_UP_AT = "signed_up_at"  # session key: when the person chose a password here, in UNIX time
 
 
@@ -43,9 +42,7 @@ class AccountAdapter(DefaultAccountAdapter):
             return False
 
     def post_login(self, request: HttpRequest, user: Any, *, signup: bool, **kwargs: Any) -> HttpResponse:
-        """Give the session its usual lifetime, which may be short before a login, and remember a sign-up, of which
-        allauth keeps no record. `kwargs`: allauth's, here and below."""
-        request.session.set_expiry(None)
+        """Remembers a sign-up, of which allauth keeps no record. `kwargs`: allauth's, here and below."""
         if signup:
             request.session[SIGNED_UP_AT] = time.time()
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
@@ -73,7 +70,7 @@ class LoginForm(StockLoginForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        hint = self.request.session.get(LOGIN_HINT) if self.request else None
+        hint = waiting_apps.of(self.request).login_hint if self.request else ""
         if hint:
             self.initial.setdefault("login", hint)
         self.fields["login"].widget.attrs["autocomplete"] = "username webauthn"

@@ -10,7 +10,7 @@ from django.http.request import split_domain_port
 from django.middleware.gzip import GZipMiddleware
 from django.urls import Resolver404, resolve
 
-from accounts import client_address, content_security
+from accounts import client_address, content_security, waiting_apps
 from accounts.errors import Forbidden
 from config import request_body, views
 from imagehost.views import delivery
@@ -134,7 +134,7 @@ class ContentMiddleware:
 class ContentSecurityPolicyMiddleware:
     """Sets the strict policy on every response that has none of its own.
 
-    Account pages may also redirect to the apps that wait for this session's sign-in. Apps may open the pages of a
+    Account pages may also redirect to the apps that wait for a sign-in in this browser. Apps may open the pages of a
     sign-in in a popup and hear from it when it comes back: those pages leave the popup its opener.
     """
 
@@ -147,11 +147,16 @@ class ContentSecurityPolicyMiddleware:
         response = self.get_response(request)
         if content_security.HEADER not in response.headers:
             is_account_page = request.path.startswith("/accounts/") and hasattr(request, "session")
-            waiting = request.session.get(content_security.WAITING_FORM_ACTIONS, []) if is_account_page else []
+            waiting = self._waiting(request) if is_account_page else []
             response.headers[content_security.HEADER] = content_security.header(*waiting)
         if request.path.startswith(self.SIGN_IN_PATHS):
             response.headers["Cross-Origin-Opener-Policy"] = "unsafe-none"
         return response
+
+    def _waiting(self, request: HttpRequest) -> list[str]:
+        """Where the apps and the services to be linked live."""
+        services = request.session.get(content_security.WAITING_FORM_ACTIONS, [])
+        return [*services, *waiting_apps.of(request).form_actions]
 
 
 class LargeBodyMiddleware:

@@ -6,20 +6,16 @@ from datetime import UTC, datetime
 
 from allauth.account.adapter import get_adapter
 from allauth.account.authentication import get_authentication_records
-from django.conf import settings
 from django.contrib.auth import logout
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from accounts.content_security import WAITING_FORM_ACTIONS
+from accounts import waiting_apps
 from accounts.models import User
-from accounts.signup import LOGIN_HINT
 from oidc_provider import redirects
 from oidc_provider.flows import Visitor
 from oidc_provider.models import PendingRequest
-
-MAX_WAITING = 5  # tabs that sign in at the same time
 
 
 def visitor_of(request: HttpRequest) -> Visitor | None:
@@ -32,25 +28,10 @@ def visitor_of(request: HttpRequest) -> Visitor | None:
     return Visitor(request.user, request.user.last_login or request.user.created_at)
 
 
-def remember_waiting(request: HttpRequest, pending: PendingRequest, login_hint: str) -> None:
-    """Let the account pages redirect to the waiting app, and fill the login field.
-
-    A visitor who has no session yet gets one that outlives the request by little; a login makes it a usual one.
-    """
-    if request.session.is_empty():
-        request.session.set_expiry(2 * settings.AUTHORIZATION_REQUEST_LIFETIME)
+def remember_waiting(request: HttpRequest, response: HttpResponse, pending: PendingRequest, login_hint: str) -> None:
+    """Let the account pages redirect to the waiting app, and fill the login field."""
     place = redirects.form_action(pending.redirect_uri)
-    others = [known for known in request.session.get(WAITING_FORM_ACTIONS, []) if known != place]
-    request.session[WAITING_FORM_ACTIONS] = [*others, place][-MAX_WAITING:]
-    if login_hint or LOGIN_HINT in request.session:
-        request.session[LOGIN_HINT] = login_hint  # of this app, not of one before it
-
-
-def forget_waiting(request: HttpRequest) -> None:
-    """The person is on the way back to the app."""
-    for name in (WAITING_FORM_ACTIONS, LOGIN_HINT):
-        if name in request.session:
-            del request.session[name]
+    waiting_apps.add(request, response, form_action=place, login_hint=login_hint)
 
 
 def login_url(pending: PendingRequest) -> str:
@@ -67,7 +48,6 @@ def reauthentication_url(request: HttpRequest, pending: PendingRequest) -> str:
 def switch_account(request: HttpRequest, pending: PendingRequest) -> str:
     """Sign the person out, keep the request waiting; the login page that leads back to it."""
     logout(request)
-    remember_waiting(request, pending, "")
     return login_url(pending)
 
 

@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from accounts import waiting_apps
 from oidc_provider import consent_page, flows, parameters, request_log, server, sessions
 from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.flows import AlreadyAnswered, Step, Visitor
@@ -44,8 +45,9 @@ class Authorize(LimitedView):
             return deleted_page(request)
         except ErrorRedirect as error:
             return to_app(_noted_error_url(error))
-        sessions.remember_waiting(request, pending, asked.login_hint)
-        return to_step(request, pending, step)
+        response = to_step(request, pending, step)
+        sessions.remember_waiting(request, response, pending, asked.login_hint)
+        return response
 
 
 @never_cache
@@ -105,7 +107,9 @@ def switch_account(request: HttpRequest, pending_id: str) -> HttpResponse:
     pending = PendingRequest.objects.filter(pk=pending_id).first()
     if pending is None or not pending.is_open(timezone.now()):
         return ended_page(request, pending)
-    return redirect(sessions.switch_account(request, pending))
+    response = redirect(sessions.switch_account(request, pending))
+    sessions.remember_waiting(request, response, pending, "")
+    return response
 
 
 def to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpResponse:
@@ -118,8 +122,9 @@ def to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpRe
 
 def leave(request: HttpRequest, url: str) -> HttpResponse:
     """Back to the app from one of our pages; 303, so that a form's POST is not repeated there."""
-    sessions.forget_waiting(request)
-    return to_app(url, status=303 if request.method == "POST" else 302)
+    response = to_app(url, status=303 if request.method == "POST" else 302)
+    waiting_apps.forget(request, response)
+    return response
 
 
 def to_app(url: str, *, status: int = 302) -> HttpResponse:

@@ -5,10 +5,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 import time_machine
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
-from accounts.signup import LOGIN_HINT
+from accounts import waiting_apps
 from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 from tests.support.browser import Browser
 from tests.support.hasher import QuickArgon2PasswordHasher
@@ -105,9 +106,12 @@ def test_the_hint_of_the_app_fills_the_login_field_and_the_session_gets_a_new_ke
     UserFactory(username="Ada")
     browser = Browser()
     session = browser.client.session
-    session[LOGIN_HINT] = '"><b>'
+    session["any"] = "thing"
     session.save()
     browser.client.cookies["sessionid"] = before = str(session.session_key)
+    response = HttpResponse()
+    waiting_apps.add(HttpRequest(), response, form_action="https://app.example", login_hint='"><b>')
+    browser.client.cookies.update(response.cookies)
     assert browser.open("/accounts/login/").form("password").fields["login"] == '"><b>'
     sign_in("Ada", browser=browser)
     assert browser.client.cookies["sessionid"].value not in {"", before}

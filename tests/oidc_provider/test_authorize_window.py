@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import lxml.html
 import pytest
 import time_machine
-from django.conf import settings
-from django.core.mail import EmailMessage
-from django.test import Client
-from django.utils import timezone
+from django.contrib.sessions.models import Session
+from django.test import Client, RequestFactory
 
+from accounts import waiting_apps
 from accounts.models import User
+from oidc_provider import applications
 from oidc_provider.models import Approval, Grant
-from tests.accounts.test_sign_up import code_in
 from tests.factories.accounts import PASSWORD
 from tests.factories.oidc_provider import REDIRECT_URL
 from tests.oidc_provider.protocol import App, authorize, sent_back, waiting_at
-from tests.support.browser import Browser
 
 JUST_IN_TIME = timedelta(minutes=9, seconds=59)
 TOO_LATE = timedelta(minutes=10)
@@ -72,37 +70,37 @@ def test_the_code_lives_ten_minutes_from_its_own_issue(
     assert app.exchange(code).status_code == 200
 
 
-def _seconds_kept(browser: Client) -> int:
-    """What is left of the browser's session, in the database and as its cookie says."""
-    expires = datetime.fromtimestamp(browser.session.get_expiry_date().timestamp(), UTC)
-    left = expires - timezone.now()
-    assert browser.cookies["sessionid"]["max-age"] == left.total_seconds()
-    return int(left.total_seconds())
-
-
-def test_the_session_of_a_visitor_is_short_until_they_sign_in(
-    clock: time_machine.Traveller, user: User, app: App
-) -> None:
+def test_a_visitor_gets_a_cookie_for_ten_minutes_and_no_session(clock: time_machine.Traveller, app: App) -> None:
     visitor = Client()
-    visitor.cookies["sessionid"] = "a" * 32  # of no session
-    waiting = waiting_at(authorize(visitor, app.application))
-    assert _seconds_kept(visitor) == 20 * 60
-    visitor.post("/accounts/login/", {"login": "ada", "password": PASSWORD, "next": waiting})
-    assert _seconds_kept(visitor) == settings.SESSION_COOKIE_AGE
-    authorize(visitor, app.application)
-    assert _seconds_kept(visitor) == settings.SESSION_COOKIE_AGE
-    visitor.post(f"{waiting}/switch-account")
-    assert _seconds_kept(visitor) == 20 * 60
+    answer = authorize(visitor, app.application, login_hint="ada")
+    assert set(answer.cookies) == {"waiting_apps"}
+    (cookie,) = answer.cookies.values()
+    assert (cookie["max-age"], cookie["httponly"], cookie["samesite"]) == (600, True, "Lax")
+    assert not Session.objects.exists()
+    assert _hint(visitor) == "ada"
+    clock.shift(TOO_LATE + timedelta(seconds=1))
+    assert _hint(visitor) == ""
 
 
-def test_the_session_of_who_signs_up_on_the_way_has_the_usual_lifetime(
-    clock: time_machine.Traveller, app: App, mailoutbox: list[EmailMessage]
-) -> None:
-    browser = Browser()
-    authorize(browser.client, app.application)
-    clock.shift(timedelta(minutes=19))
-    browser.open("/accounts/signup/").submit(username="Cyd", email="cyd@example.org", password1=PASSWORD)
-    clock.shift(timedelta(minutes=14))
-    browser.submit(code=code_in(mailoutbox[0]))
-    assert browser.user() is not None
-    assert browser.client.session.get_expiry_age() == settings.SESSION_COOKIE_AGE
+@pytest.mark.parametrize("value", ["", "x", "\x00", "x" * 5_000, "W1siaHR0cHM6Il0sIiJd:1:x"])
+def test_a_cookie_that_we_did_not_sign_says_nothing(client: Client, db: None, value: str) -> None:
+    client.cookies["waiting_apps"] = value
+    assert _hint(client) == ""
+    assert "form-action 'self';" in client.get("/accounts/login/")["Content-Security-Policy"]
+
+
+def test_the_five_newest_apps_are_named_each_once(app: App) -> None:
+    visitor = Client()
+    urls = [f"https://app{number}.example.org/cb" for number in range(6)]
+    applications.change_redirect_urls(application=app.application, redirect_urls=urls, by=None)
+    for url in (*urls, urls[4]):
+        authorize(visitor, app.application, redirect_uri=url)
+    request = RequestFactory().get("/")
+    request.COOKIES["waiting_apps"] = visitor.cookies["waiting_apps"].value
+    named = waiting_apps.of(request).form_actions
+    assert named == tuple(f"https://app{number}.example.org https:" for number in (1, 2, 3, 5, 4))
+    assert len(visitor.cookies["waiting_apps"].value) < 1_000
+
+
+def _hint(browser: Client) -> str:
+    return str(browser.get("/accounts/login/").context["form"].initial.get("login", ""))
