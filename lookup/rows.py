@@ -67,7 +67,7 @@ _COMMENTS = f"""
     LIMIT {MAX_COMMENTS}
 """
 _BOARD = """
-    SELECT e.rank, e.score, e.change, u.uid, u.username, u.display_name, chat.external_id, u.is_verified, u.created_at,
+    SELECT e.score, e.change, u.uid, u.username, u.display_name, chat.external_id, u.is_verified, u.created_at,
         f.views, d.leaderboard, d.profile_id, d.fingerprint
     FROM lookup_leaderboardentry e
     JOIN accounts_user u ON u.id = e.user_id AND u.is_active AND u.public_api_access
@@ -147,9 +147,9 @@ class CommentRow(NamedTuple):
 
 
 class BoardRow(NamedTuple):
-    """A place on a leaderboard with its user, and the part of the entry that the read model holds."""
+    """A place on a leaderboard with its user, and the part of the entry that the read model holds. `change`: of the
+    ranking, whoever has left the board since."""
 
-    rank: int
     score: int
     change: int
     uid: int
@@ -196,7 +196,7 @@ def read_comments(user_id: str) -> list[CommentRow]:
 
 
 def read_board(board: str, limit: int) -> list[BoardRow]:
-    """The first `limit` places whose users are visible. 1 query."""
+    """The first `limit` places whose users are visible, in their order. 1 query."""
     with connection.cursor() as cursor:
         cursor.execute(_BOARD, [board, limit])
         rows = [BoardRow._make(row) for row in cursor.fetchall()]

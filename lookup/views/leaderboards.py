@@ -45,16 +45,16 @@ class UidLeaderboard(Leaderboard):
 
 
 def answer(board: Board, limit: int) -> bytes:
-    """The first `limit` entries. 1 query; where documents are stale, they are rendered first."""
+    """The first `limit` entries, their ranks without a gap. 1 query; stale documents are rendered first."""
     found = rows.read_board(board, limit)
     stale = [row.profile_id for row in found if row.fingerprint != documents.fingerprint()]
     if stale:
         documents.refresh(*stale)
         found = rows.read_board(board, limit)
-    return b"[" + b",".join(_entry(row) for row in found) + b"]"
+    return b"[" + b",".join(_entry(rank, row) for rank, row in enumerate(found, start=1)) + b"]"
 
 
-def _entry(row: BoardRow) -> bytes:
+def _entry(rank: int, row: BoardRow) -> bytes:
     head = json_bytes(
         {
             "id": row.uid,
@@ -67,7 +67,7 @@ def _entry(row: BoardRow) -> bytes:
         }
     )[:-1]
     user = b"".join([head, b",", row.text.encode(), b',"viewCount":', str(row.views).encode(), b"}"])
-    return b'{"rank":%d,"user":%s,"score":%d,"change":%d}' % (row.rank, user, row.score, row.change)
+    return b'{"rank":%d,"user":%s,"score":%d,"change":%d}' % (rank, user, row.score, row.change)
 
 
 def _limit(value: str | None) -> int:

@@ -169,15 +169,18 @@ def _private(user: User) -> None:
 
 @BOARDS
 @pytest.mark.parametrize("leave", [_banned, _private])
-def test_who_is_banned_or_private_is_left_out_at_once(
+def test_who_is_banned_or_private_is_left_out_at_once_and_leaves_no_gap(
     people: list[User], name: str, leave: Callable[[User], None]
 ) -> None:
     boards.rank()
     leave(people[0])
-    found = _places(name, limit=3)
-    assert [place[1] for place in found] == ["Opal", "P2", "P3"]
+    leave(people[3])
+    left = [(1, "Opal"), (2, "P2"), (3, "P3"), (4, "P5")]
+    assert [(*place[:2], place[3]) for place in _places(name, limit=4)] == [(*place, 0) for place in left]
+    assert [place[0] for place in _places(name, limit=100)] == list(range(1, 12))
     boards.rank()
-    assert [place[:2] for place in _places(name, limit=3)] == [(1, "Opal"), (2, "P2"), (3, "P3")]
+    changes = [place[3] for place in _places(name, limit=4)]
+    assert ([place[:2] for place in _places(name, limit=4)], changes) == (left, [0, 1, 1, 2])
 
 
 def test_who_was_away_counts_as_new(people: list[User]) -> None:

@@ -136,7 +136,7 @@ def test_a_leaderboard_is_the_key_and_one_statement(asked_before: Filled) -> Non
     UserFactory.create_batch(10)
     boards.rank()
     columns = (
-        "e.rank e.score e.change u.uid u.username u.display_name chat.external_id u.is_verified u.created_at f.views "
+        "e.score e.change u.uid u.username u.display_name chat.external_id u.is_verified u.created_at f.views "
         "d.leaderboard d.profile_id d.fingerprint"
     )
     for name, count in (("views", 1), ("views", 10), ("badges", 10), ("uid", 10)):
