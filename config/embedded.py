@@ -23,6 +23,7 @@ from urllib.parse import unquote_to_bytes
 from django.conf import settings
 from django.core.exceptions import BadRequest
 
+from accounts.plans import LARGEST_BODY
 from config import asgi, request_body, wsgi
 from config.asgi import Message, Receive, Scope, Send
 
@@ -89,7 +90,7 @@ class Body(io.RawIOBase):
 
     async def discard(self) -> None:
         """Receive the rest, so that a client which is still sending reads the answer (RFC 9112 §9.6)."""
-        left = request_body.MOST
+        left = LARGEST_BODY
         with contextlib.suppress(CutOff):
             while not self.is_over and left > 0:
                 await self.fill(1)

@@ -16,11 +16,11 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.plans import LARGEST_BODY
+
 CHUNK = 65_536  # bytes
 LARGE = 65_536  # bytes; a larger body is an upload
 HAS_NO_PLACE = "config.has_no_place"  # set in the environ of a request with a large body where as many are read already
-# The largest upload that a plan allows is 250 MiB; who announces more than this has the connection closed.
-MOST = 320 * 1024 * 1024
 
 
 @functools.cache
@@ -51,12 +51,15 @@ def place(environ: dict[str, Any]) -> Iterator[None]:
 
 
 class RequestBody:
-    """Stands in for `wsgi.input`, and can read what Django left of it. `environ`: WSGI's, whose values have no type."""
+    """Stands in for `wsgi.input`, and can read what Django left of it. `environ`: WSGI's, whose values have no type.
+
+    A client that announces more than LARGEST_BODY has the connection closed.
+    """
 
     def __init__(self, environ: dict[str, Any]) -> None:
         self._stream = environ["wsgi.input"]
         announced = environ.get("CONTENT_LENGTH", "")
-        self._left = int(announced) if announced.isascii() and announced.isdigit() else MOST
+        self._left = int(announced) if announced.isascii() and announced.isdigit() else LARGEST_BODY
         self._is_untouched = True
         self._waits_for_a_word = environ.get("HTTP_EXPECT", "").lower() == "100-continue"
 
@@ -68,7 +71,7 @@ class RequestBody:
 
     def drain(self) -> None:
         """Read the rest and forget it; not where the client waits to be told to send (RFC 9110 §10.1.1)."""
-        if self._left > MOST or (self._is_untouched and self._waits_for_a_word):
+        if self._left > LARGEST_BODY or (self._is_untouched and self._waits_for_a_word):
             return
         with contextlib.suppress(OSError):  # the client has gone: nobody waits for the answer
             while self._left > 0 and self.read(min(CHUNK, self._left)):

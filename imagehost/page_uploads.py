@@ -23,19 +23,18 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from accounts import limits
 from accounts.errors import ApiError
 from accounts.limits import Limit, LimitsUnavailable
-from accounts.plans import MEGABYTE, Allowance
+from accounts.plans import LARGEST_BODY, Allowance
 from imagehost import storage, uploads
 from imagehost.errors import FileTooLarge, NoFile, UploadFailed
 from imagehost.incoming import CHUNK, CUT_OFF, kept_name
 from imagehost.uploads import Incoming, Uploaded
 
 FIELD = "files"
-MOST_AT_ONCE = 300 * MEGABYTE  # of a whole form; what stands before the service takes as much
 MOST_FILES = 100  # of a form; Django would refuse one more
 A_MINUTE = 120  # files of one user
 
 ONE_FILE = "Exactly one file is sent at a time, in the field `files`."
-TOO_MUCH = f"Not every file was taken: a form may have at most {MOST_FILES} files and {MOST_AT_ONCE} bytes."
+TOO_MUCH = f"Not every file was taken: a form may have at most {MOST_FILES} files and {LARGEST_BODY} bytes."
 
 logger = logging.getLogger(__name__)
 
@@ -111,7 +110,7 @@ class Receiver(FileUploadHandler):
         if self._is_parsing:
             return None
         self._is_parsing = True
-        self.is_too_much = content_length > MOST_AT_ONCE
+        self.is_too_much = content_length > LARGEST_BODY
         body: Any = _Body(input_data, content_length)  # has the one method of a stream that the parser calls
         return MultiPartParser(META, body, [self], encoding).parse()
 

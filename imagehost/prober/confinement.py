@@ -14,7 +14,7 @@ ADDRESS_SPACE = 1152 * _MEBIBYTE
 VIDEO_ADDRESS_SPACE = 512 * _MEBIBYTE  # 300 MB decode 8K
 CPU_SECONDS = 15
 WALL_SECONDS = 20
-FILE_SIZE = 257 * _MEBIBYTE  # the largest plan takes 250 MiB; the strip never makes a file longer
+LOG_GROWTH = 64 * 1024  # bytes that it may write to a log which is a file
 OPEN_FILES = 16
 _STATM = Path("/proc/self/statm")
 _WHERE_UNKNOWN = 256 * _MEBIBYTE
@@ -36,9 +36,10 @@ def seclude() -> None:
     kernel.drop_capabilities()
 
 
-def confine() -> None:
-    """Limit this process: memory, processor, time, files, and what it may ask the kernel for.
+def confine(*files: int) -> None:
+    """Limit this process: memory, processor, time, files, and what it may ask the kernel for. `files`: descriptors.
 
+    The strip never makes a file longer: none may grow beyond the largest that is open, whatever a plan allows.
     SIGALRM ends it when its time is over. No core dump, no thread, no other process, nothing that is not open yet.
     """
     for number in (signal.SIGALRM, signal.SIGXCPU, signal.SIGTERM, signal.SIGCHLD):
@@ -46,7 +47,8 @@ def confine() -> None:
     signal.setitimer(signal.ITIMER_REAL, WALL_SECONDS)
     _limit(resource.RLIMIT_AS, _mapped() + ADDRESS_SPACE)
     _limit(resource.RLIMIT_CPU, CPU_SECONDS, hard=CPU_SECONDS + 1)
-    _limit(resource.RLIMIT_FSIZE, FILE_SIZE)
+    sizes = [os.fstat(2).st_size + LOG_GROWTH, *(os.fstat(file).st_size for file in files)]
+    _limit(resource.RLIMIT_FSIZE, max(sizes))
     _limit(resource.RLIMIT_NOFILE, OPEN_FILES)
     _limit(resource.RLIMIT_CORE, 0)
     _limit(resource.RLIMIT_NPROC, 0)  # root may exceed it

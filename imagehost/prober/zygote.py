@@ -106,7 +106,7 @@ def _become_child(file: int, conversation: int) -> None:
     try:
         signal.set_wakeup_fd(-1)
         _keep_only(file, conversation)
-        confinement.confine()
+        confinement.confine(_FILE)
         tasks.serve(_FILE, socket.socket(fileno=_CONVERSATION))
         code = 0
     except BaseException:

@@ -17,7 +17,7 @@ from accounts.api_view import ApiView
 from accounts.errors import AddressRateLimited, KeyRateLimited, KeyRefused
 from accounts.limits import Limit
 from accounts.models import Permission
-from accounts.plans import ALLOWANCES
+from accounts.plans import ALLOWANCES, LARGEST_FILE
 from imagehost import addresses, incoming, uploads
 from imagehost.errors import Unauthorized
 from imagehost.openapi import upload as openapi
@@ -74,7 +74,7 @@ class Door:
 
     @property
     def greatest(self) -> int:
-        return max(allowance.max_file_size for allowance in ALLOWANCES.values())
+        return LARGEST_FILE
 
     def open(self, secret: str | None) -> None:
         """Count the request and check its key. Raises Unauthorized, and the errors of both limits."""

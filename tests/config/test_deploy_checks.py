@@ -1,12 +1,17 @@
 """`manage.py check --deploy` names what a production start forgot."""
 
+import json
+import re
 from typing import Any
 
 import pytest
+from django.conf import settings as configured
 from django.core.checks import run_checks
 from pytest_django import Settings
 
+from accounts import plans
 from config.checks import check_content_url, check_delivery, check_production
+from imagehost.errors import FileTooLarge
 
 # The settings of a good production start, as far as our own checks look.
 GOOD = {
@@ -91,3 +96,11 @@ def test_whoever_delivers_files_must_have_them(
     settings.FILE_DELIVERY = delivery
     settings.STORAGES = {**settings.STORAGES, "imagehost": {"BACKEND": backend}}
     assert [message.id for message in check_delivery(None)] == identifiers
+
+
+def test_nginx_takes_what_the_largest_plan_allows() -> None:
+    told = (configured.BASE_DIR / "deploy" / "nginx.conf").read_text()
+    (size,) = re.findall(r"client_max_body_size (\d+)m;", told)
+    assert int(size) * plans.MEGABYTE == plans.LARGEST_BODY
+    (answer,) = re.findall(r"return 413 '(.*)';", told)
+    assert json.loads(answer) == FileTooLarge(plans.LARGEST_FILE).body()

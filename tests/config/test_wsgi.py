@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from django.conf import settings
 
+from accounts.plans import LARGEST_BODY
 from config import request_body, wsgi
 
 
@@ -91,7 +92,7 @@ def test_a_body_is_read_to_its_end_after_a_crash_too(monkeypatch: pytest.MonkeyP
     "headers",
     [
         {"CONTENT_LENGTH": "10", "HTTP_EXPECT": "100-Continue"},  # the client has not sent it
-        {"CONTENT_LENGTH": str(320 * 1024 * 1024 + 1)},
+        {"CONTENT_LENGTH": str(LARGEST_BODY + 1)},
     ],
 )
 def test_a_body_that_is_not_there_or_too_long_is_left_alone(

@@ -149,8 +149,7 @@ def test_a_name_is_kept_without_directories_and_cut(browser: Client) -> None:
 
 
 def test_a_form_that_is_too_large_is_not_read(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert page_uploads.MOST_AT_ONCE == 300 * MEGABYTE
-    monkeypatch.setattr(page_uploads, "MOST_AT_ONCE", 100)
+    monkeypatch.setattr(page_uploads, "LARGEST_BODY", 100)
     assert messages_of(send(browser, FORM, file())) == [page_uploads.TOO_MUCH]
     answer = send(browser, ONE, file())
     assert (answer.status_code, answer.json()["error"]) == (400, page_uploads.TOO_MUCH)
