@@ -34,7 +34,8 @@ MOV = MediaType("video/quicktime", "mov", is_video=True)
 ALL = (PNG, JPEG, WEBP, GIF, AVIF, MP4, WEBM, MOV)
 BY_MIME: Mapping[str, MediaType] = MappingProxyType({media.mime: media for media in ALL})
 
-# Major brands (ISO/IEC 14496-12 §4.3). What is absent is refused: heic, heix, hevc, 3g2a, "M4A ", "M4B ", others.
+# Major brands (ISO/IEC 14496-12 §4.3). Under one that is absent, such as a telephone's 3gp5 or a camera's own, a file
+# is an MP4 where a compatible brand says so.
 AVIF_BRANDS = frozenset({b"avif", b"avis"})
 HEIF_BRANDS = frozenset({b"mif1", b"msf1", b"miaf"})  # an AVIF only where a compatible brand says so
 MOV_BRAND = b"qt  "
@@ -42,6 +43,10 @@ MP4_BRANDS = frozenset(
     b"""isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc mp41 mp42 mp71 avc1 hvc1 hev1 av01 dash msdh cmfc
     cmf2 M4VH M4VP MSNV NDSC XAVC CAEP niko pana dby1 mmp4 isml piff""".split()
 ) | {b"M4V ", b"F4V ", b"f4v "}
+OTHER_BRANDS = frozenset(b"heic heix heim heis hevc hevx hevm hevs avci avcs jpeg mjp2".split()) | {
+    b"M4A ", b"M4B ", b"M4P ", b"jp2 ", b"jpx ", b"jpm ", b"crx ",
+}  # fmt: skip
+"""Other types, whatever else they say: pictures, sounds, raw photographs."""
 MOV_FIRST_BOXES = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"})  # QuickTime before `ftyp` existed
 
 EBML_HEADER = 0x1A45DFA3
@@ -76,9 +81,9 @@ def _of_brands(head: bytes) -> MediaType | None:
         return AVIF if compatible & AVIF_BRANDS else None
     if major == MOV_BRAND:
         return MOV
-    if major.startswith(b"3gp"):  # telephones write MP4 under the brand of their own profile of it
-        return MP4 if any(brand == b"isom" or brand.startswith(b"mp4") for brand in compatible) else None
-    return MP4 if major in MP4_BRANDS else None
+    if major in MP4_BRANDS:
+        return MP4
+    return MP4 if major not in OTHER_BRANDS and compatible & MP4_BRANDS else None
 
 
 def _opens_quicktime(head: bytes) -> bool:

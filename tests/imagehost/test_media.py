@@ -11,7 +11,7 @@ _MP4_MAJORS = [
     *"dash msdh cmfc cmf2 M4VH M4VP MSNV NDSC XAVC CAEP niko pana dby1 mmp4 isml piff".split(),
     *("M4V ", "F4V ", "f4v "),
 ]
-_OTHER_MAJORS = [*"heic heix hevc heim 3g2a zzzz".split(), *("M4A ", "M4B ", "M4P ", "jp2 ", "crx ")]
+_OTHER_MAJORS = [*"heic heix hevc heim heis avci mjp2".split(), *("M4A ", "M4B ", "M4P ", "jp2 ", "crx ")]
 _VOID = 0xEC
 
 CLAIMED: dict[str, tuple[bytes, MediaType]] = {
@@ -27,6 +27,7 @@ CLAIMED: dict[str, tuple[bytes, MediaType]] = {
     "AVIF under miaf": (ftyp(b"miaf", b"avif"), media.AVIF),
     "MP4 of a telephone": (ftyp(b"3gp5", b"3gp5", b"isom"), media.MP4),
     "MP4 of a telephone, of the second version": (ftyp(b"3gp4", b"mp42"), media.MP4),
+    "MP4 of a camera": (ftyp(b"pnvi", b"avc1"), media.MP4),
     "MOV": (ftyp(b"qt  ", b"qt  "), media.MOV),
     **{
         f"MOV that starts with {kind}": (box(kind.encode(), bytes(8)), media.MOV)
@@ -54,6 +55,7 @@ OTHER: dict[str, bytes] = {
     "BMP": b"BM6\0\0\0",
     "mif1 without AVIF": ftyp(b"mif1", b"heic", b"miaf"),
     "3GP that is no MP4": ftyp(b"3gp5", b"3gp5", b"3gp4"),
+    "a camera's film that is no MP4": ftyp(b"pnvi", b"pnvi"),
     "3GP that is MP4 only behind the brands": ftyp(b"3gp5", b"3gp4") + b"isom",
     "AVIF only as minor version": box(b"ftyp", b"mif1avif", b"heic"),
     "AVIF only behind the brands": ftyp(b"mif1", b"heic") + b"avif",

@@ -32,9 +32,10 @@ def searched(path, request):
         ours.sendall(wire.line(request))
         try:
             tasks.serve(os.open(path, os.O_RDWR), theirs)
-        finally:
-            os.write(writer, json.dumps(Searches.found).encode())
-            os._exit(0)
+        except BaseException as error:
+            Searches.found.append(repr(error))
+        os.write(writer, json.dumps(Searches.found).encode())
+        os._exit(0)
     os.close(writer)
     with os.fdopen(reader) as told:
         return json.load(told)
@@ -53,7 +54,8 @@ def requests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         path.write_bytes(sample.content)
         yield str(path), PROBE
         if sample.mime:
-            yield str(path), {"task": "render", "mime": sample.mime, "longest_side": 64}
+            for form in ("WEBP", "PNG"):
+                yield str(path), {"task": "render", "mime": sample.mime, "longest_side": 64, "as": form}
     sounds = {name: sounds_and_fonts.sound(name) for name in sounds_and_fonts.SOUNDS}
     fonts = {"ttf": sounds_and_fonts.plain_font(), "woff": sounds_and_fonts.woff(), "woff2": sounds_and_fonts.woff2()}
     for request, files in ((SOUND, sounds), (FONT, fonts)):
