@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from django.http import HttpRequest
 from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2 import AuthorizationCodeGrant, AuthorizationEndpoint, FatalClientError, OAuth2Error
@@ -100,11 +99,10 @@ class Server(AuthorizationEndpoint):
 
 
 class Backend(OAuthLibCore):
-    """OAUTH2_BACKEND_CLASS. Reads the query strictly before oauthlib sees it."""
+    """OAUTH2_BACKEND_CLASS. Oauthlib sees what was read strictly before."""
 
-    def validated(self, request: HttpRequest) -> AuthorizationRequest:
-        """The authorization request in the query. Raises ErrorPage, or ErrorRedirect once the redirect URL is good."""
-        query = parameters.parse_query(request.META.get("QUERY_STRING", ""))
+    def validated(self, query: Parameters) -> AuthorizationRequest:
+        """The authorization request in a query or a body. ErrorPage, or ErrorRedirect once the redirect URL is good."""
         if "client_id" in query.repeated:
             raise _page(errors.InvalidClientIdError())
         if "redirect_uri" in query.repeated:
@@ -133,7 +131,7 @@ def backend() -> Backend:
 def _problem_of(query: Parameters) -> str:
     """What is wrong with the form of a query, whatever its parameters mean; empty when nothing is."""
     if query.is_malformed:
-        return "The query string cannot be decoded."
+        return "The parameters cannot be decoded."
     if query.repeated:
         return f"The request repeats {query.repeated_names()}."
     for name in sorted(_MEASURED):

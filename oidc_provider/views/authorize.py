@@ -1,6 +1,8 @@
-"""GET /api/auth/oauth2/authorize and the pages that a person meets between there and the app."""
+"""GET and POST /api/auth/oauth2/authorize and the pages that a person meets between there and the app."""
 
 from __future__ import annotations
+
+from urllib.parse import urlencode
 
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -12,42 +14,72 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import waiting_apps
 from oidc_provider import consent_page, flows, parameters, request_log, server, sessions
-from oidc_provider.errors import ErrorPage, ErrorRedirect
+from oidc_provider.errors import ErrorPage, ErrorRedirect, InvalidRequest
 from oidc_provider.flows import AlreadyAnswered, Step, Visitor
 from oidc_provider.models import PendingRequest, RequestKind
+from oidc_provider.parameters import Parameters
 from oidc_provider.request_log import Note
-from oidc_provider.views.protocol import REQUEST_ID, LimitedView, claimed_client_id, prefers_json
+from oidc_provider.views.protocol import REQUEST_ID, LimitedView, claimed_client_id, parsed_body, prefers_json
+
+CROSS_SITE = "cross-site"  # what browsers say in Sec-Fetch-Site
 
 
 class Authorize(LimitedView):
     """Validates first: a bad request or a suspended app never shows a login page. 5 queries with a kept approval."""
 
     endpoint = "authorize"
-    http_method_names = ["get"]  # no HEAD: a prefetch must not make a code
+    http_method_names = ["get", "post"]  # no HEAD: a prefetch must not make a code
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        now = timezone.now()
-        request_log.about(client_id=claimed_client_id(request))
+        return _answer(request, parameters.parse_query(request.META.get("QUERY_STRING", "")))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """OpenID Connect Core §3.1.2.1: the parameters are in the body; a query is not read."""
         try:
-            asked = server.backend().validated(request)
-            pending = flows.draft(asked, now)
-            visitor = _noted(sessions.visitor_of(request))
-            step = flows.next_step(pending, visitor)
-            if "none" in asked.prompt:
-                flows.refuse_interaction(pending, step)
-            if visitor and step is Step.FINISH:
-                request_log.about(kind=RequestKind.KEPT)
-                return to_app(flows.finish(pending, visitor, now))
-            pending.save(force_insert=True)
-        except ErrorPage as error:
-            return error_page(request, error)
-        except IntegrityError:
-            return deleted_page(request)
-        except ErrorRedirect as error:
-            return to_app(_noted_error_url(error))
-        response = to_step(request, pending, step)
-        sessions.remember_waiting(request, response, pending, asked.login_hint)
+            query = parsed_body(request)
+        except InvalidRequest as error:
+            request_log.about(client_id=claimed_client_id(request))
+            return error_page(request, ErrorPage(error.error, error.status, error.description))
+        response = _answer(request, query)
+        if response.status_code == 302:
+            response.status_code = 303  # the browser goes on by GET
         return response
+
+
+def _answer(request: HttpRequest, query: Parameters) -> HttpResponse:
+    now = timezone.now()
+    request_log.about(client_id=claimed_client_id(request))
+    try:
+        asked = server.backend().validated(query)
+        if "none" in asked.prompt and request.method == "POST" and request.headers.get("Sec-Fetch-Site") == CROSS_SITE:
+            return _again_by_get(request, query)
+        pending = flows.draft(asked, now)
+        visitor = _noted(sessions.visitor_of(request))
+        step = flows.next_step(pending, visitor)
+        if "none" in asked.prompt:
+            flows.refuse_interaction(pending, step)
+        if visitor and step is Step.FINISH:
+            request_log.about(kind=RequestKind.KEPT)
+            return to_app(flows.finish(pending, visitor, now))
+        pending.save(force_insert=True)
+    except ErrorPage as error:
+        return error_page(request, error, query.get("redirect_uri"))
+    except IntegrityError:
+        return deleted_page(request)
+    except ErrorRedirect as error:
+        return to_app(_noted_error_url(error))
+    response = to_step(request, pending, step)
+    sessions.remember_waiting(request, response, pending, asked.login_hint)
+    return response
+
+
+def _again_by_get(request: HttpRequest, query: Parameters) -> HttpResponse:
+    """Browsers leave the session out of a POST from another site and send it along where that redirects to.
+
+    For `prompt=none` alone: other requests meet the session at the login page, which sends a signed-in person on.
+    """
+    known = {name: value for name, value in query.values.items() if name in parameters.NAMES}
+    return redirect(f"{reverse('authorize')}?{urlencode(known)}")
 
 
 @never_cache
@@ -185,9 +217,9 @@ def deleted_page(request: HttpRequest) -> HttpResponse:
     return error_page(request, ErrorPage("invalid_client", 400, "The app or the account has just been deleted."))
 
 
-def error_page(request: HttpRequest, error: ErrorPage) -> HttpResponse:
-    asked = parameters.parse_query(request.META.get("QUERY_STRING", ""))
-    redirect_uri = asked.get("redirect_uri") if error.error == "invalid_redirect" else ""
+def error_page(request: HttpRequest, error: ErrorPage, redirect_uri: str = "") -> HttpResponse:
+    """`redirect_uri`: what the app named, for the log of an error that is about it."""
+    redirect_uri = redirect_uri if error.error == "invalid_redirect" else ""
     request_log.failed(error.error, error.message, redirect_uri=redirect_uri)
     if prefers_json(request):
         body = {"error": error.error, "error_description": error.message}

@@ -138,11 +138,9 @@ def claimed_client_id(request: HttpRequest) -> str:
 
 def form_of(request: HttpRequest) -> Parameters:
     """The body's parameters. InvalidRequest: another type, too long, a broken or repeated one, a query string."""
-    if request.content_type != FORM:
-        raise InvalidRequest(f"Send the parameters as {FORM}.")
+    form = parsed_body(request)
     if request.META.get("QUERY_STRING"):
         raise InvalidRequest("Send the parameters in the body, none in the query string.")
-    form = parsed_body(request)
     if form.is_malformed:
         raise InvalidRequest("The body cannot be decoded.")
     if form.repeated:
@@ -151,7 +149,9 @@ def form_of(request: HttpRequest) -> Parameters:
 
 
 def parsed_body(request: HttpRequest) -> Parameters:
-    """What the body holds. InvalidRequest: it is too long, or does not come whole."""
+    """What the body holds. InvalidRequest: it has another type, is too long, or does not come whole."""
+    if request.content_type != FORM:
+        raise InvalidRequest(f"Send the parameters as {FORM}.")
     try:
         return parameters.parse(_body_of(request).decode())
     except (UnicodeDecodeError, OSError):

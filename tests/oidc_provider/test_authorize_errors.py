@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.test import Client, RequestFactory
+from django.test import Client
 
-from oidc_provider import applications, flows, server
+from oidc_provider import applications, flows, parameters, server
 from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.models import Application, Grant, PendingRequest
 from tests.factories.oidc_provider import REDIRECT_URL, ApplicationFactory
@@ -117,18 +117,18 @@ def app(app: App) -> App:
 
 @pytest.mark.parametrize(("changes", "code"), TO_THE_PAGE, ids=_brief)
 def test_these_errors_are_for_a_page(registered: Application, changes: dict[str, Any], code: str) -> None:
-    request = RequestFactory().get(f"{AUTHORIZE}?{authorization_query(registered, **changes)}")
+    query = parameters.parse_query(authorization_query(registered, **changes))
     with pytest.raises(ErrorPage) as refusal:
-        server.backend().validated(request)
+        server.backend().validated(query)
     assert (refusal.value.status, refusal.value.error) == (400, code)
     assert refusal.value.message
 
 
 @pytest.mark.parametrize(("changes", "code"), TO_THE_APP, ids=_brief)
 def test_these_errors_are_for_the_app(registered: Application, changes: dict[str, Any], code: str) -> None:
-    request = RequestFactory().get(f"{AUTHORIZE}?{authorization_query(registered, **changes)}")
+    query = parameters.parse_query(authorization_query(registered, **changes))
     with pytest.raises(ErrorRedirect) as refusal:
-        flows.draft(server.backend().validated(request), NOON)
+        flows.draft(server.backend().validated(query), NOON)
     assert (refusal.value.redirect_uri, refusal.value.error) == (REDIRECT_URL, code)
     assert DESCRIPTION.fullmatch(refusal.value.description)
 
@@ -190,11 +190,11 @@ def test_the_longest_values_are_taken(browser: Client, app: App) -> None:
     assert sent_back(answer)["state"] == state
 
 
-@pytest.mark.parametrize("method", ["HEAD", "POST", "OPTIONS"])
+@pytest.mark.parametrize("method", ["HEAD", "PUT", "OPTIONS"])
 def test_other_methods_make_no_code(browser: Client, app: App, method: str) -> None:
     browser.handler.enforce_csrf_checks = True
     answer = browser.generic(method, f"{AUTHORIZE}?{authorization_query(app.application)}")
-    assert (answer.status_code, answer["Allow"]) == (405, "GET")
+    assert (answer.status_code, answer["Allow"]) == (405, "GET, POST")
     assert not Grant.objects.exists()
     assert not PendingRequest.objects.exists()
 
