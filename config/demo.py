@@ -40,6 +40,7 @@ class Person:
     joined_at: datetime = datetime(2020, 5, 4, 9, 30, tzinfo=UTC)
     display_name: str = ""
     plan: Plan = Plan.FREE
+    is_verified: bool = False
     unlocked: tuple[str, ...] = ()
     linked: tuple[tuple[str, str, str], ...] = ()
 
@@ -64,10 +65,11 @@ PEOPLE = (
     Person(
         "ada",
         display_name="Ada Example",
+        is_verified=True,
         unlocked=LOCKED_SCOPES,
         linked=((CHAT, "268473310986240001", "ada"), (SCROBBLER, "ada-listens", "ada-listens")),
     ),
-    Person("ben", joined_at=datetime(2020, 5, 11, 18, 5, tzinfo=UTC)),
+    Person("ben", joined_at=datetime(2020, 5, 11, 18, 5, tzinfo=UTC), plan=Plan.IMAGEHOST),
     Person(
         "cleo",
         joined_at=datetime(2020, 5, 20, 21, 40, tzinfo=UTC),
@@ -101,7 +103,7 @@ def seed() -> Entry:
             entry[name] = _application(app, accounts[app.owner], known.get(name, {}))
         entry["chat"] = dict(CHAT_IDS)
         entry["api_keys"] = [_key(permission, accounts[0], known) for permission in Permission.values]
-        demo_profiles.furnish(*accounts)
+        demo_profiles.furnish(User.objects.get(pk=entry["operator"]["id"]), *accounts)
         demo_imagehost.furnish(accounts[0])
     if entry != known:
         _write(entry)
@@ -146,6 +148,7 @@ def _new_user(person: Person, password: str) -> User:
         has_verified_email=True,
         display_name=person.display_name,
         plan=person.plan,
+        is_verified=person.is_verified,
         created_at=person.joined_at,
     )
     for kind, external_id, name in person.linked:

@@ -1,20 +1,23 @@
-"""The profiles of the demo users: ada shows something in every field, cleo a little, ben nothing.
+"""The profiles of the demo users: ada shows something in every field, cleo a little, ben nothing, and the operator has
+switched off what can be.
 
 Filled once: a profile with anything on it is left as it is.
 """
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
+from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.users import new_id
 from config import demo_showcase as showcase
-from lookup import addresses, aliases, documents, figures, profiles, sections, settings_schema, unlocking
+from lookup import addresses, aliases, boards, documents, figures, profiles, sections, settings_schema, unlocking
 from lookup.models import (
     Audio,
     Background,
@@ -23,6 +26,7 @@ from lookup.models import (
     CustomBadge,
     FeedbackVote,
     GalleryItem,
+    LeaderboardEntry,
     Link,
     Profile,
     ProfileBadge,
@@ -42,10 +46,26 @@ MEMBERS, SEED = 40, 1  # of the population
 People = dict[str, User]
 
 
-def furnish(ada: User, ben: User, cleo: User) -> None:
-    """Make the population and fill the profiles, where that is still to be done. The caller holds the transaction."""
+def furnish(keeper: User, ada: User, ben: User, cleo: User) -> None:
+    """Make the population and fill the profiles, where that is still to be done. The caller holds the transaction.
+
+    The leaderboards are ranked before ada and cleo get what they have, and after it by the job, whose next turn is an
+    interval later: until then they show who moved.
+    """
     growth.grow(users=MEMBERS, seed=SEED, now=timezone.now())
+    is_new = not LeaderboardEntry.objects.exists()
+    if is_new:
+        boards.rank()
+    _fill(keeper, ada, ben, cleo)
+    if is_new:
+        call_command("rank_leaderboards", stdout=io.StringIO())
+
+
+def _fill(keeper: User, ada: User, ben: User, cleo: User) -> None:
     _refresh_chat_pictures()
+    if (profile := _untouched(keeper)) is not None:
+        values = {**showcase.KEEPER_TEXTS, "settings": showcase.KEEPER_SETTINGS}
+        profiles.change(profile=profile, values=values, by=None)
     if (profile := _untouched(cleo)) is not None:
         _fill_cleo(profile)
     if (profile := _untouched(ada)) is not None:
@@ -99,10 +119,12 @@ def _set(profile: Profile, values: dict[str, Any]) -> None:
 def _fill_cleo(profile: Profile) -> None:
     page = _page(profile)
     _set(profile, showcase.CLEO_TEXTS)
-    profile.settings = settings_schema.validated({"avatarSettings": {"mirrorChat": True}})
+    profile.settings = settings_schema.validated(showcase.CLEO_SETTINGS)
     profile.banner = page.picture("banner-4")
     page.rows.add(Link(profile=profile, title="Music", url="https://music.example/cleo", platform_id="music"))
     page.rows.add(ProfileBadge(profile=profile, badge_id="premium", obtained_at=profile.created_at))
+    about = sections.validated(SectionType.ABOUT_ME, showcase.CLEO_ABOUT)
+    page.rows.add(Section(profile=profile, type=SectionType.ABOUT_ME, title="About me", config=about))
     _save(page)
 
 
@@ -123,7 +145,7 @@ def _fill_ada(profile: Profile) -> None:
 
 
 def _add_badges(page: Page) -> None:
-    """What staff gave, and two badges of one's own."""
+    """What staff gave, and three badges of one's own, one of them switched off."""
     for order, (badge_id, tiers) in enumerate(showcase.GIVEN_BADGES):
         given = ProfileBadge(profile=page.profile, badge_id=badge_id, order=order, obtained_at=LATEST)
         given.color, given.recolor = ("", False) if tiers else (showcase.GOLD, True)
@@ -133,6 +155,7 @@ def _add_badges(page: Page) -> None:
     page.rows.add(
         CustomBadge(name="Tea at four", icon_svg=showcase.HEART, order=10, **own),
         CustomBadge(name="Map maker", image=page.picture("link-3"), order=11, **own),
+        CustomBadge(name="Night owl", icon_svg=showcase.HOUSE, order=12, is_enabled=False, **own),
     )
 
 
@@ -142,8 +165,9 @@ def _add_lists(page: Page) -> None:
         icon = {"icon": page.picture(link["icon"])} if "icon" in link else {}
         kind = "profile" if "platform_id" in link else ""
         rows.add(Link(**{**link, "profile": profile, "order": order, "platform_type": kind, **icon}))
-    for order, (title, artist, tone, cover) in enumerate(showcase.AUDIOS):
+    for order, (title, artist, tone, cover, is_active) in enumerate(showcase.AUDIOS):
         audio = Audio(profile=profile, title=title, artist=artist, order=order, audio=page.sound(tone))
+        audio.is_active = is_active
         audio.cover, audio.external_url = page.picture(cover), f"https://music.example/ada/{order + 1}"
         rows.add(audio)
     for order, (title, picture) in enumerate(showcase.BACKGROUNDS):

@@ -116,11 +116,14 @@ LINKS: tuple[Json, ...] = (
     {"title": "Old blog", "url": "https://old.ada.example/", "is_active": False},
 )
 WIDGETS = (("scrobbler", "recent", "ada-listens"), ("code", "activity", "ada"), ("clock", "local", "UTC+1"))
+# Title, artist, sound, cover, and whether visitors see it.
 AUDIOS = (
-    ("Slow Train North", "Velvet Ferry", "tone-1", "cover-1"),
-    ("Small Hours", "Mina Harrow", "tone-2", "cover-4"),
+    ("Slow Train North", "Velvet Ferry", "tone-1", "cover-1", True),
+    ("Small Hours", "Mina Harrow", "tone-2", "cover-4", True),
+    ("Kettle, first take", "Ada Example", "click", "cover-2", True),
+    ("Kettle, outtake", "Ada Example", "click", "cover-2", False),
 )
-BACKGROUNDS = (("The bay at dawn", "background-1"), ("Pines", "background-3"))
+BACKGROUNDS = (("The bay at dawn", "background-1"), ("Pines", "background-3"), ("The tide", "film-1"))
 PROJECTS: tuple[Json, ...] = (
     {
         "title": "Engine notes",
@@ -147,6 +150,7 @@ PICTURES = (
     ("gallery-1", "First light", "full"),
     ("gallery-2", "The way home", "half"),
     ("gallery-5", "Low tide", "quad"),
+    ("film-1", "The tide comes in", "full"),
 )
 LOOSE_PICTURE = ("gallery-7", "Found in a drawer", "half")
 SKILLS: Json = {
@@ -246,4 +250,21 @@ CLEO_TEXTS = {
     "description": "Sound designer. Two cats, one synth, no plan.",
     "location": "the third floor",
     "theme": "dawn",
+}
+CLEO_ABOUT = {"content": "I record rooms when nobody is in them.", "skillsEnabled": False}
+# Together with the keeper's, every switch that is on by default is off somewhere, and the other way about.
+CLEO_SETTINGS: Json = {
+    "avatarSettings": {"mirrorChat": True},
+    "linksSettings": {"monochrome": True},
+    "audioSettings": {"player": False, "volumeControl": False},
+    "presenceSettings": dict.fromkeys(("status", "decoration", "clan", "badges", "image", "details"), False),
+    "commentsSettings": {"enabled": False},
+}
+KEEPER_TEXTS = {"description": "Keeps the lights on."}
+KEEPER_SETTINGS: Json = {
+    name: {"enabled": False}
+    for name in (
+        *("avatarSettings", "usernameSettings", "linksSettings", "presenceSettings", "aboutMeSettings"),
+        *("skillsSettings", "viewsSettings", "feedbackSettings"),
+    )
 }

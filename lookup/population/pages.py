@@ -12,7 +12,8 @@ from lookup.population.rows import Rows
 
 Size = tuple[int | None, int | None]
 
-# Files under static/uploads/demo/: how many there are of each kind, and their width and height; sounds, in seconds.
+# Files under static/uploads/demo/: how many there are of each kind, with width and height; sounds, with seconds; films,
+# with both.
 PICTURES: dict[str, tuple[int, Size]] = {
     "avatar": (12, (256, 256)),
     "banner": (6, (1200, 400)),
@@ -25,6 +26,7 @@ PICTURES: dict[str, tuple[int, Size]] = {
     "favicon": (1, (32, 32)),
 }
 SOUNDS = {"tone-1": 2.0, "tone-2": 2.0, "click": 0.22}
+FILMS: dict[str, tuple[Size, float]] = {"film-1": ((480, 270), 4.0)}
 TONES = ("tone-1", "tone-2")
 ICONS = (
     "M12 2 2 9v13h7v-7h6v7h7V9z",
@@ -68,7 +70,9 @@ class Page:
         return asset
 
     def picture(self, name: str) -> Asset:
-        """`avatar-3` or `cursor`."""
+        """`avatar-3`, `cursor` or `film-1`."""
+        if name in FILMS:
+            return self.file(f"demo/{name}.mp4", "video/mp4", *FILMS[name])
         return self.file(f"demo/{name}.svg", "image/svg+xml", PICTURES[name.partition("-")[0]][1])
 
     def any_picture(self, kind: str) -> Asset:

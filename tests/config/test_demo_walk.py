@@ -1,0 +1,87 @@
+"""Each field that lookups and leaderboards document has its values somewhere in the demo data."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.http import QueryDict
+from django.utils import timezone
+
+from accounts.models import JobRun, User
+from lookup.models import Board
+from lookup.openapi import INCLUDES
+from lookup.views import current, earlier, leaderboards
+
+pytestmark = pytest.mark.django_db
+Values = dict[str, set[str]]  # JSON texts by path, such as current.links[].url
+
+# What the contract has say one thing: errors are other answers, banned users and disabled sections are left out.
+SINGLE = {
+    "current.error",
+    *(f"current.sections[].{name}" for name in ("ABOUT_ME.enabled", "CUSTOM_TEXT.enabled")),
+    "earlier.banned",
+    *(f"board.{board}[].user.isBanned" for board in Board),
+}
+
+
+def walked(value: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Any: JSON. Every value that is no list and no object; a section's type is part of its path."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from walked(inner, f"{path}.{name}")
+    elif isinstance(value, list):
+        for inner in value:
+            is_section = path == "current.sections"
+            yield from walked(inner, f"{path}[].{inner['type']}" if is_section else f"{path}[]")
+    else:
+        yield path, json.dumps(value)
+
+
+@pytest.fixture(scope="module")
+def values(demo_file: object) -> Values:
+    """Everything that the demo answers."""
+    found: Values = defaultdict(set)
+    for user in User.objects.filter(public_api_access=True, is_active=True):
+        query = QueryDict(mutable=True)
+        query.update({"type": "id", "value": user.pk, **dict.fromkeys(INCLUDES, "true")})
+        answers = {
+            "current": json.loads(current.answer(query, timezone.now())),
+            "earlier": json.loads(earlier.answer("uid", str(user.uid))),
+        }
+        for name, answer in answers.items():
+            for path, text in walked(answer, name):
+                found[path].add(text)
+    for board in Board:
+        for path, text in walked(json.loads(leaderboards.answer(board, 100)), f"board.{board}"):
+            found[path].add(text)
+    return found
+
+
+def test_every_switch_is_on_somewhere_and_off_somewhere(values: Values) -> None:
+    switches = {path: texts for path, texts in values.items() if texts & {"true", "false"}}
+    assert len(switches) > 100
+    assert {path for path, texts in switches.items() if len(texts) == 1} == SINGLE - {"current.error"}
+
+
+def test_every_other_field_has_a_value_somewhere(values: Values) -> None:
+    inner = {path.rpartition(".")[0] for path in values}
+    empty = {path for path, texts in values.items() if path not in inner and not texts - {"null", '""'}}
+    # Sounds and fonts have no size, pictures and fonts no duration.
+    sizes = {path for path in empty if path.rpartition(".")[2] in {"width", "height", "duration"}}
+    assert empty - sizes == {"current.error"}
+
+
+def test_a_film_has_a_size_and_a_duration(values: Values) -> None:
+    for list_ in ("backgrounds[].asset", "gallery[].asset"):
+        for name in ("width", "height", "duration"):
+            assert values[f"current.{list_}.{name}"] - {"null"}
+
+
+def test_the_boards_show_who_moved_until_the_jobs_next_turn(values: Values) -> None:
+    for board in (Board.VIEWS, Board.BADGES):
+        assert {json.loads(text) > 0 for text in values[f"board.{board}[].change"]} == {True, False}
+    assert JobRun.objects.get(pk="rank_leaderboards").succeeded_at is not None
