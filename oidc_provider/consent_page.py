@@ -28,7 +28,17 @@ class Permission:
 
 def response(request: HttpRequest, pending: PendingRequest, user: User) -> HttpResponse:
     """The page; its policy lets the form's answer redirect to this one app."""
-    page = render(request, "oidc_provider/consent.html", _context(pending, user))
+    return _page(request, "oidc_provider/consent.html", pending, _context(pending, user))
+
+
+def account_response(request: HttpRequest, pending: PendingRequest) -> HttpResponse:
+    """The page that asks whether to go on with the account that is signed in; its policy as above."""
+    context = {"application": pending.application, "logo_url": logo_url(pending.application), "pending_id": pending.pk}
+    return _page(request, "oidc_provider/select_account.html", pending, context)
+
+
+def _page(request: HttpRequest, template: str, pending: PendingRequest, context: dict[str, Any]) -> HttpResponse:
+    page = render(request, template, context)
     page.headers[content_security.HEADER] = content_security.header(redirects.form_action(pending.redirect_uri))
     return page
 

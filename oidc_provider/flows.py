@@ -29,6 +29,7 @@ class Step(enum.Enum):
     """What comes next for the person."""
 
     LOG_IN = enum.auto()
+    CHOOSE_ACCOUNT = enum.auto()
     REAUTHENTICATE = enum.auto()
     CONSENT = enum.auto()
     FINISH = enum.auto()
@@ -80,6 +81,7 @@ def draft(asked: AuthorizationRequest, now: datetime) -> PendingRequest:
         nonce=asked.nonce,
         code_challenge=asked.code_challenge,
         asks_consent="consent" in asked.prompt,
+        asks_account="select_account" in asked.prompt,
         must_authenticate_after=max(bounds, default=None),
         expected_user_id=expected,
         created_at=now,
@@ -100,6 +102,8 @@ def next_step(pending: PendingRequest, visitor: Visitor | None) -> Step:
     """What the person must do now. ErrorRedirect(login_required): the app's hint names somebody else. 0 or 1 query."""
     if visitor is None:
         return Step.LOG_IN
+    if pending.asks_account and visitor.authenticated_at <= pending.created_at:
+        return Step.CHOOSE_ACCOUNT
     if pending.must_authenticate_after and visitor.authenticated_at < pending.must_authenticate_after:
         return Step.REAUTHENTICATE
     if pending.expected_user_id and pending.expected_user_id != visitor.user.pk:
@@ -116,6 +120,11 @@ def refuse_interaction(pending: PendingRequest, step: Step) -> None:
         raise _error(pending, "consent_required", "The user has not approved these scopes yet.")
     if step is not Step.FINISH:
         raise _error(pending, "login_required", "The user has to sign in.")
+
+
+def keep_account(pending: PendingRequest) -> None:
+    """The person confirmed the account that is signed in. 1 query."""
+    PendingRequest.objects.filter(pk=pending.pk).update(asks_account=False)
 
 
 def use_up(pending: PendingRequest, now: datetime) -> None:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_LENGTH = 2_048
 MAX_LENGTHS = {"nonce": 512, "login_hint": 254, "id_token_hint": 4_096}
 _MEASURED = parameters.NAMES - {"request"}
-PROMPTS = frozenset({"none", "login", "consent"})
+PROMPTS = frozenset({"none", "login", "consent", "select_account"})
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _MAX_AGE = re.compile(r"[0-9]{1,9}\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -84,7 +84,9 @@ class S256CodeGrant(AuthorizationCodeGrant):
             )
         prompt = query.get("prompt", "").split()
         if not PROMPTS.issuperset(prompt) or ("none" in prompt and len(set(prompt)) > 1):
-            raise errors.InvalidRequestError("prompt must be none, login, consent, or the last two.", request=request)
+            raise errors.InvalidRequestError(
+                "prompt must be none, or of login, consent, select_account.", request=request
+            )
         if not _MAX_AGE.match(query.get("max_age", "0")):
             raise errors.InvalidRequestError("max_age must be a number of seconds.", request=request)
         return {}

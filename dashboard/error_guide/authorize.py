@@ -85,8 +85,8 @@ BY_REDIRECT = (
         "invalid_request",
         REDIRECT,
         302,
-        "prompt holds another word than none, login or consent, or none together with another one.",
-        "Leave prompt out, or send none, login, consent, or “login consent”.",
+        "prompt holds another word than none, login, consent or select_account, or none together with another one.",
+        "Leave prompt out, or send none alone, or any of the other three with spaces between.",
         said="prompt must be",
     ),
     ErrorGuide(

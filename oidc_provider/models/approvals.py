@@ -43,6 +43,7 @@ class PendingRequest(models.Model):
     """A valid authorization request that waits for login or consent, so that nothing of it stands in a URL but its id.
 
     `must_authenticate_after`: the person has to have signed in later than that (`prompt=login`, `max_age`).
+    `asks_account`: a person who signed in before it has to confirm the account (`prompt=select_account`).
     `expected_user_id`: whom the app's `id_token_hint` names. `answered_at`: when it led back to the app, once for all.
     """
 
@@ -54,6 +55,7 @@ class PendingRequest(models.Model):
     nonce = models.TextField(blank=True)
     code_challenge = models.CharField(max_length=43)
     asks_consent = models.BooleanField(default=False)
+    asks_account = models.BooleanField(default=False, db_default=False)
     must_authenticate_after = models.DateTimeField(null=True)
     expected_user_id = models.CharField(max_length=32, blank=True)
     created_at = models.DateTimeField(db_index=True)

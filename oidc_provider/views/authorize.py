@@ -115,6 +115,12 @@ def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpRes
             note.kind = RequestKind.KEPT
             flows.use_up(pending, now)
             return leave(request, flows.finish(pending, visitor, now))
+        if visitor and step is Step.CHOOSE_ACCOUNT:
+            note.leave_out()
+            if decision != "continue":
+                return consent_page.account_response(request, pending)
+            flows.keep_account(pending)
+            return redirect("consent", pending.pk)
         if visitor is None or step is not Step.CONSENT:
             note.leave_out()  # on the way to the login page, or back to it
             return to_step(request, pending, step)
