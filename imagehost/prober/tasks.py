@@ -69,7 +69,7 @@ def _probe(file: BinaryIO) -> wire.Message:
         confinement.keep_to_video_memory()
     try:
         stripping.strip(file, type_)
-    except (stripping.ForeignBytes, stripping.Malformed) as error:
+    except stripping.Refusal as error:
         raise Refused(f"{type_.mime}: {error}") from error
     file.flush()
     with _broken_is_refused(type_.mime):

@@ -9,9 +9,9 @@ from typing import BinaryIO
 
 from imagehost import media
 from imagehost.stripping import ebml, gif, isobmff, jpeg, png, webp, zip_directory
-from imagehost.stripping.errors import ForeignBytes, Malformed
+from imagehost.stripping.errors import ForeignBytes, Malformed, Refusal, TooManyParts
 
-__all__ = ["ForeignBytes", "Malformed", "strip"]
+__all__ = ["ForeignBytes", "Malformed", "Refusal", "TooManyParts", "strip"]
 
 _STRIPPERS = {
     media.JPEG: jpeg.strip,
@@ -30,7 +30,7 @@ def strip(file: BinaryIO, media_type: media.MediaType) -> None:
 
     Images other than AVIF become shorter; AVIF and videos keep every offset. Bytes behind the end are cut off. Reads at
     most 1 MiB at a time and rewrites nothing where there is nothing to remove. A body that is cut off stays as it is.
-    Raises Malformed and ForeignBytes, both before the first byte is written.
+    Raises Refusal, before the first byte is written.
     """
     zip_directory.refuse(file)
     _STRIPPERS[media_type](file)

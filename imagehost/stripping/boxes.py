@@ -32,11 +32,19 @@ def box_at(source: Source, start: int, *, limit: int) -> Box:
 
 
 def children(source: Source, start: int, end: int, blank: Overwrites | None = None) -> Iterator[Box]:
-    """The boxes between `start` and `end`; QuickTime may end them with zeros. `blank`: where such a rest is noted."""
+    """The boxes between `start` and `end`, up to what is none; QuickTime may end them with zeros.
+
+    `blank`: where that rest is noted. Raises Malformed without it.
+    """
     while start + _HEADER <= end and source.number(start, 4):
-        box = box_at(source, start, limit=end)
-        if box.end > end:
-            raise Malformed(f"the box at byte {start} is longer than its parent")
+        try:
+            box = box_at(source, start, limit=end)
+            if box.end > end:
+                raise Malformed(f"the box at byte {start} is longer than its parent")
+        except Malformed:
+            if not blank:
+                raise
+            break
         yield box
         start = box.end
     if blank:

@@ -63,28 +63,34 @@ class _Walk:
             start = segment.end
         if segment.identity != _SEGMENT:
             raise ForeignBytes(f"no segment at byte {start}")
-        end = min(segment.end, self.source.size)
-        self._segment(segment.body, end)
-        return end
+        return self._segment(segment.body, min(segment.end, self.source.size))
 
-    def _segment(self, start: int, end: int) -> None:
-        tracks = False
+    def _segment(self, start: int, end: int) -> int:
+        """Where it ends: behind the first cluster that is where something is no part of it, as it is to players."""
+        seen: set[int] = set()
         while start < end:
             if start + 2 > end or self.source.after_padding(start) >= end:
                 self.blank.fill(start, end)
                 break
-            element = _element(self.source, start, end, is_last=end == self.source.size)
-            tracks |= element.identity == _TRACKS
-            start = self._part(element, end)
-        if not tracks:
+            try:
+                element = _element(self.source, start, end, is_last=end == self.source.size)
+                following = self._part(element, end)
+            except Malformed:
+                if end == self.source.size and seen >= {_TRACKS, _CLUSTER}:
+                    return start
+                raise
+            seen.add(element.identity)
+            start = following
+        if _TRACKS not in seen:
             raise Malformed("has no tracks")
+        return end
 
     def _part(self, element: _Element, end: int) -> int:
         """One part of the segment; where the next one starts."""
         if element.identity == _CLUSTER:
             return self._behind_cluster(element.body, end) if element.unsized else element.end
         if element.identity in {_EBML, _SEGMENT}:
-            raise ForeignBytes(f"another file at byte {element.start}")
+            raise Malformed(f"another file at byte {element.start}")
         if element.unsized:
             raise Malformed(f"an element without a size at byte {element.start}")
         if element.identity not in _KEPT:
@@ -108,7 +114,10 @@ class _Walk:
     def _behind_cluster(self, start: int, end: int) -> int:
         """A live cluster ends where something begins that cannot be inside one."""
         while start + 2 <= end:
-            element = _element(self.source, start, end, is_last=end == self.source.size)
+            try:
+                element = _element(self.source, start, end, is_last=end == self.source.size)
+            except Malformed:
+                break
             if element.identity not in _OF_CLUSTER:
                 break
             if element.unsized:

@@ -4,7 +4,7 @@ from typing import BinaryIO
 
 from imagehost.stripping import tails
 from imagehost.stripping.compaction import Plan
-from imagehost.stripping.errors import Malformed
+from imagehost.stripping.errors import Malformed, TooManyParts
 from imagehost.stripping.reading import Source
 
 _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
@@ -105,6 +105,6 @@ class _Walk:
                 if not block:
                     return position + index - offset
             if self.blocks_left < 0:
-                raise Malformed("has more data blocks than any honest file")
+                raise TooManyParts("has more data blocks than any honest file")
             position += index - offset
         return None

@@ -2,7 +2,7 @@
 
 from typing import BinaryIO, NamedTuple
 
-from imagehost.stripping.errors import Malformed
+from imagehost.stripping.errors import TooManyParts
 from imagehost.stripping.reading import LARGEST_READ, Source
 
 _MOST = 500_000  # pieces
@@ -36,7 +36,7 @@ class Overwrites:
     def _count(self) -> None:
         self._pieces_left -= 1
         if self._pieces_left < 0:
-            raise Malformed("has more private parts than any honest file")
+            raise TooManyParts("has more private parts than any honest file")
 
     def apply(self, file: BinaryIO) -> None:
         """Reads before it writes: what is blank already is left alone."""

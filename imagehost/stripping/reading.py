@@ -4,7 +4,7 @@ import os
 import re
 from typing import BinaryIO
 
-from imagehost.stripping.errors import Malformed
+from imagehost.stripping.errors import Malformed, TooManyParts
 
 LARGEST_READ = 1 << 20  # bytes
 _WINDOW = 1 << 16  # bytes; neighbouring headers come out of one read
@@ -74,7 +74,7 @@ class Source:
         """Each step of a walk passes here, so that no file can keep one busy."""
         self._parts_left -= 1
         if self._parts_left < 0:
-            raise Malformed("has more parts than any honest file")
+            raise TooManyParts("has more parts than any honest file")
 
     def _load(self, position: int) -> None:
         self._file.seek(position)

@@ -17,6 +17,7 @@ from tests.imagehost.stripped import (
     film,
     mutated,
     pictures,
+    refusal,
     stripped,
     survives,
 )
@@ -119,3 +120,16 @@ def test_a_clean_video_of_200_mb_is_neither_read_nor_written(tmp_path: Path) -> 
 def test_a_file_of_nothing_but_parts_is_given_up_early(media_type: MediaType, start: bytes, repeated: bytes) -> None:
     """Each limit of parts is passed in 5 MB."""
     assert not survives(start + repeated * ((5 << 20) // len(repeated)), media_type)
+
+
+@pytest.mark.parametrize(
+    ("name", "part"),
+    [
+        ("mp4-h264", pieces.box(b"free")),
+        ("webm-live", b"\xec\x80"),
+    ],
+)
+def test_a_film_of_too_many_parts_is_refused_and_not_cut_off(name: str, part: bytes) -> None:
+    sample = _MAKERS[name]()
+    content = sample.content + part * 1_100_000
+    assert refusal(content, media.BY_MIME[sample.mime or ""]) is stripping.TooManyParts

@@ -148,7 +148,6 @@ def test_boxes_behind_the_picture_become_empty_space() -> None:
         _by_hand(data=b"....", places={2: [(0, 5)]}),
         _by_hand(data=b"....", places={2: [(-40, 4)]}),
         _by_hand(data=b"....", extra=_box(b"iinf", bytes(6))),
-        _by_hand(data=b"....", extra=_box(b"free", size=100)),
         _by_hand(data=b"....", extra=_size(10_001, 10_000)),
         _by_hand(data=b"....", extra=_size(10_000, 0)),
         _by_hand(data=b"....").replace(b"\x44\x40\x00\x01", b"\x44\x40\x00\x09"),

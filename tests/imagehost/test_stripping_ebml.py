@@ -127,11 +127,20 @@ def test_a_film_that_is_cut_off_stays() -> None:
     assert SECRET[:5] not in stripped(tagged[:-20], media.WEBM)
 
 
-def test_a_second_film_is_cut_off_or_foreign() -> None:
-    content = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK))
-    live = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK), size=_UNKNOWN)
-    assert stripped(content + content, media.WEBM) == content
-    assert refusal(live + content, media.WEBM) is stripping.ForeignBytes
+@pytest.mark.parametrize("size", [None, _UNKNOWN])
+def test_behind_the_clusters_what_is_no_part_of_the_film_is_cut_off(size: bytes | None) -> None:
+    content = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK), size=size)
+    for rest in (content, b"\x00\x00" + SECRET):
+        assert stripped(content + rest, media.WEBM) == content
+    assert refusal(content + b"\x00" + SECRET + b"<script>", media.WEBM) is stripping.ForeignBytes
+
+
+def test_a_live_cluster_ends_with_its_last_whole_block() -> None:
+    live = _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _BLOCK, size=_UNKNOWN), size=_UNKNOWN)
+    assert stripped(live + b"\x00\x00" + SECRET, media.WEBM) == live
+
+
+def test_a_file_without_a_segment_is_foreign() -> None:
     assert refusal(_HEAD + _ebml(_TAGS, SECRET), media.WEBM) is stripping.ForeignBytes
 
 

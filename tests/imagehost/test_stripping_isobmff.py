@@ -78,6 +78,8 @@ _PRIVATE = {
     "unknown of the samples": ([b"moov", b"trak", b"mdia", b"minf", b"stbl"], _box(b"uuid", SECRET)),
     "path of another file": ([b"moov", b"trak", b"mdia", b"minf", b"dinf", b"dref"], _box(b"url ", bytes(4), SECRET)),
     "name of a handler": ([b"moov", b"trak", b"mdia", b"hdlr"], SECRET),
+    "a box longer than its parent": ([b"moov"], _box(b"udta", SECRET, size=100)),
+    "a box shorter than its header": ([b"moov"], b"\x00\x00\x00\x05" + SECRET),
     "quicktime's end": ([b"moov"], bytes(4) + SECRET),
 }
 
@@ -241,7 +243,6 @@ _TRACK = [b"moov", b"trak"]
         _PLAIN[:-1],
         _box(b"free", size=7) + _PLAIN,
         _box(b"free", size=1 << 30) + _PLAIN,
-        _inside(_PLAIN, [b"moov"], _box(b"udta", size=100)),
         _inside(_PLAIN, [b"moov"], _box(b"cmov", SECRET)),
         _inside(_PLAIN, [b"moov"], _box(b"mvhd", bytes(6))),
         _inside(_PLAIN, [b"moov"], _box(b"trak")),
