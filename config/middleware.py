@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.http.request import split_domain_port
 from django.middleware.gzip import GZipMiddleware
 from django.urls import Resolver404, resolve
+from django.utils.cache import add_never_cache_headers
 
 from accounts import client_address, content_security, waiting_apps
 from accounts.errors import Forbidden
@@ -157,6 +158,19 @@ class ContentSecurityPolicyMiddleware:
         """Where the apps and the services to be linked live."""
         services = request.session.get(content_security.WAITING_FORM_ACTIONS, [])
         return [*services, *waiting_apps.of(request).form_actions]
+
+
+class FormTokenMiddleware:
+    """Marks every page with a form's token as `no-store`: the token belongs to one person's cookie."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if settings.CSRF_COOKIE_NAME in response.cookies:  # Django sets it where a page asked for the token
+            add_never_cache_headers(response)
+        return response
 
 
 class LargeBodyMiddleware:

@@ -63,7 +63,7 @@ class JsonView(View):
 
 
 class LimitedView(JsonView):
-    """One endpoint under /api/auth/, with its own limit for each address and an id for each request.
+    """One endpoint under /api/auth/: a limit for each address, an id for each request, and by default no caching.
 
     `kind`: what is noted of a request, once it is known which app it is of.
     """
@@ -75,6 +75,7 @@ class LimitedView(JsonView):
         with request_log.noting(self.kind) as note:
             response = self.limited() or self.respond(request, note, *args, **kwargs)
             response.headers[REQUEST_ID] = note.request_id
+            response.headers.setdefault("Cache-Control", "no-store")
             return response
 
     def respond(self, request: HttpRequest, note: Note, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -99,7 +100,6 @@ class ProtocolView(LimitedView):
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = super().dispatch(request, *args, **kwargs)
-        response.headers["Cache-Control"] = "no-store"
         response.headers["Pragma"] = "no-cache"
         return response
 

@@ -79,6 +79,7 @@ def test_a_visitor_signs_in_and_comes_back_to_the_request(user: User, app: App) 
     browser = Client()
     answer = authorize(browser, app.application, state="a" * 2_000, nonce="n" * 500)
     assert len(answer["Location"]) < 100  # nothing of the request is in our URLs
+    assert answer["Cache-Control"] == "no-store"
     pending = PendingRequest.objects.get()
     assert place_of(answer) == "/accounts/login/"
     assert waiting_at(answer) == f"/consent/{pending.pk}"
