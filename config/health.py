@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.core.cache import cache
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
@@ -15,6 +16,8 @@ from config import jobs
 from config.jobs import Job
 from oidc_provider import signing
 from oidc_provider.signing import SigningUnavailable
+from presence import members, store
+from presence.store import StoreUnavailable
 
 STARTED_AT = timezone.now()
 # After a pause of everything the jobs are late until they have run, and whoever starts them may wait for the web first.
@@ -29,9 +32,10 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """200, or 503 with what is wrong, part by part."""
+    """200, or 503 with what is wrong, part by part. Presence is named only: the rest of the service works without."""
     parts = {name: _state(check) for name, check in CHECKS.items()}
     is_ready = all(state == "ok" for state in parts.values())
+    parts["presence"] = _state(_presence)
     body = {"status": "ok" if is_ready else "unavailable", "parts": parts}
     return JsonResponse(body, status=200 if is_ready else 503)
 
@@ -39,7 +43,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 def _state(check: Callable[[], str]) -> str:
     try:
         return check() or "ok"
-    except (DatabaseError, RedisError, SigningUnavailable) as error:
+    except (DatabaseError, RedisError, SigningUnavailable, StoreUnavailable) as error:
         return str(error) if isinstance(error, SigningUnavailable) else "not reachable"
 
 
@@ -70,6 +74,19 @@ def _jobs() -> str:
     is_young = now - STARTED_AT < YOUNG
     late = [] if is_young else jobs.late(now)
     return f"late: {', '.join(_age(job, now) for job in late)}" if late else ""
+
+
+def _presence() -> str:
+    if not settings.CHAT.guild_id:
+        return "off: CHAT_GUILD_ID names no chat server"
+    opened, now = store.opened(), timezone.now()
+    alive_at = opened.alive_at()
+    if alive_at is None:
+        return "no worker has filled the store"
+    if not members.is_fresh(alive_at, now):
+        return f"stale: last write {now.timestamp() - alive_at:.0f} s ago"
+    policy = opened.eviction()
+    return f"Redis may evict members (maxmemory-policy {policy}): set noeviction" if policy else ""
 
 
 def _age(job: Job, now: datetime) -> str:

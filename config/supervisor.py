@@ -24,7 +24,7 @@ from accounts.signal_box import SignalBox
 from config.logging import LOGGING
 
 STOP_SECONDS = 8.0  # the web server gives its connections 5
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 60.0
+FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0  # seconds before a program that ended starts again
 ENDS = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}
 
 logger = logging.getLogger("config.supervisor")

@@ -49,7 +49,7 @@ def _state(now: datetime) -> FeedState:
         said = "No feed has filled the store. Is run_presence_gateway running, and may its bot see the chat server?"
         return FeedState("warning", "There is no live presence", said, rows)
     rows = [("Last flush", _moment(alive_at, now)), *rows]
-    if abs(now.timestamp() - alive_at) >= members.STALE_AFTER.total_seconds():
+    if not members.is_fresh(alive_at, now):
         said = "Presence lookups answer 503, and profiles are shown without presence, until the feed is back."
         return FeedState("error", "The feed is stale", said, rows)
     return FeedState("success", "The feed is live", "Presence is read from what it writes.", rows)

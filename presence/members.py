@@ -92,9 +92,13 @@ def _issued_at(chat_id: int) -> float:
 
 
 def _require_fresh(glance: Glance, now: datetime) -> None:
-    """A stamp from the future is as doubtful as an old one: somebody's clock is wrong."""
-    if glance.alive_at is None or abs(now.timestamp() - glance.alive_at) >= STALE_AFTER.total_seconds():
+    if not is_fresh(glance.alive_at, now):
         raise PresenceUnavailable
+
+
+def is_fresh(alive_at: float | None, now: datetime) -> bool:
+    """Whether readers believe a stamp. One from the future is as doubtful as an old one: a clock is wrong."""
+    return alive_at is not None and abs(now.timestamp() - alive_at) < STALE_AFTER.total_seconds()
 
 
 def _tell_miss(glance: Glance) -> None:

@@ -1,6 +1,7 @@
 """`/readyz` and the jobs: one that is late makes the service unready, one that is new does not."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,6 +18,8 @@ from accounts import jobs as leases
 from accounts.models import JobRun
 from config import health, jobs
 from oidc_provider import signing
+from presence import store
+from tests.presence import lookups
 
 pytestmark = pytest.mark.django_db
 
@@ -32,6 +35,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture(autouse=True)
 def ready(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="")
     settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "tests.config.jobs_app"]
     monkeypatch.setattr(jobs, "SCHEDULE", {"tidy": HOUR, "count": MINUTE})
     signing.ensure_signing_key()
@@ -43,10 +47,14 @@ def asked(client: Client) -> tuple[int, dict[str, Any]]:
     return answer.status_code, answer.json()
 
 
-def saying(jobs_state: str) -> tuple[int, dict[str, Any]]:
+OFF = "off: CHAT_GUILD_ID names no chat server"
+
+
+def saying(jobs_state: str = "ok", presence: str = OFF) -> tuple[int, dict[str, Any]]:
     """The whole answer of a service whose other parts are well."""
     is_ready = jobs_state == "ok"
     parts = {"database": "ok", "migrations": "ok", "cache": "ok", "signing_key": "ok", "jobs": jobs_state}
+    parts["presence"] = presence
     return 200 if is_ready else 503, {"status": "ok" if is_ready else "unavailable", "parts": parts}
 
 
@@ -63,6 +71,27 @@ def test_a_fresh_installation_is_ready_until_its_jobs_are_late(client: Client, c
     assert asked(client) == saying("late: count (no success yet)")
     succeed("count")
     assert asked(client) == saying("ok")
+
+
+def test_presence_is_named_and_makes_no_process_unready(
+    client: Client, clock: time_machine.Traveller, settings: Settings
+) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
+    assert asked(client) == saying(presence="no worker has filled the store")
+    lookups.alive(store.opened())
+    clock.shift(59 * SECOND)
+    assert asked(client) == saying(presence="ok")
+    clock.shift(SECOND)
+    assert asked(client) == saying(presence="stale: last write 60 s ago")
+
+
+def test_a_store_of_presence_that_does_not_answer_is_named(
+    client: Client, clock: time_machine.Traveller, settings: Settings
+) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
+    backend = "presence.redis_cache.PresenceRedisCache"
+    settings.CACHES = {**settings.CACHES, "presence": {"BACKEND": backend, "LOCATION": "redis://127.0.0.1:1/0"}}
+    assert asked(client) == saying(presence="not reachable")
 
 
 def test_every_late_job_is_named_with_the_age_of_its_last_success(

@@ -37,6 +37,15 @@ class Server:
         """SIGTERM, as an init system does; what is left after that is killed."""
         groups.stop(self.process, signal.SIGTERM)
 
+    def wait_until_ready(self) -> None:
+        """StartError where it ends before that."""
+        give_up_at = time.monotonic() + START_SECONDS
+        while not _is_ready(self.base_url):
+            if self.process.poll() is not None or time.monotonic() > give_up_at:
+                self.stop()
+                raise StartError(f"{self.base_url} did not start:\n{self.log.read_text()[-4000:]}")
+            time.sleep(0.05)
+
     def is_anything_left(self) -> bool:
         """Whether any process of its group runs: the server was started as the leader of a group of its own."""
         try:
@@ -79,12 +88,7 @@ def start(command: Sequence[str], values: dict[str, str], log: Path) -> Server:
             preexec_fn=groups.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
     server = Server(values["BASE_URL"], process, log)
-    give_up_at = time.monotonic() + START_SECONDS
-    while not _is_ready(server.base_url):
-        if process.poll() is not None or time.monotonic() > give_up_at:
-            server.stop()
-            raise StartError(f"{server.base_url} did not start:\n{log.read_text()[-4000:]}")
-        time.sleep(0.05)
+    server.wait_until_ready()
     return server
 
 

@@ -158,7 +158,7 @@ def wait_for_jobs(server: Server) -> None:
     """Until every periodic job has succeeded once."""
     give_up_at = time.monotonic() + TIMEOUT
     with contextlib.closing(sqlite3.connect(server.log.parent / "var" / "db.sqlite3")) as database:
-        jobs_done = "SELECT count(*), count(succeeded_at) FROM accounts_jobrun WHERE name <> 'run_presence_gateway'"
+        jobs_done = "SELECT count(*), count(succeeded_at) FROM accounts_jobrun"
         while database.execute(jobs_done).fetchone() != JOBS:
             assert time.monotonic() < give_up_at, server.log.read_text()
             time.sleep(0.05)
@@ -198,6 +198,17 @@ def test_the_jobs_run_and_what_is_killed_takes_everything_along(tmp_path: Path) 
         os.kill(web, signal.SIGKILL)
         assert again.process.wait(groups.STOP_SECONDS) == 1
         process_table.wait_until_gone(*programs)
+    services.forget(tmp_path)
+
+
+def test_a_web_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
+    with services.embedded_server(tmp_path) as server:
+        programs, table = programs_of(server), process_table.descendants(server.process.pid)
+        worker = next(process.pid for process in table if programs.get(process.parent) == "web")
+        os.kill(worker, signal.SIGKILL)
+        process_table.wait_until_gone(worker)
+        server.wait_until_ready()
+        assert {pid for pid, name in programs.items() if name != "web"} <= programs_of(server).keys()
     services.forget(tmp_path)
 
 

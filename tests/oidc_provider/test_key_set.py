@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 
 import pytest
 from cryptography.fernet import Fernet
@@ -81,6 +82,7 @@ def test_a_key_that_an_older_secret_encrypted_still_signs(signing_key: SigningKe
 def test_an_undecryptable_key_makes_the_service_unready(
     client: Client, signing_key: SigningKey, settings: Settings
 ) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="")
     assert client.get(READY).json()["parts"]["signing_key"] == "ok"
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["another secret"]
     answer = client.get(READY)
@@ -94,6 +96,7 @@ def test_an_undecryptable_key_makes_the_service_unready(
             f"The signing key {signing_key.kid} cannot be decrypted: none of SIGNING_KEY_ENCRYPTION_KEYS fits."
         ),
         "jobs": "ok",
+        "presence": "off: CHAT_GUILD_ID names no chat server",
     }
 
 

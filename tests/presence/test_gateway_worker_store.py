@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.conf import settings
-from django.test import override_settings
+from django.test import Client, override_settings
 
 from presence.simulator.running import Simulator
 from presence.simulator.shapes import Json
@@ -56,9 +56,14 @@ class TestShortOfMemory:
             (("--maxmemory", "9mb", "--maxmemory-policy", "volatile-ttl"), "volatile-ttl"),
         ],
     )
-    def test_what_it_may_evict_is_told(self, limits: tuple[str, ...], policy: str) -> None:
+    def test_what_it_may_evict_is_told(self, simulator: Simulator, limits: tuple[str, ...], policy: str) -> None:
         with outages.fragile(*limits) as redis:
             assert redis.store.eviction() == policy
+            lookups.alive(redis.store)
+            with override_settings(CACHES={**settings.CACHES, "presence": redis.config}):
+                told = Client().get("/readyz").json()["parts"]["presence"]
+        advice = f"Redis may evict members (maxmemory-policy {policy}): set noeviction"
+        assert told == (advice if policy else "ok")
 
 
 @pytest.mark.usefixtures("members")

@@ -27,6 +27,7 @@ SERVER_OPTIONS = (
     *("--interface", "asgi"),
     *("--workers", "1"),
     *("--workers-kill-timeout", "5"),  # a connection that idles must not keep Ctrl-C waiting
+    "--respawn-failed-workers",
     *("--log-level", "error"),
     "--no-ws",
     "--no-access-log",
