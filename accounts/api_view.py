@@ -17,6 +17,7 @@ from typing import Any, ClassVar, cast
 
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
@@ -43,12 +44,15 @@ class ApiView(APIView):
     """One URL. Django REST framework describes it; its own way of answering takes longer than all of this.
 
     `permission`: what the key must have (a `Permission`); None: the address is counted, and no key is looked at.
-    `credential`: where the request carries its key.
+    `credential`: where the request carries its key. `unavailable`: the error while the database or the limit store is
+    away.
     """
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]  # OPTIONS is 405: no preflight is answered
     permission: ClassVar[str | None] = None
     credential: ClassVar[Callable[[HttpRequest], str | None]] = authentication.header_credential
+
+    unavailable: ClassVar[type[Unavailable]] = Unavailable
 
     def refusal(self, error: ApiError) -> ApiError:
         """What to answer where the address or the key is refused with `error`: the same, unless a view says other."""
@@ -64,7 +68,10 @@ class ApiView(APIView):
             response = error_response(ApiError())
         except LimitsUnavailable:
             logger.exception("The limit store does not answer.")
-            response = error_response(Unavailable())
+            response = error_response(self.unavailable())
+        except (OperationalError, InterfaceError):
+            logger.exception("The database does not answer.")
+            response = error_response(self.unavailable())
         if self.permission is not None and "Cache-Control" in response.headers:
             patch_vary_headers(response, ["X-API-Key", "Authorization"])
         return finished(request, response)

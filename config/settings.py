@@ -135,7 +135,7 @@ else:
     DATABASES["default"]["OPTIONS"] = {
         **DATABASES["default"].get("OPTIONS", {}),
         "server_side_binding": True,
-        "pool": {"min_size": 2, "max_size": env.integer("DATABASE_POOL_SIZE", 8), "timeout": 10},
+        "pool": {"min_size": 2, "max_size": env.integer("DATABASE_POOL_SIZE", 8), "timeout": 1.5},  # seconds
     }
 CACHES = caches.options(REDIS_URL)
 LIMIT_STORE = "accounts.limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"

@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from django.db import DatabaseError, IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
+from django.db import Error as DatabaseFailed
 from django.db.models import QuerySet
 
-from accounts import users
+from accounts import jobs, users
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
-from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, UploadFailed
+from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, Unavailable, UploadFailed
 from imagehost.models import File, FolderRule, State
 from imagehost.models.files import FILES, NAME_LENGTH
 from imagehost.probing import InvalidMedia, Probe, ProberFailed
@@ -64,7 +65,8 @@ def allowance_of(owner_id: str, now: datetime) -> Allowance:
 def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datetime) -> Uploaded:
     """Keep the file: type, quota and storage, in this order; its size is checked here as well.
 
-    Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed; after each of them nothing is stored or booked.
+    Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, Unavailable; after each of them nothing is stored or
+    booked, and at the latest after an hour where the database stays away.
     """
     if incoming.size > allowance.max_file_size:
         raise FileTooLarge(allowance.max_file_size)
@@ -98,11 +100,9 @@ def _book(
     upload = routing.Upload(probe.media.mime, probe.media.extension, incoming.original_name)
     size = incoming.path.stat().st_size  # shorter than what came in: private metadata is gone
     for attempt in range(ATTEMPTS):
-        rule = routing.first_match(rules_of(owner_id), upload)
         name = "".join(secrets.choice(_ALPHABET) for _ in range(NAME_LENGTH))
         file = File(
             owner_id=owner_id,
-            folder=rule.folder if rule else None,
             name=name,
             key=f"{FILES}{owner_id}/{name}.{probe.media.extension}",
             extension=probe.media.extension,
@@ -117,6 +117,8 @@ def _book(
             uploaded_at=now,
         )
         try:
+            rule = routing.first_match(rules_of(owner_id), upload)
+            file.folder = rule.folder if rule else None
             with transaction.atomic():
                 if not users.lock(owner_id):
                     raise Unauthorized
@@ -125,6 +127,10 @@ def _book(
         except IntegrityError:
             logger.info("Booking an upload collided, attempt %s of %s.", attempt + 1, ATTEMPTS)
             continue
+        except (OperationalError, InterfaceError):
+            logger.exception("An upload could not be booked: the database does not answer.")
+            _take_back(file)  # the transaction may hold although nobody heard of it
+            raise Unavailable from None
         except DatabaseError:
             logger.exception("An upload could not be booked.")
             raise UploadFailed from None
@@ -136,11 +142,12 @@ def _write(file: File, path: Path) -> None:
     """The object, and then READY."""
     try:
         storage.bucket().keep(file.key, path, mime=file.mime, download_name=file.download_name)
-    except Exception:
-        logger.exception("The object %s could not be written.", file.key)
-        files.undo(file=file)
+        is_ready = File.objects.filter(pk=file.pk, state=State.PENDING).update(state=State.READY)
+    except Exception:  # of the store or of the database
+        logger.exception("The upload %s could not be stored.", file.pk)
+        _take_back(file)
         raise UploadFailed from None
-    if not File.objects.filter(pk=file.pk, state=State.PENDING).update(state=State.READY):
+    if not is_ready:
         logger.error("The upload %s took so long that it was swept up.", file.pk)
         try:
             removals.remove_objects(file)
@@ -148,3 +155,14 @@ def _write(file: File, path: Path) -> None:
             logger.exception("The objects of %s could not be removed; sweep_uploads or reconcile_files will.", file.pk)
         raise UploadFailed
     file.state = State.READY
+
+
+def _take_back(file: File) -> None:
+    """Give up the row, its booking and its object, whatever of them there is. `sweep_uploads` does it where the
+    database stays away: without the row's state the object of a stored file could be removed.
+    """
+    jobs.let_go_of_connections()
+    try:
+        _ = files.undo(file=file) or files.delete(file=file, by=None)  # READY: the answer to the last UPDATE was lost
+    except DatabaseFailed:
+        logger.exception("The upload %s could not be taken back; sweep_uploads will.", file.pk)

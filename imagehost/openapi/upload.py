@@ -16,7 +16,16 @@ from accounts import openapi
 from accounts.errors import ApiError, KeyRateLimited
 from accounts.plans import ALLOWANCES, Plan
 from imagehost import media
-from imagehost.errors import FileTooLarge, InvalidMime, NoFile, QuotaExceeded, Unauthorized, UploadFailed
+from imagehost.errors import (
+    Busy,
+    FileTooLarge,
+    InvalidMime,
+    NoFile,
+    QuotaExceeded,
+    Unauthorized,
+    Unavailable,
+    UploadFailed,
+)
 from imagehost.serializers import current, earlier
 
 
@@ -124,5 +133,6 @@ upload = extend_schema(
         413: _error("The file is larger than the plan allows.", FileTooLarge(ALLOWANCES[Plan.FREE].max_file_size)),
         500: _error("The file could not be stored. The same request may be sent again.", UploadFailed()),
         **openapi.error_responses(*openapi.COMMON_ERRORS, KeyRateLimited(seconds_left=42)),
+        503: _error("Nothing was stored; the same request may be sent again.", Unavailable(), Busy()),
     },
 )
