@@ -192,8 +192,8 @@ def test_run_embedded_prepares_everything_and_becomes_the_supervisor(
     supervisor = next(line for line in called if isinstance(line, list))
     assert supervisor[1:-1] == ["-m", "config.supervisor"]
     web, *others = json.loads(supervisor[-1])
-    assert web["argv"][1:5] == ["-m", "granian", "--interface", "wsgi"]
-    assert web["argv"][-1] == "config.wsgi:application"
+    assert web["argv"][1:5] == ["-m", "granian", "--interface", "asgi"]
+    assert web["argv"][-1] == "config.embedded:application"
     names = ["run_jobs", "simulate_chat_platform", "run_presence_gateway"]
     assert [other["argv"][2] for other in others] == names
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
