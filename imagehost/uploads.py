@@ -119,11 +119,7 @@ def _book(
         try:
             rule = routing.first_match(rules_of(owner_id), upload)
             file.folder = rule.folder if rule else None
-            with transaction.atomic():
-                if not users.lock(owner_id):
-                    raise Unauthorized
-                quotas.reserve(owner_id=owner_id, size=size, most=allowance.max_storage)
-                file.save(force_insert=True)
+            _insert(file, owner_id, most=allowance.max_storage)
         except IntegrityError:
             logger.info("Booking an upload collided, attempt %s of %s.", attempt + 1, ATTEMPTS)
             continue
@@ -136,6 +132,15 @@ def _book(
             raise UploadFailed from None
         return file
     raise UploadFailed
+
+
+@transaction.atomic
+def _insert(file: File, owner_id: str, *, most: int) -> None:
+    """The row and its booking. Raises Unauthorized where the owner has gone, QuotaExceeded."""
+    if not users.lock(owner_id):
+        raise Unauthorized
+    quotas.reserve(owner_id=owner_id, size=file.size, most=most)
+    file.save(force_insert=True)
 
 
 def _write(file: File, path: Path) -> None:
