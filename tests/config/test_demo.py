@@ -14,7 +14,7 @@ from accounts import api_keys, bans
 from accounts.models import AuditEvent, LinkedAccount, User
 from config import chat, demo, demo_profiles
 from config.management.commands import run_embedded
-from imagehost.models import Folder
+from imagehost.models import File, Folder
 from oidc_provider import applications
 from oidc_provider.models import Application
 from tests.factories.accounts import UserFactory
@@ -116,6 +116,7 @@ def test_only_what_is_missing_is_made_again(entry: Entry) -> None:
 
 def test_a_file_of_another_database_is_made_again(entry: Entry) -> None:
     Application.objects.all().delete()
+    File.objects.all().delete()
     User.objects.all().delete()
     kind, external_id, name = demo.PEOPLE[0].linked[0]
     LinkedAccount.objects.create(user=UserFactory(), kind=kind, external_id=external_id, name=name)

@@ -15,6 +15,7 @@ from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-un
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.names import NameKind
 from config import demo, demo_profiles, demo_showcase
+from imagehost.models import File
 from lookup import boards, document_checks, profiles, sections, settings_schema
 from lookup.models import (
     Alias,
@@ -183,6 +184,7 @@ def test_an_emptied_profile_is_filled_again_and_what_others_said_stays() -> None
 
 
 def test_an_alias_that_somebody_has_is_left_to_them(entry: Json) -> None:
+    File.objects.all().delete()
     for user in entry["users"]:
         User.objects.get(pk=user["id"]).delete()
     other = UserFactory(username=demo_showcase.OWN_ALIAS)

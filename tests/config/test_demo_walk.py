@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.http import QueryDict
+from django.test import Client
 from django.utils import timezone
 
 from accounts.models import JobRun, User
+from config import demo_imagehost
+from imagehost import probing
 from lookup.models import Board
 from lookup.openapi import INCLUDES
+from lookup.population import pages
 from lookup.views import current, earlier, leaderboards
 
 pytestmark = pytest.mark.django_db
@@ -85,3 +91,27 @@ def test_the_boards_show_who_moved_until_the_jobs_next_turn(values: Values) -> N
     for board in (Board.VIEWS, Board.BADGES):
         assert {json.loads(text) > 0 for text in values[f"board.{board}[].change"]} == {True, False}
     assert JobRun.objects.get(pk="rank_leaderboards").succeeded_at is not None
+
+
+def test_each_field_of_the_image_host_has_its_values(entry: Any, client: Client) -> None:
+    """Any: a JSON object."""
+    key = next(key["key"] for key in entry["api_keys"] if key["permissions"] == ["account"])
+    files = client.get("/api/imagehost/gallery", {"key": key}).json()["files"]
+    found = client.get("/api/imagehost/folders", {"key": key}).json()["folders"]
+    values: Values = defaultdict(set)
+    for path, text in (*walked(files, "files"), *walked(found, "folders")):
+        values[path].add(text)
+    assert values.pop("files[].folder") == {"null"}  # in the root
+    single = {path for path, texts in values.items() if len(texts) == 1}
+    assert {path for path in single if not path.endswith(("createdAt", "updatedAt"))} == set()
+    for file in files:
+        response = client.get(f"/media/{file['fileName']}.{file['fileExtension']}")
+        assert (response.status_code, len(response.getvalue())) == (200, file["fileSize"])
+
+
+def test_the_demo_knows_what_is_in_its_files(tmp_path: Path) -> None:
+    for sample in demo_imagehost.SAMPLES:
+        probe = probing.probe(Path(shutil.copy(sample.path, tmp_path)))
+        assert (probe.media.mime, probe.width, probe.height) == (sample.mime, *sample.size)
+        assert probe.duration_ms == sample.duration_ms
+    assert pages.FILMS == {"film-1": ((480, 270), 4.0)}
