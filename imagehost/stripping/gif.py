@@ -18,11 +18,15 @@ def strip(file: BinaryIO) -> None:
     head = source.exactly(0, 13)
     if head[:6] not in {b"GIF87a", b"GIF89a"}:
         raise Malformed("does not start as a GIF")
-    if not any(head[6:8]) or not any(head[8:10]):
-        raise Malformed("its screen has no pixels")
-    walk = _Walk(source, start=13 + _color_table(head[10]))
+    start = 13 + _color_table(head[10])
+    walk = _Walk(source, start=start)
     walk.whole()
-    walk.plan.apply(file)
+    plan = Plan(source)
+    plan.keep(0, 6)
+    plan.replace(6, 10, head[6:10] if any(head[6:8]) and any(head[8:10]) else walk.first_size)
+    plan.keep(10, min(start, source.size))
+    plan.extend(walk.plan)
+    plan.apply(file)
 
 
 def _color_table(flags: int) -> int:
@@ -35,8 +39,8 @@ class _Walk:
         self.source = source
         self.start = start
         self.plan = Plan(source)
-        self.plan.keep(0, min(start, source.size))
         self.imaged = False
+        self.first_size = bytes(4)  # of the first image: that of a screen without pixels, as browsers take it
         self.blocks_left = (1 << 16) + source.size // 16  # encoders fill their blocks: 255 bytes each
 
     def whole(self) -> None:
@@ -71,7 +75,8 @@ class _Walk:
         data = start + 11 + (_color_table(head[9]) if len(head) == 10 else 0)
         if data > self.source.size and not self.imaged:
             raise Malformed("the first image is cut off in its header")
-        self.imaged = True
+        if not self.imaged:
+            self.imaged, self.first_size = True, head[5:9]
         end = self._behind_blocks(data)
         self.plan.keep(start, end or self.source.size)
         return end

@@ -16,6 +16,7 @@ _DECODING = {*_FRAMES, 0xC4, 0xCC, 0xDA, 0xDB, 0xDC, 0xDD, 0xDE, 0xDF}  # tables
 _DESCRIBING = {*range(0xE0, 0xF0), _COM}
 _MARKER = re.compile(rb"\xff[^\x00\xff]")
 _MARKER_BEHIND_SCAN = re.compile(rb"\xff[\xc0-\xc7\xc9-\xcf\xd8-\xef\xfe]")  # all else in a scan is its data
+_SHORTEST_ICC = 14  # bytes: its name, its number and how many there are
 _JFIF, _EXIF, _ICC, _ADOBE = b"JFIF\x00", b"Exif\x00\x00", b"ICC_PROFILE\x00", b"Adobe"
 
 
@@ -90,7 +91,7 @@ class _Walk:
             self.plan.replace(start, end, _segment(marker, body[:12] + bytes(2)))
         elif marker == _APP14 and body.startswith(_ADOBE) and len(body) >= 12:
             self.plan.replace(start, end, _segment(marker, body[:12]))
-        elif marker == _APP2 and body.startswith(_ICC):
+        elif marker == _APP2 and body.startswith(_ICC) and len(body) >= _SHORTEST_ICC:
             self.plan.keep(start, end)
         elif marker == _APP1 and body.startswith(_EXIF):
             self._orientation(start, end, body.removeprefix(_EXIF))

@@ -1,5 +1,6 @@
 """PNG (W3C PNG third edition): chunks that are not listed go, and what lies behind IEND."""
 
+import re
 import zlib
 from collections.abc import Container
 from typing import BinaryIO
@@ -11,6 +12,7 @@ from imagehost.stripping.reading import LARGEST_READ, Source
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LONGEST = 0x7FFFFFFF
+_PROFILE = re.compile(rb"iCCP[^\0]{1,79}\0\0", re.DOTALL)  # a name, and the only method of compression
 _IMAGE = {b"IDAT", b"fdAT"}  # of these a cut-off last one stays
 # Chunk types that stay, and the lengths that each can have; with another length it carries something else.
 _KEPT: dict[bytes, Container[int]] = {
@@ -64,12 +66,15 @@ def _is_ancillary(kind: bytes) -> bool:
 
 
 def _is_wanted(source: Source, position: int, length: int, kind: bytes) -> bool:
-    """Browsers ignore an ancillary chunk with a wrong checksum or length, other decoders refuse the file for it."""
+    """Browsers ignore an ancillary chunk that is damaged, other decoders refuse the file for it."""
     if length not in _KEPT.get(kind, ()):
         return False
     if kind in _IMAGE or not _is_ancillary(kind):
         return True
-    return zlib.crc32(source.read(position + 4, length + 4)) == source.number(position + 8 + length, 4)
+    chunk = source.read(position + 4, length + 4)
+    if kind == b"iCCP" and not _PROFILE.match(chunk):
+        return False
+    return zlib.crc32(chunk) == source.number(position + 8 + length, 4)
 
 
 def _keep_orientation(source: Source, plan: Plan, start: int, end: int) -> None:

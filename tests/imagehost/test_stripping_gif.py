@@ -72,6 +72,11 @@ def test_a_broken_structure_is_refused(content: bytes) -> None:
     assert refusal(content, media.GIF) is stripping.Malformed
 
 
+@pytest.mark.parametrize("screen", [bytes(4), b"\x00\x00\x05\x00", b"\x05\x00\x00\x00"])
+def test_a_screen_without_pixels_is_as_large_as_the_first_frame(screen: bytes) -> None:
+    assert stripped(_HEAD[:6] + screen + _HEAD[10:] + _PIXEL + b";", media.GIF) == _HEAD + _PIXEL + b";"
+
+
 def test_what_is_no_block_is_the_end_of_the_frames_before_it() -> None:
     assert stripped(_HEAD + _PIXEL + b"\x01\x02" + _PIXEL + b";", media.GIF) == _HEAD + _PIXEL + b";"
     assert stripped(_HEAD + _PIXEL + b"GIF89a" + SECRET, media.GIF) == _HEAD + _PIXEL + b";"

@@ -38,6 +38,7 @@ _PRIVATE = {
     "iptc": _of(0xED, b"Photoshop 3.0\x008BIM" + SECRET),
     "comment": _of(0xFE, SECRET),
     "other pictures": _of(0xE2, b"MPF\x00MM\x00*" + SECRET),
+    "profile without a number": _of(0xE2, b"ICC_PROFILE\x00\x01") + _of(0xFE, SECRET),
     "thumbnail": _of(0xE0, b"JFXX\x00\x10" + SECRET),
     "odd first segment": _of(0xE0, SECRET),
     "thumbnail of JFIF": _of(0xE0, _JFIF[:12] + b"\x02\x01" + SECRET[:6]) + _of(0xFE, SECRET),

@@ -25,6 +25,8 @@ _PRIVATE = {
     "a resolution that is too long": _chunk(b"pHYs", bytes(9) + SECRET),
     "a name of no letters": _chunk(b"t<xt", SECRET),
     "a wrong checksum": _chunk(b"iCCP", SECRET)[:-4] + bytes(4),
+    "a profile without a name": _chunk(b"iCCP", b"\x00\x00" + SECRET),
+    "a profile of another method": _chunk(b"iCCP", b"name\x00\x01" + SECRET),
     "a short gamma": _chunk(b"gAMA", SECRET[:3]),
     "a suggested palette that is too long": _chunk(b"sPLT", SECRET + bytes(1 << 16)),
 }

@@ -10,7 +10,7 @@ from PIL import Image
 from imagehost import media
 from imagehost.media import MediaType
 from tests.imagehost.media_corpus.hostile_images import deflated
-from tests.imagehost.media_corpus.pieces import box, jpeg_segment, png, png_chunk, png_header
+from tests.imagehost.media_corpus.pieces import box, jpeg_segment, png, png_chunk, png_header, riff
 from tests.imagehost.media_corpus.real_images import SIZE, animation, encoded, of_brand, picture
 from tests.imagehost.media_corpus.real_videos import MP4, WEBM, Recipe, film_facts, recorded
 from tests.imagehost.media_corpus.sample import PLACE, Content, Maker, taken
@@ -96,11 +96,27 @@ def large_png(width: int, height: int) -> bytes:
 
 
 def plain_jpeg(width: int, height: int) -> bytes:
-    return encoded(media.JPEG, Image.new("L", (width, height), 90))
+    """Grey. Each block is six bits: as bright as the one before (00), nothing else (1010); T.81, tables K.3 and K.5."""
+    content = encoded(media.JPEG, Image.new("L", (8, 8), 128))
+    frame, scan = content.index(b"\xff\xc0") + 5, content.index(b"\xff\xda")
+    head = content[:frame] + struct.pack(">HH", height, width) + content[frame + 4 : scan + 10]
+    blocks = -(-width // 8) * -(-height // 8)
+    return head + b"\x28\xa2\x8a" * -(-blocks // 4) + b"\xff\xd9"
 
 
 def plain_webp(width: int, height: int) -> bytes:
-    return encoded(media.WEBP, Image.new("RGB", (width, height), "red"), lossless=True, method=0)
+    """Black. Each of the five codes has one symbol, so no pixel takes a bit (WebP lossless, 6.2)."""
+    symbol_0, symbol_255 = [(1, 1), (0, 1), (0, 1), (0, 1)], [(1, 1), (0, 1), (1, 1), (255, 8)]
+    head = [(0x2F, 8), (width - 1, 14), (height - 1, 14), (0, 1), (0, 3), (0, 1), (0, 1), (0, 1)]
+    bits = at = 0
+    for number, length in (*head, *symbol_0 * 3, *symbol_255, *symbol_0):
+        bits, at = bits | number << at, at + length
+    return riff((b"VP8L", bits.to_bytes(-(-at // 8), "little")))
+
+
+def screenless_gif() -> bytes:
+    content = encoded(media.GIF, picture("P"))
+    return content[:6] + bytes(4) + content[10:]
 
 
 _IMAGES: dict[str, tuple[MediaType, Content]] = {
@@ -113,15 +129,19 @@ _IMAGES: dict[str, tuple[MediaType, Content]] = {
     "jpg-exif-without-order": (media.JPEG, broken_exif(b"\xff" * 8)),
     "jpg-exif-of-four-bytes": (media.JPEG, broken_exif(b"MM\0*")),
     "jpg-exif-cut-off": (media.JPEG, broken_exif(struct.pack("<2sHIHHHI", b"II", 42, 8, 9, 0x011A, 5, 1))),
+    "jpg-profile-without-a-number": (media.JPEG, lambda: jpeg_with(jpeg_segment(0xE2, b"ICC_PROFILE\0"))),
     "jpg-segment-of-no-length": (media.JPEG, lambda: jpeg_with(b"\xff\xfe\0\0")),
     "png-long-text": (media.PNG, before_png(png_chunk(b"zTXt", b"Comment\0\0" + deflated(64 << 20)))),
     "png-large-profile": (media.PNG, large_profile),
     "png-wrong-checksum": (media.PNG, before_png(_wrong(b"pHYs", bytes(9)) + _wrong(b"iCCP", b"a\0\0b"))),
     "png-short-chunks": (media.PNG, before_png(png_chunk(b"cHRM", bytes(31)) + png_chunk(b"sRGB"))),
+    "png-profile-of-another-method": (media.PNG, before_png(png_chunk(b"iCCP", b"a\0\1" + zlib.compress(b"x")))),
+    "png-profile-without-a-name": (media.PNG, before_png(png_chunk(b"iCCP", b"profile"))),
     "png-odd-name-of-a-chunk": (media.PNG, before_png(png_chunk(b"t<xt", PRIVATE))),
     "png-unknown-behind-the-data": (media.PNG, behind_png(png_chunk(b"EVIL", PRIVATE))),
     "png-no-chunk-behind-the-data": (media.PNG, behind_png(b"\xff" * 8 + PRIVATE)),
     "gif-stray-bytes": (media.GIF, stray_gif),
+    "gif-without-screen": (media.GIF, screenless_gif),
     "avif-by-an-early-encoder": (media.AVIF, early_avif),
     "avif-unknown-box": (media.AVIF, lambda: _image(media.AVIF) + box(b"note", PRIVATE)),
 }
