@@ -34,7 +34,7 @@ PROFILE_PICTURES = {
     "cursor": "cursor",
     "cursor_pointer": "cursor",
     "metadata_favicon": "favicon",
-    "metadata_banner": "banner-2",
+    "metadata_banner": "card-2",
 }
 
 

@@ -7,7 +7,7 @@ import logging
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from django.core.exceptions import ValidationError
 from django.core.files import File
@@ -17,7 +17,7 @@ from accounts.limits import Limit, LimitsUnavailable
 from accounts.models import User
 from imagehost import media, probing
 from imagehost.probing import InvalidMedia, ProberFailed
-from imagehost.storage import incoming_directory
+from imagehost.storage import Bucket, ObjectMissing, incoming_directory
 from lookup import uploads
 from lookup.models import Asset
 from lookup.uploads import Facts, Kind
@@ -63,6 +63,19 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
             logger.exception("Uploads for profiles cannot be looked at.")
             raise ValidationError(_TROUBLE) from None
         return uploads.store(user=user, kind=kind, path=path, facts=facts, by=by)
+
+
+def card(asset: Asset) -> bytes:
+    """The picture as a PNG, for messengers; made once and kept beside it. StorageFailed, InvalidMedia, ProberFailed."""
+    bucket, key = cast("Bucket", uploads.bucket()), uploads.card_key_of(asset.path)
+    try:
+        with bucket.fetched(key) as path:
+            return path.read_bytes()
+    except ObjectMissing:
+        with bucket.fetched(uploads.key_of(asset.path)) as path:
+            content = probing.render(path, media.BY_MIME[asset.mime], as_="PNG").content
+        bucket.keep_bytes(key, content, mime=media.PNG.mime)
+        return content
 
 
 def _count(user: User) -> None:

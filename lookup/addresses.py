@@ -8,6 +8,11 @@ def upload(path: str) -> str:
     return f"{settings.UPLOAD_CDN_URL}/{path}"
 
 
+def card(path: str) -> str:
+    """An uploaded picture as a PNG."""
+    return f"{settings.BASE_URL}/uploads/{path}/card.png"
+
+
 def badge_image(catalog: str, image: str) -> str:
     """Artwork of the badge catalogue."""
     return f"{settings.ASSET_URL}/badges/{catalog}/{image}"

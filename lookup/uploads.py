@@ -28,6 +28,7 @@ from lookup.models import Asset
 MIB = 1024 * 1024
 QUOTA = 200 * MIB  # bytes of one user
 PREFIX = "uploads/"  # of every key: one bucket may hold other things too
+CARD = ".card.png"  # behind the key of a picture: the PNG that messengers get of it
 REMOVED_AT_ONCE = 100  # objects of a deleted account, while somebody waits for the answer
 UNUSED_FOR = timedelta(days=1)  # then a file goes; as old is an object at least that has no row
 BATCH = 200
@@ -93,6 +94,11 @@ def bucket() -> Store:
 def key_of(path: str) -> str:
     """Where the store has the file of an asset's path."""
     return f"{PREFIX}{path}"
+
+
+def card_key_of(path: str) -> str:
+    """Where the store has the picture as a PNG, once somebody asked for it."""
+    return f"{key_of(path)}{CARD}"
 
 
 def most(kind: Kind, mime: str = "") -> int:
@@ -214,7 +220,7 @@ def _sweep_objects(now: datetime, after_each: Callable[[], None]) -> int:
 
 
 def _remove_unknown(keys: Collection[str]) -> int:
-    paths = {key.removeprefix(PREFIX) for key in keys}
+    paths = {key.removeprefix(PREFIX).removesuffix(CARD) for key in keys}
     known = Asset.objects.filter(path__in=paths, size__isnull=False).values_list("path", flat=True)
     unknown = paths - set(known)
     _remove(sorted(unknown))
@@ -239,3 +245,4 @@ def _remove(paths: Collection[str]) -> None:
     """An object that stays has no row, and the job finds it."""
     for path in paths:
         bucket().remove(key_of(path))
+        bucket().remove(card_key_of(path))

@@ -20,6 +20,7 @@ class ProfileIdConverter:
 register_converter(ProfileIdConverter, "profile_id")
 
 urlpatterns = [
+    path("uploads/<path:path>/card.png", uploaded.card),
     path("uploads/<path:path>", uploaded.deliver, name="uploaded_file"),
     path("dashboard/", home.home, name="dashboard"),
     path("dashboard/apps/", include("dashboard.urls.applications")),

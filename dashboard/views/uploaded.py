@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import cast
 
@@ -14,16 +15,19 @@ from django.conf import settings
 from django.contrib.staticfiles import finders
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.utils.cache import get_conditional_response
-from django.utils.http import http_date, parse_http_date_safe
+from django.utils.http import http_date, parse_http_date_safe, quote_etag
 
 from accounts import api_view, content_security
+from dashboard import media
 from imagehost import ranges
+from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.ranges import Part, Unsatisfiable
 from imagehost.storage import Bucket, ObjectMissing, StorageFailed
 from imagehost.views import delivery
 from lookup import uploads
 from lookup.models import Asset
 from lookup.models.assets import PATH_PATTERN
+from lookup.page.parts import CARD_TYPES
 
 CACHING = "public, max-age=31536000, immutable"  # a path has one content for ever
 DEMO_CACHING = "public, max-age=300"
@@ -40,7 +44,15 @@ logger = logging.getLogger(__name__)
 
 def deliver(request: HttpRequest, path: str) -> AnyResponse:
     """GET and HEAD. 404 for a path that no upload has. 1 query."""
-    response = _response(request, path)
+    return _finished(request, _response(request, path, _content))
+
+
+def card(request: HttpRequest, path: str) -> AnyResponse:
+    """A picture as a PNG, for messengers that show no WebP and no AVIF. 404 for a path that no upload has. 1 query."""
+    return _finished(request, _response(request, path, _card))
+
+
+def _finished(request: HttpRequest, response: AnyResponse) -> AnyResponse:
     is_page = request.META.get("HTTP_SEC_FETCH_DEST") == "document"
     response.headers[content_security.HEADER] = delivery.PAGE_POLICY if is_page else delivery.POLICY
     for name, value in _HEADERS.items():
@@ -51,7 +63,7 @@ def deliver(request: HttpRequest, path: str) -> AnyResponse:
     return response
 
 
-def _response(request: HttpRequest, path: str) -> AnyResponse:
+def _response(request: HttpRequest, path: str, answer: Callable[[HttpRequest, Asset], AnyResponse]) -> AnyResponse:
     if request.method not in {"GET", "HEAD"}:
         response = _plain(405, "Only GET and HEAD are allowed here.")
         response.headers["Allow"] = "GET, HEAD"
@@ -62,11 +74,11 @@ def _response(request: HttpRequest, path: str) -> AnyResponse:
     if asset is None:
         return _demo(path)
     try:
-        return _content(request, asset)
+        return answer(request, asset)
     except ObjectMissing:
         logger.exception("The object of the upload %s is missing.", asset.path)
         return _plain(404, "There is no such file.")
-    except StorageFailed:
+    except (StorageFailed, InvalidMedia, ProberFailed):
         logger.exception("The upload %s cannot be read.", asset.path)
         response = _plain(503, "The file cannot be read at the moment.")
         response.headers["Retry-After"] = "5"
@@ -125,6 +137,18 @@ def _body(request: HttpRequest, asset: Asset, part: Part | None) -> AnyResponse:
     response.headers["Content-Length"] = str(length)
     if part:
         response.headers["Content-Range"] = f"bytes {start}-{start + length - 1}/{asset.size}"
+    return response
+
+
+def _card(request: HttpRequest, asset: Asset) -> HttpResponse:
+    if asset.mime not in CARD_TYPES:
+        return _plain(404, "There is no such file.")
+    etag = quote_etag(f"{asset.pk}-card")
+    response = get_conditional_response(request, etag)
+    if response is None:
+        response = HttpResponse(media.card(asset), content_type="image/png", headers={"Content-Disposition": "inline"})
+    response.headers["ETag"] = etag
+    response.headers["Cache-Control"] = CACHING
     return response
 
 

@@ -22,7 +22,7 @@ from imagehost.stripping import zip_directory
 _PROFILE = 16 * 1024  # bytes of a colour profile that a preview carries at most
 _ENCODINGS: dict[str, dict[str, Any]] = {  # any: options of Pillow's encoders
     "WEBP": {"quality": 80, "method": 2, "exif": b"", "xmp": b""},
-    "PNG": {"compress_level": 6},
+    "PNG": {"compress_level": 3},
 }
 _NO_DECODERS = {"av.__main__", "av.datasets"}
 

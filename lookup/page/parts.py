@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.conf import settings
 from django.urls import reverse
 
 from lookup import addresses
@@ -14,6 +15,9 @@ from lookup.page import icons, places
 from lookup.rows import CommentRow
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
+MESSENGER_TYPES = ("image/png", "image/jpeg", "image/gif")  # all messengers show these
+CARD_TYPES = ("image/webp", "image/avif")  # several do not show these: they get a PNG
+CARD_SIDE = 640  # pixels of its longer side at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,16 @@ class Picture:
     height: int | None = None
     caption: str = ""
     span: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A picture for messengers. `url` is whole; `width` and `height` in pixels, None where they are not known."""
+
+    url: str
+    mime: str
+    width: int | None
+    height: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +115,22 @@ def image(asset: Json | None) -> str:
     """The address of an asset that is a still or moving picture but no film; empty for any other."""
     shown = picture(asset)
     return "" if shown is None or shown.is_video else shown.src
+
+
+def card(asset: Json | None) -> Card | None:
+    """The asset where messengers show it, else a PNG of it; None: there is none, as of a drawing (SVG)."""
+    if asset is None or not (src := image(asset)):
+        return None
+    mime, width, height = asset["mime"], asset["width"], asset["height"]
+    if mime in MESSENGER_TYPES:
+        return Card(f"{settings.BASE_URL}{src}" if src.startswith("/") else src, mime, width, height)
+    path = asset["url"].removeprefix(f"{settings.UPLOAD_CDN_URL}/")
+    if mime not in CARD_TYPES or path == asset["url"]:
+        return None
+    if width and height:
+        scale = min(CARD_SIDE / max(width, height), 1)
+        width, height = max(round(width * scale), 1), max(round(height * scale), 1)
+    return Card(addresses.card(path), "image/png", width, height)
 
 
 def avatar(asset: Json | None, user_id: str) -> str:

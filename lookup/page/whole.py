@@ -14,7 +14,7 @@ from lookup import documents, finding, queries, rows, settings_schema
 from lookup.errors import UserNotFound
 from lookup.models import Profile
 from lookup.page import colors, parts, places, sections
-from lookup.page.parts import Badge, Comment, Link, Picture
+from lookup.page.parts import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
 from lookup.rows import DOCUMENT_COLUMNS, UserRow
 
@@ -51,7 +51,7 @@ class Head:
     title: str
     summary: str
     canonical: str
-    image: str
+    image: Card | None
     is_wide: bool  # the image
     color: str
     favicon: str
@@ -199,14 +199,13 @@ def _comments(user: UserRow) -> list[Comment]:
 
 def _head(name: str, display_name: str, profile: Json) -> Head:
     said = profile["settings"]["metadataSettings"]
-    wide = parts.image(profile["metadataBanner"]) or parts.image(profile["banner"])
-    image = wide or parts.image(profile["avatar"])
+    wide = parts.card(profile["metadataBanner"]) or parts.card(profile["banner"])
     summary = " ".join((said["description"] or profile["description"]).split())
     return Head(
         title=said["title"] or (f"{display_name} (@{name})" if display_name != name else name),
         summary=_cut(summary) or f"{display_name} on {settings.SITE_NAME}.",
         canonical=f"{settings.BASE_URL}{reverse('profile_page', args=[name])}",
-        image=f"{settings.BASE_URL}{image}" if image.startswith("/") else image,
+        image=wide or parts.card(profile["avatar"]),
         is_wide=bool(wide),
         color=said["color"],
         favicon=parts.image(profile["metadataFavicon"]),

@@ -17,6 +17,7 @@ Size = tuple[int | None, int | None]
 PICTURES: dict[str, tuple[int, Size]] = {
     "avatar": (12, (256, 256)),
     "banner": (6, (1200, 400)),
+    "card": (6, (1200, 630)),
     "background": (4, (1600, 900)),
     "cover": (6, (512, 512)),
     "gallery": (8, (800, 600)),
@@ -73,7 +74,9 @@ class Page:
         """`avatar-3`, `cursor` or `film-1`."""
         if name in FILMS:
             return self.file(f"demo/{name}.mp4", "video/mp4", *FILMS[name])
-        return self.file(f"demo/{name}.svg", "image/svg+xml", PICTURES[name.partition("-")[0]][1])
+        kind = name.partition("-")[0]
+        extension, mime = ("png", "image/png") if kind == "card" else ("svg", "image/svg+xml")  # messengers show no SVG
+        return self.file(f"demo/{name}.{extension}", mime, PICTURES[kind][1])
 
     def any_picture(self, kind: str) -> Asset:
         return self.picture(f"{kind}-{self.dice.randint(1, PICTURES[kind][0])}")
@@ -124,7 +127,7 @@ def decorate(page: Page, *, share: float) -> None:
         profile.cursor = page.picture("cursor")
     if dice.chance(share / 2):
         profile.metadata_favicon = page.picture("favicon")
-        profile.metadata_banner = page.any_picture("banner")
+        profile.metadata_banner = page.any_picture("card")
     if dice.chance(share / 3):
         profile.sound_effect_asset = page.sound("click")
 

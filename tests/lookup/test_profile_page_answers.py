@@ -11,6 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
+from lookup.page import parts
+from lookup.page.parts import Card
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, CommentFactory, LinkFactory, SectionFactory, main_profile, shown
 from tests.lookup.profile_pages import ADDRESS, UPLOADS, change, filled, page
@@ -37,11 +39,16 @@ def test_messengers_and_search_engines_get_whole_addresses(ada: User) -> None:
         "og:description": "Poet of numbers",
         "og:url": f"{ADDRESS}/Ada",
         "og:image": banner,
+        "og:image:type": "image/png",
+        "og:image:width": "640",
+        "og:image:height": "480",
+        "og:image:alt": "Ada Lovelace (@Ada)",
         "profile:username": "Ada",
         "twitter:card": "summary_large_image",
         "twitter:title": "Ada Lovelace (@Ada)",
         "twitter:description": "Poet of numbers",
         "twitter:image": banner,
+        "twitter:image:alt": "Ada Lovelace (@Ada)",
     }
 
 
@@ -57,6 +64,32 @@ def test_the_owner_may_choose_title_summary_colour_icon_and_picture() -> None:
     assert found.xpath("//meta[@name='theme-color']/@content") == ["#123456"]
     assert found.xpath("//link[@rel='icon']/@href") == [f"{UPLOADS}/files/favicon.png"]
     assert found.xpath("//meta[@property='og:image']/@content") == [f"{ADDRESS}{UPLOADS}/files/card.png"]
+
+
+@pytest.mark.parametrize(
+    ("mime", "size", "card"),
+    [
+        ("image/jpeg", (1200, 400), Card(f"{ADDRESS}{UPLOADS}/files/1.x", "image/jpeg", 1200, 400)),
+        ("image/gif", (None, None), Card(f"{ADDRESS}{UPLOADS}/files/1.x", "image/gif", None, None)),
+        ("image/webp", (1200, 400), Card(f"{ADDRESS}/uploads/files/1.x/card.png", "image/png", 640, 213)),
+        ("image/avif", (300, 640), Card(f"{ADDRESS}/uploads/files/1.x/card.png", "image/png", 300, 640)),
+        ("image/webp", (None, None), Card(f"{ADDRESS}/uploads/files/1.x/card.png", "image/png", None, None)),
+        ("image/svg+xml", (1200, 400), None),
+        ("video/mp4", (1200, 400), None),
+    ],
+)
+def test_messengers_get_a_picture_that_they_show(mime: str, size: tuple[int | None, ...], card: Card | None) -> None:
+    asset = {"url": f"{ADDRESS}{UPLOADS}/files/1.x", "mime": mime, "width": size[0], "height": size[1]}
+    assert parts.card(asset) == card
+
+
+def test_a_drawing_is_left_out_for_the_next_picture() -> None:
+    eve = UserFactory(username="eve")
+    drawing = AssetFactory(owner=eve, path="files/banner.svg", mime="image/svg+xml")
+    change(eve, banner=drawing, avatar=AssetFactory(owner=eve, path="files/me.png"))
+    found = page("/eve")
+    assert found.xpath("//meta[@property='og:image']/@content") == [f"{ADDRESS}{UPLOADS}/files/me.png"]
+    assert found.xpath("//meta[@name='twitter:card']/@content") == ["summary"]
 
 
 # --- Headers and costs ---

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +12,12 @@ import pytest
 from django.conf import settings
 from django.core.files.base import ContentFile
 from django.test import Client, override_settings
+from django.utils import timezone
+from PIL import Image
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from dashboard import media
+from lookup import uploads
 from lookup.models import Asset
 from lookup.uploads import Kind
 from tests.factories.accounts import UserFactory
@@ -130,6 +136,35 @@ def test_a_file_in_another_store_is_not_found_and_files_of_the_demo_come_with_th
     AssetFactory.create(path="demo/avatar-9.svg")
     response = client.get("/uploads/demo/avatar-9.svg")
     assert (response.status_code, response.headers["Location"]) == (302, "/static/uploads/demo/avatar-9.svg")
+
+
+@pytest.mark.parametrize("name", ["webp-alpha", "avif-alpha"])
+def test_a_picture_is_a_png_for_messengers_made_once_and_removed_with_it(
+    name: str, client: Client, store_directory: Path, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    user = UserFactory.create()
+    upload = ContentFile(media_corpus.sample(name).content, "me")
+    asset = media.store(user=user, kind=Kind.IMAGE, upload=upload, by=user)
+    response = client.get(f"/uploads/{asset.path}/card.png")
+    with Image.open(io.BytesIO(response.content)) as image:
+        assert (image.format, image.mode, image.size) == ("PNG", "RGBA", (asset.width, asset.height))
+    assert (response.headers["Content-Type"], response.headers["X-Content-Type-Options"]) == ("image/png", "nosniff")
+    kept = store_directory / f"{asset.path}.card.png"
+    kept.write_bytes(b"kept")
+    assert client.get(f"/uploads/{asset.path}/card.png").content == b"kept"
+    unchanged = client.get(f"/uploads/{asset.path}/card.png", headers={"If-None-Match": response.headers["ETag"]})
+    assert unchanged.status_code == 304
+    uploads.sweep(now=timezone.now() + timedelta(days=1, minutes=1))
+    assert kept.exists()  # its picture is there: it is no leftover
+    with django_capture_on_commit_callbacks(execute=True):
+        uploads.release(asset.pk)
+    assert not kept.exists()
+    assert client.get(f"/uploads/{asset.path}/card.png").status_code == 404
+
+
+def test_what_messengers_show_has_no_other_form(client: Client, asset: Asset) -> None:
+    assert client.get(f"/uploads/{asset.path}/card.png").status_code == 404
+    assert client.get("/uploads/nobody/1.webp/card.png").status_code == 404
 
 
 def test_a_missing_object_is_not_found_and_a_failing_store_asks_for_patience(
