@@ -1,0 +1,87 @@
+"""A sign-in from an app of another site, as a real browser carries it out."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from html import escape
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
+
+from tests.browser import people
+from tests.browser.people import USER, Site
+
+pytestmark = pytest.mark.live
+APP = "https://app.example"  # a redirect URL of the demo app is here; Playwright answers for it
+
+
+@contextlib.contextmanager
+def _signed_in(chrome: Browser, site: Site) -> Iterator[BrowserContext]:
+    """A browser in which the demo's user is signed in, and APP is a page with a form that posts to authorize."""
+    context = chrome.new_context(base_url=site.base_url)
+    context.set_default_timeout(20_000)
+    context.route(f"{APP}/**", lambda route: _answer(route, site))
+    try:
+        people.sign_in(context.new_page(), site.account(USER))
+        yield context
+    finally:
+        context.close()
+
+
+def _answer(route: Route, site: Site) -> None:
+    fields = {
+        "client_id": site.demo["app"]["client_id"],
+        "redirect_uri": f"{APP}/callback",
+        "response_type": "code",
+        "scope": "openid",
+        "state": "a state",
+        "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
+        "code_challenge_method": "S256",
+        "prompt": urlsplit(route.request.url).query,
+    }
+    inputs = "".join(f'<input name="{name}" value="{escape(value)}">' for name, value in fields.items())
+    form = f'<form method="post" action="{site.base_url}/api/auth/oauth2/authorize">{inputs}<button>Go</button></form>'
+    route.fulfill(content_type="text/html", body=form)
+
+
+def _asks(context: BrowserContext, prompt: str) -> Page:
+    """A new page of the app; its button posts the request."""
+    page = context.new_page()
+    page.goto(f"{APP}/start?{prompt}")
+    return page
+
+
+@contextlib.contextmanager
+def _leads_back(page: Page) -> Iterator[None]:
+    """What is done inside brings the browser back to the app with a code. Nothing answers there: it is a redirect."""
+    with page.expect_request(f"{APP}/callback?*") as request:
+        yield
+    assert parse_qs(urlsplit(request.value.url).query).keys() == {"code", "state", "iss"}
+
+
+def test_a_person_is_recognised_although_the_app_posts_and_stays_signed_in(chrome: Browser, site: Site) -> None:
+    with _signed_in(chrome, site) as context:
+        page = _asks(context, "consent")
+        page.get_by_role("button", name="Go").click()
+        allow = page.get_by_role("button", name="Allow")
+        expect(allow).not_to_have_attribute("aria-disabled", "true")  # it is for half a second after the focus
+        with _leads_back(page):
+            allow.click()
+
+        page = _asks(context, "none")
+        with _leads_back(page):
+            page.get_by_role("button", name="Go").click()
+
+        page = _asks(context, "select_account")
+        page.get_by_role("button", name="Go").click()
+        go_on = page.get_by_role("button", name=f"Continue as {site.account(USER)['username']}")
+        expect(go_on).to_be_visible()
+        path = page.url
+        with _leads_back(page):
+            go_on.click()
+
+        page = context.new_page()
+        page.goto(path)
+        expect(page.get_by_role("heading", name="This sign-in has ended")).to_be_visible()
