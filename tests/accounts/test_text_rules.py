@@ -9,7 +9,7 @@ from django.apps import apps
 from django.core.exceptions import ValidationError
 
 from accounts import outside, text_rules
-from accounts.models import LinkedAccount
+from accounts.models import ApiKey, LinkedAccount, User
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 OVERRIDES = [*map(chr, range(0x202A, 0x202F)), *map(chr, range(0x2066, 0x206A))]
@@ -82,3 +82,9 @@ def test_names_of_before_the_rule_are_cleaned() -> None:
     for row in (user, other, key, account):
         row.refresh_from_db()
     assert (user.display_name, other.display_name, key.name, account.name) == ("Ada", "Ben 🌱\u200f", "Akey", "ada")
+
+
+@pytest.mark.parametrize(("model", "column"), [(User, "display_name"), (ApiKey, "name")])
+def test_the_columns_of_names_have_the_rule(model: type[User | ApiKey], column: str) -> None:
+    """So that every form of them has it, the admin's too."""
+    assert text_rules.validate_line in model._meta.get_field(column).validators

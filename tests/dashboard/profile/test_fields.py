@@ -139,3 +139,33 @@ def test_only_the_users_own_profiles_that_have_an_alias_are_found(
             assert signed_in.get(path).status_code == 404
             assert signed_in.post(path, {"location": "Rome"}).status_code == 404
     assert editing.profiles_of(user) == [profile]
+
+
+@pytest.mark.parametrize(
+    ("page", "typed", "sentence"),
+    [
+        ("", {"display_name": "a\u202eb"}, "Contains a control character or a bidirectional override (U+202E)"),
+        (
+            "links/add/",
+            {"url": "https://bank.example@evil.example/"},
+            "Remove the user name or password before the host.",
+        ),
+        (
+            "sections/add/CUSTOM_TEXT/",
+            {"body": "a\x07b"},
+            "Contains a control character or a bidirectional override (U+0007)",
+        ),
+        (
+            "projects/add/",
+            {"title": "x", "tags": "a,b\u2066"},
+            "Contains a control character or a bidirectional override (U+2066)",
+        ),
+    ],
+)
+def test_unsafe_characters_and_links_are_refused_at_their_field(
+    signed_in: Client, profile: Profile, page: str, typed: dict[str, str], sentence: str
+) -> None:
+    form = filled(signed_in, PAGE + page, next(iter(typed)))
+    response = signed_in.post(PAGE + page, form | typed)
+    assert response.status_code == 200
+    assert sentence in response.content.decode()
