@@ -13,6 +13,8 @@ from urllib.parse import urlsplit
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
 
+# Marks of direction, and joiners of several scripts and of emoji: invisible by themselves.
+MARKS = "\u061c\u200c\u200d\u200e\u200f"
 _OVERRIDES = "\u202a-\u202e\u2066-\u2069"
 _NOT_IN_LINES = re.compile(f"[\x00-\x1f\x7f-\x9f{_OVERRIDES}]")
 # A tab, a line feed, and both halves of the line break of an HTML form may stand in a text of several lines.

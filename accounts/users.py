@@ -17,7 +17,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts import audit, key_cache, sessions
+from accounts import audit, key_cache, sessions, text_rules
 from accounts.models import User
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
@@ -158,7 +158,9 @@ def renamable_at(user: User) -> datetime | None:
 def set_display_name(*, user: User, name: str, by: User | None) -> User:
     """Change the name that others read; empty: they read the username. ValidationError, by argument."""
     check_may_act_for(owner=user, by=by)
-    if len(name) > 64 or any(unicodedata.category(character).startswith("C") for character in name):
+    seen = name.translate(dict.fromkeys(map(ord, text_rules.MARKS)))
+    is_blank = bool(name) and not seen.strip()
+    if len(name) > 64 or is_blank or any(unicodedata.category(character).startswith("C") for character in seen):
         raise ValidationError({"display_name": "Use at most 64 characters, and none that cannot be seen."})
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if name != user.display_name:

@@ -21,7 +21,7 @@ from django.db.models import QuerySet
 from rest_framework.serializers import Serializer
 
 from accounts.models import User
-from lookup import addresses, earlier_facts, queries, sections, settings_schema
+from lookup import addresses, earlier_facts, queries, sections, settings_schema, svg, values
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 from lookup.serializers import current, earlier, fields, leaderboard
@@ -33,7 +33,7 @@ TEXTS = (
     *("earlier", "leaderboard"),
 )
 FORM_MODULES = (current, earlier, leaderboard, section_forms, fields)
-RENDERING_MODULES = (addresses, earlier_facts, queries, settings_schema)
+RENDERING_MODULES = (addresses, earlier_facts, queries, sections, settings_schema, svg, values)
 _PROFILE = current.ProfileSerializer()
 _COLUMNS = ("fingerprint", "avatar_path", "mirrors_chat", *TEXTS)
 

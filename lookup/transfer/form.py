@@ -38,7 +38,8 @@ from lookup.transfer.shapes import (
 from lookup.transfer.uploads import MAX_URL_LENGTH, BadgeImage, Picture, Upload
 from lookup.values import EXACT, Color
 
-VERSION = 1  # of the lines that this release exports: raise it with a key that earlier releases do not know
+# Of the lines that this release exports. Raise it with a key that earlier releases lack, whose object gets a default.
+VERSION = 1
 _UID = Integer(0, EXACT - 1)
 _COUNT = Integer()
 _TIER = Integer(0, 2**15 - 1)

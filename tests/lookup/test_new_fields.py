@@ -23,6 +23,7 @@ from lookup.serializers import current
 from lookup.serializers import sections as forms
 from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
+from lookup.transfer.shapes import FLAG, ID, ListOf, Object, Problems
 from lookup.values import Text
 from tests.factories.lookup import SectionFactory, main_profile, shown
 from tests.lookup.filled import Filled
@@ -139,6 +140,19 @@ def test_an_export_from_before_a_field_is_imported_with_its_default(
     assert (text["content"], text["mood"]) == ("Text", "calm")
     assert Section.objects.get(type="CUSTOM_TEXT").config == {"content": "Text", "mood": "calm"}
     load(export(), tmp_path)
+
+
+def test_a_key_that_came_later_has_its_default_in_a_line_without_it() -> None:
+    shape = Object({"old": FLAG, "new": ListOf(ID, 2)}, {"new": []})
+    for given, found, said in (
+        ({"old": True}, {"old": True, "new": []}, []),
+        ({"old": True, "new": [USER]}, {"old": True, "new": [USER]}, []),
+        ({"new": []}, None, [("at.old", "Is missing.")]),
+        ({"old": True, "other": 1}, None, [("at.other", "Unknown name.")]),
+    ):
+        problems: Problems = []
+        read = shape.read(given, "at", problems)
+        assert (problems, read if found else None) == (said, found)
 
 
 @pytest.mark.django_db

@@ -134,7 +134,18 @@ def test_the_display_name_is_changed_and_taken_away(browser: Browser, user: User
     assert user.display_name == ""
 
 
-def test_a_display_name_with_invisible_characters_is_refused(browser: Browser, user: User) -> None:
+@pytest.mark.parametrize("name", ["\u05d0\u200f", "\u0645\u200c\u0645\u061c", "Ada 👩\u200d💻"])
+def test_a_display_name_may_have_marks_of_its_script(user: User, name: str) -> None:
+    assert users.set_display_name(user=user, name=name, by=user).display_name == name
+
+
+@pytest.mark.parametrize("name", ["\u202eadA", "a\u200bb", "a\ufeff", "\u200f", " \u200d"])
+def test_a_display_name_with_invisible_characters_is_refused(user: User, name: str) -> None:
+    with pytest.raises(ValidationError):
+        users.set_display_name(user=user, name=name, by=user)
+
+
+def test_the_page_says_why_a_display_name_is_refused(browser: Browser, user: User) -> None:
     browser.open(DISPLAY_NAME).submit(display_name="\u202eadA")
     assert browser.errors() == ["Use at most 64 characters, and none that cannot be seen."]
     assert User.objects.get(pk=user.pk).display_name == ""
