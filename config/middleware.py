@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.http.request import split_domain_port
 from django.middleware.gzip import GZipMiddleware
 from django.urls import Resolver404, resolve
-from django.utils.cache import add_never_cache_headers
+from django.utils.cache import patch_cache_control
 
 from accounts import client_address, content_security, waiting_apps
 from accounts.errors import Forbidden
@@ -169,7 +169,7 @@ class FormTokenMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         response = self.get_response(request)
         if settings.CSRF_COOKIE_NAME in response.cookies:  # Django sets it where a page asked for the token
-            add_never_cache_headers(response)
+            patch_cache_control(response, private=True, no_store=True)
         return response
 
 

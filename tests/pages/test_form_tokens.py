@@ -9,7 +9,6 @@ from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import PendingRequestFactory
 
 pytestmark = pytest.mark.django_db
-ALL = {"max-age=0", "no-cache", "no-store", "must-revalidate", "private"}
 OF_VISITORS = ["/accounts/login/", "/accounts/signup/", "/accounts/password/reset/"]
 OF_PEOPLE = [
     "/",
@@ -47,4 +46,4 @@ def test_a_page_without_a_form_may_be_stored(client: Client) -> None:
 def _has_a_token_and_is_not_stored(client: Client, path: str) -> None:
     answer = client.get(path)
     assert b"csrfmiddlewaretoken" in answer.content
-    assert set(answer["Cache-Control"].split(", ")) == ALL
+    assert {"private", "no-store"} <= set(answer["Cache-Control"].split(", "))
