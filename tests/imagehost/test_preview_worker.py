@@ -17,7 +17,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from imagehost import previews
-from imagehost.models import File, PreviewState
+from imagehost.models import File, PreviewState, State
 from imagehost.previews import Worker
 from imagehost.storage import StorageFailed
 from tests.factories.imagehost import FileFactory
@@ -29,19 +29,21 @@ ROOT = Path(__file__).parents[2]
 MADE = {"preview_state": PreviewState.MADE, "preview_attempts": 1}
 
 
-def stored() -> File:
+def stored() -> None:
+    """As an upload does it: the row is READY once its object is there."""
     content = objects.picture()
-    file = FileFactory(size=len(content))
+    file = FileFactory(size=len(content), state=State.PENDING)
     objects.put(file, content=content)
-    return file
+    File.objects.filter(pk=file.pk).update(state=State.READY)
 
 
 def hanging(bucket_directory: Path) -> File:
     """A file whose object is never read to its end: a pipe that nothing is written to."""
-    file = FileFactory()
+    file = FileFactory(state=State.PENDING)
     place = bucket_directory / file.key
     place.parent.mkdir(parents=True, exist_ok=True)
     os.mkfifo(place)
+    File.objects.filter(pk=file.pk).update(state=State.READY)
     return file
 
 
