@@ -8,6 +8,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -77,6 +78,17 @@ def _answer(connection: socket.socket) -> tuple[int, bytes]:
     return int(received.split(b" ", 2)[1]), received
 
 
+def _demo(server: Server) -> dict[str, Any]:
+    """What the demo made. Any: JSON."""
+    entry: dict[str, Any] = json.loads((server.log.parent / "var" / "demo.json").read_text())
+    return entry
+
+
+def _key(entry: dict[str, Any], permission: str) -> str:
+    """The demo's API key with that permission. Any: as above."""
+    return next(str(key["key"]) for key in entry["api_keys"] if permission in key["permissions"])
+
+
 def _assert_the_service_answers(server: Server) -> None:
     for path in ("/healthz", "/accounts/login/"):
         started_at = time.monotonic()
@@ -85,8 +97,7 @@ def _assert_the_service_answers(server: Server) -> None:
 
 
 def test_uploads_that_hang_leave_threads_for_everybody_else(server: Server) -> None:
-    entry = json.loads((server.log.parent / "var" / "demo.json").read_text())
-    key = next(key["key"] for key in entry["api_keys"] if "imagehost:upload" in key["permissions"])
+    key = _key(_demo(server), "imagehost:upload")
     part = b'--b\r\nContent-Disposition: form-data; name="file"; filename="a.png"\r\n\r\n' + b"x" * 100_000
     with SlowClients(server) as clients:
         for _ in range(THREADS + 1):
@@ -111,3 +122,22 @@ def test_small_bodies_that_hang_take_no_thread(server: Server, path: str) -> Non
             clients.open(path, "Content-Type: application/x-www-form-urlencoded", length=500, begin=b"a=")
         _assert_the_service_answers(server)
         assert {status for status, _ in clients.answers()} == {408}
+
+
+def test_event_streams_take_no_thread(server: Server) -> None:
+    entry = _demo(server)
+    url = f"{server.base_url}/api/lookup/presence/{entry['users'][0]['chatId']}/events"
+    headers = {"X-API-Key": _key(entry, "lookup:presence")}
+    give_up_at = time.monotonic() + TIMEOUT
+    while requests.get(url.removesuffix("/events"), headers=headers, timeout=TIMEOUT).status_code != 200:
+        assert time.monotonic() < give_up_at  # the feed has just started
+        time.sleep(0.2)
+    with contextlib.ExitStack() as stack:
+        streams = [
+            stack.enter_context(requests.get(url, headers=headers, stream=True, timeout=TIMEOUT))
+            for _ in range(THREADS + 1)  # what a key may have
+        ]
+        assert [stream.raw.readline() for stream in streams] == [b"retry: 3000\n"] * (THREADS + 1)
+        _assert_the_service_answers(server)
+        refused = stack.enter_context(requests.get(url, headers=headers, stream=True, timeout=TIMEOUT))
+        assert refused.status_code == 429
