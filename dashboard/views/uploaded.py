@@ -24,7 +24,7 @@ from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.ranges import Part, Unsatisfiable
 from imagehost.storage import Bucket, ObjectMissing, StorageFailed
 from imagehost.views import delivery
-from lookup import uploads
+from lookup import addresses, uploads
 from lookup.models import Asset
 from lookup.models.assets import PATH_PATTERN
 from lookup.page.parts import CARD_TYPES
@@ -48,8 +48,15 @@ def deliver(request: HttpRequest, path: str) -> AnyResponse:
 
 
 def card(request: HttpRequest, path: str) -> AnyResponse:
-    """A picture as a PNG, for messengers that show no WebP and no AVIF. 404 for a path that no upload has. 1 query."""
-    return _finished(request, _response(request, path, _card))
+    """A picture as a PNG, for messengers that show no WebP and no AVIF. 404 for a path that no upload has. 1 query.
+
+    One that another store keeps is shown from there, as it is. 2 queries.
+    """
+    response = _response(request, path, _card)
+    kept_elsewhere = Asset.objects.filter(path=path, size__isnull=True, mime__in=CARD_TYPES)
+    if response.status_code == 404 and kept_elsewhere.exists():
+        response = HttpResponseRedirect(addresses.upload(path), headers={"Cache-Control": DEMO_CACHING})
+    return _finished(request, response)
 
 
 def _finished(request: HttpRequest, response: AnyResponse) -> AnyResponse:

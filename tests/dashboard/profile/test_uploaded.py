@@ -14,7 +14,7 @@ from django.core.files.base import ContentFile
 from django.test import Client, override_settings
 from django.utils import timezone
 from PIL import Image
-from pytest_django import DjangoCaptureOnCommitCallbacks
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from dashboard import media
 from lookup import uploads
@@ -165,6 +165,15 @@ def test_a_picture_is_a_png_for_messengers_made_once_and_removed_with_it(
 def test_what_messengers_show_has_no_other_form(client: Client, asset: Asset) -> None:
     assert client.get(f"/uploads/{asset.path}/card.png").status_code == 404
     assert client.get("/uploads/nobody/1.webp/card.png").status_code == 404
+
+
+def test_a_picture_of_another_store_is_shown_to_messengers_as_it_is(client: Client, settings: Settings) -> None:
+    settings.UPLOAD_CDN_URL = "https://cdn.example"
+    AssetFactory.create(path="elsewhere/1.webp", mime="image/webp")
+    AssetFactory.create(path="elsewhere/1.png")
+    response = client.get("/uploads/elsewhere/1.webp/card.png")
+    assert (response.status_code, response.headers["Location"]) == (302, "https://cdn.example/elsewhere/1.webp")
+    assert client.get("/uploads/elsewhere/1.png/card.png").status_code == 404
 
 
 def test_a_missing_object_is_not_found_and_a_failing_store_asks_for_patience(
