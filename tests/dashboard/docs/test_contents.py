@@ -133,7 +133,7 @@ RAISED = sorted(
 )
 
 
-@pytest.mark.parametrize("kind", RAISED, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", RAISED, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
 def test_every_error_has_a_cause_and_a_cure(kind: type[ApiError]) -> None:
     rows = [row for row in api_errors.ERRORS if type(row.error) is kind]
     assert rows
