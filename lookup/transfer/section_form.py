@@ -60,25 +60,29 @@ CATALOGUES = {
     SectionType.MEDIA: ("media", "mediaCatalogId", "mediaIds"),
 }
 _SHOWN_AS = {key: name for name, _, key in CATALOGUES.values()}
-# Types whose configuration lookups show as it is.
-_CONFIGURED = (SectionType.ABOUT_ME, SectionType.PROJECTS, SectionType.CUSTOM_TEXT)
+# What of a configuration lookups show in another form; the rest of it they show as it is.
+_LISTED: dict[str, str] = {**{type_: key for type_, (_, _, key) in CATALOGUES.items()}, SectionType.MUSIC: "music"}
 
 
 def _form(type_: str) -> Object:
     """The keys of the type. Exports of earlier releases may lack what its configuration holds."""
-    if type_ not in _CONFIGURED:
-        return _SECTIONS[type_]
-    config = sections.default(type_)
-    return Object({**_SECTIONS[type_].fields, **dict.fromkeys(config, Anything())}, config)
+    config = _as_shown(type_)
+    return Object({**dict.fromkeys(config, Anything()), **_SECTIONS[type_].fields}, config)
+
+
+def _as_shown(type_: str) -> dict[str, Any]:
+    """Any: JSON. The defaults of what is shown as it is stored."""
+    return {name: value for name, value in sections.default(type_).items() if name != _LISTED.get(type_)}
 
 
 def _config(type_: str, section: dict[str, Any]) -> dict[str, Any]:
+    config = {name: section[name] for name in _as_shown(type_)}
     if type_ in CATALOGUES:
         name, id_, key = CATALOGUES[SectionType(type_)]
-        return {key: [entry[id_] for entry in section[name]]}
-    if type_ == SectionType.MUSIC:
-        return {"music": [{"kind": entry["kind"], "musicId": entry["musicId"]} for entry in section["music"]]}
-    return {name: section[name] for name in sections.default(type_)}
+        config[key] = [entry[id_] for entry in section[name]]
+    elif type_ == SectionType.MUSIC:
+        config["music"] = [{"kind": entry["kind"], "musicId": entry["musicId"]} for entry in section["music"]]
+    return config
 
 
 @dataclass(frozen=True, slots=True)

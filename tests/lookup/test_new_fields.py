@@ -35,10 +35,6 @@ NEWER = "A newer release made this export: this one reads versions up to 1. Impo
 KEYS = {1: "4fa6e40b"}
 
 
-class Moody(forms.CustomTextSerializer):
-    mood = serializers.CharField()
-
-
 class Noted(current.LinkSerializer):
     note = serializers.CharField()
 
@@ -54,13 +50,14 @@ def release() -> Iterator[None]:
     documents.forms.cache_clear()
 
 
-def add_a_field(patched: pytest.MonkeyPatch) -> None:
-    """`mood` of text sections, by default "calm"."""
-    shape = sections._SHAPES[SectionType.CUSTOM_TEXT]
+def add_a_field(patched: pytest.MonkeyPatch, type_: str = SectionType.CUSTOM_TEXT) -> None:
+    """`mood` of sections of this type, by default "calm"."""
+    shape = sections._SHAPES[type_]
     mood = sections._Value(Text(20).problem_of, "calm")
     fields = {**shape.fields, "mood": mood}
-    patched.setitem(sections._SHAPES, SectionType.CUSTOM_TEXT, dataclasses.replace(shape, fields=fields))
-    patched.setitem(forms.FORMS, SectionType.CUSTOM_TEXT, Moody())
+    patched.setitem(sections._SHAPES, type_, dataclasses.replace(shape, fields=fields))
+    moody = type("Moody", (forms.SERIALIZERS[type_],), {"mood": serializers.CharField()})
+    patched.setitem(forms.FORMS, type_, moody())
     documents.forms.cache_clear()
 
 
@@ -128,18 +125,21 @@ def test_a_stored_section_is_shown_with_the_default_of_a_field_that_came_later(
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("type_", SectionType.values)
 def test_an_export_from_before_a_field_is_imported_with_its_default(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    type_: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     load(text_of(line()), tmp_path)
     exported = export()
-    add_a_field(monkeypatch)
+    stored = Section.objects.get(type=type_).config
+    add_a_field(monkeypatch, type_)
     assert export() != exported
     load(exported, tmp_path)
-    (text,) = [one for one in looked_up(USER)["sections"] if one["type"] == "CUSTOM_TEXT"]
-    assert (text["content"], text["mood"]) == ("Text", "calm")
-    assert Section.objects.get(type="CUSTOM_TEXT").config == {"content": "Text", "mood": "calm"}
-    load(export(), tmp_path)
+    (found,) = [one for one in looked_up(USER)["sections"] if one["type"] == type_]
+    assert found["mood"] == "calm"
+    assert Section.objects.get(type=type_).config == {**stored, "mood": "calm"}
+    load(export().replace('"mood":"calm"', '"mood":"wild"'), tmp_path)
+    assert Section.objects.get(type=type_).config == {**stored, "mood": "wild"}
 
 
 def test_a_key_that_came_later_has_its_default_in_a_line_without_it() -> None:
