@@ -33,9 +33,9 @@ class Parameters:
         """The value, or the empty string."""
         return self.values.get(name, "")
 
-    def repeated_names(self) -> str:
-        """The repeated parameters, for an error's description: a few of NAMES, or "a parameter" where none is one."""
-        return ", ".join(sorted(self.repeated & NAMES)[:_MAX_NAMES]) or "a parameter"
+    def repeated_names(self, known: frozenset[str] = NAMES) -> str:
+        """The repeated parameters, for an error's description: a few of `known`, or "a parameter" where none is one."""
+        return ", ".join(sorted(self.repeated & known)[:_MAX_NAMES]) or "a parameter"
 
 
 def parse_query(raw: str) -> Parameters:

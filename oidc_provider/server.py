@@ -17,7 +17,6 @@ from oauthlib.oauth2 import AuthorizationCodeGrant, AuthorizationEndpoint, Fatal
 from oauthlib.oauth2.rfc6749 import errors
 from oauthlib.openid.connect.core.exceptions import RequestNotSupported, RequestURINotSupported
 
-from oidc_provider import parameters
 from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters
@@ -28,10 +27,15 @@ if TYPE_CHECKING:
 
     from oidc_provider.validator import Validator
 
+# What the endpoint reads; every other parameter is ignored, however often it comes.
+READ = frozenset(
+    "client_id redirect_uri response_type scope state code_challenge code_challenge_method nonce prompt max_age "
+    "login_hint id_token_hint request request_uri".split()
+)
 # In characters. What waits for a login is stored, before anybody has signed in; `request` has an error of its own.
 MAX_LENGTH = 2_048
 MAX_LENGTHS = {"nonce": 512, "login_hint": 254, "id_token_hint": 4_096}
-_MEASURED = parameters.NAMES - {"request"}
+_MEASURED = READ - {"request"}
 PROMPTS = frozenset({"none", "login", "consent", "select_account"})
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _MAX_AGE = re.compile(r"[0-9]{1,9}\Z")
@@ -134,8 +138,8 @@ def _problem_of(query: Parameters) -> str:
     """What is wrong with the form of a query, whatever its parameters mean; empty when nothing is."""
     if query.is_malformed:
         return "The parameters cannot be decoded."
-    if query.repeated:
-        return f"The request repeats {query.repeated_names()}."
+    if query.repeated & READ:
+        return f"The request repeats {query.repeated_names(READ)}."
     for name in sorted(_MEASURED):
         if _is_too_long(query, name):
             return f"{name} is too long."

@@ -77,7 +77,7 @@ BY_REDIRECT = (
         "invalid_request",
         REDIRECT,
         302,
-        "A parameter stands in the request twice.",
+        "A parameter that we read comes twice in the request.",
         "Send each parameter once. Look for a URL that holds it already and a library that adds it.",
         said="The request repeats",
     ),

@@ -78,7 +78,7 @@ def _again_by_get(request: HttpRequest, query: Parameters) -> HttpResponse:
 
     For `prompt=none` alone: other requests meet the session at the login page, which sends a signed-in person on.
     """
-    known = {name: value for name, value in query.values.items() if name in parameters.NAMES}
+    known = {name: value for name, value in query.values.items() if name in server.READ}
     return redirect(f"{reverse('authorize')}?{urlencode(known)}")
 
 

@@ -15,6 +15,7 @@ from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
     DESCRIPTION,
+    FORM,
     ISSUER,
     App,
     authorization_query,
@@ -90,7 +91,6 @@ TO_THE_APP = [
     ({"state": None}, "invalid_request"),
     ({"state": ""}, "invalid_request"),
     ({"state": ["first", "second"]}, "invalid_request"),
-    ({"unknown": ["a", "a"]}, "invalid_request"),
     ({"id_token_hint": "garbage"}, "invalid_request"),
     ({"id_token_hint": "e30.e30.e30"}, "invalid_request"),
     ({"id_token_hint": "eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0."}, "invalid_request"),
@@ -183,6 +183,13 @@ def test_a_query_that_cannot_be_decoded_is_refused(client: Client, app: App) -> 
 def test_an_unknown_parameter_is_ignored(browser: Client, app: App) -> None:
     unknown = {"claims": "{bad", "response_mode": "fragment", "approval_prompt": "auto", "x": LONG, "y": "\n"}
     assert authorize(browser, app.application, **unknown)["Location"].startswith("/consent/")
+
+
+@pytest.mark.parametrize("name", ["resource", "token", "x" * 2_000])
+def test_a_repeated_parameter_that_is_not_read_is_ignored(browser: Client, app: App, name: str) -> None:
+    query = authorization_query(app.application, **{name: ["a", LONG]})
+    for answer in (browser.get(f"{AUTHORIZE}?{query}"), browser.post(AUTHORIZE, query, content_type=FORM)):
+        assert answer["Location"].startswith("/consent/")
 
 
 def test_the_longest_values_are_taken(browser: Client, app: App) -> None:
