@@ -54,14 +54,14 @@ class UploadFailed(ApiError):
     code = "UPLOAD_FAILED"
 
 
-class Unavailable(errors.Unavailable):
+class UploadsUnavailable(errors.Unavailable):
     """The database or the limit store does not answer. Nothing is stored; the same request may be sent again."""
 
     error = "Files cannot be stored at the moment. Please try again."
     code = "UNAVAILABLE"
 
 
-class Busy(Unavailable):
+class Busy(UploadsUnavailable):
     """The process reads as many large bodies as it may. Nothing of this one was read."""
 
     error = "Too many uploads at the same time. Please try again in a few seconds."

@@ -25,7 +25,7 @@ from accounts.errors import ApiError
 from accounts.limits import Limit, LimitsUnavailable
 from accounts.plans import LARGEST_BODY, Allowance
 from imagehost import storage, uploads
-from imagehost.errors import FileTooLarge, NoFile, Unavailable, UploadFailed
+from imagehost.errors import FileTooLarge, NoFile, UploadFailed, UploadsUnavailable
 from imagehost.incoming import CHUNK, CUT_OFF, kept_name
 from imagehost.uploads import Incoming, Uploaded
 
@@ -203,7 +203,7 @@ def _count(owner_id: str) -> None:
         outcomes = limits.hit(Limit(f"page-uploads:{owner_id}", A_MINUTE))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
-        raise Unavailable from None
+        raise UploadsUnavailable from None
     for outcome in outcomes:  # none with RATE_LIMITS_ENABLED=0
         if not outcome.is_allowed:
             raise TooManyUploads(outcome.seconds_left)

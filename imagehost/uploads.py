@@ -22,7 +22,7 @@ from accounts import jobs, users
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
-from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, Unavailable, UploadFailed
+from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, UploadFailed, UploadsUnavailable
 from imagehost.models import File, FolderRule, State
 from imagehost.models.files import FILES, NAME_LENGTH
 from imagehost.probing import InvalidMedia, Probe, ProberFailed
@@ -65,8 +65,8 @@ def allowance_of(owner_id: str, now: datetime) -> Allowance:
 def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datetime) -> Uploaded:
     """Keep the file: type, quota and storage, in this order; its size is checked here as well.
 
-    Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, Unavailable; after each of them nothing is stored or
-    booked, and at the latest after an hour where the database stays away.
+    Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, UploadsUnavailable; after each of them nothing is
+    stored or booked, and at the latest after an hour where the database stays away.
     """
     if incoming.size > allowance.max_file_size:
         raise FileTooLarge(allowance.max_file_size)
@@ -126,7 +126,7 @@ def _book(
         except (OperationalError, InterfaceError):
             logger.exception("An upload could not be booked: the database does not answer.")
             _take_back(file)  # the transaction may hold although nobody heard of it
-            raise Unavailable from None
+            raise UploadsUnavailable from None
         except DatabaseError:
             logger.exception("An upload could not be booked.")
             raise UploadFailed from None

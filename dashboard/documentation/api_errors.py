@@ -211,6 +211,18 @@ IMAGEHOST = (
         "The storage did not take the file. Nothing is stored, and nothing is booked.",
         "Send the same request again.",
     ),
+    ErrorRow(
+        "upload",
+        imagehost.UploadsUnavailable(),
+        "The database or the limits do not answer. Nothing is stored.",
+        "Send the same request again after the seconds in `Retry-After`.",
+    ),
+    ErrorRow(
+        "upload",
+        imagehost.Busy(),
+        "The service receives as many large files as it may. Nothing of this one was read.",
+        "Send the same request again after the seconds in `Retry-After`, and fewer files at the same time.",
+    ),
     ErrorRow("gallery", imagehost.InvalidLimit(), "`limit` is no whole number from 1 to 100.", "Mend it or leave it."),
     ErrorRow("gallery", imagehost.InvalidOffset(), "`offset` is no whole number, or below 0.", "Mend it or leave it."),
     ErrorRow(

@@ -23,8 +23,8 @@ from imagehost.errors import (
     NoFile,
     QuotaExceeded,
     Unauthorized,
-    Unavailable,
     UploadFailed,
+    UploadsUnavailable,
 )
 from imagehost.serializers import current, earlier
 
@@ -133,6 +133,6 @@ upload = extend_schema(
         413: _error("The file is larger than the plan allows.", FileTooLarge(ALLOWANCES[Plan.FREE].max_file_size)),
         500: _error("The file could not be stored. The same request may be sent again.", UploadFailed()),
         **openapi.error_responses(*openapi.COMMON_ERRORS, KeyRateLimited(seconds_left=42)),
-        503: _error("Nothing was stored; the same request may be sent again.", Unavailable(), Busy()),
+        503: _error("Nothing was stored; the same request may be sent again.", UploadsUnavailable(), Busy()),
     },
 )

@@ -19,7 +19,7 @@ from accounts.limits import Limit
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_FILE
 from imagehost import addresses, incoming, uploads
-from imagehost.errors import Unauthorized, Unavailable
+from imagehost.errors import Unauthorized, UploadsUnavailable
 from imagehost.openapi import upload as openapi
 from imagehost.serializers import current, earlier
 from imagehost.uploads import Incoming, Uploaded
@@ -30,7 +30,7 @@ _NOBODY = Limit("nobody", 0)  # is always used up
 
 class Upload(ApiView):
     permission = Permission.IMAGEHOST_UPLOAD
-    unavailable = Unavailable
+    unavailable = UploadsUnavailable
 
     @openapi.upload
     def post(self, request: HttpRequest) -> HttpResponse:
