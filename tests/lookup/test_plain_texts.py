@@ -171,6 +171,25 @@ def test_rows_of_before_the_rules_are_cleaned_and_rendered_anew(bare: User) -> N
     assert answers.user("bare", "links").body["links"][0]["title"] == "ab c"
 
 
+@pytest.mark.embedded
+def test_line_breaks_and_tabs_in_lines_of_json_become_spaces(bare: User) -> None:
+    profile = main_profile(bare)
+    skills = {"skills": {"core": ["a\tb"], "custom": [{"label": "c\nd", "iconName": "\b", "iconSvg": ""}]}}
+    section = SectionFactory(profile=profile, type="ABOUT_ME", config={"content": "e\n\tf", **skills})
+    whole = SectionFactory(profile=profile, type="CUSTOM_TEXT", config={"content": "g\\n\n"})
+    told = {"title": "h\r\ni", "description": "j\nk"}
+    Profile.objects.filter(pk=profile.pk).update(settings={"metadataSettings": told})
+    shown(bare)
+    importlib.import_module("lookup.migrations.0008_clean_short_escapes").clean(apps, None)
+    answer = answers.user("bare", "profile", "sections").body
+    by_id = {row["id"]: row for row in answer["sections"]}
+    assert by_id[section.pk]["skills"]["core"] == ["a b"]
+    assert by_id[section.pk]["skills"]["custom"] == [{"label": "c d", "iconName": "", "iconSvg": ""}]
+    assert (by_id[section.pk]["content"], by_id[whole.pk]["content"]) == ("e\n\tf", "g\\n\n")
+    metadata = answer["profile"]["settings"]["metadataSettings"]
+    assert (metadata["title"], metadata["description"]) == ("h i", "j\nk")
+
+
 def test_the_models_are_those_of_the_migration() -> None:
     columns = importlib.import_module("lookup.migrations.0007_clean_texts").COLUMNS
     found = [
