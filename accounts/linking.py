@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts import audit
+from accounts import audit, users
 from accounts.models import LinkedAccount, User
 
 TAKEN = "This account is linked to another user."
@@ -33,6 +33,7 @@ def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str 
     except IntegrityError as error:  # somebody else linked it between the check and now
         raise ValidationError(TAKEN, code="taken") from error
     audit.record("linked_account:linked", by=by, on=user, kind=kind, external_id=external_id)
+    users.tell_of_public_access(user)  # of another account than before
     _tell(user)
     return linked
 

@@ -115,9 +115,18 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     user.save(update_fields=columns)
     if {"plan", "plan_expires_at"} & set(values):
         key_cache.forget_of(user)
+    if "public_api_access" in values:
+        tell_of_public_access(user)
     data = {"old_username": old_username} if user.username != old_username else {}
     audit.record("user:changed", by=by, on=user, changed=sorted(values), **data)
     return user
+
+
+def tell_of_public_access(user: User) -> None:
+    """Call what rooms above want (`ON_PUBLIC_ACCESS`), in the transaction that changed `public_api_access` or linked an
+    outside account."""
+    for path in settings.ON_PUBLIC_ACCESS:
+        import_string(path)(user)
 
 
 @transaction.atomic

@@ -103,6 +103,7 @@ def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
     users.check_may_act_for(owner=user, by=by)
     if User.objects.filter(pk=user.pk).exclude(public_api_access=is_public).update(public_api_access=is_public):
         user.public_api_access = is_public
+        users.tell_of_public_access(user)
         audit.record("user:changed", by=by, on=user, changed=["public_api_access"], public_api_access=is_public)
 
 

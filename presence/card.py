@@ -16,6 +16,7 @@ from typing import Any
 from django.conf import settings
 from django.utils.timesince import timesince
 
+from lookup.errors import ProfilePrivate
 from lookup.page import places
 from presence import members, store
 from presence.activities import Activity
@@ -118,7 +119,7 @@ def of_user(chat_id: str, chosen: Json, *, is_mirrored: bool, now: datetime) -> 
     except StoreUnavailable as error:
         logger.warning("Profiles are shown without presence, the store does not answer: %s", error)
         return None
-    except (ChatIdInvalid, PresenceUnavailable, NotMember, ChatNotFound):
+    except (ChatIdInvalid, PresenceUnavailable, NotMember, ChatNotFound, ProfilePrivate):
         return None
     return _card(presence, chosen["presenceSettings"], is_mirrored=is_mirrored, now=now)
 

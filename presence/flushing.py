@@ -137,6 +137,7 @@ class Flusher:
         changes = self._roster.changes
         changes.dirty.difference_update(batch.texts, batch.gone)
         batch.left = [chat_id for chat_id in batch.left if chat_id not in self._roster.members]
+        batch.left = [chat_id for chat_id in batch.left if chat_id not in self._roster.private]
 
     def _add(self, batch: _Batch, chat_id: int) -> None:
         """Somebody whose presence is not known yet is left out: the news of it names them again."""

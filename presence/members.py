@@ -11,7 +11,8 @@ import re
 import time
 from datetime import datetime, timedelta
 
-from presence import fields, presentation, refreshing, rest, store, turns
+from lookup.errors import ProfilePrivate
+from presence import fields, presentation, privacy, refreshing, rest, store, turns
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
 from presence.flights import Flights
@@ -47,8 +48,8 @@ def possible(chat_id: str, now: datetime) -> int:
 
 
 def presence_of(chat_id: str, now: datetime) -> Presence:
-    """One round trip for a member, and one more for each part that is due. ChatIdInvalid, ChatNotFound, NotMember;
-    PresenceUnavailable: nobody knows at the moment."""
+    """One round trip for a member, and one more for each part that is due. ChatIdInvalid, ChatNotFound, NotMember,
+    ProfilePrivate; PresenceUnavailable: nobody knows at the moment."""
     number = possible(chat_id, now)
     opened = store.opened()
     try:
@@ -56,6 +57,7 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
         _require_fresh(glance, now)
         if glance.record is None:
             glance = _found_out(opened, number, glance, now)
+        require_public(glance)
     except StoreUnavailable as error:
         logger.warning("The presence store does not answer: %s", error)
         raise PresenceUnavailable from error
@@ -63,7 +65,8 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
 
 
 def shown(chat_id: int, glance: Glance, now: datetime) -> Presence:
-    """What the store alone proves, without any call: a presence, NotMember, ChatNotFound, else PresenceUnavailable."""
+    """What the store alone proves, without any call: a presence, which may be private; NotMember, ChatNotFound,
+    ProfilePrivate, else PresenceUnavailable."""
     _require_fresh(glance, now)
     record, profile = glance.record, glance.profile
     if record is None:
@@ -101,8 +104,15 @@ def is_fresh(alive_at: float | None, now: datetime) -> bool:
     return alive_at is not None and abs(now.timestamp() - alive_at) < STALE_AFTER.total_seconds()
 
 
+def require_public(glance: Glance) -> None:
+    """Raises ProfilePrivate."""
+    if glance.is_private:
+        raise ProfilePrivate
+
+
 def _tell_miss(glance: Glance) -> None:
-    """Raises the miss that the store proves."""
+    """Raises the miss that the store proves, or ProfilePrivate."""
+    require_public(glance)
     if glance.miss == Membership.NOT_FOUND.value:
         raise ChatNotFound
     if glance.miss == Membership.NOT_MEMBER.value:
@@ -132,6 +142,9 @@ def _looked_up(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
 
 def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
     """What the platform says is kept; where it says that the feed has not caught up, the feed gets a moment to."""
+    if privacy.is_private(chat_id):
+        opened.keep_miss(chat_id, "private")
+        raise ProfilePrivate
     try:
         membership = rest.membership(chat_id)
     except RestUnavailable as error:

@@ -9,6 +9,7 @@ from rest_framework import serializers
 
 from accounts import openapi
 from accounts.errors import ApiError
+from lookup.errors import ProfilePrivate
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.serializers import PresenceSerializer
 
@@ -18,7 +19,7 @@ CHAT_ID = OpenApiParameter(
     OpenApiParameter.PATH,
     description="The account's id on the chat platform: `user.chatId` of the lookup.",
 )
-MISSES: tuple[type[ApiError], ...] = (NotMember, ChatNotFound)
+MISSES: tuple[type[ApiError], ...] = (NotMember, ChatNotFound, ProfilePrivate)
 RETRY_AFTER = OpenApiParameter(
     "Retry-After",
     {"type": "integer", "minimum": 1},
@@ -67,10 +68,10 @@ _ADA = {
 
 
 class MissSerializer(serializers.Serializer[Any]):
-    """Which of the two it is that makes an account invisible."""
+    """Why the account is invisible."""
 
     error = serializers.CharField()
-    miss = serializers.ChoiceField(["notMember", "notFound"])
+    miss = serializers.ChoiceField(["notMember", "notFound"], required=False)
 
 
 def responses() -> dict[int, OpenApiResponse]:
@@ -78,7 +79,10 @@ def responses() -> dict[int, OpenApiResponse]:
     told = openapi.error_responses(ChatIdInvalid, *openapi.KEY_ERRORS, *openapi.COMMON_ERRORS, PresenceUnavailable())
     told[404] = OpenApiResponse(
         MissSerializer,
-        description="The account has not joined the chat server, or no account has this id.",
+        description=(
+            "The account has not joined the chat server, or no account has this id. No `miss`: the user who linked "
+            "the account turned public API access off."
+        ),
         examples=[OpenApiExample(error.__name__, value=error().body()) for error in MISSES],
     )
     return dict(sorted(told.items()))
@@ -90,7 +94,8 @@ presence_lookup = extend_schema(
     description=(
         "Status and activities as of this moment; banner at most 30 seconds old; biography and the badges that come "
         "with it at most a day old, and null at the very first lookup. Only members of the service's chat server are "
-        "visible. While nobody can know a presence, the answer is 503, never an invented `offline`."
+        "visible, and none whose user turned public API access off. While nobody can know a presence, the answer is "
+        "503, never an invented `offline`."
     ),
     tags=["Lookup"],
     parameters=[CHAT_ID, RETRY_AFTER],

@@ -27,7 +27,7 @@ is one line, the body of the lookup. Comments (`: heartbeat`) come every 15 seco
 | --- | --- | --- |
 | `presence` | the presence | the stream goes on |
 | `unavailable` | the lookup's 503: nobody can know the presence at the moment | it goes on, with `presence` |
-| `gone` | the lookup's 404: the member has left the chat server | it ends |
+| `gone` | the lookup's 404: the member has left the chat server, or the user turned public API access off | it ends |
 | `closed` | the error of the key, which has been revoked, disabled or withdrawn, or has expired | it ends |
 
 Opening a stream counts as one request; a key may hold five of them. A stream ends after an hour: connect again.

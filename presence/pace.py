@@ -30,6 +30,7 @@ class Pace:
     offline_at: float = 5.0
     forget: float = 10.0  # what another worker writes; longer than it takes to follow one that ends
     pictures: float = 5.0
+    privacy: float = 5.0
     stats: float = 5.0
     ending: float = 1.0  # for the last flush
     first_pause: float = 1.0  # between two whole new beginnings of the connection, growing

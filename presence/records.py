@@ -26,7 +26,7 @@ class Record:
     """A member, raw as the platform tells of it. `touched_at`: when an event last named the member.
 
     `presence`: None where there is no row, which is offline. `last_online`: when the member was last seen going
-    offline.
+    offline. `is_private`: the user who linked the account turned public API access off.
     """
 
     member: Json
@@ -34,6 +34,7 @@ class Record:
     generation: int
     touched_at: float
     last_online: int | None
+    is_private: bool = False
 
     def to_text(self) -> str:
         """Never raises: of values nested beyond all reason the innermost are left out."""
@@ -44,6 +45,7 @@ class Record:
                 "g": self.generation,
                 "t": self.touched_at,
                 "l": self.last_online,
+                **({"x": True} if self.is_private else {}),
             }
         )
 
@@ -64,6 +66,7 @@ class Record:
             generation=int(generation),
             touched_at=touched_at,
             last_online=None if last_online is None else int(last_online),
+            is_private=value.get("x") is True,
         )
 
 
@@ -136,7 +139,8 @@ class Glance:
     """All that the store says of one id.
 
     `alive_at`: of the last stamp of a complete generation. `record`: None too where it is of an older generation. That
-    proves nothing: a server that is short of memory may have evicted the record. `miss`: "", "notMember" or "notFound".
+    proves nothing: a server that is short of memory may have evicted the record. `miss`: "", "notMember", "notFound" or
+    "private", of a private account without a record. `is_private`: whatever else is known, readers may not see it.
     """
 
     alive_at: float | None
@@ -144,6 +148,7 @@ class Glance:
     banner: Banner | None
     profile: Profile | None
     miss: str
+    is_private: bool = False
 
 
 def text_of(value: Json) -> str:

@@ -73,6 +73,7 @@ class Roster:
         self.changes = Changes()
         self.epoch = 0
         self.bad: Counter[str] = Counter()
+        self.private: set[int] = set()  # chat ids, members or not
         self._gap_at: float | None = None  # until when it was known who is offline, where that is not now
         self._order = 0
         self._opened = 0  # the order of the last reconcile's beginning
@@ -90,8 +91,14 @@ class Roster:
         if entry is None or not entry.is_settled:
             return None
         last = "null" if entry.last_online is None else str(entry.last_online)
-        touched = f"{entry.touched_at:.3f}"
-        return f'{{"m":{entry.member},"p":{entry.presence or "null"},"g":{generation},"t":{touched},"l":{last}}}'
+        touched, private = f"{entry.touched_at:.3f}", ',"x":true' if chat_id in self.private else ""
+        ends = f'"g":{generation},"t":{touched},"l":{last}{private}'
+        return f'{{"m":{entry.member},"p":{entry.presence or "null"},{ends}}}'
+
+    def set_private(self, chat_ids: set[int]) -> None:
+        """Whose presence is private from now on, and nobody else's."""
+        self.changes.dirty |= (self.private ^ chat_ids) & self.members.keys()
+        self.private = chat_ids
 
     def complain(self, kind: str) -> None:
         """Note a bad payload."""

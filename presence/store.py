@@ -27,8 +27,9 @@ __all__ = ["Banner", "Glance", "Json", "LeaseLost", "PresenceStore", "Profile", 
 RECORD_LIFETIME = 3 * 86400
 BANNER_LIFETIME = 86400
 PROFILE_LIFETIME = 7 * 86400
-MISS_LIFETIMES = {"notMember": 600, "notFound": 86400}  # or until the record of who joined is written
+MISS_LIFETIMES = {"notMember": 600, "private": 600, "notFound": 86400}  # or until the record of who joined is written
 STATS_LIFETIME = 86400
+PRIVACY_LIFETIME = 600  # no less than a miss: it replaces one that was kept before the change
 ASK_PAUSE = 30
 ASK_LIFETIME = 60
 ASK_AWAITED = 5  # a reader has taken its number, and is about to write its slot
@@ -61,7 +62,7 @@ class PresenceStore(CheckedCache):
 
     def glances(self, chat_ids: Sequence[int]) -> dict[int, Glance]:
         """The same of several; still one round trip."""
-        keys = [f"{kind}:{chat_id}" for chat_id in chat_ids for kind in ("m", "banner", "profile", "miss")]
+        keys = [f"{kind}:{chat_id}" for chat_id in chat_ids for kind in ("m", "banner", "profile", "miss", "privacy")]
         found = self._read([ALIVE, COMPLETE, *keys])
         generation, alive_at = _generation(found), _alive_at(found)
         return {chat_id: _glance(chat_id, found, generation, alive_at) for chat_id in chat_ids}
@@ -83,8 +84,12 @@ class PresenceStore(CheckedCache):
         self._set(f"profile:{chat_id}", profile.to_text(), PROFILE_LIFETIME)
 
     def keep_miss(self, chat_id: int, miss: str) -> None:
-        """`miss`: "notMember" (kept 10 min) or "notFound" (24 h)."""
+        """`miss`: "notMember" or "private" (kept 10 min), or "notFound" (24 h)."""
         self._set(f"miss:{chat_id}", miss, MISS_LIFETIMES[miss])
+
+    def keep_privacy(self, chat_id: int, *, is_private: bool) -> None:
+        """Whether the account is private since just now: it counts before the record, for 10 min."""
+        self._set(f"privacy:{chat_id}", int(is_private), PRIVACY_LIFETIME)
 
     def stats(self) -> Json | None:
         """What the worker last told about itself."""
@@ -201,13 +206,16 @@ def opened() -> PresenceStore:
 
 def _glance(chat_id: int, found: Mapping[str, Any], generation: int, alive_at: float | None) -> Glance:
     record = Record.from_text(found.get(f"m:{chat_id}", ""))
-    miss = found.get(f"miss:{chat_id}")
+    record = record if record is not None and record.generation >= generation else None
+    miss, privacy = found.get(f"miss:{chat_id}"), found.get(f"privacy:{chat_id}")
+    is_private = record.is_private if record is not None else miss == "private"
     return Glance(
         alive_at=alive_at,
-        record=record if record is not None and record.generation >= generation else None,
+        record=record,
         banner=Banner.from_text(found.get(f"banner:{chat_id}")),
         profile=Profile.from_text(found.get(f"profile:{chat_id}")),
         miss=miss if isinstance(miss, str) and miss in MISS_LIFETIMES else "",
+        is_private=privacy == 1 if isinstance(privacy, int) else is_private,
     )
 
 

@@ -21,6 +21,7 @@ from django.utils import timezone
 from accounts import authentication, jobs
 from accounts.errors import ApiError, KeyRateLimited, Unavailable
 from accounts.limits import LimitsUnavailable
+from lookup.errors import ProfilePrivate
 from presence import members, places, watching
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
 from presence.places import Place
@@ -122,7 +123,7 @@ class Stream(abc.ABC):
 
     def _renew(self) -> None:
         """As a lookup would; what it finds, or cannot find, the next look of the watching thread tells."""
-        with contextlib.suppress(PresenceUnavailable, NotMember, ChatNotFound):
+        with contextlib.suppress(PresenceUnavailable, NotMember, ChatNotFound, ProfilePrivate):
             members.presence_of(self._chat_id, timezone.now())
 
 

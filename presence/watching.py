@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from accounts.api_json import json_bytes
 from accounts.errors import ApiError
+from lookup.errors import ProfilePrivate
 from presence import members, store
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
 from presence.presentation import Presence
@@ -158,10 +159,11 @@ class Hub:
         try:
             if glance is None:
                 raise PresenceUnavailable
+            members.require_public(glance)
             presence = members.shown(chat_id, replace(glance, banner=banner), now)  # shown until it is read again
         except PresenceUnavailable as error:
             news = of_error(UNAVAILABLE, error)
-        except (NotMember, ChatNotFound) as error:
+        except (NotMember, ChatNotFound, ProfilePrivate) as error:
             news = of_error(GONE, error)
         else:
             news = before.news if before.news and before.presence == presence else of_presence(presence)

@@ -7,21 +7,20 @@ lives and the roster has every member; only then it writes, and says that the st
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 
 from django.db import Error as AnyDatabaseError
 
 from accounts import jobs
-from presence import pictures
 from presence.background import Background
 from presence.feed import GatewayFeed
 from presence.fields import Json
 from presence.flushing import Flusher
 from presence.healing import Healer
 from presence.lease import Lease
+from presence.linked import LinkedAccounts
 from presence.moments import Moments
 from presence.pace import Pace
 from presence.pulse import Pulse
@@ -50,12 +49,13 @@ class Worker:
         pulse = Pulse(feed, self._pace, guild_id=guild_id)
         self._session = Session(self.roster, self._reconciler, self._healer, pulse)
         self._moments = Moments(self.roster, store, self._background, self._database)
+        self._linked = LinkedAccounts(self.roster, self._database, is_leader=lambda: self.is_leader)
         self._flusher = Flusher(
             self.roster, store=store, moments=self._moments, background=self._background, pace=self._pace
         )
         self._ending = asyncio.Event()
         self._troubles: set[str] = set()
-        self._retained = self._compared = 0  # the last generation for which it was done
+        self._retained = 0  # the last generation for which it was done
         self._dumped_epoch = 0
         self._ready_at = 0.0  # when it was last so, by the monotonic clock
         self._asked_position = 0
@@ -96,6 +96,7 @@ class Worker:
             (pace.asked, self._read_wishes),
             (pace.offline_at, self._keep_moments),
             (pace.pictures, self._follow_pictures),
+            (pace.privacy, self._follow_privacy),
             (pace.stats, self._tell_stats),
         ]
 
@@ -119,6 +120,7 @@ class Worker:
         is_first = not self._flusher.generation
         if is_first:
             await self._moments.open_estate()
+            await self._linked.read_privacy()  # no record is written before it is known who is private
         if is_first or epoch != self._dumped_epoch:
             is_repeat = not is_first and self._reconciler.begun_epoch <= self._dumped_epoch
             await self._flusher.begin_dump(is_repeat=is_repeat)
@@ -183,41 +185,16 @@ class Worker:
                 self._retained = generation
 
     async def _follow_pictures(self) -> None:
-        if not self.is_leader:
-            return
-        generation = self._flusher.generation
-        if generation and generation != self._compared and self._is_whole():
-            await self._compare_pictures()
-            self._compared = generation
-        changes = self.roster.changes
-        renamed, redrawn = changes.renamed, changes.redrawn
-        if not (renamed or redrawn):
-            return
-        changes.renamed, changes.redrawn = set(), set()
-        try:
-            await self._database.do(pictures.follow, self._members(renamed | redrawn), redrawn)
-        except BaseException:  # and another one tries again, or the last act of this one
-            self.roster.changes.renamed |= renamed
-            self.roster.changes.redrawn |= redrawn
-            raise
+        if self.is_leader:
+            await self._linked.follow(self._flusher.generation if self._is_whole() else 0)
 
-    async def _compare_pictures(self) -> None:
-        """With what nobody told of while no worker wrote. In batches: flushes must not wait for all of it."""
-        position: int | None = 0
-        while position is not None and self.is_leader:
-            position = await self._database.do(pictures.compare, self._member, position)
+    async def _follow_privacy(self) -> None:
+        if self.is_leader:
+            await self._linked.read_privacy()
 
     def _is_whole(self) -> bool:
         """Whether the roster is the truth, and written."""
         return self._session.is_ready and not self._flusher.is_dumping
-
-    def _member(self, chat_id: int) -> Json | None:
-        entry = self.roster.members.get(chat_id)
-        return None if entry is None else json.loads(entry.member)
-
-    def _members(self, chat_ids: Iterable[int]) -> dict[int, Json]:
-        found = ((chat_id, self._member(chat_id)) for chat_id in chat_ids)
-        return {chat_id: member for chat_id, member in found if member is not None}
 
     async def _tell_stats(self) -> None:
         if not self.is_leader:

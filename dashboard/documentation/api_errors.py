@@ -171,6 +171,12 @@ PRESENCE = (
         "The account exists, and has not joined the service's chat server.",
         "Ask the person to join. Only members are visible.",
     ),
+    ErrorRow(
+        "presence",
+        lookup.ProfilePrivate(),
+        "The user who linked the account has turned public API access off.",
+        "Nothing: show the presence as private. All lookups of this user answer the same.",
+    ),
     ErrorRow("presence", presence.ChatNotFound(), "No chat account has this id.", "Check the id."),
     ErrorRow(
         "presence",

@@ -24,6 +24,7 @@ SECRET, ADDRESS = "the-presence-key-of-the-tests", "203.0.113.7"
 INVALID = (400, {"error": "errors.lookupChatIdInvalid"})
 NOT_MEMBER = (404, {"error": "errors.lookupNotMember", "miss": "notMember"})
 NOT_FOUND = (404, {"error": "errors.lookupChatNotFound", "miss": "notFound"})
+PRIVATE = (404, {"error": "This profile is private."})
 UNAVAILABLE = (503, {"error": "errors.presenceUnavailable"})
 NO_SUCH_PATH = (404, {"error": "errors.notFound"})
 PLAIN: Json = {"nick": None, "user": {"id": str(ADA), "username": "ada", "global_name": None, "public_flags": 0}}

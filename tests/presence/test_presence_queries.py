@@ -15,9 +15,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from presence.simulator.running import Simulator
-from presence.store import Banner, PresenceStore, Profile
+from presence.store import Banner, PresenceStore, Profile, Record
 from tests.lookup import statements
-from tests.presence import lookups, reading
+from tests.presence import kept, lookups, reading
 from tests.presence.lookups import ADA, BEN
 
 pytestmark = [pytest.mark.embedded, pytest.mark.django_db]
@@ -66,6 +66,13 @@ def test_a_known_miss_and_a_stale_feed_cost_the_same(monkeypatch: pytest.MonkeyP
     lookups.alive(store, timezone.now() - timedelta(minutes=1))
     for chat_id in (ADA, BEN):
         assert _cost(chat_id, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
+
+
+def test_a_private_account_costs_the_same(monkeypatch: pytest.MonkeyPatch, store: PresenceStore) -> None:
+    private = Record(lookups.PLAIN, lookups.ONLINE, 1, timezone.now().timestamp(), None, is_private=True)
+    kept.write(store, {ADA: private.to_text()}, ())
+    assert _cost(ADA, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
+    assert lookups.get(ADA).whole == lookups.PRIVATE
 
 
 def test_an_id_that_was_never_issued_is_the_key_alone(monkeypatch: pytest.MonkeyPatch) -> None:

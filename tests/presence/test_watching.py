@@ -16,7 +16,7 @@ from presence import watching
 from presence.store import Banner, Glance, PresenceStore, StoreUnavailable
 from presence.watching import Hub, Watch
 from tests.presence import kept, lookups
-from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, UNAVAILABLE
+from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, PRIVATE, UNAVAILABLE
 
 IDLE = {**ONLINE, "client_status": {"desktop": "idle"}}
 PATIENCE = 10  # seconds
@@ -137,6 +137,16 @@ def test_who_left_is_gone_while_the_feed_is_true(hub: Hub, store: PresenceStore)
     lookups.alive(store)
     _look(hub, store)
     assert listener.told[1:] == [("unavailable", UNAVAILABLE[1]), ("gone", NOT_MEMBER[1])]
+
+
+@pytest.mark.django_db
+def test_who_became_private_is_gone(hub: Hub, store: PresenceStore) -> None:
+    lookups.tell(store)
+    listener = Listener(hub, ADA)
+    _look(hub, store)
+    store.keep_privacy(ADA, is_private=True)
+    _look(hub, store)
+    assert listener.told[1:] == [("gone", PRIVATE[1])]
 
 
 @pytest.mark.django_db

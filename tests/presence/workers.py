@@ -30,6 +30,7 @@ QUICK = Pace(
     asked=0.05,
     offline_at=0.05,
     pictures=0.05,
+    privacy=0.05,
     stats=0.05,
     stamp=0.1,
 )

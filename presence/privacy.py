@@ -1,0 +1,46 @@
+"""Whose presence is private: that of chat accounts linked to a user who turned public API access off.
+
+The database says so. The gateway worker reads it every few seconds and writes it into the records, so a lookup asks no
+database; a note in the store bridges the time until it has.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import partial
+
+from django.db import transaction
+
+from accounts.models import LinkedAccount, User
+from presence import store
+from presence.store import StoreUnavailable
+
+CHAT = LinkedAccount.Kind.CHAT
+
+logger = logging.getLogger(__name__)
+
+
+def private_ids() -> set[int]:
+    """All chat ids whose presence is private. 1 query."""
+    ids = LinkedAccount.objects.filter(kind=CHAT, user__public_api_access=False).values_list("external_id", flat=True)
+    return {int(external_id) for external_id in ids.iterator() if external_id.isascii() and external_id.isdigit()}
+
+
+def is_private(chat_id: int) -> bool:
+    """For an account that has no record. 1 query."""
+    return LinkedAccount.objects.filter(kind=CHAT, external_id=str(chat_id), user__public_api_access=False).exists()
+
+
+def note(user: User) -> None:
+    """Hook, in the transaction that changed the access or the linked account of the user. 1 query."""
+    linked = LinkedAccount.objects.filter(user=user, kind=CHAT).values_list("external_id", flat=True)
+    for external_id in linked:
+        if external_id.isascii() and external_id.isdigit():
+            transaction.on_commit(partial(_keep, int(external_id), is_private=not user.public_api_access))
+
+
+def _keep(chat_id: int, *, is_private: bool) -> None:
+    try:
+        store.opened().keep_privacy(chat_id, is_private=is_private)
+    except StoreUnavailable as error:
+        logger.warning("The presence worker alone notes that an account's privacy changed: %s", error)
