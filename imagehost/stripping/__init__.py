@@ -30,8 +30,9 @@ def strip(file: BinaryIO, media_type: media.MediaType) -> None:
 
     Images other than AVIF become shorter; AVIF and videos keep every offset. Bytes behind the end are cut off. Reads at
     most 1 MiB at a time and rewrites nothing where there is nothing to remove. A body that is cut off stays as it is.
-    Raises Refusal, before the first byte is written.
+    Raises Refusal, before the first byte is written where it is the file as it came that is refused.
     """
     zip_directory.refuse(file)
     _STRIPPERS[media_type](file)
     file.flush()
+    zip_directory.refuse(file)  # a record in a part that stays is nearer to the end now
