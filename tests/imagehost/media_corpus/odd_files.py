@@ -147,7 +147,7 @@ _IMAGES: dict[str, tuple[MediaType, Content]] = {
 }
 _LARGE: dict[str, tuple[MediaType, Callable[[int, int], bytes], tuple[int, int]]] = {
     "jpg-of-250-megapixels": (media.JPEG, plain_jpeg, (15_811, 15_811)),
-    "png-of-100-megapixels": (media.PNG, large_png, (10_000, 10_000)),
+    "png-page-of-101-megapixels": (media.PNG, large_png, (1_440, 70_000)),
     "webp-of-100-megapixels": (media.WEBP, plain_webp, (10_000, 10_000)),
 }
 _FILMS: dict[str, tuple[MediaType, Content]] = {
