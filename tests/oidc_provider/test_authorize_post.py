@@ -82,7 +82,6 @@ def test_prompt_none_from_another_site_is_asked_again_where_the_session_is(brows
     [
         ({"scope": "openid profile"}, "invalid_scope"),
         ({"scope": ["openid", "openid"]}, "invalid_request"),
-        ({"unknown": ["a", "a"]}, "invalid_request"),
         ({"code_challenge": None}, "invalid_request"),
         ({"request": "e30.e30."}, "request_not_supported"),
         ({"prompt": "none"}, "login_required"),
