@@ -23,7 +23,7 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
 from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, UploadFailed, UploadsUnavailable
-from imagehost.models import File, FolderRule, State
+from imagehost.models import File, Folder, FolderRule, State
 from imagehost.models.files import FILES, NAME_LENGTH
 from imagehost.probing import InvalidMedia, Probe, ProberFailed
 from imagehost.storage import StorageFailed
@@ -117,8 +117,7 @@ def _book(
             uploaded_at=now,
         )
         try:
-            rule = routing.first_match(rules_of(owner_id), upload)
-            file.folder = rule.folder if rule else None
+            file.folder = _folder_of(owner_id, upload)
             _insert(file, owner_id, most=allowance.max_storage)
         except IntegrityError:
             logger.info("Booking an upload collided, attempt %s of %s.", attempt + 1, ATTEMPTS)
@@ -132,6 +131,16 @@ def _book(
             raise UploadFailed from None
         return file
     raise UploadFailed
+
+
+def _folder_of(owner_id: str, upload: routing.Upload) -> Folder | None:
+    """The one of the first rule that matches. UploadsUnavailable: nothing is booked so far, nothing to take back."""
+    try:
+        rule = routing.first_match(rules_of(owner_id), upload)
+    except (OperationalError, InterfaceError):
+        logger.exception("An upload could not be booked: the database does not answer.")
+        raise UploadsUnavailable from None
+    return rule.folder if rule else None
 
 
 @transaction.atomic
