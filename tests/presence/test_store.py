@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import groupby
 from typing import Any
 
 import pytest
@@ -141,8 +142,8 @@ class TestMarks:
         token = kept.token_of(store)
         asked = round_trips(cache, lambda: store.write(texts, [1], token=token, mark="a 1"))
         if isinstance(cache, PresenceDatabaseCache):
-            names = [name.split()[0] for name in asked if name.endswith("presence_storeentry")]
-            assert names == ["SELECT", "DELETE", "INSERT"] * 2
+            verbs = [name.split()[0] for name in asked if name.endswith("presence_storeentry")]
+            assert [verb for verb, _ in groupby(verbs)] == ["SELECT", "DELETE", "INSERT"] * 2
         else:
             assert asked.count("evalsha") == 2
             assert not {"set", "del", "multi"} & set(asked)
