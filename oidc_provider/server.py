@@ -32,7 +32,7 @@ READ = frozenset(
     "client_id redirect_uri response_type scope state code_challenge code_challenge_method nonce prompt max_age "
     "login_hint id_token_hint request request_uri".split()
 )
-# In characters. What waits for a login is stored, before anybody has signed in; `request` has an error of its own.
+# In bytes of UTF-8. What waits for a login is stored, before anybody has signed in; `request` has an error of its own.
 MAX_LENGTH = 2_048
 MAX_LENGTHS = {"nonce": 512, "login_hint": 254, "id_token_hint": 4_096}
 _MEASURED = READ - {"request"}
@@ -149,7 +149,7 @@ def _problem_of(query: Parameters) -> str:
 
 
 def _is_too_long(query: Parameters, name: str) -> bool:
-    return len(query.get(name)) > MAX_LENGTHS.get(name, MAX_LENGTH)
+    return len(query.get(name).encode()) > MAX_LENGTHS.get(name, MAX_LENGTH)
 
 
 def _request(query: Parameters, application: Application) -> AuthorizationRequest:

@@ -110,7 +110,7 @@ BY_REDIRECT = (
         REDIRECT,
         302,
         "The query cannot be decoded, or a value is too long or holds a control character.",
-        "Build the URL with your library or with a function that percent-encodes UTF-8. Use at most 2,048 characters "
+        "Build the URL with your library or with a function that percent-encodes UTF-8. Use at most 2,048 bytes "
         "of state and 512 of nonce; a state that is too long does not come back.",
     ),
     ErrorGuide(

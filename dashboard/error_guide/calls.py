@@ -103,6 +103,14 @@ FOR_CLIENTS = (
         "Send only the parameters of the endpoint.",
         said="The body is longer",
     ),
+    ErrorGuide(
+        "invalid_request",
+        CLIENT,
+        400,
+        "The connection ended before the whole body had come.",
+        "Send the request again; where it repeats, compare Content-Length with the body.",
+        said="The body ends before",
+    ),
 )
 AT_USERINFO = (
     ErrorGuide(

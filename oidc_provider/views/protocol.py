@@ -154,20 +154,25 @@ def parsed_body(request: HttpRequest) -> Parameters:
         raise InvalidRequest(f"Send the parameters as {FORM}.")
     try:
         return parameters.parse(_body_of(request).decode())
-    except (UnicodeDecodeError, OSError):
+    except (ValueError, OSError):  # no UTF-8, no number as its length, a lost connection
         raise InvalidRequest("The body cannot be read.") from None
 
 
 def _body_of(request: HttpRequest) -> bytes:
     """At most MAX_BODY bytes, with an announced length or in chunks, which Django reads as an empty body."""
-    is_chunked = "HTTP_TRANSFER_ENCODING" in request.META and not request.META.get("CONTENT_LENGTH")
+    length = request.META.get("CONTENT_LENGTH")
+    is_chunked = "HTTP_TRANSFER_ENCODING" in request.META and not length
     stream = request.META["wsgi.input"] if is_chunked else request
     body = b""
-    while len(body) <= MAX_BODY and (piece := stream.read(MAX_BODY + 1 - len(body))):
-        body += piece
-    request._body = body  # what `request.body` answers from now on
+    try:
+        while len(body) <= MAX_BODY and (piece := stream.read(MAX_BODY + 1 - len(body))):
+            body += piece
+    finally:
+        request._body = body  # what `request.body` answers from now on
     if len(body) > MAX_BODY:
         raise InvalidRequest(f"The body is longer than {MAX_BODY} bytes.")
+    if len(body) < int(length or 0):
+        raise InvalidRequest("The body ends before its announced length.")
     return body
 
 

@@ -85,9 +85,11 @@ TO_THE_APP = [
     ({"nonce": ["a", "b"]}, "invalid_request"),
     ({"nonce": "\x00"}, "invalid_request"),
     ({"nonce": "x" * 513}, "invalid_request"),
+    ({"nonce": "😀" * 129}, "invalid_request"),
     ({"login_hint": "x" * 255}, "invalid_request"),
     ({"id_token_hint": "x" * 4_097}, "invalid_request"),
     ({"state": "x" * 2_049}, "invalid_request"),
+    ({"state": "😀" * 513}, "invalid_request"),
     ({"state": None}, "invalid_request"),
     ({"state": ""}, "invalid_request"),
     ({"state": ["first", "second"]}, "invalid_request"),
@@ -163,7 +165,7 @@ def test_the_app_gets_the_error_before_anyone_signs_in(app: App, browser: Client
     assert not PendingRequest.objects.exists()
 
 
-@pytest.mark.parametrize("state", [None, "", "x" * 2_049])
+@pytest.mark.parametrize("state", [None, "", "x" * 2_049, "😀" * 513])
 def test_a_request_without_a_usable_state_is_answered_without_one(client: Client, app: App, state: str | None) -> None:
     values = sent_back(authorize(client, app.application, state=state))
     assert values == {

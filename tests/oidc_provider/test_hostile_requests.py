@@ -123,6 +123,27 @@ def test_a_body_in_chunks_is_read_like_any_other(good: dict[str, dict[str, str]]
     assert refused(_send_chunks(USERINFO, b"access_token=unknown")) == INVALID_TOKEN
 
 
+class _Lost(io.BytesIO):
+    """A body whose client goes away after a few bytes."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        raise OSError("connection reset")
+
+
+@pytest.mark.parametrize("path", [TOKEN, INTROSPECT, REVOKE, USERINFO, AUTHORIZE])
+@pytest.mark.parametrize("is_reset", [True, False])
+@pytest.mark.usefixtures("nothing_is_stored")
+def test_a_body_that_does_not_come_whole_is_an_invalid_request(
+    path: str, good: dict[str, dict[str, str]], is_reset: bool
+) -> None:
+    """As servers hand it on: with an error, or ended before the announced length."""
+    body = encoded(good.get(path, {"access_token": "unknown"})).encode()
+    stream = _Lost() if is_reset else io.BytesIO(body)
+    environ: dict[str, Any] = {"wsgi.input": stream, "CONTENT_TYPE": FORM, "CONTENT_LENGTH": str(len(body) + 1)}
+    answer = Client().generic("POST", path, headers={"accept": "application/json"}, **environ)
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+
 @pytest.mark.parametrize("path", [TOKEN, INTROSPECT, REVOKE, USERINFO])
 @pytest.mark.usefixtures("nothing_is_stored")
 def test_a_body_has_at_most_65536_bytes(path: str, good: dict[str, dict[str, str]]) -> None:
