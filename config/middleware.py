@@ -1,6 +1,7 @@
 """What every request passes on its way in and out."""
 
 import math
+import re
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -9,13 +10,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonRespons
 from django.http.request import split_domain_port
 from django.middleware.gzip import GZipMiddleware
 from django.urls import Resolver404, resolve
-from django.utils.cache import patch_cache_control
+from django.utils.cache import patch_cache_control, patch_vary_headers
 
 from accounts import client_address, content_security, waiting_apps
 from accounts.errors import Forbidden
 from config import request_body, views
 from imagehost.views import delivery
 
+_REFUSES_GZIP = re.compile(r"\bgzip\s*;\s*q=0(\.0*)?\s*(,|$)", re.IGNORECASE)  # RFC 9110 §12.5.3
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
@@ -52,6 +54,9 @@ class CompressionMiddleware(GZipMiddleware):
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         is_secret = "no-store" in response.get("Cache-Control", "") and not views.is_in_api_lane(request)
         if not isinstance(response, HttpResponse) or is_secret or len(response.content) < self._smallest(response):
+            return response
+        if _REFUSES_GZIP.search(request.META.get("HTTP_ACCEPT_ENCODING", "")):  # the base class finds the word alone
+            patch_vary_headers(response, ("Accept-Encoding",))
             return response
         return super().process_response(request, response)
 

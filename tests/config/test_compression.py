@@ -48,10 +48,16 @@ def test_what_is_compressed(path: str, content_type: str, caching: str, size: in
     assert ("Vary" in answer.headers) is is_compressed
 
 
-def test_a_client_that_takes_no_gzip_gets_none() -> None:
-    answer = served(HttpResponse("x" * 5000), **{"Accept-Encoding": "identity"})
+@pytest.mark.parametrize("accepted", ["identity", "gzip;q=0", "br, GZip ; q=0.0, *"])
+def test_a_client_that_takes_no_gzip_gets_none(accepted: str) -> None:
+    answer = served(HttpResponse("x" * 5000), **{"Accept-Encoding": accepted})
     assert "Content-Encoding" not in answer.headers
     assert answer.headers["Vary"] == "Accept-Encoding"
+
+
+def test_a_client_that_takes_gzip_at_last_gets_it() -> None:
+    answer = served(HttpResponse("x" * 5000), **{"Accept-Encoding": "br, gzip;q=0.01, identity;q=0"})
+    assert answer.headers["Content-Encoding"] == "gzip"
 
 
 @pytest.mark.parametrize("response_type", [StreamingHttpResponse, FileResponse])
