@@ -37,6 +37,8 @@ def _strip(file: BinaryIO, *, is_image: bool) -> None:
             isobmff_movie.blank_private(source, blank, box, data)
         elif box.kind == b"moof":
             isobmff_movie.blank_fragment(source, blank, box)
+        elif box.kind == b"mdat":
+            _discard_first_moov(source, blank, box)
         elif box.kind == b"wide":
             blank.fill(box.body, box.end)
         elif box.kind not in _KEPT:
@@ -44,6 +46,19 @@ def _strip(file: BinaryIO, *, is_image: bool) -> None:
     blank.apply(file)
     if end < source.size:
         file.truncate(end)
+
+
+def _discard_first_moov(source: Source, blank: Overwrites, data: Box) -> None:
+    """Recorders that prepare for a crash begin with fragments, and make data of these, their moov too, at the end."""
+    start = data.body
+    while source.read(start + 4, 4) in {b"ftyp", b"free", b"moov"}:
+        try:
+            box = box_at(source, start, limit=data.end)
+        except Malformed:
+            return
+        if box.kind == b"moov" and box.end <= data.end:
+            discard(blank, box)
+        start = box.end
 
 
 def _top(source: Source, *, wanted: bytes) -> tuple[list[Box], int]:

@@ -37,9 +37,10 @@ def _tagged(muxer: str, **options: str) -> bytes:
     [
         (media.MP4, _tagged("mp4")),
         (media.MP4, _tagged("mp4", movflags="frag_keyframe+empty_moov")),
+        (media.MP4, _tagged("mp4", movflags="hybrid_fragmented")),
         (media.MOV, _tagged("mov", movflags="use_metadata_tags")),
     ],
-    ids=["mp4", "mp4 fragments", "mov keys"],
+    ids=["mp4", "mp4 fragments", "mp4 with its fragments in the data", "mov keys"],
 )
 def test_tags_places_and_times_go_and_the_film_stays(media_type: media.MediaType, content: bytes) -> None:
     after = stripped(content, media_type)
@@ -47,6 +48,7 @@ def test_tags_places_and_times_go_and_the_film_stays(media_type: media.MediaType
     assert SECRET not in after
     assert b"48.8577" not in after
     assert b"VideoHandler" not in after
+    assert film(after) == film(content)
     assert metadata(after) <= {"major_brand", "minor_version", "compatible_brands", "language", "vendor_id", "encoder"}
     assert film(after) == film(content)
     assert len(after) == len(content)
@@ -100,6 +102,12 @@ def test_private_boxes_of_fragments_become_empty_space(path: list[bytes]) -> Non
     private = _box(b"uuid", SECRET)
     after = stripped(_inside(fragments, path, private), media.MP4)
     assert after == _inside(fragments, path, _box(b"free", bytes(len(SECRET))))
+
+
+@pytest.mark.parametrize("start", [b"\0\0\0\x07moov", b"\0\0\1\0moov", b"\0\0\0\x08free", b"moov"])
+def test_data_that_only_begins_like_a_box_stays(start: bytes) -> None:
+    content = _PLAIN + _box(b"mdat", start)
+    assert stripped(content, media.MP4) == content
 
 
 def _times(content: bytes, kind: bytes) -> bytes:
