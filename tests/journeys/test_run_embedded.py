@@ -184,32 +184,32 @@ def test_the_end_leaves_no_process_and_the_next_start_finds_everything(tmp_path:
     services.forget(tmp_path)
 
 
-def test_the_jobs_run_and_what_is_killed_takes_everything_along(tmp_path: Path) -> None:
+def test_the_jobs_run_and_a_killed_supervisor_takes_everything_along(tmp_path: Path) -> None:
     with services.embedded_server(tmp_path) as server:
         wait_for_jobs(server)
         programs = programs_of(server)
         os.kill(server.process.pid, signal.SIGKILL)
         process_table.wait_until_gone(*programs)
-    with services.embedded_server(tmp_path) as again:
-        programs = programs_of(again)
-        web = next(
-            process.pid for process in process_table.descendants(again.process.pid) if programs[process.pid] == "web"
-        )
-        os.kill(web, signal.SIGKILL)
-        assert again.process.wait(groups.STOP_SECONDS) == 1
-        process_table.wait_until_gone(*programs)
     services.forget(tmp_path)
 
 
-def test_a_web_worker_that_is_killed_is_replaced(tmp_path: Path) -> None:
+def test_a_web_worker_and_a_web_server_that_are_killed_are_replaced(tmp_path: Path) -> None:
+    """Two workers at once: the server takes that for a loop and ends, and the supervisor starts it again."""
     with services.embedded_server(tmp_path) as server:
-        programs, table = programs_of(server), process_table.descendants(server.process.pid)
-        worker = next(process.pid for process in table if programs.get(process.parent) == "web")
-        os.kill(worker, signal.SIGKILL)
-        process_table.wait_until_gone(worker)
-        server.wait_until_ready()
+        programs = programs_of(server)
+        for place in (1, 1, 0):
+            killed = _web_processes(server)[place]
+            os.kill(killed, signal.SIGKILL)
+            process_table.wait_until_gone(killed)
+            server.wait_until_ready()
         assert {pid for pid, name in programs.items() if name != "web"} <= programs_of(server).keys()
     services.forget(tmp_path)
+
+
+def _web_processes(server: Server) -> tuple[int, int]:
+    """The server's and its worker's."""
+    programs, table = programs_of(server), process_table.descendants(server.process.pid)
+    return next((process.parent, process.pid) for process in table if programs.get(process.parent) == "web")
 
 
 def test_what_breaks_is_answered_plainly_and_logged_whole(tmp_path: Path) -> None:

@@ -137,7 +137,10 @@ def _problem_of_port(host: str, port: int) -> str:
 
 
 def _programs() -> list[Program]:
-    """What makes the whole service, the web server first. It alone cannot be done without."""
+    """What makes the whole service, the web server first.
+
+    The server replaces a worker that ends, and ends itself where two end within 5.5 seconds: then it starts again too.
+    """
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
     where = ("--host", settings.HOST, "--port", str(settings.PORT))
     others = ["run_jobs"]
@@ -145,8 +148,9 @@ def _programs() -> list[Program]:
         others.append("simulate_chat_platform")
     if settings.CHAT.guild_id:
         others.append("run_presence_gateway")
+    web = (sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.embedded:application")
     return [
-        Program("web", (sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.embedded:application")),
+        Program("web", web, restarts=True),
         *(Program(name, (*manage, name, "--parent", str(os.getpid())), restarts=True) for name in others),
     ]
 
