@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import secrets
 import string
+import time
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +31,8 @@ from imagehost.storage import StorageFailed
 
 _ALPHABET = string.ascii_letters + string.digits
 ATTEMPTS = 4  # at a name that is free and a folder that is still there
+
+TAKING_BACK_SECONDS = 0.5  # then the database counts as away
 
 logger = logging.getLogger(__name__)
 
@@ -175,8 +178,13 @@ def _take_back(file: File) -> None:
     """Give up the row, its booking and its object, whatever of them there is. `sweep_uploads` does it where the
     database stays away: without the row's state the object of a stored file could be removed.
     """
-    jobs.let_go_of_connections()
-    try:
-        _ = files.undo(file=file) or files.delete(file=file, by=None)  # READY: the answer to the last UPDATE was lost
-    except DatabaseFailed:
-        logger.exception("The upload %s could not be taken back; sweep_uploads will.", file.pk)
+    give_up_at = time.monotonic() + TAKING_BACK_SECONDS
+    while True:
+        jobs.let_go_of_connections()
+        try:
+            _ = files.undo(file=file) or files.delete(file=file, by=None)  # READY: the answer to the UPDATE was lost
+        except DatabaseFailed:
+            if time.monotonic() < give_up_at:  # a restart of the database breaks each connection of the pool
+                continue
+            logger.exception("The upload %s could not be taken back; sweep_uploads will.", file.pk)
+        return

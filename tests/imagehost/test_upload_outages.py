@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from datetime import timedelta
@@ -32,19 +33,20 @@ FAILED = {"error": "The file could not be stored. Please try again.", "code": "U
 
 
 def away(
-    name: str, *, is_done: bool = False, stays: bool = False, error: type[Exception] = OperationalError
+    name: str, *, is_done: bool = False, stays: float = 0, error: type[Exception] = OperationalError
 ) -> AbstractContextManager[None]:
-    """The first statement of that name fails, with `stays` each one after it too. `is_done`: after it was done."""
-    failed = False
+    """The first statement of that name fails, and the `stays` after it too. `is_done`: after it was done."""
+    failed = 0
 
     def execute(run: Callable[..., Any], sql: str, params: Any, many: bool, context: Any) -> Any:
         """Any: the form that Django calls."""
         nonlocal failed
-        if failed and stays:
+        if 0 < failed <= stays:
+            failed += 1
             raise error("gone")
         if failed or Statement(sql, params).name != name:
             return run(sql, params, many, context)
-        failed = True
+        failed = 1
         if is_done:
             run(sql, params, many, context)
         raise error("gone")
@@ -77,7 +79,7 @@ def test_a_database_that_goes_away_before_the_write_is_503(
 @pytest.mark.parametrize("form", FORMS)
 def test_a_database_that_cannot_tell_the_key_is_503(form: str, bucket_directory: Path) -> None:
     owner = uploading.uploader()
-    with away("SELECT accounts_apikey", stays=True):
+    with away("SELECT accounts_apikey", stays=math.inf):
         assert upload(png(), form=form).whole == (503, UNAVAILABLE)
     assert_nothing_is_left(owner, bucket_directory)
 
@@ -95,13 +97,14 @@ def test_a_limit_store_that_is_away_is_503(
 
 
 @pytest.mark.embedded
+@pytest.mark.parametrize("stays", [0, 3])
 @pytest.mark.parametrize("is_done", [False, True])
 def test_a_database_that_goes_away_after_the_write_takes_the_upload_back(
-    bucket: FaultyStorage, bucket_directory: Path, *, is_done: bool
+    bucket: FaultyStorage, bucket_directory: Path, *, is_done: bool, stays: int
 ) -> None:
-    """Also where the row became READY and the answer of the database was lost."""
+    """Also where the row became READY and the answer was lost, and where a restart broke further connections."""
     owner = uploading.uploader()
-    with away(READY, is_done=is_done):
+    with away(READY, is_done=is_done, stays=stays):
         assert upload(png()).whole == (500, FAILED)
     assert_nothing_is_left(owner, bucket_directory)
 
@@ -109,7 +112,7 @@ def test_a_database_that_goes_away_after_the_write_takes_the_upload_back(
 @pytest.mark.embedded
 def test_an_upload_that_cannot_be_taken_back_is_swept_up(bucket: FaultyStorage, bucket_directory: Path) -> None:
     owner = uploading.uploader()
-    with away(READY, stays=True):
+    with away(READY, stays=math.inf):
         assert upload(png()).whole == (500, FAILED)
     assert (File.objects.get().state, len(objects.all_keys())) == (State.PENDING, 1)
     later = timezone.now() + timedelta(hours=2)
