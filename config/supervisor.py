@@ -34,14 +34,13 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `restarts`: it is started again when it ends; without that, its end is the end of all.
+    """What to run, and to start again when it ends.
 
-    Exit code 78 (`os.EX_CONFIG`) says that it would only fail again: a program that restarts is then left stopped.
+    Exit code 78 (`os.EX_CONFIG`) says that it would only fail again: then it is left stopped.
     """
 
     name: str
     argv: Sequence[str]
-    restarts: bool = False
 
 
 def command_of(programs: Sequence[Program]) -> list[str]:
@@ -66,22 +65,14 @@ class _Child:
     def is_running(self) -> bool:
         return self._process.poll() is None
 
-    @property
-    def exit_code(self) -> int:
-        """Of the process that ended; what a signal ended has a negative one."""
-        return self._process.returncode or 0
-
-    def look(self) -> bool:
-        """Whether it runs, or will again: what ended is noted, and started again once its pause is over."""
-        if self.is_running():
-            return True
-        if self._has_given_up:
-            return True
+    def look(self) -> None:
+        """Log the end of the process, and start another one once the pause after it is over."""
+        if self.is_running() or self._has_given_up:
+            return
         if self._start_again_at is None:
             self._clear_up()
         elif self._start_again_at <= time.monotonic():
             self._start()
-        return self.program.restarts
 
     def seconds_to_start(self) -> float | None:
         """None: it needs no start."""
@@ -114,10 +105,7 @@ class _Child:
     def _clear_up(self) -> None:
         """After an end that nobody asked for."""
         self.kill_group()
-        name, code = self.program.name, self.exit_code
-        if not self.program.restarts:
-            logger.error("%s ended (exit code %s), and with it everything else.", name, code)
-            return
+        name, code = self.program.name, self._process.returncode
         if code == os.EX_CONFIG:
             logger.critical("%s cannot work as things are set (exit code %s) and stays stopped.", name, code)
             self._has_given_up = True
@@ -141,25 +129,24 @@ def _die_with(parent: int) -> Callable[[], None]:
     return ask
 
 
-def supervise(programs: Sequence[Program]) -> int:
-    """Run them until SIGTERM, SIGINT or SIGHUP (exit code 0), or until one without `restarts` ends (at least 1)."""
+def supervise(programs: Sequence[Program]) -> None:
+    """Run them until SIGTERM, SIGINT or SIGHUP."""
     children: list[_Child] = []
     with signal_box.opened(*ENDS, signal.SIGCHLD) as box:
         try:
             children.extend(_Child(program) for program in programs)
-            return _watch(children, box)
+            _watch(children, box)
         finally:
             _stop(children, box)
 
 
-def _watch(children: Sequence[_Child], box: SignalBox) -> int:
+def _watch(children: Sequence[_Child], box: SignalBox) -> None:
     while True:
         for child in children:
-            if not child.look():
-                return max(child.exit_code, 1)
+            child.look()
         pauses = [seconds for child in children if (seconds := child.seconds_to_start()) is not None]
         if box.wait(min(pauses, default=None)) & ENDS:
-            return 0
+            return
 
 
 def _stop(children: Sequence[_Child], box: SignalBox) -> None:
@@ -174,4 +161,4 @@ def _stop(children: Sequence[_Child], box: SignalBox) -> None:
 
 if __name__ == "__main__":
     logging.config.dictConfig(LOGGING)
-    sys.exit(supervise([Program(**program) for program in json.loads(sys.argv[1])]))
+    supervise([Program(**program) for program in json.loads(sys.argv[1])])

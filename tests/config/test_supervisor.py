@@ -53,15 +53,15 @@ class Bed:
         self.directory = directory
         self.process: subprocess.Popen[bytes] | None = None
 
-    def program(self, name: str, script: str, *arguments: str, restarts: bool = False) -> Program:
-        return Program(name, (sys.executable, "-c", script, str(self._file(name)), *arguments), restarts)
+    def program(self, name: str, script: str, *arguments: str) -> Program:
+        return Program(name, (sys.executable, "-c", script, str(self._file(name)), *arguments))
 
     def start(self, *programs: Program, patch: str = "") -> subprocess.Popen[bytes]:
         """`patch`: Python that is run before."""
         command = command_of(programs)
         if patch:
             script = f"{patch}import json, sys; supervisor.logging.config.dictConfig(supervisor.LOGGING); "
-            script += "sys.exit(supervisor.supervise([supervisor.Program(**p) for p in json.loads(sys.argv[1])]))"
+            script += "supervisor.supervise([supervisor.Program(**p) for p in json.loads(sys.argv[1])])"
             command = [sys.executable, "-c", script, command[-1]]
         with (self.directory / "log").open("wb") as log:
             self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
@@ -110,7 +110,7 @@ def bed(tmp_path: Path) -> Iterator[Bed]:
 )
 def test_the_signal_to_end_reaches_every_program_once(bed: Bed, number: int, is_for_all: bool) -> None:
     """Ctrl-C goes to the terminal's whole group, an init system's SIGTERM to the first process alone."""
-    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER, restarts=True))
+    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER))
     pids = [bed.pid("web"), bed.pid("jobs")]
     (os.killpg if is_for_all else os.kill)(supervisor.pid, number)
     assert supervisor.wait(20) == 0
@@ -119,17 +119,8 @@ def test_the_signal_to_end_reaches_every_program_once(bed: Bed, number: int, is_
     assert bed.told() == []
 
 
-@pytest.mark.parametrize(("code", "answer"), [("0", 1), ("3", 3)])
-def test_the_end_of_a_program_that_is_needed_ends_all(bed: Bed, code: str, answer: int) -> None:
-    supervisor = bed.start(bed.program("jobs", FOR_EVER, restarts=True), bed.program("web", ENDS_LATER, code))
-    assert supervisor.wait(20) == answer
-    assert bed.lines("jobs", 2)[1] == "SIGTERM"
-    assert bed.told() == [f"web ended (exit code {code}), and with it everything else."]
-    process_table.wait_until_gone(bed.pid("web"), bed.pid("jobs"))
-
-
-def test_a_program_that_can_be_done_without_starts_again(bed: Bed) -> None:
-    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER, restarts=True))
+def test_a_program_that_ends_starts_again(bed: Bed) -> None:
+    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER))
     web, jobs = bed.pid("web"), bed.pid("jobs")
     os.kill(jobs, signal.SIGKILL)
     again = int(bed.lines("jobs", 2)[1])
@@ -142,7 +133,7 @@ def test_a_program_that_can_be_done_without_starts_again(bed: Bed) -> None:
 
 
 def test_the_pause_before_another_start_grows(bed: Bed) -> None:
-    programs = bed.program("web", FOR_EVER), bed.program("jobs", ENDS, "1", restarts=True)
+    programs = bed.program("web", FOR_EVER), bed.program("jobs", ENDS, "1")
     supervisor = bed.start(*programs, patch=QUICK)
     bed.lines("jobs", 5)
     supervisor.terminate()
@@ -152,7 +143,7 @@ def test_the_pause_before_another_start_grows(bed: Bed) -> None:
 
 
 def test_a_program_that_lasted_starts_again_after_the_first_pause(bed: Bed) -> None:
-    programs = bed.program("web", FOR_EVER), bed.program("jobs", ENDS_LATER, "1", restarts=True)
+    programs = bed.program("web", FOR_EVER), bed.program("jobs", ENDS_LATER, "1")
     supervisor = bed.start(*programs, patch=QUICK)
     bed.lines("jobs", 4)
     supervisor.terminate()
@@ -162,8 +153,8 @@ def test_a_program_that_lasted_starts_again_after_the_first_pause(bed: Bed) -> N
 
 def test_a_program_that_cannot_work_as_things_are_set_stays_stopped(bed: Bed) -> None:
     """Another start would fail the same way; the others go on."""
-    programs = bed.program("web", FOR_EVER), bed.program("gateway", ENDS, "78", restarts=True)
-    supervisor = bed.start(*programs, bed.program("jobs", ENDS, "1", restarts=True), patch=QUICK)
+    programs = bed.program("web", FOR_EVER), bed.program("gateway", ENDS, "78")
+    supervisor = bed.start(*programs, bed.program("jobs", ENDS, "1"), patch=QUICK)
     bed.lines("jobs", 4)
     supervisor.terminate()
     assert supervisor.wait(20) == 0
@@ -189,12 +180,11 @@ def test_what_a_program_leaves_behind_is_killed(bed: Bed, number: int, is_for_al
     supervisor = bed.start(bed.program("web", LEAVES_A_CHILD))
     web, left = (int(line) for line in bed.lines("web", 2))
     os.kill(supervisor.pid if is_for_all else web, number)
-    supervisor.wait(20)
     process_table.wait_until_gone(web, left)
 
 
 def test_the_programs_of_a_killed_supervisor_end(bed: Bed) -> None:
-    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER, restarts=True))
+    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER))
     pids = [bed.pid("web"), bed.pid("jobs")]
     supervisor.kill()
     process_table.wait_until_gone(*pids)

@@ -150,8 +150,8 @@ def _programs() -> list[Program]:
         others.append("run_presence_gateway")
     web = (sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.embedded:application")
     return [
-        Program("web", web, restarts=True),
-        *(Program(name, (*manage, name, "--parent", str(os.getpid())), restarts=True) for name in others),
+        Program("web", web),
+        *(Program(name, (*manage, name, "--parent", str(os.getpid()))) for name in others),
     ]
 
 
