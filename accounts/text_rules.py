@@ -1,4 +1,4 @@
-"""What no text and no link may hold, whoever writes it and whichever way it comes in. Pure rules.
+"""Characters that texts and links must not hold, at every way in: forms, admin, imports, commands. Pure rules.
 
 Control characters show nothing and break what reads them; bidirectional overrides show a text in another order than it
 has; the user info of a link passes for its host. The marks U+200E, U+200F and U+061C belong to the writing of Arabic

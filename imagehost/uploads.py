@@ -127,7 +127,7 @@ def _book(
             continue
         except (OperationalError, InterfaceError):
             logger.exception("An upload could not be booked: the database does not answer.")
-            _take_back(file)  # the transaction may hold although nobody heard of it
+            _take_back(file)  # its answer was lost, so it may have committed
             raise UploadsUnavailable from None
         except DatabaseError:
             logger.exception("An upload could not be booked.")

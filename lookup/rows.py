@@ -147,8 +147,8 @@ class CommentRow(NamedTuple):
 
 
 class BoardRow(NamedTuple):
-    """A place on a leaderboard with its user, and the part of the entry that the read model holds. `change`: of the
-    ranking, whoever has left the board since."""
+    """A place on a leaderboard with its user, and the part of the entry that the read model holds. `change`: as
+    the ranking stored it; users who left the board since then do not count."""
 
     score: int
     change: int

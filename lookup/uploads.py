@@ -97,7 +97,7 @@ def key_of(path: str) -> str:
 
 
 def card_key_of(path: str) -> str:
-    """Where the store has the picture as a PNG, once somebody asked for it."""
+    """Where the store has the picture as a PNG, after the first request for it."""
     return f"{key_of(path)}{CARD}"
 
 

@@ -99,8 +99,8 @@ def answering() -> Iterator[None]:
     try:
         yield
     except (RedisError, ConnectionInterrupted, AnyDatabaseError, OSError) as error:
-        from accounts import jobs  # it needs models, and whoever opens a store may come before they are loaded
+        from accounts import jobs  # it needs models, and a store may be opened before they are loaded
 
         if isinstance(error, AnyDatabaseError):
-            jobs.let_go_of_connections()  # a broken one would fail for ever
+            jobs.let_go_of_connections()  # a broken one would fail each time
         raise StoreUnavailable(jobs.described(error)) from error

@@ -6,31 +6,33 @@ the workers' hosts take no part, and a write that arrives after another worker t
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.core.cache.backends.base import BaseCache
 
 
-class FencedCache(BaseCache):
+class FencedCache(ABC, BaseCache):
     """`lease`: the key of the lease. `token`: names one holder's one term; no two terms share a token."""
 
+    @abstractmethod
     def take(self, lease: str, token: str, seconds: float) -> bool:
-        """Take a free lease for so long. Return False where it is held, whoever holds it."""
-        raise NotImplementedError
+        """Take a free lease for so long. Return False where it is held."""
 
+    @abstractmethod
     def renew(self, lease: str, token: str, seconds: float) -> bool:
         """Hold the lease for so long from now. Return False where it ended or is another term's."""
-        raise NotImplementedError
 
+    @abstractmethod
     def release(self, lease: str, token: str) -> None:
         """Free the lease if it is this term's."""
-        raise NotImplementedError
 
     def eviction(self) -> str:
         """The policy under which the server drops values when it is short of memory; "" where it drops none."""
         return ""
 
+    @abstractmethod
     def write_as(
         self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
     ) -> bool:
@@ -38,4 +40,3 @@ class FencedCache(BaseCache):
 
         Return False, with nothing changed, where the lease ended or is another term's. Any: a cache's value.
         """
-        raise NotImplementedError

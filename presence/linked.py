@@ -42,7 +42,7 @@ class LinkedAccounts:
             raise
 
     async def _compare(self) -> None:
-        """With what nobody told of while no worker wrote. In batches: other work must not wait for all of it."""
+        """Compare all linked accounts with the roster, in batches, so that other work goes on."""
         position: int | None = 0
         while position is not None and self._is_leader():
             position = await self._database.do(pictures.compare, self._member, position)

@@ -49,7 +49,7 @@ def possible(chat_id: str, now: datetime) -> int:
 
 def presence_of(chat_id: str, now: datetime) -> Presence:
     """One round trip for a member, and one more for each part that is due. ChatIdInvalid, ChatNotFound, NotMember,
-    ProfilePrivate; PresenceUnavailable: nobody knows at the moment."""
+    ProfilePrivate; PresenceUnavailable: the store is stale or away."""
     number = possible(chat_id, now)
     opened = store.opened()
     try:

@@ -96,7 +96,7 @@ class Roster:
         return f'{{"m":{entry.member},"p":{entry.presence or "null"},{ends}}}'
 
     def set_private(self, chat_ids: set[int]) -> None:
-        """Whose presence is private from now on, and nobody else's."""
+        """Replace the accounts whose presence is private."""
         self.changes.dirty |= (self.private ^ chat_ids) & self.members.keys()
         self.private = chat_ids
 

@@ -163,7 +163,7 @@ def hashes(settings: Settings) -> Callable[[], int]:
 
 @pytest.mark.parametrize("password", [PASSWORD, "wrong horse"])
 def test_a_login_costs_one_password_hash_whatever_it_names(hashes: Callable[[], int], password: str) -> None:
-    """The time of an answer tells nobody which accounts there are."""
+    """The time of an answer does not say which accounts exist."""
     UserFactory(username="Ada", email="ada@example.org")
     UserFactory(username="Ben", email="ben@example.org", is_active=False)
     UserFactory(username="Cyd", email="cyd@example.org", email_verified=False)

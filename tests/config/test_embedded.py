@@ -68,7 +68,7 @@ class Client:
 
     @property
     def left(self) -> int:
-        """Pieces that nobody has received."""
+        """Pieces that are not received yet."""
         return len(self._pieces)
 
     async def _receive(self) -> Message:

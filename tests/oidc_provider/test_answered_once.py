@@ -68,7 +68,7 @@ def test_an_error_for_the_app_answers_as_well(app: App, browser: Client) -> None
     assert not Grant.objects.exists()
 
 
-def test_switching_the_account_of_an_answered_request_signs_nobody_out(browser: Client, app: App) -> None:
+def test_switching_the_account_of_an_answered_request_keeps_the_session(browser: Client, app: App) -> None:
     page = authorize(browser, app.application)
     decide(browser, page)
     assert _is_answered(browser.post(f"{page['Location']}/switch-account"))

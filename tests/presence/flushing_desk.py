@@ -1,4 +1,4 @@
-"""A flusher that leads, what it stands on, and what happens next to its writes."""
+"""A leading flusher, its store, and writes of others beside it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Eventful(PresenceStore):
 
 
 class Desk:
-    """A flusher that leads, and what it stands on."""
+    """A leading flusher and its store."""
 
     def __init__(self) -> None:
         self.roster = Roster(GUILD)

@@ -133,7 +133,7 @@ class TestWorker:
     def test_it_writes_who_is_private_before_anything_is_read_and_follows(
         self, simulator: Simulator, store: PresenceStore
     ) -> None:
-        """By SQL: nobody noted it in the store."""
+        """By SQL alone: the store has no note of it."""
         simulator.add_member(ADA, presence=ONLINE)
         simulator.add_member(BEN, presence=ONLINE)
         LinkedAccountFactory(user=UserFactory(public_api_access=False), external_id=str(ADA))
