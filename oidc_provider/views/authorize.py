@@ -192,8 +192,8 @@ def answered_page(request: HttpRequest, pending: PendingRequest) -> HttpResponse
     return _start_again_page(
         request,
         pending,
-        title="This sign-in has ended",
-        message="It was answered before, on this page or in another tab, and can be answered once. "
+        title="Already answered",
+        message="This sign-in was answered before, on this page or in another tab, and can be answered once. "
         "To sign in again, start again from the app.",
         code="answered",
         description="The sign-in was answered before.",

@@ -84,4 +84,4 @@ def test_a_person_is_recognised_although_the_app_posts_and_stays_signed_in(chrom
 
         page = context.new_page()
         page.goto(path)
-        expect(page.get_by_role("heading", name="This sign-in has ended")).to_be_visible()
+        expect(page.get_by_role("heading", name="Already answered")).to_be_visible()
