@@ -29,6 +29,7 @@ from config.asgi import Message, Receive, Scope, Send
 
 RATE = 1_000  # bytes a second
 PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
+CLOSE = (b"connection", b"close")  # the rest of the body would pass for the next request
 TIMEOUT = b'{"error":"errors.requestTimeout"}'
 
 _threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
@@ -68,6 +69,7 @@ class Body(io.RawIOBase):
         super().__init__()
         self.is_untouched = True
         self.is_over = not has_any
+        self.is_cut_off = False
         self._receive = receive
         self._pace = Pace()
         self._waiting = bytearray()
@@ -76,12 +78,16 @@ class Body(io.RawIOBase):
     async def fill(self, size: int) -> None:
         """Receive until `size` bytes can be read, or the body is over. Raises CutOff."""
         while len(self._waiting) < size and not self.is_over:
+            if self.is_cut_off:
+                raise CutOff("The body ended before.")
             self.is_untouched = False
             try:
                 message = await self._pace.keep(self._receive())
             except TimeoutError:
+                self.is_cut_off = True  # and is never received from again
                 raise CutOff("The body came too slowly.") from None
             if message["type"] == "http.disconnect":
+                self.is_cut_off = True
                 raise CutOff("The client has gone.")
             piece = message.get("body", b"")
             self._pace.count(len(piece))
@@ -181,16 +187,17 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
     if body.is_over and environ.pop("HTTP_TRANSFER_ENCODING", None):
         environ["CONTENT_LENGTH"] = str(body.size)
     environ["wsgi.input"] = io.BufferedReader(body, request_body.CHUNK)
-    await _answer(Call(environ), receive, _at_pace(send))
+    await _answer(Call(environ), body, receive, _at_pace(send))
     if not (waits_to_send and body.is_untouched):
         await body.discard()
 
 
-async def _answer(call: Call, receive: Receive, send: Send) -> None:
+async def _answer(call: Call, body: Body, receive: Receive, send: Send) -> None:
     """Send what the application answers, a piece at a time, until the client has gone or is too slow."""
     loop = asyncio.get_running_loop()
     piece, is_last = await loop.run_in_executor(_threads, call.begin)
-    await send({"type": "http.response.start", "status": call.status, "headers": call.headers})
+    headers = [*call.headers, CLOSE] if body.is_cut_off else call.headers
+    await send({"type": "http.response.start", "status": call.status, "headers": headers})
     if is_last:
         await send({"type": "http.response.body", "body": piece})
         return
@@ -210,7 +217,7 @@ async def _answer(call: Call, receive: Receive, send: Send) -> None:
 
 async def _refuse(send: Send) -> None:
     """Answer a body that came too slowly, or went."""
-    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    headers = [(b"content-type", b"application/json"), CLOSE]
     await send({"type": "http.response.start", "status": 408, "headers": headers})
     await send({"type": "http.response.body", "body": TIMEOUT})
 

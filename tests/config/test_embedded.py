@@ -155,6 +155,7 @@ def test_a_large_body_that_does_not_come_ends_the_wait_of_its_thread(serving: An
     client = Client((b"x" * LARGE, True), SLOW, leaves=leaves)
     client.call((b"content-length", b"100000"))
     assert client.body == b"cut off"
+    assert (b"connection", b"close") in client.sent[0]["headers"]
 
 
 @pytest.mark.parametrize(
