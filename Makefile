@@ -16,7 +16,7 @@ PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.
 EMBEDDED := VAR_DIR=.venv/var SECRET_KEY=checks-only SIGNING_KEY_ENCRYPTION_KEYS=checks-only
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-live mutants check lock format openapi clean
+.PHONY: help run test test-live mutants bench bench-quick check lock format openapi clean
 
 help:  ## list what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -33,6 +33,12 @@ test-live: .venv/.development  ## run the tests that start servers, browsers and
 
 mutants: .venv/.development  ## put listed faults into the code and see that tests notice: make mutants ARGS=lookup
 	@exec $(BIN)/python -m tests.mutants $(ARGS)
+
+bench: .venv/.development  ## measure the service beside other implementations: make bench ARGS="--case lookup"
+	@exec $(BIN)/python -m benchmarks $(ARGS)
+
+bench-quick: .venv/.development  ## the same in five minutes, with few members
+	@exec $(BIN)/python -m benchmarks --quick $(ARGS)
 
 check: .venv/.development  ## format, lint, types, architecture, templates, migrations, deploy checks
 	@$(MAKE) --keep-going --no-print-directory $(addprefix check-,$(CHECKS))

@@ -80,7 +80,7 @@ def environment(store: str) -> Iterator[dict[str, str]]:
             "SIGNING_KEY_ENCRYPTION_KEYS": "an-encryption-key-of-this-measurement",
         }
         if store == "redis":
-            bed = stack.enter_context(servers.running())
+            bed = stack.enter_context(servers.running(Path(directory)))
             values |= {"DATABASE_URL": bed.database_url, "REDIS_URL": bed.redis_url}
         yield values
 
@@ -93,9 +93,7 @@ def measure(store: str, members: int, rate: int, seconds: int) -> None:
         told = json.loads(_line(platform))
         values |= {"CHAT_GUILD_ID": told["guild"], "CHAT_BOT_TOKEN": told["token"], "CHAT_API_URL": told["api_url"]}
         manage = (sys.executable, str(ROOT / "manage.py"))
-        subprocess.run(  # noqa: S603 - our own command
-            (*manage, "migrate", "--verbosity", "0"), env=values, check=True
-        )
+        subprocess.run((*manage, "migrate", "--verbosity", "0"), env=values, check=True)
         worker = stack.enter_context(_started((*manage, "run_presence_gateway"), values))
         os.environ.update(values)
         seen, cpu = _read(platform, worker, seconds)
@@ -155,10 +153,8 @@ def _print(found: list[float], sent: Mapping[str, Any], cpu: float) -> None:
 
 
 @contextlib.contextmanager
-def _started(command: tuple[str, ...], values: Mapping[str, str], **pipes: int) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(  # noqa: S603 - our own programs
-        command, env=dict(values), cwd=ROOT, text=True, **pipes
-    )
+def _started(command: tuple[str, ...], values: Mapping[str, str], **pipes: Any) -> Iterator[subprocess.Popen[str]]:
+    process = subprocess.Popen(command, env=dict(values), cwd=ROOT, text=True, **pipes)
     try:
         yield process
     finally:

@@ -64,7 +64,7 @@ def running(command: tuple[str, ...]) -> Iterator[Worker]:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     options = ("--workers", "1", "--workers-kill-timeout", "5", "--log-level", "error", "--no-ws", "--port", str(port))
-    process = subprocess.Popen([sys.executable, "-m", "granian", *options, *command])  # noqa: S603 - fixed arguments
+    process = subprocess.Popen([sys.executable, "-m", "granian", *options, *command])
     try:
         while not _answers(port):
             time.sleep(0.1)

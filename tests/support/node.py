@@ -1,6 +1,6 @@
-"""Node from the development lock, and the packages that tests/journeys/node/package-lock.json pins.
+"""Node from the development lock, and the packages that a folder's package-lock.json pins.
 
-`python -m tests.support.node` installs these; `make test-live` does that before its tests.
+`python -m tests.support.node` installs those of tests/journeys/node; `make test-live` does that before its tests.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{PROGRAM.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
 
 
-def install() -> None:
-    """Install the packages where the lock file is newer than they are. A registry may be slow, so ask again."""
-    lock, stamp = FOLDER / "package-lock.json", MODULES / ".package-lock.json"
+def install(folder: Path = FOLDER) -> None:
+    """Install the packages of `folder` where its lock file is newer than they are; ask a slow registry again."""
+    lock, stamp = folder / "package-lock.json", folder / "node_modules" / ".package-lock.json"
     if stamp.exists() and stamp.stat().st_mtime >= lock.stat().st_mtime:
         return
     npm = [str(PROGRAM), str(_WHEEL / "lib/node_modules/npm/bin/npm-cli.js")]
@@ -40,7 +40,7 @@ def install() -> None:
     output = ""
     for _ in range(ATTEMPTS):
         try:
-            done = processes.run(command, seconds=INSTALL_SECONDS, cwd=FOLDER, env=environment())
+            done = processes.run(command, seconds=INSTALL_SECONDS, cwd=folder, env=environment())
         except subprocess.TimeoutExpired:
             output = f"No answer within {INSTALL_SECONDS} seconds."
             continue

@@ -9,7 +9,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,23 +32,31 @@ class ServerError(Exception):
 
 @dataclass(frozen=True)
 class Servers:
+    """`postgres` and `redis`: the process ids of the two servers."""
+
     database_url: str
     redis_url: str
+    postgres: int
+    redis: int
 
 
 @contextlib.contextmanager
-def running(directory: Path) -> Iterator[Servers]:
+def running(directory: Path, postgres_options: Sequence[str] = POSTGRES_OPTIONS) -> Iterator[Servers]:
     """Start both, and stop both whatever happens."""
     found = programs.found("postgres", "redis-server")
     with contextlib.ExitStack() as stack:
         postgres_port, redis_port = stack.enter_context(ports.held(2))
         # Beside the real file, not beside a link to it on PATH, is initdb.
-        _start_postgres(found["postgres"].resolve().parent, directory, postgres_port, stack)
-        _start_redis(found["redis-server"], directory, redis_port, stack)
-        yield Servers(f"postgres://tests@127.0.0.1:{postgres_port}/postgres", f"redis://127.0.0.1:{redis_port}/0")
+        bin_folder = found["postgres"].resolve().parent
+        postgres = _start_postgres(bin_folder, directory, postgres_port, postgres_options, stack)
+        redis_pid = _start_redis(found["redis-server"], directory, redis_port, stack)
+        database_url = f"postgres://tests@127.0.0.1:{postgres_port}/postgres"
+        yield Servers(database_url, f"redis://127.0.0.1:{redis_port}/0", postgres, redis_pid)
 
 
-def _start_postgres(programs_of_it: Path, directory: Path, port: int, stack: contextlib.ExitStack) -> None:
+def _start_postgres(
+    programs_of_it: Path, directory: Path, port: int, options: Sequence[str], stack: contextlib.ExitStack
+) -> int:
     owner = _unprivileged()
     home = directory / "postgres"
     home.mkdir()
@@ -56,9 +64,9 @@ def _start_postgres(programs_of_it: Path, directory: Path, port: int, stack: con
         programs_of_it = _readable(programs_of_it, directory)
         shutil.chown(home, owner["user"], owner["group"])
     data = home / "data"
-    options = "--username=tests --auth=trust --encoding=UTF8 --no-locale --no-sync".split()
+    initial = "--username=tests --auth=trust --encoding=UTF8 --no-locale --no-sync".split()
     made = subprocess.run(
-        [programs_of_it / "initdb", "--pgdata", data, *options],
+        [programs_of_it / "initdb", "--pgdata", data, *initial],
         capture_output=True,
         text=True,
         cwd=home,
@@ -68,16 +76,16 @@ def _start_postgres(programs_of_it: Path, directory: Path, port: int, stack: con
     )
     if made.returncode:
         raise ServerError(f"initdb failed:\n{made.stdout}{made.stderr}")
-    settings = [*POSTGRES_OPTIONS, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
+    settings = [*options, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
     command = [programs_of_it / "postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))]
 
     def ask() -> None:
         psycopg.connect(f"postgres://tests@127.0.0.1:{port}/postgres", connect_timeout=5).close()
 
-    _start(command, home, stack, ask, stop=signal.SIGINT, **owner)  # SIGINT: do not wait for clients
+    return _start(command, home, stack, ask, stop=signal.SIGINT, **owner)  # SIGINT: do not wait for clients
 
 
-def _start_redis(program: Path, directory: Path, port: int, stack: contextlib.ExitStack) -> None:
+def _start_redis(program: Path, directory: Path, port: int, stack: contextlib.ExitStack) -> int:
     home = directory / "redis"
     home.mkdir()
     options = {"bind": "127.0.0.1", "port": port, "dir": home, "save": "", "appendonly": "no", "databases": 64}
@@ -87,7 +95,7 @@ def _start_redis(program: Path, directory: Path, port: int, stack: contextlib.Ex
         with redis.Redis(port=port, socket_timeout=5) as client:
             client.ping()
 
-    _start(command, home, stack, ask, stop=signal.SIGTERM)
+    return _start(command, home, stack, ask, stop=signal.SIGTERM)
 
 
 def _unprivileged() -> dict[str, Any]:
@@ -120,8 +128,11 @@ def _start(
     *,
     stop: signal.Signals,
     **owner: Any,
-) -> None:
-    """Start a server and wait until `ask` raises none of PROBLEMS. A session of its own: Ctrl-C reaches the tests."""
+) -> int:
+    """Start a server and wait until `ask` raises none of PROBLEMS; its process id.
+
+    A session of its own: Ctrl-C reaches the tests.
+    """
     log = stack.enter_context((home.parent / f"{home.name}.log").open("w+"))
     process = subprocess.Popen(
         command,
@@ -137,7 +148,8 @@ def _start(
     give_up_at = time.monotonic() + START_SECONDS
     while True:
         try:
-            return ask()
+            ask()
+            return process.pid
         except PROBLEMS:
             if process.poll() is not None or time.monotonic() > give_up_at:
                 log.seek(0)

@@ -1,0 +1,1 @@
+"""Measurements of the service beside other implementations of the same; benchmarks/README.md."""

@@ -1,0 +1,25 @@
+"""The cases: each measures something on a `Bench` and yields what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from benchmarks.bench import Bench
+from benchmarks.cases import lookups
+from benchmarks.population import Population
+from benchmarks.results import Result
+
+
+@dataclass(frozen=True)
+class Case:
+    """`is_quick`: part of `make bench-quick`. `run` yields each result as soon as it is there."""
+
+    summary: str
+    run: Callable[[Bench, Population], Iterator[Result]]
+    is_quick: bool = False
+
+
+CASES: dict[str, Case] = {
+    "lookup": Case("a lookup with 0, 4 and 13 includes, to Fastify", lookups.run, is_quick=True),
+}
