@@ -42,11 +42,15 @@ class Contender:
 
 @dataclass(frozen=True)
 class Running:
-    """A contender that listens."""
+    """A contender that listens. `log`: what it wrote."""
 
     name: str
     pid: int
     port: int
+    log: Path
+
+    def last_words(self) -> str:
+        return self.log.read_text()[-3000:]
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class Bench:
             )
             try:
                 _wait(process, port, contender.name, Path(log.name))
-                yield Running(contender.name, process.pid, port)
+                yield Running(contender.name, process.pid, port, Path(log.name))
             finally:
                 processes.stop(process)
 
@@ -156,7 +160,7 @@ class Bench:
         try:
             answers = load.send(what, one.port, measuring=note)
         except load.LoadError as error:
-            raise BenchError(f"{one.name}: {error}") from None
+            raise BenchError(f"{one.name}: {error}\n{one.last_words()}") from None
         used = [(processors.seconds(pid) - was) / answers.count * 1e6 for pid, was in zip(pids, before, strict=True)]
         return Sample(answers.count / answers.seconds, answers.p50, answers.p99, *used)
 

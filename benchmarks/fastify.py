@@ -16,7 +16,7 @@ FOLDER = Path(__file__).with_name("peers") / "fastify"
 SQL, DOCUMENT = "Fastify, one SQL", "Fastify, our document"
 
 
-def contender(bench: Bench, mode: str) -> Contender:
+def contender(bench: Bench, mode: str, **more: str) -> Contender:
     """`mode`: sql or document."""
     node.install(FOLDER)
     values = {
@@ -27,23 +27,30 @@ def contender(bench: Bench, mode: str) -> Contender:
         "REDIS_URL": bench.servers.redis_url,
         "BASE_URL": engines.BASE_URL,
         "SETTINGS_FILE": str(bench.directory / "population" / "settings.json"),
+        **more,
     }
     name = {"sql": SQL, "document": DOCUMENT}[mode]
     return Contender(name, [str(node.PROGRAM), "server.js"], values, FOLDER)
 
 
-def check(running: Sequence[Running], paths: Iterable[str], population: Population) -> None:
+def bearer(headers: Mapping[str, str]) -> dict[str, str]:
+    """The same key as the earlier forms take it."""
+    return {"Authorization": f"Bearer {headers['X-API-Key']}", "X-Client-Address": headers["X-Client-Address"]}
+
+
+def check(running: Sequence[Running], paths: Iterable[str], population: Population, *, is_bearer: bool = False) -> None:
     """BenchError where a server answers other JSON than ours for one of these paths."""
     ours = next(one for one in running if one.name == OURS)
     callers = population.callers(7)
     for number, path in enumerate(paths):
-        headers = {"Host": load.HOST, **callers[number % len(callers)]}
+        caller = callers[number % len(callers)]
+        headers = {"Host": load.HOST, **(bearer(caller) if is_bearer else caller)}
         wanted = get(ours.port, path, headers)
         if wanted[0] != 200:
             raise BenchError(f"{path} is answered {wanted}")
         for one in running:
             if one is not ours and (found := get(one.port, path, headers)) != wanted:
-                raise BenchError(f"{one.name} answers something else at {path}: {difference(wanted, found)}")
+                raise BenchError(f"{path}: {difference(wanted, found)}\n{one.name} wrote: {one.last_words()}")
 
 
 def get(port: int, path: str, headers: Mapping[str, str]) -> tuple[int, object]:

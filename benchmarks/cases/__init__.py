@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.bench import Bench
-from benchmarks.cases import lookups
+from benchmarks.cases import leaderboards, lookups, presence_of_one
 from benchmarks.population import Population
 from benchmarks.results import Result
 
@@ -22,4 +22,6 @@ class Case:
 
 CASES: dict[str, Case] = {
     "lookup": Case("a lookup with 0, 4 and 13 includes, to Fastify", lookups.run, is_quick=True),
+    "leaderboard": Case("leaderboards of 100, to Fastify; ranking them anew", leaderboards.run, is_quick=True),
+    "presence": Case("presence of one member, to Fastify", presence_of_one.run, is_quick=True),
 }
