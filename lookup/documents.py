@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from rest_framework.serializers import Serializer
 
+from accounts import compiled_serializer
 from accounts.models import User
 from lookup import addresses, earlier_facts, queries, sections, settings_schema, svg, values
 from lookup.models import Profile, ProfileDocument, UserDocument
@@ -33,7 +34,7 @@ TEXTS = (
     *("earlier", "leaderboard"),
 )
 FORM_MODULES = (current, earlier, leaderboard, section_forms, fields)
-RENDERING_MODULES = (addresses, earlier_facts, queries, sections, settings_schema, svg, values)
+RENDERING_MODULES = (compiled_serializer, addresses, earlier_facts, queries, sections, settings_schema, svg, values)
 _PROFILE = current.ProfileSerializer()
 _COLUMNS = ("fingerprint", "avatar_path", "mirrors_chat", *TEXTS)
 

@@ -7,18 +7,18 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from accounts.compiled_serializer import CompiledSerializer
 from lookup import addresses, settings_schema
 from lookup.models import Alias, Audio, Background, GalleryItem, Link, Profile, Project, Widget
 from lookup.queries import ShownBadge, ShownTier, WholeProfile
 from lookup.rows import CommentRow, UserRow
-from lookup.serializers.fields import AssetSerializer, Number, TextOrNull, Timestamp, iso
+from lookup.serializers.fields import AssetSerializer, Number, TextOrNull, Timestamp
 
 Json = dict[str, Any]  # Any: a JSON value
 
 
-class UserSerializer(serializers.Serializer[UserRow]):
-    """`user`: always there. Built at every lookup, so `to_representation` is written out; a test holds it against the
-    fields."""
+class UserSerializer(CompiledSerializer[UserRow]):
+    """`user`: always there."""
 
     id = serializers.CharField()
     uid = serializers.IntegerField(min_value=0)
@@ -33,22 +33,6 @@ class UserSerializer(serializers.Serializer[UserRow]):
     inactive = serializers.BooleanField(source="is_inactive")
     createdAt = Timestamp(source="created_at")
 
-    def to_representation(self, instance: UserRow) -> Json:
-        return {
-            "id": instance.id,
-            "uid": instance.uid,
-            "username": instance.username,
-            "name": instance.display_name or None,
-            "avatarUrl": instance.avatar_url,
-            "chatId": instance.chat_id,
-            "scrobblerUsername": instance.scrobbler_name,
-            "premium": instance.is_premium,
-            "verified": instance.is_verified,
-            "imagehost": instance.is_imagehost,
-            "inactive": instance.is_inactive,
-            "createdAt": iso(instance.created_at),
-        }
-
 
 @extend_schema_field(settings_schema.json_schema())
 class SettingsField(serializers.Field[Json, Any, Json, Json]):
@@ -58,7 +42,7 @@ class SettingsField(serializers.Field[Json, Any, Json, Json]):
         return value
 
 
-class ProfileSerializer(serializers.Serializer[Profile]):
+class ProfileSerializer(CompiledSerializer[Profile]):
     """`avatar` is the uploaded picture, or where the current one of the chat platform is found."""
 
     profileId = serializers.CharField(source="id")
@@ -95,7 +79,7 @@ class ProfileSerializer(serializers.Serializer[Profile]):
         return shown
 
 
-class TierSerializer(serializers.Serializer[ShownTier]):
+class TierSerializer(CompiledSerializer[ShownTier]):
     tier = serializers.IntegerField()
     threshold = Number()
     title = serializers.CharField()
@@ -106,7 +90,7 @@ class TierSerializer(serializers.Serializer[ShownTier]):
     imageUrl = serializers.URLField(source="image_url")
 
 
-class BadgeSerializer(serializers.Serializer[ShownBadge]):
+class BadgeSerializer(CompiledSerializer[ShownBadge]):
     """A catalogue badge has `imageUrl`; a custom one has `image`, or `iconSvg`."""
 
     id = serializers.CharField()
@@ -125,7 +109,7 @@ class BadgeSerializer(serializers.Serializer[ShownBadge]):
     tiers = TierSerializer(many=True)
 
 
-class WidgetSerializer(serializers.Serializer[Widget]):
+class WidgetSerializer(CompiledSerializer[Widget]):
     id = serializers.CharField()
     platform = serializers.CharField()
     type = serializers.CharField()
@@ -133,7 +117,7 @@ class WidgetSerializer(serializers.Serializer[Widget]):
     order = serializers.IntegerField()
 
 
-class AudioSerializer(serializers.Serializer[Audio]):
+class AudioSerializer(CompiledSerializer[Audio]):
     id = serializers.CharField()
     title = serializers.CharField()
     artist = serializers.CharField()
@@ -143,14 +127,14 @@ class AudioSerializer(serializers.Serializer[Audio]):
     cover = AssetSerializer(allow_null=True)
 
 
-class BackgroundSerializer(serializers.Serializer[Background]):
+class BackgroundSerializer(CompiledSerializer[Background]):
     id = serializers.CharField()
     title = serializers.CharField()
     order = serializers.IntegerField()
     asset = AssetSerializer()
 
 
-class LinkSerializer(serializers.Serializer[Link]):
+class LinkSerializer(CompiledSerializer[Link]):
     """Never both `icon` and `iconSvg`."""
 
     id = serializers.CharField()
@@ -166,7 +150,7 @@ class LinkSerializer(serializers.Serializer[Link]):
     iconSvg = TextOrNull(source="icon_svg")
 
 
-class ProjectSerializer(serializers.Serializer[Project]):
+class ProjectSerializer(CompiledSerializer[Project]):
     id = serializers.CharField()
     title = serializers.CharField()
     description = serializers.CharField()
@@ -176,27 +160,27 @@ class ProjectSerializer(serializers.Serializer[Project]):
     icon = AssetSerializer(allow_null=True)
 
 
-class AliasSerializer(serializers.Serializer[Alias]):
+class AliasSerializer(CompiledSerializer[Alias]):
     name = serializers.CharField(source="name.name")
     redirect = serializers.BooleanField(source="redirects")
     profileId = serializers.CharField(source="profile_id", allow_null=True)
 
 
-class GalleryItemSerializer(serializers.Serializer[GalleryItem]):
+class GalleryItemSerializer(CompiledSerializer[GalleryItem]):
     id = serializers.CharField()
     caption = serializers.CharField()
     width = serializers.ChoiceField(GalleryItem.Width.choices)
     asset = AssetSerializer()
 
 
-class FeedbackSerializer(serializers.Serializer[UserRow]):
+class FeedbackSerializer(CompiledSerializer[UserRow]):
     """Votes by banned users are not counted."""
 
     likes = serializers.IntegerField()
     dislikes = serializers.IntegerField()
 
 
-class AuthorSerializer(serializers.Serializer[CommentRow]):
+class AuthorSerializer(CompiledSerializer[CommentRow]):
     id = serializers.CharField(source="author_id")
     username = serializers.CharField()
     name = serializers.CharField(source="display_name")
@@ -204,10 +188,7 @@ class AuthorSerializer(serializers.Serializer[CommentRow]):
     uid = serializers.IntegerField()
 
 
-class CommentSerializer(serializers.Serializer[CommentRow]):
-    """Read at every lookup that asks, up to 100 of them, so `to_representation` is written out; a test holds it
-    against the fields."""
-
+class CommentSerializer(CompiledSerializer[CommentRow]):
     id = serializers.CharField()
     content = serializers.CharField()
     likeCount = serializers.IntegerField(source="like_count")
@@ -215,23 +196,6 @@ class CommentSerializer(serializers.Serializer[CommentRow]):
     pinned = serializers.BooleanField(source="is_pinned")
     createdAt = Timestamp(source="created_at")
     author = AuthorSerializer(source="*")
-
-    def to_representation(self, instance: CommentRow) -> Json:
-        return {
-            "id": instance.id,
-            "content": instance.content,
-            "likeCount": instance.like_count,
-            "replyCount": instance.reply_count,
-            "pinned": bool(instance.is_pinned),
-            "createdAt": iso(instance.created_at),
-            "author": {
-                "id": instance.author_id,
-                "username": instance.username,
-                "name": instance.display_name,
-                "avatarUrl": instance.avatar_url,
-                "uid": instance.uid,
-            },
-        }
 
 
 @extend_schema_serializer(many=False)

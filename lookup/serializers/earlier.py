@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from accounts.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
 from lookup.earlier_facts import EarlierFacts
 from lookup.models import Audio, Background, Link
@@ -16,7 +17,7 @@ from lookup.serializers.fields import Number, UnixTime, UploadUrl
 Json = dict[str, Any]  # Any: a JSON value
 
 
-class EarlierBadgeSerializer(serializers.Serializer[ShownBadge]):
+class EarlierBadgeSerializer(CompiledSerializer[ShownBadge]):
     """A badge of the catalogue."""
 
     badgeId = serializers.CharField(source="badge_id")
@@ -25,14 +26,14 @@ class EarlierBadgeSerializer(serializers.Serializer[ShownBadge]):
     obtainedAt = UnixTime(source="row.obtained_at")
 
 
-class EarlierCustomBadgeSerializer(serializers.Serializer[ShownBadge]):
+class EarlierCustomBadgeSerializer(CompiledSerializer[ShownBadge]):
     badgeName = serializers.CharField(source="name")
     imageUrl = UploadUrl(source="image")
     enabled = serializers.BooleanField(source="is_enabled")
     createdAt = UnixTime(source="row.created_at")
 
 
-class EarlierLinkSerializer(serializers.Serializer[Link]):
+class EarlierLinkSerializer(CompiledSerializer[Link]):
     title = serializers.CharField()
     url = serializers.CharField()
     active = serializers.BooleanField(source="is_active")
@@ -40,7 +41,7 @@ class EarlierLinkSerializer(serializers.Serializer[Link]):
     clicks = serializers.IntegerField()
 
 
-class EarlierAudioSerializer(serializers.Serializer[Audio]):
+class EarlierAudioSerializer(CompiledSerializer[Audio]):
     """`duration` in seconds, 0 where it is not known."""
 
     title = serializers.CharField()
@@ -55,13 +56,13 @@ class EarlierAudioSerializer(serializers.Serializer[Audio]):
         return Number().to_representation(audio.audio.duration or 0)
 
 
-class EarlierBackgroundSerializer(serializers.Serializer[Background]):
+class EarlierBackgroundSerializer(CompiledSerializer[Background]):
     id = serializers.CharField()
     backgroundUrl = UploadUrl(source="asset")
     active = serializers.BooleanField(source="is_active")
 
 
-class EarlierProfileSerializer(serializers.Serializer[EarlierFacts]):
+class EarlierProfileSerializer(CompiledSerializer[EarlierFacts]):
     """What is no setting stands here; `to_representation` adds the style fields."""
 
     userId = serializers.IntegerField(source="user_id")

@@ -9,14 +9,16 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from accounts.compiled_serializer import CompiledSerializer
 from lookup import addresses
 from lookup.models import Asset
 
 
 def iso(moment: datetime) -> str:
     """ISO 8601 in UTC with `Z`; milliseconds where there are any."""
-    moment = moment.astimezone(UTC).replace(tzinfo=None)
-    return moment.isoformat(timespec="milliseconds" if moment.microsecond >= 1000 else "seconds") + "Z"
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="milliseconds" if moment.microsecond >= 1000 else "seconds")[:-6] + "Z"
 
 
 def number(value: float) -> int | float:
@@ -72,7 +74,7 @@ class UploadUrl(serializers.Field[Asset, Any, str, Asset]):
         return addresses.upload(value.path) if isinstance(value, Asset) else ""
 
 
-class AssetSerializer(serializers.Serializer[Asset]):
+class AssetSerializer(CompiledSerializer[Asset]):
     """An uploaded file. Width and height in pixels, duration in seconds."""
 
     url = serializers.SerializerMethodField()

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from accounts.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
 from lookup.earlier_facts import EarlierFacts
 from lookup.models import Link
@@ -16,13 +17,13 @@ from lookup.serializers.fields import UploadUrl
 Json = dict[str, Any]  # Any: a JSON value
 
 
-class BoardCustomBadgeSerializer(serializers.Serializer[ShownBadge]):
+class BoardCustomBadgeSerializer(CompiledSerializer[ShownBadge]):
     badgeName = serializers.CharField(source="name")
     imageUrl = UploadUrl(source="image")
     enabled = serializers.BooleanField(source="is_enabled")
 
 
-class BoardLinkSerializer(serializers.Serializer[Link]):
+class BoardLinkSerializer(CompiledSerializer[Link]):
     title = serializers.CharField()
     url = serializers.CharField()
     active = serializers.BooleanField(source="is_active")
@@ -33,7 +34,7 @@ class BoardAudioSerializer(EarlierAudioSerializer):
     externalUrl = None  # type: ignore[assignment]  # DRF's way to leave an inherited field out
 
 
-class BoardProfileSerializer(serializers.Serializer[EarlierFacts]):
+class BoardProfileSerializer(CompiledSerializer[EarlierFacts]):
     """What is no setting stands here; `to_representation` adds the style fields."""
 
     userId = serializers.IntegerField(source="user_id")

@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_serializer
 from rest_framework import serializers
 
+from accounts.compiled_serializer import CompiledSerializer
 from lookup.models import Anime, Game, MediaTitle, MusicItem
 from lookup.sections import Alignment, SectionType
 from lookup.serializers.current import GalleryItemSerializer
@@ -15,7 +16,7 @@ from lookup.serializers.fields import Day, Number
 Json = dict[str, Any]  # Any: a JSON value
 
 
-class SectionSerializer(serializers.Serializer[Json]):
+class SectionSerializer(CompiledSerializer[Json]):
     """What every type has."""
 
     id = serializers.CharField()
@@ -26,7 +27,7 @@ class SectionSerializer(serializers.Serializer[Json]):
     alignment = serializers.ChoiceField(Alignment.choices)
 
 
-class CustomSkillSerializer(serializers.Serializer[Json]):
+class CustomSkillSerializer(CompiledSerializer[Json]):
     label = serializers.CharField()  # type: ignore[assignment]  # the document's name; DRF's own `label` is a caption
     iconName = serializers.CharField()
     iconSvg = serializers.CharField()
@@ -36,7 +37,7 @@ def _names() -> serializers.ListField:
     return serializers.ListField(child=serializers.CharField())
 
 
-class SkillsSerializer(serializers.Serializer[Json]):
+class SkillsSerializer(CompiledSerializer[Json]):
     frontend = _names()
     backend = _names()
     database = _names()
@@ -78,7 +79,7 @@ class AudioPlayerSerializer(SectionSerializer):
     """Nothing of its own."""
 
 
-class GameSerializer(serializers.Serializer[Game]):
+class GameSerializer(CompiledSerializer[Game]):
     gameCatalogId = serializers.IntegerField(source="id")
     name = serializers.CharField()
     image = serializers.CharField()
@@ -92,7 +93,7 @@ class GamesSerializer(SectionSerializer):
     games = GameSerializer(many=True)
 
 
-class AnimeItemSerializer(serializers.Serializer[Anime]):
+class AnimeItemSerializer(CompiledSerializer[Anime]):
     animeCatalogId = serializers.IntegerField(source="id")
     title = serializers.CharField()
     image = serializers.CharField()
@@ -105,7 +106,7 @@ class AnimeSerializer(SectionSerializer):
     anime = AnimeItemSerializer(many=True)
 
 
-class MediaTitleSerializer(serializers.Serializer[MediaTitle]):
+class MediaTitleSerializer(CompiledSerializer[MediaTitle]):
     mediaCatalogId = serializers.IntegerField(source="id")
     mediaType = serializers.CharField(source="media_type")
     title = serializers.CharField()
@@ -118,7 +119,7 @@ class MediaSerializer(SectionSerializer):
     media = MediaTitleSerializer(many=True)
 
 
-class MusicItemSerializer(serializers.Serializer[MusicItem]):
+class MusicItemSerializer(CompiledSerializer[MusicItem]):
     """`artist` stands on tracks and albums, `album` on tracks alone."""
 
     kind = serializers.ChoiceField(MusicItem.Kind.choices)

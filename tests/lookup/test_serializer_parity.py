@@ -1,50 +1,151 @@
-"""The serializers that write out `to_representation` say what their fields say."""
+"""Compiled serializers say what Django REST framework makes of their fields: of everything that an invented population
+shows, and of values that no table holds."""
 
 from __future__ import annotations
 
+import itertools
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from rest_framework import serializers
 
-from lookup import rows
-from lookup.rows import CommentRow, UserRow
-from lookup.serializers.current import CommentSerializer, FeedbackSerializer, UserSerializer
+from accounts.compiled_serializer import CompiledSerializer, compiled
+from accounts.models import User
+from lookup import documents, earlier_facts, queries, rows
+from lookup.models import Profile
+from lookup.population import growth
+from lookup.serializers import current, earlier, fields, leaderboard, sections
 from lookup.serializers.fields import iso
-from tests.lookup.answers import compact
-from tests.lookup.filled import Filled
+
+pytestmark = pytest.mark.django_db
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
+MEMBERS = 150
+EDGES = (None, 0, 1, True, False, 1.0, 0.5, "", "x", "\ud800", "\N{GRINNING FACE}", 2**70, (), ("a", None), NOW)
+Form = type[CompiledSerializer[Any]]
+Rows = dict[Form, list[Any]]  # Any: the rows of a form
 
 
-def _of_fields(serializer: serializers.Serializer[Any], row: UserRow | CommentRow) -> object:
-    """What Django REST framework makes of the fields; Any: of either row."""
-    return serializers.Serializer.to_representation(serializer, row)
+class Changed:
+    """A row with another value, or without one. Any: whatever an attribute holds."""
+
+    def __init__(self, row: Any, name: str, *value: Any) -> None:
+        self.row, self.name, self.value = row, name, value
+
+    def __getattr__(self, name: str) -> Any:
+        if name != self.name:
+            return getattr(self.row, name)
+        if not self.value:
+            raise AttributeError(name)
+        return self.value[0]
 
 
-def _is_written_as_fields_say(serializer: serializers.Serializer[Any], row: UserRow | CommentRow) -> bool:
-    """Compared as text: types and the order of keys too; Any: of either row."""
-    return compact(serializer.to_representation(row)) == compact(_of_fields(serializer, row))
+@pytest.fixture(scope="module")
+def shown(module_db: None) -> Rows:
+    """What there is of each form in a population, those of nested forms too."""
+    growth.grow(users=MEMBERS, now=NOW)
+    found: Rows = defaultdict(list)
+    for one in queries.whole(list(Profile.objects.values_list("pk", flat=True))):
+        _add_current(found, one)
+        _add_earlier(found, one)
+    for user_id in User.objects.order_by("uid").values_list("pk", flat=True):
+        user = rows.read_user("id", user_id, [], NOW)
+        found[current.UserSerializer].append(user)
+        found[current.FeedbackSerializer].append(user)
+        found[current.CommentSerializer] += rows.read_comments(user_id)
+    found[current.AuthorSerializer] = found[current.CommentSerializer]
+    return found
 
 
-def test_a_user_is_written_as_its_fields_say(filled: Filled) -> None:
-    """SQLite gives numbers for truth values."""
-    user = rows.read_user("id", filled.user.pk, [], NOW)
-    assert user is not None
-    for row in (
-        user,
-        user._replace(display_name="", chat_id=None, scrobbler_name=None, avatar_path="", is_verified=False),
-        user._replace(plan="IMAGEHOST", mirrors_chat=True, is_inactive=True),
-        user._replace(plan_expires_at=NOW),
-    ):
-        assert _is_written_as_fields_say(UserSerializer(), row)
-    assert FeedbackSerializer().to_representation(user) == {"likes": 2, "dislikes": 1}
+def _add_current(found: Rows, one: queries.WholeProfile) -> None:
+    found[current.ProfileSerializer].append(one.profile)
+    found[fields.AssetSerializer] += [asset for name in one.profile.ASSETS if (asset := getattr(one.profile, name))]
+    found[current.AliasSerializer] += one.aliases
+    found[current.BadgeSerializer] += one.badges
+    found[current.TierSerializer] += [tier for badge in one.badges for tier in badge.tiers]
+    found[current.WidgetSerializer] += one.widgets
+    found[current.AudioSerializer] += one.audios
+    found[current.BackgroundSerializer] += one.backgrounds
+    found[current.LinkSerializer] += one.links
+    found[current.ProjectSerializer] += one.projects
+    found[current.GalleryItemSerializer] += one.gallery
+    for section in one.sections:
+        found[sections.SectionSerializer].append(section)
+        found[sections.SERIALIZERS[section["type"]]].append(section)
+        if "skills" in section:
+            found[sections.SkillsSerializer].append(section["skills"])
+            found[sections.CustomSkillSerializer] += section["skills"]["custom"]
+        found[sections.GameSerializer] += section.get("games", [])
+        found[sections.AnimeItemSerializer] += section.get("anime", [])
+        found[sections.MediaTitleSerializer] += section.get("media", [])
+        found[sections.MusicItemSerializer] += section.get("music", [])
 
 
-def test_a_comment_is_written_as_its_fields_say(filled: Filled) -> None:
-    for comment in rows.read_comments(filled.user.pk):
-        assert _is_written_as_fields_say(CommentSerializer(), comment)
+def _add_earlier(found: Rows, one: queries.WholeProfile) -> None:
+    facts = earlier_facts.of(one)
+    found[earlier.EarlierProfileSerializer].append(facts)
+    found[leaderboard.BoardProfileSerializer].append(facts)
+    found[earlier.EarlierBadgeSerializer] += [badge for badge in one.badges if badge.type == "STANDARD"]
+    for form in (earlier.EarlierCustomBadgeSerializer, leaderboard.BoardCustomBadgeSerializer):
+        found[form] += [badge for badge in one.badges if badge.type == "CUSTOM"]
+    found[earlier.EarlierLinkSerializer] += one.links
+    found[leaderboard.BoardLinkSerializer] += one.links
+    found[earlier.EarlierAudioSerializer] += one.audios
+    found[leaderboard.BoardAudioSerializer] += one.audios
+    found[earlier.EarlierBackgroundSerializer] += one.backgrounds
+
+
+def _forms() -> set[Form]:
+    """Every compiled serializer of the lookups."""
+    named = [vars(module).values() for module in documents.FORM_MODULES]
+    return {
+        value
+        for value in itertools.chain(*named)
+        if isinstance(value, type) and issubclass(value, CompiledSerializer) and value is not CompiledSerializer
+    }
+
+
+def _said(represent: Callable[[Any], object], row: Any) -> str:
+    """As text: the order of keys and the types of values count. Any: a row of any form."""
+    try:
+        return json.dumps(represent(row), default=repr)
+    except Exception as error:
+        return type(error).__name__
+
+
+def _differences(form: Form, found: Iterable[Any]) -> list[tuple[str, str]]:
+    """What the compiled function and the fields say where it is not the same. Any: rows of the form."""
+    of_fields = form()
+
+    def slow(row: Any) -> object:
+        return serializers.Serializer.to_representation(of_fields, row)
+
+    said = [(_said(compiled(form), row), _said(slow, row)) for row in found]
+    return [(one, other) for one, other in said if one != other]
+
+
+def test_every_form_says_of_a_population_what_its_fields_say(shown: Rows) -> None:
+    assert {form for form, found in shown.items() if found} == _forms()
+    assert {form.__name__: found for form, listed in shown.items() if (found := _differences(form, listed))} == {}
+
+
+def test_every_form_says_of_other_values_what_its_fields_say(shown: Rows) -> None:
+    """Any: rows of the form."""
+    for form, listed in shown.items():
+        names = {field.source_attrs[0] for field in form()._readable_fields if field.source_attrs}
+        row = listed[0]
+        changed: list[Any]
+        if isinstance(row, dict):
+            changed = [{**row, name: value} for name in names for value in EDGES]
+            changed += [{key: value for key, value in row.items() if key != name} for name in names]
+        else:
+            changed = [Changed(row, name, value) for name in names for value in EDGES]
+            changed += [Changed(row, name) for name in names]
+        assert _differences(form, changed) == [], form.__name__
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,167 @@
+"""Serializers that are compiled once, at first use, into one function from a row to its JSON form.
+
+Django REST framework walks through its field objects for each row; the function written here reads the attributes one
+after the other, as a person would write it by hand, and says the same. The serializer stays the one definition of the
+form. What the function has no short way for, such as a missing attribute, goes to Django REST framework.
+"""
+
+from __future__ import annotations
+
+import functools
+import keyword
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
+
+from django.core.exceptions import ObjectDoesNotExist
+from rest_framework import serializers
+from rest_framework.fields import SkipField, empty, is_simple_callable
+from rest_framework.relations import RelatedField
+
+Row = TypeVar("Row")
+Json = dict[str, Any]  # Any: a JSON value
+Field = serializers.Field[Any, Any, Any, Any]  # Any: whatever a field reads and writes
+Represent = Callable[[Any], Any]  # Any: from a row, or a value of it, to JSON
+
+# A value of exactly this class is its own form, by the method that would make it.
+_OWN_FORM: dict[object, str] = {
+    serializers.CharField.to_representation: "str",
+    serializers.IntegerField.to_representation: "int",
+    serializers.BooleanField.to_representation: "bool",
+}
+_MISSING = (AttributeError, KeyError, ObjectDoesNotExist, SkipField)
+
+
+class CompiledSerializer(serializers.Serializer[Row]):
+    """A row that is a dictionary is read by its keys, any other one by its attributes.
+
+    The function belongs to the class: fields must not depend on the instance or on its context.
+    """
+
+    def to_representation(self, instance: Any) -> Json:
+        """Any: a row of the class that the serializer names."""
+        found: Json = compiled(type(self))(instance)
+        return found
+
+
+@functools.cache
+def compiled(form: type[serializers.Serializer[Any]]) -> Represent:
+    """The function that says what Django REST framework makes of the fields of `form`."""
+    one = form()
+    slow = functools.partial(serializers.Serializer.to_representation, one)
+    fields = list(one._readable_fields)
+    if any(isinstance(field, RelatedField) for field in fields):
+        return slow
+    names: dict[str, Any] = {"slow": slow, "MISSING": _MISSING, "SEQUENCES": (list, tuple), "step": _step}
+    of_keys, of_attributes = (
+        ", ".join(_member(place, field, names, by_key=by_key) for place, field in enumerate(fields))
+        for by_key in (True, False)
+    )
+    source = (
+        "def represent(row):\n"
+        "    try:\n"
+        f"        if row.__class__ is dict:\n            return {{{of_keys}}}\n"
+        f"        return {{{of_attributes}}}\n"
+        "    except MISSING:\n"
+        "        return slow(row)\n"
+    )
+    exec(compile(source, f"<compiled {form.__qualname__}>", "exec"), names)  # noqa: S102  # written above, out of names of fields
+    represent: Represent = names["represent"]
+    return represent
+
+
+def _member(place: int, field: Field, names: dict[str, Any], *, by_key: bool) -> str:
+    """A member of the dictionary that the function returns, as source. What it calls is added to `names`."""
+    member = f"{field.field_name!r}: {_form_of(place, field, names, _read(field, by_key=by_key))}"
+    may_be_left_out = not field.required and not field.allow_null and field.default is empty
+    if by_key and may_be_left_out and len(field.source_attrs) == 1:
+        return f"**({{{member}}} if {field.source_attrs[0]!r} in row else {{}})"
+    return member
+
+
+def _read(field: Field, *, by_key: bool) -> str:
+    """The source that reads what `field` names."""
+    if not field.source_attrs:  # "*"
+        return "row"
+    first, *others = field.source_attrs
+    is_name = first.isidentifier() and not keyword.iskeyword(first)
+    read = f"row[{first!r}]" if by_key else f"row.{first}" if is_name else f"getattr(row, {first!r})"
+    for other in others:
+        read = f"step({read}, {other!r})"
+    return read
+
+
+def _step(value: Any, name: str) -> Any:
+    """What `name` names of a value that was read."""
+    return value[name] if isinstance(value, Mapping) else getattr(value, name)
+
+
+def _form_of(place: int, field: Field, names: dict[str, Any], value: str) -> str:
+    """The source that makes the form of a field's value; `value` is source too."""
+    call, v = f"form_{place}", f"v_{place}"
+    if type(field).get_attribute is not serializers.Field.get_attribute:
+        names[call] = _read_and_represent(field)
+        return f"{call}(row)"
+    if isinstance(field, serializers.SerializerMethodField):
+        names[call] = getattr(field.parent, field.method_name)
+        return f"{call}({value})"
+    if (nested := _nested(field)) is not None:
+        names[call] = nested
+        return f"(None if ({v} := {value}) is None else {call}({v}))"
+    names[call] = _represent(field)
+    if isinstance(field, serializers.ListSerializer | serializers.ListField):
+        each = _each(place, field, names)
+        return f"([{each} for item in {v}] if ({v} := {value}).__class__ in SEQUENCES else {call}({v}))"
+    if (own_form := _own_form(field)) is not None:
+        return f"({v} if ({v} := {value}).__class__ is {own_form} else {call}({v}))"
+    return f"{call}({value})"
+
+
+def _each(place: int, field: serializers.ListSerializer[Any] | serializers.ListField, names: dict[str, Any]) -> str:
+    """The source that makes the form of an entry, `item`, of a list."""
+    call, child = f"each_{place}", cast("Field", field.child)
+    names[call] = _nested(child) or _represent(child)
+    own_form = _own_form(child)
+    return f"{call}(item)" if own_form is None else f"(item if item.__class__ is {own_form} else {call}(item))"
+
+
+def _nested(field: Field) -> Represent | None:
+    """The function of a nested serializer; None where the field is none, or says its form in a way of its own."""
+    if not isinstance(field, serializers.Serializer):
+        return None
+    is_plain = type(field).to_representation in {
+        serializers.Serializer.to_representation,
+        CompiledSerializer.to_representation,
+    }
+    return compiled(type(field)) if is_plain else field.to_representation
+
+
+def _own_form(field: Field) -> str | None:
+    """The name of the class whose values are their own form."""
+    method = type(field).to_representation
+    if method is serializers.ChoiceField.to_representation:
+        choices = field.choice_strings_to_values  # type: ignore[attr-defined]  # as the method says, a ChoiceField
+        return "str" if all(type(choice) is str for choice in choices.values()) else None
+    return _OWN_FORM.get(method)
+
+
+def _represent(field: Field) -> Represent:
+    """What Django REST framework does with a value that it has read."""
+    to_representation = field.to_representation
+
+    def represent(value: Any) -> Any:
+        if callable(value) and is_simple_callable(value):
+            value = value()
+        return None if value is None else to_representation(value)
+
+    return represent
+
+
+def _read_and_represent(field: Field) -> Represent:
+    """The same for a field with a way of its own to read a row."""
+    read, to_representation = field.get_attribute, field.to_representation
+
+    def represent(row: Any) -> Any:
+        value = read(row)
+        return None if value is None else to_representation(value)
+
+    return represent

@@ -1,0 +1,178 @@
+"""A compiled serializer says what Django REST framework makes of its fields, whatever fields these are."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import TextChoices
+from rest_framework import serializers
+
+from accounts import compiled_serializer
+from accounts.compiled_serializer import CompiledSerializer, compiled
+
+pytestmark = pytest.mark.once
+
+Row = dict[str, Any]  # Any: a value of a field
+
+
+class Color(TextChoices):
+    RED = "red"
+
+
+class Child(CompiledSerializer[Any]):
+    name = serializers.CharField()
+
+
+class Shouting(CompiledSerializer[Any]):
+    name = serializers.CharField()
+
+    def to_representation(self, instance: Any) -> Row:
+        return {name: f"{value}!" for name, value in super().to_representation(instance).items()}
+
+
+class Untouched(serializers.Serializer[Any]):
+    name = serializers.CharField()
+
+
+class Rest(serializers.Serializer[Any]):
+    second = serializers.CharField()
+
+
+class Everything(CompiledSerializer[Any]):
+    text = serializers.CharField()
+    number = serializers.IntegerField()
+    flag = serializers.BooleanField(allow_null=True)
+    color = serializers.ChoiceField(Color.choices)
+    level = serializers.ChoiceField([(1, "low"), (2, "high")])
+    amount = serializers.DecimalField(max_digits=5, decimal_places=2)
+    day = serializers.DateField()
+    words = serializers.ListField(child=serializers.CharField())
+    dates = serializers.ListField(child=serializers.DateField())
+    mapping = serializers.DictField(child=serializers.IntegerField())
+    anything = serializers.JSONField()
+    deep = serializers.CharField(source="child.name")
+    deep_or_null = serializers.CharField(source="parent.name", allow_null=True)
+    called = serializers.CharField(source="method")
+    child = Child()
+    children = Child(many=True)
+    shouting = Shouting(source="child")
+    all_shouting = Shouting(many=True, source="children")
+    untouched = Untouched(source="child")
+    rest = Rest(source="*")
+    computed = serializers.SerializerMethodField()
+    kept = serializers.CharField(default="fallback")
+    secret = serializers.CharField(write_only=True)
+    optional = serializers.CharField(required=False)
+    last = serializers.ReadOnlyField(source="class")
+
+    def get_computed(self, row: Any) -> str:
+        return f"computed of {row['text'] if isinstance(row, dict) else row.text}"
+
+
+WHOLE: Row = {
+    "text": "a",
+    "number": 1,
+    "flag": True,
+    "color": Color.RED,
+    "level": 2,
+    "amount": Decimal("1.5"),
+    "day": date(2026, 1, 2),
+    "words": ["x", 1, None, "\ud800"],
+    "dates": [date(2026, 1, 2)],
+    "mapping": {"one": 1},
+    "anything": {"k": [1]},
+    "child": {"name": "Ada"},
+    "parent": {"name": None},
+    "method": lambda: "from a call",
+    "children": [{"name": "Ben"}, SimpleNamespace(name="Cleo")],
+    "second": "2nd",
+    "kept": "kept",
+    "optional": "there",
+    "class": "a keyword of Python",
+}
+OTHERS: list[Row] = [
+    {},
+    {"text": 5, "number": "7", "flag": "true", "color": "", "level": "1", "words": ("a", "b"), "children": ()},
+    {"flag": None, "text": None, "number": None, "child": None, "children": None, "words": None, "anything": None},
+    {"color": "unknown", "level": 9, "number": True, "flag": 0},
+    {"number": "no number"},
+    {"children": [None]},
+    {"parent": None},
+    {"words": 5},
+    {"child": {"other": 1}},
+]
+
+
+def _said(represent: Any, row: object) -> str:
+    """Any: a function of a row. What it says, or the error that it raises, as text."""
+    try:
+        return json.dumps(represent(row), default=repr)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _of_fields(row: object) -> object:
+    return serializers.Serializer.to_representation(Everything(), row)
+
+
+@pytest.mark.parametrize("changes", OTHERS)
+def test_a_row_is_written_as_the_fields_say(changes: Row) -> None:
+    row = {**WHOLE, **changes}
+    assert _said(compiled(Everything), row) == _said(_of_fields, row)
+    assert _said(compiled(Everything), SimpleNamespace(**row)) == _said(_of_fields, SimpleNamespace(**row))
+
+
+@pytest.mark.parametrize("missing", WHOLE)
+def test_what_is_missing_is_left_out_filled_in_or_an_error_as_the_fields_say(missing: str) -> None:
+    row = {name: value for name, value in WHOLE.items() if name != missing}
+    assert _said(compiled(Everything), row) == _said(_of_fields, row)
+    assert _said(compiled(Everything), SimpleNamespace(**row)) == _said(_of_fields, SimpleNamespace(**row))
+
+
+class Optional(CompiledSerializer[Row]):
+    a = serializers.CharField()
+    b = serializers.CharField(required=False)
+
+
+@pytest.mark.parametrize(
+    ("form", "row", "left_out"),
+    [
+        (Everything, WHOLE, set()),
+        (Everything, SimpleNamespace(**WHOLE), set()),
+        (Optional, {"a": "1"}, {"b"}),
+        (Optional, {"b": "2", "a": "1"}, set()),
+    ],
+)
+def test_an_ordinary_row_never_takes_the_slow_way(
+    form: type[CompiledSerializer[Any]], row: object, left_out: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled_serializer, "_MISSING", ())
+    represent = compiled.__wrapped__(form)
+    assert list(represent(row)) == [
+        field.field_name for field in form()._readable_fields if field.field_name not in left_out
+    ]
+
+
+def test_a_related_row_that_is_gone_is_null() -> None:
+    class Owner:
+        @property
+        def child(self) -> object:
+            raise ObjectDoesNotExist
+
+    class OfOwner(CompiledSerializer[Owner]):
+        child = Child(allow_null=True)
+
+    assert OfOwner().to_representation(Owner()) == {"child": None}
+
+
+def test_a_relation_is_left_to_the_framework() -> None:
+    class Owned(CompiledSerializer[Any]):
+        owner: Any = serializers.PrimaryKeyRelatedField(read_only=True)
+
+    assert Owned().to_representation(SimpleNamespace(owner=SimpleNamespace(pk="an id"))) == {"owner": "an id"}
