@@ -4,15 +4,16 @@
         permission = Permission.LOOKUP_PRESENCE
 
         def get(self, request: ApiRequest, chat_id: str) -> HttpResponse:
-            return json_response(json_bytes(members.presence_of(chat_id, request.caller)))
+            return json_response(json_bytes(members.presence_of(chat_id)))
 
-A handler returns bytes of JSON and raises an ApiError for everything else.
+A handler returns a response and raises an ApiError for everything else. One of a HotView takes a `hot.Request` and
+returns the bytes of the body.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, cast
 
 from django.conf import settings
@@ -23,13 +24,14 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from rest_framework.views import APIView
 
-from accounts import authentication, throttling
-from accounts.api_json import json_bytes, json_response
+from accounts import authentication, hot, throttling
+from accounts.api_json import CONTENT_TYPE, json_bytes, json_response
 from accounts.authentication import ApiRequest
-from accounts.errors import ApiError, MethodNotAllowed, Unavailable
+from accounts.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
+from accounts.hot import Answer
 from accounts.limits import LimitsUnavailable
 
-__all__ = ["ApiRequest", "ApiView", "error_response", "finished", "json_bytes", "json_response"]
+__all__ = ["ApiRequest", "ApiView", "HotView", "error_response", "finished", "json_bytes", "json_response"]
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +39,13 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "no-referrer",
+    "Cache-Control": "private, no-store",
 }
+
+
+INTERNAL = b'{"error":"errors.internal"}'
+FAILURES = (ApiError, SuspiciousOperation, LimitsUnavailable, OperationalError, InterfaceError)
+Handler = Callable[..., Any]  # of a view for one method
 
 
 class ApiView(APIView):
@@ -50,7 +58,7 @@ class ApiView(APIView):
 
     http_method_names = ["get", "head", "post", "put", "patch", "delete"]  # OPTIONS is 405: no preflight is answered
     permission: ClassVar[str | None] = None
-    credential: ClassVar[Callable[[HttpRequest], str | None]] = authentication.header_credential
+    credential: ClassVar[Callable[[hot.Request], str | None]] = authentication.header_credential
 
     unavailable: ClassVar[type[Unavailable]] = Unavailable
 
@@ -62,36 +70,87 @@ class ApiView(APIView):
         """Whatever else is raised, Django logs and `config.views` answers."""
         try:
             response = self.answer(request, *args, **kwargs)
-        except ApiError as error:
-            response = error_response(error)
-        except SuspiciousOperation:  # more parameters than anybody needs
-            response = error_response(ApiError())
-        except LimitsUnavailable:
-            logger.exception("The limit store does not answer.")
-            response = error_response(self.unavailable())
-        except (OperationalError, InterfaceError):
-            logger.exception("The database does not answer.")
-            response = error_response(self.unavailable())
+        except FAILURES as error:
+            response = error_response(self.api_error(error))
         if self.permission is not None and "Cache-Control" in response.headers:
             patch_vary_headers(response, ["X-API-Key", "Authorization"])
         return finished(request, response)
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """The handler's answer, once limits, method and key allow it."""
-        method = str(request.method).lower()
+        value = hot.Request.of(request)
+        handler = self.allowed_handler(value)
+        if value.caller is not None:
+            cast("ApiRequest", request).caller = value.caller
+        return cast("HttpResponse", handler(request, *args, **kwargs))
+
+    def allowed_handler(self, request: hot.Request) -> Handler:
+        """The handler of the request's method, once limits and key allow the request, which then has its caller.
+
+        MethodNotAllowed; what `throttling.count` and `authentication.check` raise.
+        """
+        method = request.method.lower()
         handler = getattr(self, method, None) if method in self.http_method_names else None
+        if handler is None and method == "head":
+            handler = getattr(self, "get", None)
         try:
             if handler is None or self.permission is None:
                 throttling.count()
             else:
                 secret = type(self).credential(request)
-                caller = authentication.check(secret, permission=self.permission, now=timezone.now())
-                cast("ApiRequest", request).caller = caller
+                request.caller = authentication.check(secret, permission=self.permission, now=timezone.now())
         except ApiError as error:
             raise self.refusal(error) from error
         if handler is None:
-            raise MethodNotAllowed(self.allowed_methods)
-        return cast("HttpResponse", handler(request, *args, **kwargs))
+            allowed = set(self.allowed_methods) | ({"HEAD"} if hasattr(self, "get") else set())
+            raise MethodNotAllowed([name.upper() for name in self.http_method_names if name.upper() in allowed])
+        return cast("Handler", handler)
+
+    def api_error(self, error: Exception) -> ApiError:
+        """What one of FAILURES is answered with."""
+        if isinstance(error, ApiError):
+            return error
+        if isinstance(error, SuspiciousOperation):  # more parameters than a query may have
+            return ApiError()
+        if isinstance(error, LimitsUnavailable):
+            logger.error("The limit store does not answer.", exc_info=error)
+        else:
+            logger.error("The database does not answer.", exc_info=error)
+        return self.unavailable()
+
+
+class HotView(ApiView):
+    """A view whose answer is a function of a `hot.Request`: through Django, or before it (`config.hot_lane`).
+
+    Its handlers take that and the parameters of the path, and return a body of JSON.
+    """
+
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        return self.respond(hot.Request.of(request), **kwargs).to_django()
+
+    def respond(self, request: hot.Request, **parameters: str) -> Answer:
+        """The whole answer. Raises what no endpoint answers by itself."""
+        try:
+            handler = self.allowed_handler(request)
+            return json_answer(request, handler(request, **parameters))
+        except FAILURES as error:
+            return error_answer(request, self.api_error(error))
+
+    def failed(self, request: hot.Request) -> Answer:
+        """500, where `respond` raised anything else before Django could answer it."""
+        return json_answer(request, INTERNAL, 500)
+
+
+def json_answer(request: hot.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING) -> Answer:
+    """`body`, which is JSON, with what every answer has and with `headers`."""
+    told = {"Content-Type": CONTENT_TYPE, **_standard_headers(is_secure=request.is_secure), **headers}
+    told["Content-Length"] = str(len(body))
+    return Answer(status, told, b"" if request.method == "HEAD" else body)
+
+
+def error_answer(request: hot.Request, error: ApiError) -> Answer:
+    """The documented body, and the error's own headers."""
+    return json_answer(request, json_bytes(error.body()), error.status, error.headers())
 
 
 def error_response(error: ApiError) -> HttpResponse:
@@ -105,16 +164,20 @@ def error_response(error: ApiError) -> HttpResponse:
 def finished(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     """`response` with what every answer has: strict headers, no caching unless it says how, no body for HEAD."""
     headers = response.headers
-    for name, value in HEADERS.items():
+    for name, value in _standard_headers(is_secure=request.is_secure()).items():
         headers.setdefault(name, value)
-    headers.setdefault("Cache-Control", "private, no-store")
-    if settings.SECURE_HSTS_SECONDS and request.is_secure():
-        headers.setdefault("Strict-Transport-Security", _strict_transport_security())
     if not response.streaming:
         headers.setdefault("Content-Length", str(len(response.content)))
         if request.method == "HEAD":
             response.content = b""
     return response
+
+
+def _standard_headers(*, is_secure: bool) -> dict[str, str]:
+    """Those of every answer that names no others."""
+    if is_secure and settings.SECURE_HSTS_SECONDS:
+        return {**HEADERS, "Strict-Transport-Security": _strict_transport_security()}
+    return HEADERS
 
 
 def _strict_transport_security() -> str:

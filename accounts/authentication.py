@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from django.http import HttpRequest
 
-from accounts import api_keys, http, key_uses, limits, throttling
+from accounts import api_keys, hot, key_uses, limits, throttling
 from accounts.errors import (
     ApiError,
     InvalidApiKey,
@@ -19,19 +18,11 @@ from accounts.errors import (
     MissingApiKey,
     UsageExceeded,
 )
+from accounts.hot import Caller
 from accounts.key_records import Verdict
 from accounts.limits import KeyAnswer, KeyRequest
 
 MAX_LENGTH = 200  # characters; our own keys have 52
-
-
-@dataclass(frozen=True)
-class Caller:
-    """Who calls: a key that may, and whose it is. `is_premium`: at the moment of the request."""
-
-    key_id: int
-    owner_id: str
-    is_premium: bool
 
 
 class ApiRequest(HttpRequest):
@@ -40,19 +31,19 @@ class ApiRequest(HttpRequest):
     caller: Caller
 
 
-def header_credential(request: HttpRequest) -> str | None:
+def header_credential(request: hot.Request) -> str | None:
     """`X-API-Key`."""
-    return request.META.get("HTTP_X_API_KEY")  # `request.headers` would copy every header first
+    return request.meta.get("HTTP_X_API_KEY")
 
 
-def earlier_credential(request: HttpRequest) -> str:
+def earlier_credential(request: hot.Request) -> str:
     """`key` of the query, or else `Authorization: Bearer <key>`.
 
     Raises, like `check`, once the request is counted: MissingAccountKey; InvalidApiKey where `key` is repeated.
     """
-    key = http.single_parameter(request.GET, "key")
+    key = request.query.single("key")
     if key == "":
-        scheme, _, value = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+        scheme, _, value = request.meta.get("HTTP_AUTHORIZATION", "").partition(" ")
         key = value.strip() if scheme.lower() == "bearer" else ""
     if not key:
         throttling.count()

@@ -3,27 +3,37 @@
 Only the header named by `EDGE_CLIENT_ADDRESS_HEADER` is believed, and only where it is set; otherwise the peer counts.
 """
 
+import functools
+from collections.abc import Mapping
 from contextvars import ContextVar
 from ipaddress import IPv6Address, ip_address, ip_network
+from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest
 
 # The address of the request that is being served, for audit events; empty in commands and jobs.
 current: ContextVar[str] = ContextVar("client_address", default="")
 
 
-def of(request: HttpRequest) -> str | None:
+def of(meta: Mapping[str, Any]) -> str | None:
     """The address that limits count: IPv4 whole, IPv6 by its /64, IPv4-mapped IPv6 as IPv4.
 
-    None where the edge proxy's header is required and is missing or no address.
+    `meta`: a WSGI environ, or the META of a request. None where the edge proxy's header is required and is missing or
+    no address.
     """
     header = settings.EDGE_CLIENT_ADDRESS_HEADER
     if header:
-        return normalized(request.headers.get(header, ""))
-    return normalized(request.META.get("REMOTE_ADDR", "")) or "unknown"
+        return normalized(meta.get(_key(header), ""))
+    return normalized(meta.get("REMOTE_ADDR", "")) or "unknown"
 
 
+@functools.cache
+def _key(header: str) -> str:
+    """The header's name in WSGI."""
+    return "HTTP_" + header.upper().replace("-", "_")
+
+
+@functools.lru_cache(maxsize=10_000)
 def normalized(value: str) -> str | None:
     """`value` as it is counted, or None where it is no address."""
     try:

@@ -1,7 +1,4 @@
-"""What the check of a request must know of an API key and its owner, small enough to keep in a cache. Pure rules.
-
-`limit_scripts.CHECK_KEY` says the same in Lua; tests/accounts/test_key_check.py holds both to it.
-"""
+"""What the check of a request must know of an API key and its owner, small enough to keep in a cache. Pure rules."""
 
 from __future__ import annotations
 
@@ -16,10 +13,9 @@ FOREVER = 2**53 - 1  # the greatest whole number that Lua counts exactly: the ye
 
 
 class Verdict(enum.StrEnum):
-    """How a check ended, in the order in which the reasons are looked at. A miss: the key must be loaded first."""
+    """How a check ended, in the order in which the reasons are looked at."""
 
     ADDRESS_LIMITED = "ADDRESS_LIMITED"
-    MISS = "MISS"
     UNKNOWN = "UNKNOWN"
     DEAD = "DEAD"
     DISABLED = "DISABLED"

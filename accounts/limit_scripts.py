@@ -1,10 +1,10 @@
-"""What Redis runs for `limits.RedisLimits`, in Lua: each script is one step for all processes."""
+"""What Redis runs for `redis_limits`, in Lua: each script is one step for all processes."""
 
-from accounts.key_records import Verdict
+from accounts.redis_connection import Script
 
 # Of each key a limit; two arguments for each: the amount, the window in milliseconds.
 # Answer: whether it is allowed, then for each key the count before and the milliseconds that are left.
-HIT = """
+HIT = Script("""
 local counts, allowed = {}, 1
 for i, key in ipairs(KEYS) do
     counts[i] = tonumber(redis.call('GET', key) or '0')
@@ -18,62 +18,37 @@ for i, key in ipairs(KEYS) do
     answer[2 * i + 1] = left >= 0 and left or tonumber(ARGV[2 * i])
 end
 return answer
-"""
+""")
 
 RECORDS = "record-1"  # in the names of records; a new number whenever the fields of KeyRecord change
 FORGOTTEN = "forgotten"  # stands where a record was, for a while
-NO_SUCH_KEY = "unknown"  # said by the caller, who looked; never stored
+NO_SUCH_KEY = "unknown"  # the caller's record of a key that the database does not have; never stored
+COUNTED, MISS, ADDRESS_LIMITED, KEY_LIMITED = 0, 1, 2, 3
 
-# Keys: the address's window, the key's window, the key's record.
-# Answer: the Verdict, the milliseconds that are left of the window that refuses, the record.
-CHECK_KEY = f"""
-local address_window, key_window, record_name = KEYS[1], KEYS[2], KEYS[3]
-local now, permission, is_counted = tonumber(ARGV[1]), ARGV[2], ARGV[3] == '1'
-local address_amount, address_length = tonumber(ARGV[4]), tonumber(ARGV[5])
-local amount, premium_amount, key_length = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-local loaded, lifetime = ARGV[9], ARGV[10]
-
+# Keys: the key's record, the address's window, the key's window.
+# Arguments: the record by which the caller decided; its lifetime in milliseconds where the caller has just read it from
+# the database, else 0; the amount and the window in milliseconds of the address, then of the key (0: not counted).
+# Answer: one of the numbers above, then the milliseconds that are left of the window that refuses, or, for MISS, the
+# record that is cached instead ("": none).
+COUNT_FOR_KEY = Script(f"""
+local record, lifetime = ARGV[1], ARGV[2]
+local function is_used_up(window, amount)
+    return amount ~= '0' and tonumber(redis.call('GET', window) or '0') >= tonumber(amount)
+end
 local function left(window, length)
     local milliseconds = redis.call('PTTL', window)
-    return milliseconds >= 0 and math.max(milliseconds, 1) or length
+    return milliseconds >= 0 and math.max(milliseconds, 1) or tonumber(length)
 end
-local function is_used_up(window, most)
-    return is_counted and tonumber(redis.call('GET', window) or '0') >= most
+if is_used_up(KEYS[2], ARGV[3]) then return {{{ADDRESS_LIMITED}, left(KEYS[2], ARGV[4])}} end
+local cached = redis.call('GET', KEYS[1])
+if cached ~= record then
+    if cached == '{FORGOTTEN}' then cached = '' end
+    if lifetime == '0' or (cached and cached ~= '') then return {{{MISS}, cached or ''}} end
+    if not cached and record ~= '{NO_SUCH_KEY}' then redis.call('SET', KEYS[1], record, 'PX', lifetime) end
 end
-local function count(window, length)
-    if is_counted and redis.call('INCR', window) == 1 then redis.call('PEXPIRE', window, length) end
+if is_used_up(KEYS[3], ARGV[5]) then return {{{KEY_LIMITED}, left(KEYS[3], ARGV[6])}} end
+for i = 2, 3 do
+    if ARGV[2 * i - 1] ~= '0' and redis.call('INCR', KEYS[i]) == 1 then redis.call('PEXPIRE', KEYS[i], ARGV[2 * i]) end
 end
-local function verdict(record)
-    if record.is_dead then return '{Verdict.DEAD}' end
-    if not record.is_enabled then return '{Verdict.DISABLED}' end
-    if record.expires_at <= now then return '{Verdict.EXPIRED}' end
-    for _, held in ipairs(record.permissions) do
-        if held == permission then return '{Verdict.OK}' end
-    end
-    return '{Verdict.NOT_PERMITTED}'
-end
-
-if is_used_up(address_window, address_amount) then
-    return {{'{Verdict.ADDRESS_LIMITED}', left(address_window, address_length), ''}}
-end
-local text = redis.call('GET', record_name)
-if not text and loaded ~= '' and loaded ~= '{NO_SUCH_KEY}' then
-    redis.call('SET', record_name, loaded, 'PX', lifetime)
-end
-if not text or text == '{FORGOTTEN}' then text = loaded end
-if text == '' then return {{'{Verdict.MISS}', 0, ''}} end
-if text == '{NO_SUCH_KEY}' then
-    count(address_window, address_length)
-    return {{'{Verdict.UNKNOWN}', 0, ''}}
-end
-local record = cjson.decode(text)
-local said = verdict(record)
-if said == '{Verdict.OK}' then
-    if is_used_up(key_window, now < record.premium_until and premium_amount or amount) then
-        return {{'{Verdict.KEY_LIMITED}', left(key_window, key_length), ''}}
-    end
-    count(key_window, key_length)
-end
-count(address_window, address_length)
-return {{said, 0, text}}
-"""
+return {{{COUNTED}, 0}}
+""")

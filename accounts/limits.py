@@ -17,10 +17,8 @@ from typing import Protocol
 
 from django.conf import settings
 from django.utils.module_loading import import_string
-from redis.exceptions import RedisError
 
-from accounts import limit_scripts
-from accounts.key_records import KeyRecord, Verdict, microseconds
+from accounts.key_records import KeyRecord, Verdict
 
 MINUTE = timedelta(minutes=1)
 RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
@@ -28,7 +26,7 @@ RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
 PAUSE_AFTER_CHANGE = timedelta(seconds=10)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Limit:
     """At most `amount` requests that share `name` in a window."""
 
@@ -47,7 +45,7 @@ class Outcome:
     seconds_left: int
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class KeyRequest:
     """A request that brings a key. `amount` a minute pass with it, `premium_amount` while its owner has premium.
 
@@ -62,12 +60,16 @@ class KeyRequest:
     now: datetime
     is_counted: bool = True
 
+    def verdict(self, record: KeyRecord | None) -> Verdict:
+        """What is wrong with the key of this record, limits aside."""
+        return Verdict.UNKNOWN if record is None else record.verdict(self.permission, self.now)
+
     def limit(self, record: KeyRecord) -> Limit:
         """Of the key."""
         return Limit(f"key:{self.secret_hash}", self.premium_amount if record.is_premium(self.now) else self.amount)
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class KeyAnswer:
     """How the check of a key ended. `record`: of a known key, unless a limit refuses the request.
 
@@ -120,14 +122,14 @@ class InProcessLimits:
             if is_allowed:
                 for limit, ends_at, count in counted:
                     self._windows[limit.name] = (ends_at, count + 1)
-        return [_outcome(limit, count, ends_at - now, is_counted=is_allowed) for limit, ends_at, count in counted]
+        return [outcome_of(limit, count, ends_at - now, is_counted=is_allowed) for limit, ends_at, count in counted]
 
     def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
         """Nothing is cached: the database is this process's neighbour, and other processes may write to it."""
         if asked.is_counted and (over := self._refusal(asked.address)):  # an address that hammers reaches no database
             return KeyAnswer(Verdict.ADDRESS_LIMITED, seconds_left=over.seconds_left)
         record = load(asked.secret_hash)
-        verdict = record.verdict(asked.permission, asked.now) if record is not None else Verdict.UNKNOWN
+        verdict = asked.verdict(record)
         if not asked.is_counted:
             return KeyAnswer(verdict, record)
         limits = [asked.address]
@@ -145,84 +147,15 @@ class InProcessLimits:
         now = time.time()
         with self._lock:
             ends_at, count = self._window(limit, now)
-        return _outcome(limit, count, ends_at - now, is_counted=False) if count >= limit.amount else None
+        return outcome_of(limit, count, ends_at - now, is_counted=False) if count >= limit.amount else None
 
     def _window(self, limit: Limit, now: float) -> tuple[float, int]:
         ends_at, count = self._windows.get(limit.name, (0.0, 0))
         return (ends_at, count) if ends_at > now else (now + limit.window.total_seconds(), 0)
 
 
-class RedisLimits:
-    """For any number of processes: one script, so two requests never read the same count."""
-
-    def __init__(self) -> None:
-        from django_redis import get_redis_connection  # only where Redis is configured
-
-        self._redis = get_redis_connection("default")
-        self._hit = self._redis.register_script(limit_scripts.HIT)
-        self._check_key = self._redis.register_script(limit_scripts.CHECK_KEY)
-
-    def hit(self, limits: Sequence[Limit]) -> list[Outcome]:
-        keys = [_redis_key(limit.name) for limit in limits]
-        arguments = [part for limit in limits for part in (limit.amount, _milliseconds(limit.window))]
-        try:
-            is_allowed, *answers = self._hit(keys=keys, args=arguments)
-        except RedisError as error:
-            raise LimitsUnavailable from error
-        return [
-            _outcome(limit, answers[2 * index], answers[2 * index + 1] / 1000, is_counted=bool(is_allowed))
-            for index, limit in enumerate(limits)
-        ]
-
-    def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
-        """One round trip with a cached record; without one, the key is loaded, and a second one keeps its record."""
-        answer = self._check(asked, "")
-        if answer.verdict is Verdict.MISS:
-            record = load(asked.secret_hash)
-            answer = self._check(asked, record.to_json() if record is not None else limit_scripts.NO_SUCH_KEY)
-        return answer
-
-    def forget_keys(self, secret_hashes: Sequence[str]) -> None:
-        """Instead of each record, a mark that keeps a reader from putting the old one back."""
-        marks = self._redis.pipeline(transaction=False)
-        for secret_hash in secret_hashes:
-            marks.set(_redis_record(secret_hash), limit_scripts.FORGOTTEN, px=_milliseconds(PAUSE_AFTER_CHANGE))
-        try:
-            marks.execute()
-        except RedisError as error:
-            raise LimitsUnavailable from error
-
-    def _check(self, asked: KeyRequest, loaded: str) -> KeyAnswer:
-        key = f"key:{asked.secret_hash}"
-        arguments = [
-            *(microseconds(asked.now), asked.permission, int(asked.is_counted)),
-            *(asked.address.amount, _milliseconds(asked.address.window)),
-            *(asked.amount, asked.premium_amount, _milliseconds(MINUTE)),
-            *(loaded, _milliseconds(RECORD_LIFETIME)),
-        ]
-        keys = [_redis_key(asked.address.name), _redis_key(key), _redis_record(asked.secret_hash)]
-        try:
-            verdict, left, text = self._check_key(keys=keys, args=arguments)
-        except RedisError as error:
-            raise LimitsUnavailable from error
-        record = KeyRecord.from_json(text) if text else None
-        return KeyAnswer(Verdict(verdict.decode()), record, math.ceil(left / 1000))
-
-
-def _redis_key(name: str) -> str:
-    """One hash tag for all: a script may only touch keys of one slot of a Redis Cluster."""
-    return f"{{limit}}:{name}"
-
-
-def _redis_record(secret_hash: str) -> str:
-    return _redis_key(f"{limit_scripts.RECORDS}:{secret_hash}")
-
-
-def _milliseconds(length: timedelta) -> int:
-    return int(length.total_seconds() * 1000)
-
-
-def _outcome(limit: Limit, count_before: int, seconds_left: float, *, is_counted: bool) -> Outcome:
+def outcome_of(limit: Limit, count_before: int, seconds_left: float, *, is_counted: bool) -> Outcome:
+    """What a store says of a limit; `is_counted`: the request counts, for it was refused by none."""
     return Outcome(
         limit=limit,
         is_allowed=count_before < limit.amount,

@@ -62,7 +62,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return proved is not None and proved.pk == user.pk
 
     def get_client_ip(self, request: HttpRequest) -> str:
-        return client_address.of(request) or ""
+        return client_address.of(request.META) or ""
 
 
 class LoginForm(StockLoginForm):

@@ -17,7 +17,7 @@ import django
 from asgiref.sync import ThreadSensitiveContext, sync_to_async
 from django.conf import settings
 from django.core.handlers.asgi import ASGIHandler
-from django.db import close_old_connections
+from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
 from config import leaving
@@ -51,7 +51,7 @@ class Application(ASGIHandler):
     async def run_get_response(self, request: HttpRequest) -> HttpResponseBase:
         async with ThreadSensitiveContext():
             response: HttpResponseBase = await super().run_get_response(request)
-            await sync_to_async(close_old_connections)()  # those of the thread that ends here
+            await sync_to_async(connections.close_all)()  # those of the thread that ends here
         return response
 
     async def send_response(self, response: HttpResponseBase, send: Send) -> None:

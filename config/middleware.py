@@ -1,8 +1,7 @@
 """What every request passes on its way in and out."""
 
-import math
-import re
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from typing import cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -14,10 +13,9 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 
 from accounts import client_address, content_security, waiting_apps
 from accounts.errors import Forbidden
-from config import request_body, views
+from config import compression, request_body, views
 from imagehost.views import delivery
 
-_REFUSES_GZIP = re.compile(r"\bgzip\s*;\s*q=0(\.0*)?\s*(,|$)", re.IGNORECASE)  # RFC 9110 §12.5.3
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
@@ -31,7 +29,7 @@ class EdgeProxyMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        address = client_address.of(request)
+        address = client_address.of(request.META)
         if address is None:
             return JsonResponse(Forbidden().body(), status=Forbidden.status)
         token = client_address.current.set(address)
@@ -42,31 +40,26 @@ class EdgeProxyMiddleware:
 
 
 class CompressionMiddleware(GZipMiddleware):
-    """Compresses pages and texts from 1 kB and JSON from 4 kB on, files and streams never.
+    """Compresses pages and texts from 1 kB and JSON from 4 kB on; files, streams and secrets never."""
 
-    A response with a secret, a form's token among them, is `no-store` and is left as it is: its compressed length would
-    give the secret away (BREACH). Under /api/, where every answer to a key is `no-store`, no answer as long as that
-    holds a secret.
-    """
-
-    SMALLEST_TEXT, SMALLEST_JSON = 1024, 4096  # bytes
+    SMALLEST_TEXT = 1024  # bytes
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        is_secret = "no-store" in response.get("Cache-Control", "") and not views.is_in_api_lane(request)
-        if not isinstance(response, HttpResponse) or is_secret or len(response.content) < self._smallest(response):
+        if not isinstance(response, HttpResponse) or compression.holds_secret(response.headers, request.path_info):
             return response
-        if _REFUSES_GZIP.search(request.META.get("HTTP_ACCEPT_ENCODING", "")):  # the base class finds the word alone
+        accepted = request.META.get("HTTP_ACCEPT_ENCODING", "")
+        content_type = response.get("Content-Type", "").partition(";")[0]
+        if content_type == "application/json":
+            headers = cast("MutableMapping[str, str]", response.headers)
+            response.content = compression.json_body(headers, response.content, accepted)
+            return response
+        is_text = content_type.startswith("text/") or content_type == "application/vnd.oai.openapi"
+        if not is_text or len(response.content) < self.SMALLEST_TEXT:
+            return response
+        if not compression.is_accepted(accepted):  # the base class finds the word alone
             patch_vary_headers(response, ("Accept-Encoding",))
             return response
         return super().process_response(request, response)
-
-    def _smallest(self, response: HttpResponse) -> float:
-        """Bytes of a body of this type that is worth the work."""
-        content_type = response.get("Content-Type", "").partition(";")[0]
-        if content_type == "application/json":
-            return self.SMALLEST_JSON
-        is_text = content_type.startswith("text/") or content_type == "application/vnd.oai.openapi"
-        return self.SMALLEST_TEXT if is_text else math.inf
 
 
 class NulByteMiddleware:

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 import django_stubs_ext
 
-from config import caches, chat, env, logging, object_storage, openapi, toolkit
+from config import caches, chat, env, logging, object_storage, openapi, postgresql, toolkit
 from config.account_pages import *  # noqa: F403 - what allauth is told, which depends on nothing here
 
 django_stubs_ext.monkeypatch()
@@ -115,6 +115,8 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 
 # --- Data -------------------------------------------------------------------------------------------------------------
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+# Off where a pooler between this service and PostgreSQL cannot carry prepared statements.
+DATABASE_PREPARED_STATEMENTS = env.flag("DATABASE_PREPARED_STATEMENTS", default=True)
 DATABASES: dict[str, dict[str, Any]]
 if EMBEDDED:
     DATABASES = {
@@ -132,13 +134,13 @@ if EMBEDDED:
     }
 else:
     DATABASES = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=0))}
-    DATABASES["default"]["OPTIONS"] = {
-        **DATABASES["default"].get("OPTIONS", {}),
-        "server_side_binding": True,
-        "pool": {"min_size": 2, "max_size": env.integer("DATABASE_POOL_SIZE", 8), "timeout": 1.5},  # seconds
-    }
+    DATABASES["default"] |= postgresql.options(
+        DATABASES["default"].get("OPTIONS", {}),
+        pool_size=env.integer("DATABASE_POOL_SIZE", 0),
+        are_prepared=DATABASE_PREPARED_STATEMENTS,
+    )
 CACHES = caches.options(REDIS_URL)
-LIMIT_STORE = "accounts.limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
+LIMIT_STORE = "accounts.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
 SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if REDIS_URL else 'db'}"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
 PROTOCOL_RATE_LIMIT = 100  # requests a minute for each endpoint and address under /api/auth/

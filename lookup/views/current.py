@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.http import HttpResponse, QueryDict
 from django.utils import timezone
 
-from accounts import http
-from accounts.api_json import json_bytes, json_response
-from accounts.api_view import ApiRequest, ApiView
+from accounts import hot
+from accounts.api_json import json_bytes
+from accounts.api_view import HotView
 from accounts.models import Permission
 from lookup import finding, openapi, rows
 from lookup.rows import DOCUMENT_COLUMNS, UserRow
@@ -19,27 +18,27 @@ _COLUMNS = {**DOCUMENT_COLUMNS, "aliases": "aliases"}
 _USER, _COMMENT, _FEEDBACK = UserSerializer(), CommentSerializer(), FeedbackSerializer()
 
 
-class UserLookup(ApiView):
+class UserLookup(HotView):
     permission = Permission.LOOKUP_USER
 
     @openapi.user_lookup
-    def get(self, request: ApiRequest) -> HttpResponse:
-        return json_response(answer(request.GET, timezone.now()))
+    def get(self, request: hot.Request) -> bytes:
+        return answer(request.query, timezone.now())
 
 
-def answer(query: QueryDict, now: datetime) -> bytes:
+def answer(query: hot.Query, now: datetime) -> bytes:
     """The whole answer, put together from the texts of the read model. 1 query, 2 with comments.
 
     Raises what `finding.find` raises.
     """
-    asked = [include for include in openapi.INCLUDES if http.single_parameter(query, include) == "true"]
+    asked = [include for include in openapi.INCLUDES if query.single(include) == "true"]
     columns = [_COLUMNS[include] for include in asked if include in _COLUMNS]
     user = finding.find(
-        http.single_parameter(query, "type") or "",
-        http.single_parameter(query, "value") or "",
+        query.single("type") or "",
+        query.single("value") or "",
         columns,
         now,
-        is_alias_profile=http.single_parameter(query, "showAliasProfile") == "true",
+        is_alias_profile=query.single("showAliasProfile") == "true",
     )
     texts = iter(user.texts)
     parts = [b'{"error":null,"user":', json_bytes(_USER.to_representation(user))]

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 
-from django.http import HttpResponse
 from django.utils import timezone
 
-from accounts import authentication
-from accounts.api_json import json_bytes, json_response
-from accounts.api_view import ApiRequest, ApiView
+from accounts import authentication, hot
+from accounts.api_json import json_bytes
+from accounts.api_view import HotView
 from accounts.errors import ApiError, KeyRefused
 from accounts.models import Permission
 from lookup import finding, openapi
@@ -19,7 +18,7 @@ from lookup.rows import UserRow
 TOO_MANY_REQUESTS = 429
 
 
-class EarlierView(ApiView):
+class EarlierView(HotView):
     """Every refusal of a key is 404 with its own words; a limit stays 429."""
 
     permission = Permission.ACCOUNT
@@ -32,14 +31,14 @@ class EarlierView(ApiView):
 
 class UsernameLookup(EarlierView):
     @openapi.username_lookup
-    def get(self, request: ApiRequest, username: str) -> HttpResponse:
-        return json_response(answer("username", username))
+    def get(self, request: hot.Request, username: str) -> bytes:
+        return answer("username", username)
 
 
 class UidLookup(EarlierView):
     @openapi.uid_lookup
-    def get(self, request: ApiRequest, uid: str) -> HttpResponse:
-        return json_response(answer("uid", uid))
+    def get(self, request: hot.Request, uid: str) -> bytes:
+        return answer("uid", uid)
 
 
 def answer(by: str, value: str) -> bytes:

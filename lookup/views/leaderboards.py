@@ -5,11 +5,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from django.http import HttpResponse
-
-from accounts import http
-from accounts.api_json import json_bytes, json_response
-from accounts.api_view import ApiRequest
+from accounts import hot
+from accounts.api_json import json_bytes
 from lookup import documents, openapi, rows
 from lookup.errors import LimitInvalid
 from lookup.models import Board
@@ -23,10 +20,8 @@ _LIMIT = re.compile(r"[0-9]{1,3}")
 class Leaderboard(EarlierView):
     board: ClassVar[Board]
 
-    def get(self, request: ApiRequest) -> HttpResponse:
-        return json_response(
-            answer(self.board, _limit(http.single_parameter(request.GET, "limit", str(DEFAULT_LIMIT))))
-        )
+    def get(self, request: hot.Request) -> bytes:
+        return answer(self.board, _limit(request.query.single("limit", str(DEFAULT_LIMIT))))
 
 
 @openapi.board("views", "profile views")

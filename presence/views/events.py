@@ -8,7 +8,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 
-from accounts import api_keys, jobs
+from accounts import api_keys, hot, jobs
 from accounts.api_view import ApiRequest
 from accounts.authentication import header_credential
 from presence import members, openapi_events, streams
@@ -38,7 +38,9 @@ def _stream(request: ApiRequest, presence: Presence) -> BlockingStream | AsyncSt
     return kind(
         presence=presence,
         key=KeyInUse(
-            request.caller.key_id, api_keys.digest(header_credential(request) or ""), PresenceEvents.permission
+            request.caller.key_id,
+            api_keys.digest(header_credential(hot.Request.of(request)) or ""),
+            PresenceEvents.permission,
         ),
         last_event_id=request.META.get("HTTP_LAST_EVENT_ID", ""),
     )

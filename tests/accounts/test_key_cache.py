@@ -14,11 +14,13 @@ from django.utils import timezone
 
 from accounts import api_keys, bans, key_changes, key_records, limits, users
 from accounts.key_records import KeyRecord, Verdict
-from accounts.limits import KeyRequest, Limit, RedisLimits
+from accounts.limits import KeyRequest, Limit
 from accounts.models import ApiKey, AuditEvent, Permission
 from accounts.plans import Plan
+from accounts.redis_limits import RedisLimits
 from tests.accounts.calls import ALWAYS, SECRET, call, whole
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
+from tests.support import redis_commands
 
 Act = Callable[[ApiKey], object]
 DAY = timedelta(days=1)
@@ -119,7 +121,7 @@ def test_without_the_store_a_change_stands_and_is_logged(
     key: ApiKey, commit: Commit, caplog: pytest.LogCaptureFixture
 ) -> None:
     limits._store.cache_clear()
-    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.limits.RedisLimits"), commit():
+    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.redis_limits.RedisLimits"), commit():
         api_keys.revoke(key=key, by=None)
         bans.ban(user=key.owner, by=None, reason="Spam")
     limits._store.cache_clear()
@@ -135,7 +137,7 @@ def test_without_the_store_a_change_stands_and_is_logged(
 @pytest.mark.parametrize("path", ["/api/keyed", "/api/open", "/api/nowhere"])
 def test_without_the_store_requests_are_503_and_not_let_in(key: ApiKey, path: str) -> None:
     limits._store.cache_clear()
-    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.limits.RedisLimits"):
+    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.redis_limits.RedisLimits"):
         answer = call(path)
     limits._store.cache_clear()
     assert whole(answer) == (503, {"error": "errors.unavailable"}, {**ALWAYS, "Retry-After": "1"})
@@ -154,18 +156,8 @@ def _asked(key: ApiKey) -> KeyRequest:
 
 @pytest.fixture
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What Redis is told, command by command."""
-    from redis import Redis
-
-    told: list[str] = []
-    execute: Callable[..., Any] = Redis.execute_command
-
-    def noted(self: Any, *arguments: Any, **options: Any) -> Any:
-        told.append(arguments[0])
-        return execute(self, *arguments, **options)
-
-    monkeypatch.setattr(Redis, "execute_command", noted)
-    return told
+    """What Redis is asked, command by command."""
+    return redis_commands.noted(monkeypatch)
 
 
 def test_a_request_with_a_cached_key_is_one_command(key: ApiKey, commands: list[str]) -> None:

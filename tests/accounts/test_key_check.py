@@ -18,7 +18,8 @@ import time_machine
 from accounts import api_keys, authentication
 from accounts.errors import ApiError, InvalidApiKey, KeyDisabled, KeyExpired, KeyNotFound
 from accounts.key_records import FOREVER, KeyRecord, Verdict, microseconds
-from accounts.limits import InProcessLimits, KeyAnswer, KeyRequest, Limit, LimitStore, RedisLimits
+from accounts.limits import InProcessLimits, KeyAnswer, KeyRequest, Limit, LimitStore
+from accounts.redis_limits import RedisLimits
 from tests.accounts.moments import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory
 from tests.support.threads import together

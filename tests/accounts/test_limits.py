@@ -15,7 +15,8 @@ from django.conf import settings
 from pytest_django import Settings
 
 from accounts import limits
-from accounts.limits import InProcessLimits, Limit, LimitStore, Outcome, RedisLimits
+from accounts.limits import InProcessLimits, Limit, LimitStore, Outcome
+from accounts.redis_limits import RedisLimits
 from tests.accounts.moments import let_redis_pass
 from tests.support.threads import together
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from typing import Any
-from wsgiref.util import setup_testing_defaults
 
 import pytest
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from accounts.api_view import ApiView
-from config import wsgi
 from config.views import ApiNotFound
 from tests.accounts.calls import ALWAYS, whole
+from tests.support import wsgi
 
 ANY_CASE = "[aA][pP][iI](?:/|$)"
 API = ("api", ANY_CASE)
@@ -97,21 +95,6 @@ def test_protocol_requests_do_not_count_among_the_others() -> None:
     assert Client().get("/api/nowhere").status_code == 429
 
 
-def ask(path: str, method: str = "GET") -> tuple[str, dict[str, str], bytes]:
-    """Through WSGI, as the server does."""
-    environ: dict[str, Any] = {
-        "REQUEST_METHOD": method, "PATH_INFO": path, "HTTP_HOST": "127.0.0.1", "REMOTE_ADDR": "203.0.113.7",
-        "wsgi.input": io.BytesIO(),
-    }  # fmt: skip
-    setup_testing_defaults(environ)
-    begun: list[Any] = []
-    response: Any = wsgi.application(environ, lambda status, headers: begun.extend([status, dict(headers)]))
-    try:
-        return begun[0], begun[1], b"".join(response)
-    finally:
-        response.close()
-
-
 @pytest.mark.django_db
 @LITTLE_API
 @pytest.mark.parametrize(
@@ -125,7 +108,7 @@ def ask(path: str, method: str = "GET") -> tuple[str, dict[str, str], bytes]:
     ],
 )
 def test_a_server_gets_the_same_as_the_test_client(method: str, path: str, status: str, body: bytes) -> None:
-    told, headers, content = ask(path, method)
+    told, headers, content = wsgi.send(path, method=method)
     length = headers.pop("Content-Length")
     assert (told, content, headers) == (status, body, ALWAYS)
     assert length == str(len(body or b'{"seen":[],"query":null}'))

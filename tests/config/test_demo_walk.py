@@ -8,12 +8,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
-from django.http import QueryDict
 from django.test import Client
 from django.utils import timezone
 
+from accounts import hot
 from accounts.models import JobRun, User
 from config import demo_imagehost
 from imagehost import probing
@@ -52,8 +53,7 @@ def values(demo_file: object) -> Values:
     """Everything that the demo answers."""
     found: Values = defaultdict(set)
     for user in User.objects.filter(public_api_access=True, is_active=True):
-        query = QueryDict(mutable=True)
-        query.update({"type": "id", "value": user.pk, **dict.fromkeys(INCLUDES, "true")})
+        query = hot.Query(urlencode({"type": "id", "value": user.pk, **dict.fromkeys(INCLUDES, "true")}))
         answers = {
             "current": json.loads(current.answer(query, timezone.now())),
             "earlier": json.loads(earlier.answer("uid", str(user.uid))),

@@ -6,11 +6,13 @@ Imports of models stand inside the fixtures: pytest may load this file before Dj
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from pytest_django import Settings
+
+from tests.support import redis_commands
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -69,18 +71,7 @@ def filled(everybody: Filled, db: None, hosts: None) -> Filled:
     return copy.deepcopy(everybody)
 
 
-@pytest.fixture
-def redis_commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+@pytest.fixture(name="redis_commands")
+def sent_commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The commands that Redis gets."""
-    from redis import Redis
-
-    sent: list[str] = []
-    execute: Callable[..., Any] = Redis.execute_command
-
-    def noted(self: Redis, *arguments: Any, **options: Any) -> Any:
-        """Any: as the library says."""
-        sent.append(arguments[0])
-        return execute(self, *arguments, **options)
-
-    monkeypatch.setattr(Redis, "execute_command", noted)
-    return sent
+    return redis_commands.noted(monkeypatch)

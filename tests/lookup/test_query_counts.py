@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.http import QueryDict
 from django.utils import timezone
 
-from accounts import key_uses
+from accounts import hot, key_uses
 from lookup import boards, documents
 from lookup.models import Comment, Profile
 from lookup.views import current, earlier
@@ -107,7 +106,7 @@ def test_ten_rows_of_each_kind_cost_what_one_costs(asked_before: Filled) -> None
 def test_nothing_is_read_that_was_not_requested(asked_before: Filled) -> None:
     for include in (None, *INCLUDES):
         columns = [*BASIC, *(COLUMNS[include] if include else [])]
-        query = QueryDict("type=username&value=ada" + (f"&{include}=true" if include else ""))
+        query = hot.Query("type=username&value=ada" + (f"&{include}=true" if include else ""))
         first = statements.of(lambda query=query: current.answer(query, timezone.now()))[0]  # type: ignore[misc]  # bound early
         assert (first.name, first.columns) == ("SELECT accounts_name", columns)
     (earlier_lookup,) = statements.of(lambda: earlier.answer("username", "ada"))

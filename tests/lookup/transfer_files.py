@@ -6,12 +6,13 @@ import io
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.http import QueryDict
 from django.utils import timezone
 
+from accounts import hot
 from accounts.models import UidCounter, User
 from lookup.models import Alias, Anime, Badge, Comment, Game, MediaTitle, MusicItem
 from lookup.openapi import INCLUDES
@@ -65,9 +66,8 @@ def refusal(text: str | bytes, directory: Path, *options: str) -> list[str]:
 
 def answer(user_id: str) -> bytes:
     """The lookup with all of its includes."""
-    query = QueryDict(mutable=True)
-    query.update({"type": "id", "value": user_id, **dict.fromkeys(INCLUDES, "true")})
-    return current.answer(query, timezone.now())
+    query = urlencode({"type": "id", "value": user_id, **dict.fromkeys(INCLUDES, "true")})
+    return current.answer(hot.Query(query), timezone.now())
 
 
 def looked_up(user_id: str) -> dict[str, Any]:

@@ -135,7 +135,7 @@ NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCAT
 
 @pytest.mark.parametrize("path", [USERINFO, AUTHORIZE])
 def test_without_its_store_the_limit_is_503_and_not_open(client: Client, settings: Settings, path: str) -> None:
-    settings.CACHES, settings.LIMIT_STORE = NOBODY_LISTENS, "accounts.limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = NOBODY_LISTENS, "accounts.redis_limits.RedisLimits"
     answer = client.get(path)
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
     assert answer.json() == {

@@ -17,6 +17,7 @@ from presence.store import PresenceStore, Record
 from tests.factories.accounts import ApiKeyFactory
 from tests.lookup.answers import Answer
 from tests.presence import kept
+from tests.support import redis_commands
 
 Json = dict[str, Any]  # Any: a JSON value
 ADA, BEN = 268473310986240001, 268473310986240002
@@ -78,17 +79,7 @@ def commands(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> list
     if not settings.REDIS_URL:
         act()
         return []
-    from redis import Redis
-
-    asked: list[str] = []
-    execute: Callable[..., Any] = Redis.execute_command
-
-    def noted(self: Redis, *arguments: Any, **options: Any) -> Any:
-        """Any: as the library says."""
-        asked.append(arguments[0])
-        return execute(self, *arguments, **options)
-
     with monkeypatch.context() as patch:
-        patch.setattr(Redis, "execute_command", noted)
+        asked = redis_commands.noted(patch)
         act()
     return asked

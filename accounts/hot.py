@@ -1,0 +1,95 @@
+"""A request and its answer as small values: what the busiest endpoints are functions of.
+
+Django's views adapt them to Django's requests and responses; `config.hot_lane` answers by them before Django's handler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Self
+
+from django.http import HttpRequest, HttpResponse, QueryDict
+
+MAX_PLAIN_PARAMETERS = 100
+
+
+class Request:
+    """`meta`: a WSGI environ, or the META of a Django request, which have the same keys. Any: WSGI's values.
+
+    `caller`: who calls, once the view has checked the key.
+    """
+
+    __slots__ = ("_query", "caller", "is_secure", "meta", "method")
+
+    def __init__(self, meta: Mapping[str, Any], *, is_secure: bool) -> None:
+        self.meta = meta
+        self.method: str = meta["REQUEST_METHOD"]
+        self.is_secure = is_secure
+        self.caller: Caller | None = None
+        self._query: Query | None = None
+
+    @classmethod
+    def of(cls, request: HttpRequest) -> Self:
+        """What a view that Django calls is asked."""
+        return cls(request.META, is_secure=request.is_secure())
+
+    @property
+    def query(self) -> Query:
+        """The parameters of the query string. Raises SuspiciousOperation, as Django, where there are too many."""
+        if self._query is None:
+            self._query = Query(self.meta.get("QUERY_STRING", ""))
+        return self._query
+
+
+class Caller(NamedTuple):
+    """A key that may, and whose it is. `is_premium`: at the time of the request."""
+
+    key_id: int
+    owner_id: str
+    is_premium: bool
+
+
+class Query:
+    """The parameters of a query string, read as Django's QueryDict reads them."""
+
+    __slots__ = ("_values",)
+
+    def __init__(self, text: str) -> None:
+        """`text`: as WSGI has it, a character for each byte."""
+        is_plain = text.isascii() and "%" not in text and "+" not in text and text.count("&") < MAX_PLAIN_PARAMETERS
+        self._values = _plain(text) if is_plain else dict(QueryDict(_bytes(text)).lists())
+
+    def single(self, name: str, default: str = "") -> str | None:
+        """The value of a parameter, `default` without one, None where it is repeated: a bad value."""
+        values = self._values.get(name)
+        if values is None:
+            return default
+        return values[0] if len(values) == 1 else None
+
+
+def _plain(text: str) -> dict[str, list[str]]:
+    values: dict[str, list[str]] = {}
+    for pair in text.split("&"):
+        if pair:
+            name, _, value = pair.partition("=")
+            values.setdefault(name, []).append(value)
+    return values
+
+
+def _bytes(text: str) -> bytes:
+    """The bytes that were sent; ASGI has decoded them by UTF-8."""
+    try:
+        return text.encode("latin-1")
+    except UnicodeEncodeError:
+        return text.encode()
+
+
+class Answer(NamedTuple):
+    """The body of an answer to HEAD is empty; `Content-Length` is always among the headers."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def to_django(self) -> HttpResponse:
+        return HttpResponse(self.body, status=self.status, headers=self.headers)

@@ -1,0 +1,149 @@
+"""Statements by hand that are prepared once for each connection, for the paths where each request runs one.
+
+On PostgreSQL they go past the cursors of Django and psycopg, which take longer than a short statement does, to libpq
+itself; on SQLite to its connection, which keeps prepared statements. Inside a transaction, and where queries are
+counted or wrapped, they go through Django's cursor: a transaction of Django's begins with its first query.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from django.conf import settings
+from django.db import OperationalError, connection
+from psycopg import errors, pq
+
+Value = str | int | datetime | None
+Row = tuple[Any, ...]  # of the kinds that the statement's `columns` name
+Convert = Callable[[Any], Any]  # from what a driver gives
+
+_NUMBERED = re.compile(r"\$([0-9]+)")
+_DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
+_PREPARED = "_prepared_by_hand"  # on psycopg's connection: the names of the statements that the server has
+_NOT_PREPARED = (b"26000", b"0A000")  # SQLSTATE: gone (PgBouncer, DISCARD), or a migration changed what it answers
+
+
+class Statement:
+    """`sql`, which PostgreSQL and SQLite both understand, with the placeholders $1, $2…
+
+    `columns`: a letter for each column of the answer, any of which may be None: t is text as UTF-8 bytes, s text, i an
+    integer, b a boolean, d a timestamp. `is_read`: it may run twice where its connection turns out to have ended.
+    """
+
+    def __init__(self, sql: str, columns: str, *, is_read: bool = True) -> None:
+        self._sql = sql.encode()
+        self._name = b"by_hand_" + hashlib.sha256(self._sql).hexdigest()[:24].encode()
+        self._sqlite = _NUMBERED.sub(r"?\1", sql)
+        self._django = _NUMBERED.sub("%s", sql.replace("%", "%%"))
+        self._order = [int(number) - 1 for number in _NUMBERED.findall(sql)]
+        self._columns = tuple(enumerate(_FROM_TEXT[letter] for letter in columns))
+        self._converters = [_FROM_DRIVER[letter] for letter in columns]
+        self._is_read = is_read
+
+    def one(self, *values: Value) -> Row | None:
+        """The first row, or None. 1 query. Raises Django's database errors."""
+        rows = self.all(*values)
+        return rows[0] if rows else None
+
+    def all(self, *values: Value) -> list[Row]:
+        """Every row. 1 query. Raises Django's database errors."""
+        if connection.in_atomic_block or connection.force_debug_cursor or connection.execute_wrappers:
+            return self._through_django(values)
+        connection.ensure_connection()
+        if connection.vendor == "postgresql":
+            return self._through_libpq([_encoded(value) for value in values])
+        with connection.wrap_database_errors:
+            found = connection.connection.execute(self._sqlite, _adapted(values)).fetchall()
+        return [self._row(row) for row in found]
+
+    def _through_django(self, values: Sequence[Value]) -> list[Row]:
+        adapted = _adapted(values)
+        with connection.cursor() as cursor:
+            cursor.execute(self._django, [adapted[index] for index in self._order])
+            return [self._row(row) for row in cursor.fetchall()]
+
+    def _row(self, row: Row) -> Row:
+        return tuple(
+            None if value is None else convert(value) for value, convert in zip(row, self._converters, strict=True)
+        )
+
+    def _through_libpq(self, values: list[bytes | None]) -> list[Row]:
+        try:
+            result = self._executed(values)
+        except OperationalError:
+            if connection.is_usable():
+                raise
+            connection.close()
+            if not self._is_read:
+                raise
+            connection.ensure_connection()
+            result = self._executed(values)
+        get = result.get_value
+        return [
+            tuple([None if (value := get(row, at)) is None else convert(value) for at, convert in self._columns])
+            for row in range(result.ntuples)
+        ]
+
+    def _executed(self, values: list[bytes | None]) -> pq.abc.PGresult:
+        raw = connection.connection
+        with connection.wrap_database_errors:
+            if not settings.DATABASE_PREPARED_STATEMENTS:
+                return _checked(raw.pgconn, raw.pgconn.exec_params(self._sql, values))
+            prepared: set[bytes] = vars(raw).setdefault(_PREPARED, set())
+            result = self._run(raw.pgconn, values, prepared)
+            if result.status not in _DONE and result.error_field(pq.DiagnosticField.SQLSTATE) in _NOT_PREPARED:
+                prepared.discard(self._name)
+                raw.pgconn.exec_(b"DEALLOCATE " + self._name)  # an error, where it is gone already, changes nothing
+                result = self._run(raw.pgconn, values, prepared)
+            return _checked(raw.pgconn, result)
+
+    def _run(self, server: pq.abc.PGconn, values: list[bytes | None], prepared: set[bytes]) -> pq.abc.PGresult:
+        if self._name not in prepared:
+            _checked(server, server.prepare(self._name, self._sql))
+            prepared.add(self._name)
+        return server.exec_prepared(self._name, values)  # type: ignore[arg-type]  # its stub forgets None
+
+
+def _checked(server: pq.abc.PGconn, result: pq.abc.PGresult) -> pq.abc.PGresult:
+    """`result`, unless it is an error: psycopg's exception for it."""
+    if result.status in _DONE:
+        return result
+    if server.status == pq.ConnStatus.BAD:
+        raise errors.OperationalError("The connection to the database has ended.")
+    raise errors.error_from_result(result)
+
+
+def _encoded(value: Value) -> bytes | None:
+    """A value as PostgreSQL reads it."""
+    if value is None:
+        return None
+    return (value.isoformat() if isinstance(value, datetime) else str(value)).encode()
+
+
+def _adapted(values: Sequence[Value]) -> list[Any]:
+    """The values as the driver of Django's connection takes them."""
+    adapt = connection.ops.adapt_datetimefield_value
+    return [adapt(value) if isinstance(value, datetime) else value for value in values]
+
+
+def _timestamp(value: bytes | str | datetime) -> datetime:
+    """With its time zone, which SQLite leaves out."""
+    if isinstance(value, bytes):
+        value = value.decode()
+    if isinstance(value, str):
+        value = datetime.fromisoformat(value)
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+
+
+_FROM_TEXT: dict[str, Convert] = {
+    "t": lambda value: value,
+    "s": bytes.decode,
+    "i": int,
+    "b": lambda value: value == b"t",
+    "d": _timestamp,
+}
+_FROM_DRIVER: dict[str, Convert] = {"t": str.encode, "s": str, "i": int, "b": bool, "d": _timestamp}

@@ -1,0 +1,139 @@
+"""A connection to Redis that each thread holds, for the paths where every request makes one round trip.
+
+The client library takes a connection from its pool for each command and gives it back: most of the time of a short
+command. It still makes the connections here, so that addresses, passwords, TLS and sentinels are as in CACHES.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import hiredis
+from redis.connection import Connection
+from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import NoScriptError, RedisError, ResponseError
+from redis.exceptions import TimeoutError as NoAnswer
+
+Part = str | bytes | int
+Reply = Any  # what a command answers: bytes, int, None, a list of these
+READ_SIZE = 65_536
+
+
+class RedisConnection:
+    """A connection for each thread to the Redis of one entry of CACHES. A forked process makes new ones.
+
+    Every method raises RedisError where Redis does not answer or refuses. A connection that has ended, such as by a
+    restart of Redis, is replaced once.
+    """
+
+    def __init__(self, alias: str) -> None:
+        self._alias = alias
+        self._held = threading.local()
+
+    def call(self, *command: Part) -> Reply:
+        """The reply to one command. 1 round trip."""
+        return self.pipeline(command)[0]
+
+    def pipeline(self, *commands: tuple[Part, ...]) -> list[Reply]:
+        """The replies to several commands, sent at once. 1 round trip. Raises the first error among them."""
+        packed = b"".join([hiredis.pack_command(command) for command in commands])  # type: ignore[arg-type]  # its stub has a tuple of one
+        wire = self._wire()
+        try:
+            replies = wire.exchange(packed, len(commands))
+        except (OSError, hiredis.ProtocolError) as error:
+            self._close()
+            if isinstance(error, TimeoutError):
+                raise NoAnswer("Redis does not answer in time.") from error
+            replies = self._exchange_anew(packed, len(commands))
+        except BaseException:  # what comes on this connection would answer the next command
+            self._close()
+            raise
+        for reply in replies:
+            if isinstance(reply, hiredis.ReplyError):
+                raise _named(reply)
+        return replies
+
+    def script(self, script: Script, keys: Sequence[str], arguments: Sequence[Part]) -> Reply:
+        """Run a script by its SHA-1; where Redis does not know it (any more), load it first. 1 round trip, else 3."""
+        command = ("EVALSHA", script.sha, len(keys), *keys, *arguments)
+        try:
+            return self.call(*command)
+        except NoScriptError:
+            self.call("SCRIPT", "LOAD", script.text)
+            return self.call(*command)
+
+    def _exchange_anew(self, packed: bytes, count: int) -> list[Reply]:
+        try:
+            return self._wire().exchange(packed, count)
+        except (OSError, hiredis.ProtocolError) as error:
+            self._close()
+            raise NoConnection("Redis has closed the connection.") from error
+
+    def _wire(self) -> _Wire:
+        wire: _Wire | None = getattr(self._held, "wire", None)
+        if wire is None or wire.process != os.getpid():
+            wire = self._held.wire = _Wire(_opened(self._alias))
+        return wire
+
+    def _close(self) -> None:
+        self._held.wire.close()
+        self._held.wire = None
+
+
+class Script:
+    """Lua that Redis runs as one step."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.sha = hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+class _Wire:
+    """The socket of a connection and the parser of what comes from it."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.process = os.getpid()
+        self._connection = connection
+        # Any: a socket, with TLS or without. What comes is read here, past the library's own parser.
+        self._socket: Any = connection._sock
+        self._reader = hiredis.Reader()
+
+    def exchange(self, packed: bytes, count: int) -> list[Reply]:
+        """Send commands and receive `count` replies. OSError, ProtocolError: the connection is of no more use."""
+        self._socket.sendall(packed)
+        replies: list[Reply] = []
+        while len(replies) < count:
+            reply = self._reader.gets()
+            if reply is not False:
+                replies.append(reply)
+            elif received := self._socket.recv(READ_SIZE):
+                self._reader.feed(received)
+            else:
+                raise ConnectionResetError("Redis has closed the connection.")
+        return replies
+
+    def close(self) -> None:
+        self._connection.disconnect()  # type: ignore[no-untyped-call]
+
+
+def _opened(alias: str) -> Connection:
+    """A new connection with the options of the cache. It speaks RESP 2, in which nothing comes unasked."""
+    from django_redis import get_redis_connection  # only where Redis is configured
+
+    pool = get_redis_connection(alias).connection_pool
+    options = {**pool.connection_kwargs, "protocol": 2}
+    options.pop("maint_notifications_config", None)
+    options.pop("maint_notifications_pool_handler", None)
+    connection: Connection = pool.connection_class(**options)
+    connection.connect()  # type: ignore[no-untyped-call]
+    return connection
+
+
+def _named(error: hiredis.ReplyError) -> RedisError:
+    """The client library's class for an error that Redis answered."""
+    message = str(error)
+    return NoScriptError(message) if message.startswith("NOSCRIPT") else ResponseError(message)

@@ -1,0 +1,138 @@
+"""Answers the busiest endpoints before Django's handler, by the function that their Django view calls.
+
+Everything out of the ordinary is left to Django: another host, another method, an address that the edge proxy did not
+set, a large body. tests/config/test_hot_lane.py sends requests both ways and compares what comes back.
+"""
+
+from __future__ import annotations
+
+import functools
+import logging
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.db import connection
+from django.http.request import split_domain_port, validate_host
+from django.urls import URLResolver, get_resolver
+
+from accounts import client_address
+from accounts.hot import Answer, Request
+from config import compression, request_body
+
+METHODS = frozenset({"GET", "HEAD", "POST"})
+_PARAMETER = re.compile(r"<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$")  # the last part of a route
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")  # what a parameter holds that needs no decoding
+
+logger = logging.getLogger("django.request")
+
+
+class HotView(Protocol):
+    """What a view has that is answered here."""
+
+    def respond(self, request: Request, **parameters: str) -> Answer: ...
+
+    def failed(self, request: Request) -> Answer:
+        """500, where `respond` raised what it should not."""
+
+
+def answer(environ: Mapping[str, Any]) -> Answer | None:
+    """The answer to the request of a WSGI environ; None where Django has to answer. Any: WSGI's values."""
+    path = environ.get("PATH_INFO", "")
+    view, parameters = _routes(settings.ROOT_URLCONF).find(path)
+    if view is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ):
+        return None
+    address = client_address.of(environ)
+    if address is None or request_body.is_large(environ):
+        return None
+    current = client_address.current.set(address)
+    try:
+        request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
+        return _compressed(_responded(view, request, parameters), path, environ)
+    finally:
+        client_address.current.reset(current)
+        _let_go()
+
+
+def _let_go() -> None:
+    """What Django does with the thread's connection after a request."""
+    if connection.in_atomic_block:
+        return
+    if "pool" in connection.settings_dict["OPTIONS"]:
+        connection.close()  # gives it back to the pool
+    elif connection.errors_occurred:
+        connection.close_if_unusable_or_obsolete()
+
+
+def _responded(view: HotView, request: Request, parameters: dict[str, str]) -> Answer:
+    try:
+        return view.respond(request, **parameters)
+    except Exception as error:  # as Django's handler, which no exception passes
+        logger.error("Internal Server Error: %s", request.meta["PATH_INFO"], exc_info=error)
+        return view.failed(request)
+
+
+def _compressed(answer: Answer, path: str, environ: Mapping[str, Any]) -> Answer:
+    if len(answer.body) < compression.SMALLEST_JSON or compression.holds_secret(answer.headers, path):
+        return answer
+    headers = dict(answer.headers)
+    body = compression.json_body(headers, answer.body, environ.get("HTTP_ACCEPT_ENCODING", ""))
+    return Answer(answer.status, headers, body)
+
+
+class Routes:
+    """The views by path, and by all of the path but its last part, which is a parameter then."""
+
+    def __init__(self, urlconf: str) -> None:
+        self._exact: dict[str, HotView] = {}
+        self._by_parent: dict[str, tuple[HotView, str]] = {}
+        for route, view_class in _endpoints(get_resolver(urlconf)):
+            parent, _, last = route.rpartition("/")
+            parameter = _PARAMETER.fullmatch(last)
+            if parameter:
+                self._by_parent[parent] = view_class(), parameter[1] or parameter[2]
+            else:
+                self._exact[route] = view_class()
+
+    def find(self, path: str) -> tuple[HotView | None, dict[str, str]]:
+        """The view of a path and the parameters of the path; None where there is none here."""
+        view = self._exact.get(path)
+        if view is not None:
+            return view, {}
+        parent, _, last = path.rpartition("/")
+        found = self._by_parent.get(parent)
+        if found is None or not _PLAIN.fullmatch(last):
+            return None, {}
+        return found[0], {found[1]: last}
+
+
+@functools.cache
+def _routes(urlconf: str) -> Routes:
+    return Routes(urlconf)
+
+
+def _endpoints(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, Any]]:
+    """Every route whose view can be answered here, with the view's class (Any: it is a HotView)."""
+    for pattern in resolver.url_patterns:
+        route = before + str(pattern.pattern).lstrip("^")
+        if isinstance(pattern, URLResolver):
+            yield from _endpoints(pattern, route)
+        else:
+            view_class = getattr(pattern.callback, "view_class", None)
+            if hasattr(view_class, "respond"):
+                yield route, view_class
+
+
+def _is_ours(environ: Mapping[str, Any]) -> bool:
+    """Whether the request names a host that Django would serve, and that does not serve files alone."""
+    host = environ.get("HTTP_HOST", "")
+    return _is_host(host, tuple(settings.ALLOWED_HOSTS), settings.IMAGE_CDN_URL, settings.BASE_URL)
+
+
+@functools.lru_cache(maxsize=1_000)
+def _is_host(host: str, allowed: tuple[str, ...], content_url: str, base_url: str) -> bool:
+    domain, _ = split_domain_port(host)
+    content, base = urlsplit(content_url).hostname, urlsplit(base_url).hostname
+    return bool(domain) and validate_host(domain, allowed) and (domain != content or content == base)

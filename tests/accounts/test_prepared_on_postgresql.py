@@ -1,0 +1,83 @@
+"""What becomes of prepared statements when PostgreSQL, a pooler or a migration takes them away."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import OperationalError, connection
+from pytest_django import Settings
+
+from accounts.prepared import Statement
+from tests.factories.accounts import UserFactory
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+NAME = Statement("SELECT u.username FROM accounts_user u WHERE u.uid = $1", "s")
+RENAME = Statement("UPDATE accounts_user SET display_name = $1 WHERE uid = $2", "", is_read=False)
+
+
+def prepared() -> set[str]:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM pg_prepared_statements WHERE name LIKE 'by\\_hand%%'")
+        return {name for (name,) in cursor.fetchall()}
+
+
+def end_connection() -> None:
+    """As a restart of the server does."""
+    with connection.copy().cursor() as other:
+        connection.ensure_connection()
+        other.execute("SELECT pg_terminate_backend(%s)", [connection.connection.info.backend_pid])
+        other.connection.close()
+
+
+def test_it_is_prepared_once() -> None:
+    user = UserFactory()
+    connection.close()
+    for _ in range(3):
+        assert NAME.one(user.uid) == (user.username,)
+    assert len(prepared()) == 1
+
+
+def test_without_prepared_statements_none_is_made(settings: Settings) -> None:
+    settings.DATABASE_PREPARED_STATEMENTS = False
+    user = UserFactory()
+    connection.close()
+    assert NAME.one(user.uid) == (user.username,)
+    assert prepared() == set()
+
+
+def test_one_that_the_server_forgot_is_prepared_again() -> None:
+    user = UserFactory()
+    NAME.one(user.uid)
+    connection.connection.pgconn.exec_(b"DISCARD ALL")
+    assert NAME.one(user.uid) == (user.username,)
+    assert NAME.one(user.uid) == (user.username,)
+
+
+def test_one_whose_columns_changed_is_prepared_again() -> None:
+    user = UserFactory()
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMPORARY TABLE changing (value integer)")
+        cursor.execute("INSERT INTO changing VALUES (7)")
+        changing = Statement("SELECT value FROM changing", "s")
+        assert changing.one() == ("7",)
+        cursor.execute("ALTER TABLE changing ALTER value TYPE text")
+    assert changing.one() == ("7",)
+    assert NAME.one(user.uid) == (user.username,)
+
+
+def test_a_read_outlives_the_end_of_its_connection() -> None:
+    user = UserFactory()
+    NAME.one(user.uid)
+    end_connection()
+    assert NAME.one(user.uid) == (user.username,)
+
+
+def test_a_write_is_not_repeated() -> None:
+    user = UserFactory()
+    RENAME.all("Ada", user.uid)
+    end_connection()
+    with pytest.raises(OperationalError):
+        RENAME.all("Bea", user.uid)
+    user.refresh_from_db()
+    assert user.display_name == "Ada"
+    RENAME.all("Cid", user.uid)

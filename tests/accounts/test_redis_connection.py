@@ -1,0 +1,90 @@
+"""The connection to Redis that each thread holds: replies fit their commands, and an ended connection is replaced."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+from django.test import override_settings
+from django_redis import get_redis_connection
+from redis.exceptions import RedisError, ResponseError
+
+from accounts.redis_connection import RedisConnection, Script
+from tests.support.threads import together
+
+ECHO = Script("return {KEYS[1], ARGV[1], 7}")
+NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
+
+
+@pytest.fixture
+def redis() -> RedisConnection:
+    return RedisConnection("default")
+
+
+def own_id(redis: RedisConnection) -> int:
+    return int(redis.call("CLIENT", "ID"))
+
+
+def test_replies_come_in_the_order_of_the_commands(redis: RedisConnection) -> None:
+    assert redis.call("SET", "a", "Zoë") == b"OK"
+    assert redis.pipeline(("GET", "a"), ("INCR", "n"), ("GET", "none")) == ["Zoë".encode(), 1, None]
+
+
+def test_a_script_that_redis_does_not_know_is_loaded(redis: RedisConnection) -> None:
+    redis.call("SCRIPT", "FLUSH")
+    for _ in range(2):
+        assert redis.script(ECHO, ["k"], ["v"]) == [b"k", b"v", 7]
+
+
+def test_it_uses_the_database_of_the_cache(redis: RedisConnection) -> None:
+    redis.call("SET", "here", 1)
+    assert get_redis_connection("default").get("here") == b"1"
+
+
+def test_an_ended_connection_is_replaced_once(redis: RedisConnection) -> None:
+    before = own_id(redis)
+    get_redis_connection("default").client_kill_filter(_id=before)
+    assert own_id(redis) > before
+
+
+def test_an_error_is_raised_and_the_next_reply_fits(redis: RedisConnection) -> None:
+    redis.call("SET", "text", "x")
+    with pytest.raises(ResponseError, match="not an integer"):
+        redis.pipeline(("INCR", "text"), ("GET", "text"))
+    assert redis.call("GET", "text") == b"x"
+
+
+def test_a_reply_that_was_not_waited_for_never_answers_another_command(
+    redis: RedisConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    redis.call("PING")
+    wire = redis._held.wire
+    with monkeypatch.context() as patch:
+        patch.setattr(wire, "_reader", None)  # breaks off after the command was sent
+        with pytest.raises(AttributeError):
+            redis.call("ECHO", "late")
+    assert redis.call("ECHO", "next") == b"next"
+
+
+def test_a_redis_that_hangs_is_an_error_in_time(redis: RedisConnection) -> None:
+    get_redis_connection("default").execute_command("CLIENT", "PAUSE", "1500", "ALL")
+    with pytest.raises(RedisError):
+        redis.call("PING")
+
+
+def test_nothing_listens() -> None:
+    with override_settings(CACHES=NOBODY_LISTENS), pytest.raises(RedisError):
+        RedisConnection("default").call("PING")
+
+
+def test_each_thread_has_its_own(redis: RedisConnection) -> None:
+    everyone_is_here = threading.Barrier(4)
+
+    def identify(_: int) -> int:
+        identifier = own_id(redis)
+        everyone_is_here.wait(5)
+        return identifier if own_id(redis) == identifier else 0
+
+    identifiers = together(4, identify)
+    assert len(set(identifiers)) == 4
+    assert 0 not in identifiers
