@@ -59,8 +59,10 @@ class HikariFeed:
         self._token = token
         self._api_url = api_url
         self._tell: Callable[[FeedEvent], None] = _ignore
-        self._shard: GatewayShard | None = None
-        self._envelopes = Envelopes(lambda: self._tell(Garbage()))
+        self._bot: GatewayBot | None = None
+        self._shard: GatewayShard | None = None  # of the bot
+        self._is_live = False  # there is a session
+        self._envelopes = Envelopes(self._on_dispatch, complain=lambda: self._tell(Garbage()))
         self._closing = asyncio.Event()
         self._heard = asyncio.Event()  # a session since the last look
         self._hurried = asyncio.Event()  # the library wanted to begin a session too soon
@@ -88,14 +90,14 @@ class HikariFeed:
     async def ask_for_all(self, nonce: str) -> bool:
         """See the port."""
         shard = self._shard
-        if shard is None:
+        if shard is None or not self._is_live:
             return False
         return await self._sent(shard.request_guild_members(self._guild_id, include_presences=True, nonce=nonce))
 
     async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
         """See the port."""
         shard = self._shard
-        if shard is None:
+        if shard is None or not self._is_live:
             return False
         users = list(chat_ids)
         return await self._sent(
@@ -109,7 +111,8 @@ class HikariFeed:
     async def _run_bot(self) -> None:
         """One bot, from its beginning to its end."""
         before = asyncio.all_tasks()
-        bot = self._new_bot()
+        bot = self._bot = self._new_bot()
+        self._shard = None
         life = asyncio.create_task(_live(bot))
         self._hurried.clear()
         ends = [asyncio.create_task(event.wait()) for event in (self._closing, self._hurried)]
@@ -131,7 +134,7 @@ class HikariFeed:
             if life.done():
                 await life
                 return
-            if self._shard is None and not self._heard.is_set():
+            if not self._is_live and not self._heard.is_set():
                 raise TimeoutError(f"No session for {PATIENCE:g} s.")
 
     def _new_bot(self) -> GatewayBot:
@@ -155,30 +158,38 @@ class HikariFeed:
         return bot
 
     async def _on_payload(self, event: ShardPayloadEvent) -> None:
-        """Nothing here waits: only so the events keep their order."""
-        payload = dict(event.payload)
-        if event.name == "READY":
-            self._starts.be_ready(time.monotonic())
-            self._have(event.shard)
-            self._spawn(self._read_budget(event.app))
-            self._tell(SessionStarted(_guilds(payload)))
-        elif event.name == "RESUMED":
-            self._have(event.shard)
-            self._tell(SessionResumed())
-        else:
-            self._tell(Dispatch(event.name, payload))
+        """The library shows its shard with its events alone. One is enough: it makes a task for each."""
+        if self._shard is None and self._bot is not None:
+            self._shard = event.shard
+            self._bot.unsubscribe(ShardPayloadEvent, self._on_payload)
+
+    def _on_dispatch(self, name: str, payload: Json) -> None:
+        """Called as each message is decoded. An event that no code foresaw costs itself, and not the connection."""
+        try:
+            if name == "READY":
+                self._starts.be_ready(time.monotonic())
+                self._have()
+                self._spawn(self._read_budget())
+                self._tell(SessionStarted(_guilds(payload)))
+            elif name == "RESUMED":
+                self._have()
+                self._tell(SessionResumed())
+            else:
+                self._tell(Dispatch(name, payload))
+        except Exception:
+            logger.exception("An event of the gateway is lost: %s", name[:50])
 
     async def _on_lost(self, event: ShardDisconnectedEvent) -> None:
         self._lose(self._envelopes.last_order or "dropped")
 
-    def _have(self, shard: GatewayShard) -> None:
-        self._shard = shard
+    def _have(self) -> None:
+        self._is_live = True
         self._envelopes.last_order = ""
         self._heard.set()
 
     def _lose(self, cause: str) -> None:
-        if self._shard is not None:
-            self._shard = None
+        if self._is_live:
+            self._is_live = False
             self._has_lasted |= self._starts.lose(time.monotonic())
             self._tell(SessionLost(cause))
 
@@ -203,10 +214,12 @@ class HikariFeed:
             logger.warning("The gateway's sessions end too soon: the next one begins in %.0f s.", seconds)
         return seconds
 
-    async def _read_budget(self, app: Any) -> None:
-        """How many sessions the day still allows. Any: the library's bot."""
+    async def _read_budget(self) -> None:
+        """How many sessions the day still allows."""
+        if self._bot is None:
+            return
         try:
-            info = await app.rest.fetch_gateway_bot_info()
+            info = await self._bot.rest.fetch_gateway_bot_info()
         except _ENDS as error:
             logger.info("The budget of sessions cannot be read: %s", type(error).__name__)
             return

@@ -17,6 +17,8 @@ from presence.fields import Json
 DEEP = 256  # containers: few enough that no reader's stack, however full, is too short for them
 KEPT_DEPTH = 32
 MAX_DIGITS = 300
+# Made once: `json.dumps` makes one for each value. No value here holds itself: all of them were JSON.
+_ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 logger = logging.getLogger(__name__)
 
@@ -154,12 +156,12 @@ class Glance:
 def text_of(value: Json) -> str:
     """ASCII JSON. Never raises, and never writes what a reader could not read."""
     try:
-        text = json.dumps(value, separators=(",", ":"))
+        text = _ENCODER.encode(value)
     except (RecursionError, TypeError, ValueError) as error:  # too deep; not JSON; a number of thousands of digits
         logger.warning("A value for the presence store is cut: %s.", type(error).__name__)
-        return json.dumps(_cut(value, KEPT_DEPTH), separators=(",", ":"))
+        return _ENCODER.encode(_cut(value, KEPT_DEPTH))
     if text.count("{") + text.count("[") > DEEP:
-        return json.dumps(_cut(value, KEPT_DEPTH), separators=(",", ":"))
+        return _ENCODER.encode(_cut(value, KEPT_DEPTH))
     return text
 
 

@@ -11,11 +11,12 @@ from presence.envelopes import IGNORED, LONG_PAUSE, Envelopes
 
 
 class Reader:
-    """Counts the complaints."""
+    """Counts the complaints, and notes the events."""
 
     def __init__(self) -> None:
         self.complaints = 0
-        self.envelopes = Envelopes(self._complain)
+        self.events: list[tuple[str, Any]] = []
+        self.envelopes = Envelopes(lambda name, payload: self.events.append((name, payload)), complain=self._complain)
 
     def _complain(self) -> None:
         self.complaints += 1
@@ -43,6 +44,13 @@ def test_a_message_that_is_none_is_ignored_and_told(reader: Reader, text: str | 
 def test_a_dispatch_without_an_object_is_read_as_an_empty_one(reader: Reader, payload: Any) -> None:
     message = {"op": 0, "t": "PRESENCE_UPDATE", "s": 3, "d": payload}
     assert (reader.read(message), reader.complaints) == ({**message, "d": {}}, 0)
+
+
+def test_each_event_is_passed_on_once_in_order_and_nothing_else_is(reader: Reader) -> None:
+    messages = [{"op": 0, "t": f"EVENT_{number}", "s": number, "d": {"n": number}} for number in range(3)]
+    for message in (*messages, {"op": 11}, {"op": 0, "t": None, "s": 4, "d": {}}, {"url": "wss://x"}):
+        reader.read(message)
+    assert reader.events == [(message["t"], message["d"]) for message in messages]
 
 
 def test_a_dispatch_without_a_number_keeps_the_one_before(reader: Reader) -> None:

@@ -66,7 +66,12 @@ class Listener:
             guild_id=int(simulator.guild_id), token=simulator.bot_token, api_url=simulator.api_url, pace=self._pace
         )
         self._begun.set()
-        await self.feed.run(self.events.append)
+        await self.feed.run(self._hear)
+
+    def _hear(self, event: FeedEvent) -> None:
+        if isinstance(event, Dispatch) and event.payload.get("is_unforeseen"):
+            raise ZeroDivisionError
+        self.events.append(event)
 
 
 @contextmanager
@@ -102,6 +107,14 @@ def test_payloads_are_told_raw_and_in_order(platform: Simulator) -> None:
             platform.dispatch("PRESENCE_UPDATE", payload)
         wait_until(lambda: len(listener.told("PRESENCE_UPDATE")) >= len(payloads))
         assert listener.told("PRESENCE_UPDATE") == payloads
+
+
+def test_an_event_that_no_code_foresaw_costs_itself_alone(platform: Simulator) -> None:
+    with listening(platform) as listener:
+        for payload in ({"is_unforeseen": True}, {"number": 1}):
+            platform.dispatch("PRESENCE_UPDATE", payload)
+        wait_until(lambda: listener.told("PRESENCE_UPDATE"))
+        assert (listener.told("PRESENCE_UPDATE"), listener.sessions()) == ([{"number": 1}], [READY])
 
 
 def test_it_asks_for_all_members_and_for_some(platform: Simulator) -> None:
