@@ -80,6 +80,7 @@ def environment(store: str) -> Iterator[dict[str, str]]:
             "SIGNING_KEY_ENCRYPTION_KEYS": "an-encryption-key-of-this-measurement",
         }
         if store == "redis":
+            Path(directory).chmod(0o711)  # PostgreSQL runs as another user
             bed = stack.enter_context(servers.running(Path(directory)))
             values |= {"DATABASE_URL": bed.database_url, "REDIS_URL": bed.redis_url}
         yield values

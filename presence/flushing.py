@@ -16,7 +16,7 @@ from presence.background import Background
 from presence.moments import Moments
 from presence.pace import Pace
 from presence.roster import Roster
-from presence.store import LeaseLost, PresenceStore, StoreUnavailable
+from presence.store import LeaseLost, PresenceStore, StoreState, StoreUnavailable
 
 logger = logging.getLogger(__name__)
 
@@ -73,17 +73,22 @@ class Flusher:
         self.generation = self.completed = 0
         self._dump, self._marks = [], ()
 
+    def adopt(self, state: StoreState) -> None:
+        """Go on with a store that lacks nothing but the roster's changes, before the first dump of the term."""
+        self.completed, self._marks = state.generation, (state.mark,) if state.mark else ()
+
     async def begin_dump(self, *, is_repeat: bool) -> None:
         """Write everybody under a new generation: from its completion on, whoever is not in the roster is no member.
 
-        `is_repeat`: the store holds the truth already, and stamps go on meanwhile. The clock takes part in the number:
-        none is used twice, also where the store was emptied or a dump never came to its end.
+        `is_repeat`: the store holds the truth already, but for the changes; stamps go on once those are written. The
+        clock takes part in the number: none is used twice, also where the store was emptied or a dump never ended.
         """
         stored = await self._background.do(self._store.generation)
         self.generation = max(stored, self.generation, int(time.time() * 1000)) + 1
         self.completed = self.completed if is_repeat else 0
-        changed = _taken(self._roster.changes.dirty, len(self._roster.changes.dirty))
-        self._dump = [*(set(self._roster.settled()) - set(changed)), *changed]  # from its end: what is news comes first
+        dirty = self._roster.changes.dirty
+        changed = [] if is_repeat else _taken(dirty, len(dirty))
+        self._dump = [*(set(self._roster.settled()) - {*changed, *dirty}), *changed]  # from its end: news comes first
 
     @property
     def is_dumping(self) -> bool:

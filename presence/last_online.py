@@ -30,9 +30,18 @@ def keep(moments: Mapping[int, int]) -> None:
 
 
 def all_of() -> dict[int, int]:
-    """Every member's moment."""
-    rows = LastOnline.objects.values_list("chat_id", "at")
-    return {chat_id: int(at.timestamp()) for chat_id, at in rows.iterator(chunk_size=10_000)}
+    """Every member's moment. Read as numbers: a new leader waits for a million of them."""
+    seconds = (
+        "EXTRACT(EPOCH FROM at)::bigint"
+        if connection.vendor == "postgresql"
+        else "CAST(strftime('%%s', at) AS INTEGER)"
+    )
+    moments: dict[int, int] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT chat_id, {seconds} FROM presence_lastonline", ())  # noqa: S608 - one of two constants
+        while rows := cursor.fetchmany(10_000):
+            moments.update(rows)
+    return moments
 
 
 def forget(chat_ids: Collection[int]) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from presence import last_online, status
 from presence.background import Background
-from presence.records import Record
+from presence.records import Ending
 from presence.roster import Roster
-from presence.store import PresenceStore
+from presence.store import PresenceStore, StoreState
 
 
 class Moments:
@@ -21,10 +21,9 @@ class Moments:
         self._alive_at: float | None = None
         self._kept: dict[int, int] = {}
 
-    async def open_estate(self) -> None:
-        """This worker begins to write. Raises what the store and the database raise; it may be done again."""
-        self._complete = await self._background.do(self._store.generation)
-        self._alive_at = await self._background.do(self._store.alive_at)
+    async def open_estate(self, state: StoreState) -> None:
+        """This worker begins to write. Raises what the database raises; it may be done again."""
+        self._complete, self._alive_at = state.generation, state.alive_at
         self._kept = await self._database.do(last_online.all_of)
         self._heirs = set(self._roster.members)
 
@@ -37,12 +36,14 @@ class Moments:
         heirs = [chat_id for chat_id in chat_ids if chat_id in self._heirs]
         if not heirs:
             return
-        stored = await self._background.do(self._store.records, heirs)
+        stored = await self._background.do(self._store.texts, heirs)
         for chat_id in heirs:
-            record = stored.get(chat_id)
-            is_current = record is not None and 0 < self._complete <= record.generation
-            self._inherit(chat_id, record if is_current else None)
+            ending = Ending(stored[chat_id]) if chat_id in stored else None
+            is_current = ending is not None and 0 < self._complete <= ending.generation
+            self._inherit(chat_id, ending if is_current else None)
         self._heirs.difference_update(heirs)
+        if not self._heirs:
+            self._kept = {}
 
     async def keep(self) -> None:
         """Write what is new since the last call, as a batch. Raises what the database raises; nothing is lost then."""
@@ -62,13 +63,13 @@ class Moments:
         """After a complete reconcile: forget those who left while nobody looked."""
         await self._database.do(last_online.retain, set(self._roster.members))
 
-    def _inherit(self, chat_id: int, record: Record | None) -> None:
+    def _inherit(self, chat_id: int, ending: Ending | None) -> None:
         entry, kept = self._roster.members.get(chat_id), self._kept.get(chat_id)
         if entry is None:
             return
-        known = [kept, entry.last_online, record.last_online if record else None]
+        known = [kept, entry.last_online, ending.last_online if ending else None]
         is_offline = entry.is_settled and not entry.is_online
-        if record and is_offline and self._alive_at is not None and status.of(record.presence) != status.OFFLINE:
+        if ending and is_offline and self._alive_at is not None and status.of(ending.presence()) != status.OFFLINE:
             known.append(int(self._alive_at))
         latest = max((at for at in known if at is not None), default=None)
         if latest is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,8 +53,8 @@ class Record:
         )
 
     @classmethod
-    def from_text(cls, text: str) -> Record | None:
-        """None where it is damaged."""
+    def from_text(cls, text: Any) -> Record | None:
+        """None where it is damaged. Any: whatever the cache had."""
         value = object_of(text, "record")
         if value is None:
             return None
@@ -70,6 +71,33 @@ class Record:
             last_online=None if last_online is None else int(last_online),
             is_private=value.get("x") is True,
         )
+
+
+class Ending:
+    """What the last part of a record's text says, at a twentieth of the cost of reading all of it."""
+
+    __slots__ = ("_is_absent", "_record", "_text", "generation", "last_online")
+    _SHAPE = re.compile(r',"g":([0-9]{1,19}),"t":[-+.0-9e]{1,40},"l":(null|[0-9]{1,19})(?:,"x":true)?\}')
+
+    def __init__(self, text: str) -> None:
+        start = text.rfind(',"g":')  # in a text of the platform's each quote has a backslash before it
+        found = self._SHAPE.fullmatch(text, start) if start >= 0 else None
+        self._text = text
+        self._record = None if found else Record.from_text(text)
+        self._is_absent = found is not None and text.endswith(',"p":null', 0, start)
+        if found:
+            self.generation = int(found[1])
+            self.last_online = None if found[2] == "null" else int(found[2])
+        else:
+            self.generation = self._record.generation if self._record else 0
+            self.last_online = self._record.last_online if self._record else None
+
+    def presence(self) -> Json | None:
+        """Only this reads the rest."""
+        if self._is_absent:
+            return None
+        record = self._record or Record.from_text(self._text)
+        return record.presence if record else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -21,7 +22,18 @@ from presence.checked_cache import DAMAGED, CheckedCache, LeaseLost, StoreUnavai
 from presence.fields import Json
 from presence.records import Banner, Glance, Profile, Record, Stamp
 
-__all__ = ["Banner", "Glance", "Json", "LeaseLost", "PresenceStore", "Profile", "Record", "StoreUnavailable", "opened"]
+__all__ = [
+    "Banner",
+    "Glance",
+    "Json",
+    "LeaseLost",
+    "PresenceStore",
+    "Profile",
+    "Record",
+    "StoreState",
+    "StoreUnavailable",
+    "opened",
+]
 
 # Seconds. A record is written anew at least once a day, by the daily reconcile.
 RECORD_LIFETIME = 3 * 86400
@@ -41,6 +53,16 @@ ASKS_AWAITED = 64
 
 ALIVE, COMPLETE, MARK, STATS, LAST_ASK = "alive", "complete", "mark", "stats", "ask:last"
 Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """As the last writer left it. `generation`: the completed one, 0 for none. `alive_at`: of its last stamp, if any.
+    `mark`: of the last write, "" for none."""
+
+    generation: int
+    alive_at: float | None
+    mark: str
 
 
 class PresenceStore(CheckedCache):
@@ -121,6 +143,11 @@ class PresenceStore(CheckedCache):
         misses = {f"miss:{chat_id}": "notMember" for chat_id in chat_ids}
         self._write_as(token, misses, [], MISS_LIFETIMES["notMember"])
 
+    def state(self) -> StoreState:
+        """One round trip."""
+        found = self._read([ALIVE, COMPLETE, MARK])
+        return StoreState(_generation(found), _alive_at(found), _mark(found))
+
     def mark(self) -> str:
         """Of the last write that had one; "" for none."""
         return _mark(self._read([MARK]))
@@ -147,11 +174,16 @@ class PresenceStore(CheckedCache):
 
     def records(self, chat_ids: Sequence[int]) -> dict[int, Record]:
         """Those that are there, of any generation."""
-        all_of_them: dict[int, Record] = {}
+        read = ((chat_id, Record.from_text(text)) for chat_id, text in self.texts(chat_ids).items())
+        return {chat_id: record for chat_id, record in read if record is not None}
+
+    def texts(self, chat_ids: Sequence[int]) -> dict[int, str]:
+        """Those that are there, unread: a new leader asks for those of all members."""
+        all_of_them: dict[int, str] = {}
         for ids in _batches(chat_ids, READ_AT_ONCE):
             found = self._read([f"m:{chat_id}" for chat_id in ids])
-            read = ((chat_id, Record.from_text(found.get(f"m:{chat_id}", ""))) for chat_id in ids)
-            all_of_them.update((chat_id, record) for chat_id, record in read if record is not None)
+            read = ((chat_id, found.get(f"m:{chat_id}")) for chat_id in ids)
+            all_of_them.update((chat_id, text) for chat_id, text in read if isinstance(text, str))
         return all_of_them
 
     def asked(self, since: int) -> tuple[list[int], int]:

@@ -18,6 +18,7 @@ from presence.background import Background
 from presence.feed import GatewayFeed
 from presence.fields import Json
 from presence.flushing import Flusher
+from presence.following import Follower
 from presence.healing import Healer
 from presence.lease import Lease
 from presence.linked import LinkedAccounts
@@ -25,7 +26,7 @@ from presence.moments import Moments
 from presence.pace import Pace
 from presence.pulse import Pulse
 from presence.reconciling import Reconciler
-from presence.roster import Changes, Roster
+from presence.roster import Roster
 from presence.session import Session
 from presence.store import LeaseLost, PresenceStore, StoreUnavailable
 
@@ -59,9 +60,7 @@ class Worker:
         self._dumped_epoch = 0
         self._ready_at = 0.0  # when it was last so, by the monotonic clock
         self._asked_position = 0
-        # While another worker leads, it writes; what it may not have come to, should it end, is at most so old.
-        self._forgotten = Changes()
-        self._forgot_at, self._forgot_epoch = 0.0, 0
+        self._follower = Follower(self.roster, self._pace)
 
     @property
     def is_leader(self) -> bool:
@@ -113,23 +112,32 @@ class Worker:
         if not self._may_write():
             return False
         epoch = self._reconciler.completed_epoch
-        if self._flusher.token != self._lease.token:
-            self.roster.changes.write_too(self._forgotten)  # before the dump: the one before wrote them no more
-            self._forgotten = Changes()
-            self._flusher.begin_term(self._lease.token)
-        is_first = not self._flusher.generation
-        if is_first:
-            await self._moments.open_estate()
-            await self._linked.read_privacy()  # no record is written before it is known who is private
-        if is_first or epoch != self._dumped_epoch:
-            is_repeat = not is_first and self._reconciler.begun_epoch <= self._dumped_epoch
-            await self._flusher.begin_dump(is_repeat=is_repeat)
+        if not self._flusher.generation or self._flusher.token != self._lease.token:
+            await self._begin()
+            self._dumped_epoch = epoch
+        elif epoch != self._dumped_epoch:
+            await self._flusher.begin_dump(is_repeat=self._reconciler.begun_epoch <= self._dumped_epoch)
             self._dumped_epoch = epoch
         try:
             return self._may_write() and await self._flusher.flush()
         except LeaseLost:
             self._lease.lose(self._flusher.token)
             return False
+
+    async def _begin(self) -> None:
+        """Begin to write, in a new term or into a store that lost something."""
+        token = self._lease.token
+        state = await self._background.do(self._store.state)
+        await self._moments.open_estate(state)
+        await self._linked.read_privacy()  # no record is written before it is known who is private
+        if self._flusher.token != token:
+            self._flusher.begin_term(token)
+            is_close = self._follower.take_over(state)
+            if is_close:
+                self._flusher.adopt(state)
+        else:
+            is_close = False
+        await self._flusher.begin_dump(is_repeat=is_close)
 
     def _may_write(self) -> bool:
         return self.is_leader and self._session.is_ready
@@ -141,7 +149,8 @@ class Worker:
         if self._session.is_ready:
             self._ready_at = now
         if not self._lease.token:
-            self._forget(now)
+            state = await self._renewing.do(self._store.state)
+            self._follower.look(state, epoch=self._reconciler.completed_epoch, now=now)
         if self._session.is_ready:
             token = self._lease.token
             if await self._renewing.do(self._lease.take) and self._lease.token != token:
@@ -153,14 +162,6 @@ class Worker:
         elif self._lease.token:
             logger.warning("This worker has no complete session and gives the writing back.")
             await self._background.do(self._lease.release)  # there: after the write that is under way
-
-    def _forget(self, now: float) -> None:
-        """What another worker writes. After a reconcile everything is news, and nothing of it more than the rest."""
-        epoch = self._reconciler.completed_epoch
-        if epoch != self._forgot_epoch or now - self._forgot_at >= self._pace.forget:
-            forgotten = self.roster.forget_changes()
-            self._forgotten = forgotten if epoch == self._forgot_epoch else Changes()
-            self._forgot_at, self._forgot_epoch = now, epoch
 
     # --- Other duties ---
 

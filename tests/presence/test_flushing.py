@@ -237,6 +237,6 @@ class TestTheOneBefore:
         if is_known:
             desk.tell("PRESENCE_UPDATE", ADA, status="offline")
         roster.forget_changes()
-        desk.do(desk.moments.open_estate)
+        desk.do(lambda: desk.moments.open_estate(desk.store.state()))
         desk.do(lambda: desk.moments.inherit([ADA]))
         assert (roster.members[ADA].last_online, roster.changes.offline_at.get(ADA)) == (expected, expected)
