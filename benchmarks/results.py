@@ -58,9 +58,8 @@ class Result:
         self.find(target, samples[OURS].rate / samples[peer].rate)
 
     def compare_by_processor(self, target: str, samples: dict[str, Sample], peer: str) -> None:
-        """Our requests for each second of processor time, of the web process and PostgreSQL, to those of the peer."""
-        theirs, ours = samples[peer], samples[OURS]
-        self.find(target, (theirs.web + theirs.postgres) / (ours.web + ours.postgres))
+        """Our requests for each second of processor time, of all three processes, to those of the peer."""
+        self.find(target, samples[peer].processor / samples[OURS].processor)
 
     def find(self, target: str, value: float) -> None:
         self.findings.append(Finding(target, value))

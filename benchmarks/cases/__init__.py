@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.bench import Bench
-from benchmarks.cases import leaderboards, lookups, presence_of_one
+from benchmarks.cases import leaderboards, lookups, presence_of_one, sign_in
 from benchmarks.population import Population
 from benchmarks.results import Result
 
@@ -24,4 +24,5 @@ CASES: dict[str, Case] = {
     "lookup": Case("a lookup with 0, 4 and 13 includes, to Fastify", lookups.run, is_quick=True),
     "leaderboard": Case("leaderboards of 100, to Fastify; ranking them anew", leaderboards.run, is_quick=True),
     "presence": Case("presence of one member, to Fastify", presence_of_one.run, is_quick=True),
+    "sign-in": Case("tokens, userinfo and introspection, to other providers", sign_in.run, is_quick=True),
 }
