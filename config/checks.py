@@ -7,8 +7,10 @@ from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 
+TAG = "config"  # of the checks that look at settings alone
 
-@register(Tags.urls)
+
+@register(Tags.urls, TAG)
 def check_content_url(app_configs: Any, **options: Any) -> list[CheckMessage]:
     """Files on the service's own host have one place. `app_configs`: Django passes the apps to look at, or None."""
     where, base = urlsplit(settings.IMAGE_CDN_URL), urlsplit(settings.BASE_URL)
@@ -18,7 +20,7 @@ def check_content_url(app_configs: Any, **options: Any) -> list[CheckMessage]:
     return [Error(sentence, hint="Or name a host of its own, such as https://files.example.org.", id="config.E006")]
 
 
-@register(Tags.files)
+@register(Tags.files, TAG)
 def check_delivery(app_configs: Any, **options: Any) -> list[CheckMessage]:
     """Whoever delivers the files must have them. `app_configs`: as above."""
     is_folder = settings.STORAGES["imagehost"]["BACKEND"].endswith("FolderStorage")

@@ -22,9 +22,10 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 from django.core.exceptions import BadRequest
+from django.urls import get_resolver
 
 from accounts.plans import LARGEST_BODY
-from config import asgi, request_body, wsgi
+from config import asgi, request_body, web_server, wsgi
 from config.asgi import Message, Receive, Scope, Send
 
 RATE = 1_000  # bytes a second
@@ -265,3 +266,7 @@ def _environ(scope: Scope) -> dict[str, Any]:
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
     }
+
+
+get_resolver().url_patterns  # noqa: B018 - loads every view, so that the first request need not
+web_server.note_loaded()

@@ -59,7 +59,7 @@ INSTALLED_APPS = [
     "presence",
     "lookup",
     "accounts",
-    "django.contrib.admin",
+    "config.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
@@ -73,7 +73,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.usersessions",
-    "allauth.socialaccount",
+    "config.apps.LinkedAccountsConfig",
     "accounts.chat_provider",
 ]
 MIDDLEWARE = [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import json
 import logging
 import logging.config
@@ -16,7 +17,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from accounts import signal_box
@@ -36,11 +37,13 @@ _LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
 class Program:
     """What to run, and to start again when it ends.
 
-    Exit code 78 (`os.EX_CONFIG`) says that it would only fail again: then it is left stopped.
+    Exit code 78 (`os.EX_CONFIG`) says that it would only fail again: then it is left stopped. `pid` is its first
+    process, a child of this one that called `lead_session`; None: it is still to be started.
     """
 
     name: str
     argv: Sequence[str]
+    pid: int | None = None
 
 
 def command_of(programs: Sequence[Program]) -> list[str]:
@@ -48,10 +51,35 @@ def command_of(programs: Sequence[Program]) -> list[str]:
     return [sys.executable, "-m", "config.supervisor", json.dumps([asdict(program) for program in programs])]
 
 
+class _Adopted:
+    """A child that this process started before it became the supervisor, with what is used of Popen."""
+
+    returncode: int | None = None
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+
+    def poll(self) -> int | None:
+        """Return the exit code, negative for a signal, or None while it runs."""
+        return self._reap(os.WNOHANG)
+
+    def wait(self) -> int | None:
+        return self._reap(0)
+
+    def terminate(self) -> None:
+        os.kill(self.pid, signal.SIGTERM)
+
+    def _reap(self, options: int) -> int | None:
+        if self.returncode is None:
+            pid, status = os.waitpid(self.pid, options)
+            self.returncode = os.waitstatus_to_exitcode(status) if pid else None
+        return self.returncode
+
+
 class _Child:
     """One program and its present process."""
 
-    _process: subprocess.Popen[bytes]
+    _process: subprocess.Popen[bytes] | _Adopted
     _started_at: float
     _start_again_at: float | None
     _is_cleared_up: bool
@@ -60,7 +88,10 @@ class _Child:
     def __init__(self, program: Program) -> None:
         self.program = program
         self._pause = FIRST_PAUSE
-        self._start()
+        if program.pid is None:
+            self._start()
+        else:
+            self._follow(_Adopted(program.pid))
 
     def is_running(self) -> bool:
         return self._process.poll() is None
@@ -92,15 +123,18 @@ class _Child:
         self._process.wait()
 
     def _start(self) -> None:
+        process = subprocess.Popen(  # noqa: S603 - the caller's own programs
+            self.program.argv,
+            stdin=subprocess.DEVNULL,
+            preexec_fn=functools.partial(lead_session, os.getpid()),  # noqa: PLW1509 - this process has one thread
+        )
+        self._follow(process)
+
+    def _follow(self, process: subprocess.Popen[bytes] | _Adopted) -> None:
         self._started_at = time.monotonic()
         self._start_again_at = None
         self._is_cleared_up = False
-        self._process = subprocess.Popen(  # noqa: S603 - the caller's own programs
-            self.program.argv,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=_die_with(os.getpid()),  # noqa: PLW1509 - this process has one thread
-        )
+        self._process = process
 
     def _clear_up(self) -> None:
         """After an end that nobody asked for."""
@@ -117,16 +151,13 @@ class _Child:
         self._pause = min(self._pause * 2, LONGEST_PAUSE)
 
 
-def _die_with(parent: int) -> Callable[[], None]:
-    """What a new process does first: on Linux it is told when its parent dies, even of SIGKILL."""
-
-    def ask() -> None:
-        if _LIBC is not None:
-            _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-            if os.getppid() != parent:  # it died just before
-                os._exit(1)
-
-    return ask
+def lead_session(parent: int) -> None:
+    """Make this new process leave the terminal's group and, on Linux, end with its parent, even by SIGKILL."""
+    os.setsid()
+    if _LIBC is not None:
+        _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:  # it died just before
+            os._exit(1)
 
 
 def supervise(programs: Sequence[Program]) -> None:

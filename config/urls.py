@@ -8,6 +8,7 @@ from accounts.signup import SignupView
 from config import health, views
 from dashboard.views import docs
 
+admin.autodiscover()
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents it
 
 urlpatterns = [

@@ -3,16 +3,19 @@
 import json
 import socket
 import stat
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 
 from accounts import api_keys, bans
 from accounts.models import AuditEvent, LinkedAccount, User
-from config import chat, demo, demo_profiles
+from config import chat, demo, demo_profiles, web_server
 from config.management.commands import run_embedded
 from imagehost.models import File, Folder
 from oidc_provider import applications
@@ -143,6 +146,7 @@ def called(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     monkeypatch.setattr(f"{COMMAND}.os.execv", lambda program, arguments: called.append(arguments))
     monkeypatch.setattr(f"{COMMAND}.os.chdir", lambda directory: None)
     monkeypatch.setattr(f"{COMMAND}.connections.close_all", lambda: None)
+    monkeypatch.setattr(web_server, "forked", lambda web: replace(web, pid=1))
     monkeypatch.setattr(f"{COMMAND}.call_command", lambda name, **options: called.append(name))
     return called
 
@@ -189,22 +193,29 @@ def test_run_embedded_prepares_everything_and_becomes_the_supervisor(
     printed = capsys.readouterr().out
     assert entry["operator"]["password"] in printed
     assert entry["users"][0]["password"] in printed
-    assert [name for name in called if isinstance(name, str)] == ["migrate", "collectstatic", "migrate"]
+    assert [name for name in called if isinstance(name, str)] == ["collectstatic"]  # all is migrated
     supervisor = next(line for line in called if isinstance(line, list))
     assert supervisor[1:-1] == ["-m", "config.supervisor"]
     web, *others = json.loads(supervisor[-1])
     assert web["argv"][1:5] == ["-m", "granian", "--interface", "asgi"]
     assert web["argv"][-1] == "config.embedded:application"
+    assert web["pid"] == (1 if sys.platform == "linux" else None)
     names = ["run_jobs", "simulate_chat_platform", "run_presence_gateway"]
     assert [other["argv"][2] for other in others] == names
     assert stat.S_IMODE(directory.stat().st_mode) == 0o700
 
 
+def test_a_start_migrates_where_a_migration_is_missing(entry: Entry, called: list[Any]) -> None:
+    MigrationRecorder(connection).record_unapplied("accounts", "0001_initial")
+    call_command("run_embedded")
+    assert called[0] == "migrate"
+
+
 @pytest.mark.parametrize(
     ("guild_id", "port", "names"),
-    [("", 0, ["web", "run_jobs"]), ("1" * 18, 0, ["web", "run_jobs", "run_presence_gateway"])],
+    [("", 0, ["run_jobs"]), ("1" * 18, 0, ["run_jobs", "run_presence_gateway"])],
     ids=["no chat platform", "a real one"],
 )
 def test_only_what_is_needed_is_started(settings: Any, guild_id: str, port: int, names: list[str]) -> None:
     settings.CHAT = replace(settings.CHAT, guild_id=guild_id, simulator_port=port)
-    assert [program.name for program in run_embedded._programs()] == names
+    assert [program.name for program in run_embedded._other_programs()] == names

@@ -63,9 +63,11 @@ class Bed:
             script = f"{patch}import json, sys; supervisor.logging.config.dictConfig(supervisor.LOGGING); "
             script += "supervisor.supervise([supervisor.Program(**p) for p in json.loads(sys.argv[1])])"
             command = [sys.executable, "-c", script, command[-1]]
-        with (self.directory / "log").open("wb") as log:
-            self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
-        return self.process
+        return self._run(command)
+
+    def start_script(self, script: str, *programs: Program) -> subprocess.Popen[bytes]:
+        """`script`: Python that gets the programs, and becomes their supervisor."""
+        return self._run([sys.executable, "-c", script, json.dumps([(each.name, each.argv) for each in programs])])
 
     def lines(self, name: str, count: int) -> list[str]:
         """What the program has written, once there are that many lines."""
@@ -90,6 +92,11 @@ class Bed:
             for line in filter(str.isdigit, path.read_text().splitlines()):
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(int(line), signal.SIGKILL)
+
+    def _run(self, command: list[str]) -> subprocess.Popen[bytes]:
+        with (self.directory / "log").open("wb") as log:
+            self.process = subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, start_new_session=True)
+        return self.process
 
     def _file(self, name: str) -> Path:
         return self.directory / f"{name}.txt"
@@ -189,3 +196,40 @@ def test_the_programs_of_a_killed_supervisor_end(bed: Bed) -> None:
     supervisor.kill()
     process_table.wait_until_gone(*pids)
     assert [bed.lines(name, 2)[1:] for name in ("web", "jobs")] == [["SIGTERM"], ["SIGTERM"]]
+
+
+ADOPTS = """
+import json, os, sys
+from dataclasses import replace
+from config import supervisor
+first, second = (supervisor.Program(name, argv) for name, argv in json.loads(sys.argv[1]))
+parent = os.getpid()
+pid = os.fork()
+if pid == 0:
+    supervisor.lead_session(parent)
+    os.execv(first.argv[0], first.argv)
+command = supervisor.command_of([replace(first, pid=pid), second])
+os.execv(command[0], command)
+"""
+
+
+def test_a_program_that_runs_already_is_adopted(bed: Bed) -> None:
+    supervisor = bed.start_script(ADOPTS, bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER))
+    web, jobs = bed.pid("web"), bed.pid("jobs")
+    os.kill(web, signal.SIGKILL)
+    again = int(bed.lines("web", 2)[1])
+    assert process_table.running().keys() & {web, jobs, again} == {jobs, again}
+    assert bed.told() == ["web ended (exit code -9); it starts again in 1 s."]
+    supervisor.terminate()
+    assert supervisor.wait(20) == 0
+    process_table.wait_until_gone(jobs, again)
+
+
+def test_an_adopted_program_ends_with_the_supervisor(bed: Bed) -> None:
+    supervisor = bed.start_script(ADOPTS, bed.program("web", LEAVES_A_CHILD), bed.program("jobs", FOR_EVER))
+    bed.pid("jobs")  # the supervisor has started it, so it listens
+    web, left = (int(line) for line in bed.lines("web", 2))
+    supervisor.terminate()
+    assert supervisor.wait(20) == 0
+    process_table.wait_until_gone(web, left)
+    assert bed.lines("web", 3)[2] == "SIGTERM"

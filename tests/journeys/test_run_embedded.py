@@ -151,7 +151,8 @@ def programs_of(server: Server) -> dict[int, str]:
 
 def _name(command: str) -> str:
     words = command.split()
-    return "web" if "granian" in words else next((name for name in PROGRAMS if name in words), command)
+    is_web = {"granian", "run_embedded"} & set(words)  # started again, and forked from the command at first
+    return "web" if is_web else next((name for name in PROGRAMS if name in words), command)
 
 
 def wait_for_jobs(server: Server) -> None:

@@ -9,32 +9,25 @@ import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
+from django.apps import apps
 from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError, call_command
-from django.db import connections
+from django.db import connection, connections
+from django.db.migrations.recorder import MigrationRecorder
 
-from config import demo, supervisor
+from config import checks, demo, supervisor, web_server
 from config.supervisor import Program
 from lookup import boards
 from lookup.models import LeaderboardEntry
 from oidc_provider import signing
 
 PORT_VARIABLE = "CHAT_SIMULATOR_PORT"
-# One worker: limits and caches of the embedded default live in it.
-SERVER_OPTIONS = (
-    *("--interface", "asgi"),
-    *("--workers", "1"),
-    *("--workers-kill-timeout", "5"),  # a connection that idles must not keep Ctrl-C waiting
-    "--respawn-failed-workers",
-    *("--log-level", "error"),
-    "--no-ws",
-    "--no-access-log",
-)
 
 
 class Command(BaseCommand):
+    requires_system_checks = [checks.TAG]  # the others load every view, which the web server does anyway
     help = "Prepares the embedded default (SQLite, demo data) and serves it."
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -51,10 +44,20 @@ class Command(BaseCommand):
         self._refuse_a_busy_port()
         self._find_a_port_for_the_chat_platform()
         self._make_private_directory()
-        call_command("migrate", verbosity=0, interactive=False)
+        self._migrate()
         self._collect_static_files()
         signing.ensure_signing_key()
         self._seed()
+
+    def _migrate(self) -> None:
+        """Skipped where the database has each migration that is there: loading them takes a quarter of a second."""
+        there = {
+            (app.label, path.stem)
+            for app in apps.get_app_configs()
+            for path in Path(app.path, "migrations").glob("[!_]*.py")
+        }
+        if there - MigrationRecorder(connection).applied_migrations().keys():
+            call_command("migrate", verbosity=0, interactive=False)
 
     def _seed(self) -> None:
         """Someone who banned the demo's owner or took its names can still start the service."""
@@ -115,11 +118,14 @@ class Command(BaseCommand):
         )
 
     def _serve(self) -> None:
-        """Become the supervisor, which needs none of what this process has loaded."""
+        """Start the web server, then become the supervisor, which needs none of what this process has loaded."""
         self.stdout.flush()
         os.chdir(settings.BASE_DIR)
         connections.close_all()
-        command = supervisor.command_of(_programs())
+        web = web_server.program()
+        if sys.platform == "linux":  # elsewhere system libraries may break in a process that forks without an exec
+            web = web_server.forked(web)
+        command = supervisor.command_of([web, *_other_programs()])
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # until the supervisor listens to it
         os.execv(command[0], command)  # noqa: S606 - our own interpreter, fixed arguments
 
@@ -136,23 +142,15 @@ def _problem_of_port(host: str, port: int) -> str:
     return ""
 
 
-def _programs() -> list[Program]:
-    """What makes the whole service, the web server first.
-
-    The server replaces a worker that ends, and ends itself where two end within 5.5 seconds: then it starts again too.
-    """
+def _other_programs() -> list[Program]:
+    """What makes the whole service beside the web server."""
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
-    where = ("--host", settings.HOST, "--port", str(settings.PORT))
-    others = ["run_jobs"]
+    names = ["run_jobs"]
     if settings.CHAT.simulator_port:
-        others.append("simulate_chat_platform")
+        names.append("simulate_chat_platform")
     if settings.CHAT.guild_id:
-        others.append("run_presence_gateway")
-    web = (sys.executable, "-m", "granian", *SERVER_OPTIONS, *where, "config.embedded:application")
-    return [
-        Program("web", web),
-        *(Program(name, (*manage, name, "--parent", str(os.getpid()))) for name in others),
-    ]
+        names.append("run_presence_gateway")
+    return [Program(name, (*manage, name, "--parent", str(os.getpid()))) for name in names]
 
 
 def _fingerprint_of_static_files() -> str:
