@@ -116,6 +116,10 @@ class _Wire:
                 raise ConnectionResetError("Redis has closed the connection.")
         return replies
 
+    def __del__(self) -> None:
+        """Python drops what a thread held when the thread is gone."""
+        self.close()
+
     def close(self) -> None:
         self._connection.disconnect()  # type: ignore[no-untyped-call]
 

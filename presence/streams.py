@@ -107,7 +107,7 @@ class Stream(abc.ABC):
             logger.warning("A stream goes on although nobody can say whether it may: %s", jobs.described(error))
             return BEAT
         finally:
-            jobs.let_go_of_connections()
+            jobs.close_connections()
         if refusal is None:
             return BEAT
         self._is_over = True

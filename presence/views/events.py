@@ -29,7 +29,7 @@ class PresenceEvents(PresenceLookup):
         response = StreamingHttpResponse(content, content_type=streams.CONTENT_TYPE)
         response.headers["Cache-Control"] = "no-store"
         response.headers["X-Accel-Buffering"] = "no"  # nginx passes each event on at once
-        jobs.let_go_of_connections()  # other requests need them; this one may last for an hour
+        jobs.close_connections()  # other requests need them; this one may last for an hour
         return response
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import threading
+from typing import Any
+
+import psycopg
 import pytest
 from django.db import OperationalError, connection
 from pytest_django import Settings
@@ -70,6 +75,23 @@ def test_a_read_outlives_the_end_of_its_connection() -> None:
     NAME.one(user.uid)
     end_connection()
     assert NAME.one(user.uid) == (user.username,)
+
+
+def test_a_connection_ends_with_its_thread() -> None:
+    opened: list[psycopg.Connection[Any]] = []
+
+    def use() -> None:
+        NAME.one(0)
+        opened.append(connection.connection)
+
+    gc.disable()  # Django's connection refers to itself
+    try:
+        thread = threading.Thread(target=use)
+        thread.start()
+        thread.join()
+        assert [one.closed for one in opened] == [True]
+    finally:
+        gc.enable()
 
 
 def test_a_write_is_not_repeated() -> None:

@@ -77,6 +77,11 @@ def test_nothing_listens() -> None:
         RedisConnection("default").call("PING")
 
 
+def test_it_ends_with_its_thread(redis: RedisConnection) -> None:
+    [identifier] = together(1, lambda _: own_id(redis))
+    assert identifier not in {int(client["id"]) for client in get_redis_connection("default").client_list()}
+
+
 def test_each_thread_has_its_own(redis: RedisConnection) -> None:
     everyone_is_here = threading.Barrier(4)
 

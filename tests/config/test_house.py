@@ -21,10 +21,9 @@ def test_every_package_is_type_checked_and_has_its_place_in_the_architecture(too
     placed = {
         name.strip("() ") for layer in tools["importlinter"]["contracts"][0]["layers"] for name in layer.split("|")
     }
-    assert packages - {"tests"} <= placed
+    assert packages - {"tests", "benchmarks"} <= placed
 
 
-def test_the_coverage_is_measured_of_every_package_but_the_tests(tools: dict[str, Any]) -> None:
-    assert set(tools["coverage"]["run"]["source"]) == {marker.parent.name for marker in ROOT.glob("*/__init__.py")} - {
-        "tests"
-    }
+def test_the_coverage_is_measured_of_every_package_of_the_service(tools: dict[str, Any]) -> None:
+    packages = {marker.parent.name for marker in ROOT.glob("*/__init__.py")}
+    assert set(tools["coverage"]["run"]["source"]) == packages - {"tests", "benchmarks"}

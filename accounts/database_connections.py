@@ -1,0 +1,32 @@
+"""Connections to PostgreSQL end with the threads that hold them.
+
+A server starts and ends threads as requests come. Django's connections refer to themselves, so Python would collect
+those of ended threads only now and then, and the database would count connections that nothing can use.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import psycopg
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+_thread = threading.local()
+
+
+class _Held:
+    """Closes a connection when its thread is gone, at which Python drops what the thread held here."""
+
+    def __init__(self, connection: psycopg.Connection[Any]) -> None:
+        self.connection = connection
+
+    def __del__(self) -> None:
+        self.connection.close()
+
+
+def hold(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """Receiver of Django's `connection_created`. Those of a pool go back to it after each request. Any: a signal's."""
+    if connection.vendor == "postgresql" and "pool" not in connection.settings_dict["OPTIONS"]:
+        held = [one for one in getattr(_thread, "held", []) if not one.connection.closed]
+        _thread.held = [*held, _Held(connection.connection)]
