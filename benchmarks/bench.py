@@ -22,6 +22,7 @@ from tests.support.servers import Servers
 
 ROOT = Path(__file__).parents[1]
 START_SECONDS = 60
+COMMAND_SECONDS = 3600
 OURS = "ours"
 GRANIAN = "-m granian --interface wsgi --workers 1 --blocking-threads 4 --log-level warning --host 127.0.0.1"
 
@@ -32,7 +33,7 @@ class BenchError(Exception):
 
 @dataclass(frozen=True)
 class Contender:
-    """A server that can be measured. Every `{port}` in `command` becomes its port."""
+    """A server that can be measured. Every `{port}` in `command` and `environment` becomes its port."""
 
     name: str
     command: Sequence[str]
@@ -120,10 +121,11 @@ class Bench:
                 choose_core()
                 processes.end_with_parent()
 
+            values = {**contender.environment, "PORT": "{port}"}
             process = subprocess.Popen(
                 [part.replace("{port}", str(port)) for part in contender.command],
                 cwd=contender.folder,
-                env={**contender.environment, "PORT": str(port)},
+                env={name: value.replace("{port}", str(port)) for name, value in values.items()},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -177,10 +179,37 @@ class Bench:
         with psycopg.connect(self.servers.database_url, autocommit=True) as connection:
             connection.execute("VACUUM ANALYZE")
             connection.execute("CHECKPOINT")
-        if self.cores.others is not None:
-            os.sched_setaffinity(0, {self.cores.others})
-            for pid in (self.servers.postgres, self.servers.redis):
-                processors.move(pid, self.cores.others)
+        self._move(self.cores.others)
+
+    @contextlib.contextmanager
+    def unpinned(self) -> Iterator[None]:
+        """Let every process run on any core meanwhile."""
+        cores, self.cores = self.cores, Cores(None, None)
+        self._move(None)
+        try:
+            yield
+        finally:
+            self.cores = cores
+            self._move(cores.others)
+
+    def _move(self, core: int | None) -> None:
+        """This process, with all that it will start, PostgreSQL and Redis."""
+        for pid in (os.getpid(), self.servers.postgres, self.servers.redis):
+            processors.move(pid, core)
+
+    def manage(self, *arguments: str, environment: Mapping[str, str] | None = None) -> float:
+        """Run a command of manage.py; how many seconds it took."""
+        self.say(f"manage.py {' '.join(arguments)[:80]}")
+        start = time.perf_counter()
+        done = processes.run(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            seconds=COMMAND_SECONDS,
+            cwd=ROOT,
+            env=dict(environment or self.environment),
+        )
+        if done.returncode:
+            raise BenchError(f"manage.py {arguments[0]}:\n{done.stdout[-3000:]}")
+        return time.perf_counter() - start
 
 
 def _chunks(names: Iterator[bytes], size: int) -> Iterator[list[bytes]]:

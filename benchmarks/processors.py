@@ -36,13 +36,14 @@ def on_core(core: int | None) -> Callable[[], None]:
 
 
 def move(pid: int, core: int | None) -> None:
-    """Keep a process, its threads and its descendants on `core`."""
-    if core is None:
+    """Keep a process, its threads and its descendants on `core`; None: let them run anywhere."""
+    if not hasattr(os, "sched_setaffinity"):
         return
+    cores = range(os.cpu_count() or 1) if core is None else [core]
     for each in (pid, *descendants(pid)):
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             for thread in (_PROC / str(each) / "task").iterdir():
-                os.sched_setaffinity(int(thread.name), {core})
+                os.sched_setaffinity(int(thread.name), cores)
 
 
 def seconds(pid: int) -> float:

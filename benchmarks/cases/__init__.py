@@ -6,7 +6,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from benchmarks.bench import Bench
-from benchmarks.cases import leaderboards, lookups, presence_of_one, sign_in
+from benchmarks.cases import (
+    embedded_default,
+    leaderboards,
+    lookups,
+    presence_of_one,
+    scaling,
+    sign_in,
+    start,
+    transfers,
+)
 from benchmarks.population import Population
 from benchmarks.results import Result
 
@@ -25,4 +34,8 @@ CASES: dict[str, Case] = {
     "leaderboard": Case("leaderboards of 100, to Fastify; ranking them anew", leaderboards.run, is_quick=True),
     "presence": Case("presence of one member, to Fastify", presence_of_one.run, is_quick=True),
     "sign-in": Case("tokens, userinfo and introspection, to other providers", sign_in.run, is_quick=True),
+    "scaling": Case("lookups beside the same with 1,000 members", scaling.run),
+    "embedded": Case("lookups of the embedded default, to Fastify", embedded_default.run),
+    "start": Case("make run: until it answers, memory", start.run, is_quick=True),
+    "transfer": Case("import_profiles and check_documents", transfers.run),
 }

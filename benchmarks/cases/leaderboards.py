@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks import fastify, load
-from benchmarks.bench import OURS, ROOT, Bench, Running, Sample, always
+from benchmarks.bench import OURS, Bench, Running, Sample, always
 from benchmarks.load import Load
 from benchmarks.population import Population
 from benchmarks.results import Result
@@ -59,10 +56,7 @@ def _rebuild(bench: Bench, running: Sequence[Running], what: Load) -> tuple[floa
     took: list[float] = []
 
     def rank() -> None:
-        command = [sys.executable, str(ROOT / "manage.py"), "rank_leaderboards"]
-        start = time.perf_counter()
-        subprocess.run(command, cwd=ROOT, env=bench.environment, check=True, stdout=subprocess.DEVNULL)
-        took.append(time.perf_counter() - start)
+        took.append(bench.manage("rank_leaderboards"))
 
     ours = next(one for one in running if one.name == OURS)
     thread = threading.Thread(target=rank)
