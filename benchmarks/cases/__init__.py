@@ -10,11 +10,18 @@ from benchmarks.cases import (
     embedded_default,
     leaderboards,
     lookups,
+from benchmarks.cases import (
+    embedded_default,
+    leaderboards,
+    lookups,
+    pages,
     presence_of_one,
     scaling,
     sign_in,
     start,
     transfers,
+    uploads,
+)
 )
 from benchmarks.population import Population
 from benchmarks.results import Result
@@ -38,4 +45,6 @@ CASES: dict[str, Case] = {
     "embedded": Case("lookups of the embedded default, to Fastify", embedded_default.run),
     "start": Case("make run: until it answers, memory", start.run, is_quick=True),
     "transfer": Case("import_profiles and check_documents", transfers.run),
+    "pages": Case("dashboard, profile and documentation: server time, weight", pages.run, is_quick=True),
+    "upload": Case("200 MB to a folder and to S3, to raw writes", uploads.run),
 }

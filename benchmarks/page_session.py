@@ -1,0 +1,36 @@
+"""A signed-in browser for the pages: `python -m benchmarks.page_session`, with the service's settings.
+
+Makes a member with an e-mail address, a few keys and a profile, and prints the cookie of a session of theirs, the path
+of the dashboard and the member's name, as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+
+
+def main() -> None:
+    import django
+
+    django.setup()
+    from django.conf import settings
+    from django.test import Client
+    from django.urls import reverse
+
+    from accounts import api_keys, users
+    from accounts.models import Permission, User
+
+    name = "benchmark-reader"
+    user = User.objects.by_username(name).first() or users.create(
+        username=name, email="reader@benchmark.example", password=users.new_password(), by=None, has_verified_email=True
+    )
+    for permission in (Permission.ACCOUNT, Permission.LOOKUP_USER):
+        api_keys.issue(owner=user, permissions=[permission], name=f"Key: {permission}", by=None)
+    client = Client()
+    client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
+    cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"
+    print(json.dumps({"cookie": cookie, "dashboard": reverse("dashboard"), "name": name}))
+
+
+if __name__ == "__main__":
+    main()
