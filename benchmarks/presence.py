@@ -3,7 +3,7 @@
 Run: .venv/bin/python -m benchmarks.presence [--store redis|database] [--members 5000] [--rate 2000] [--seconds 60]
 Three processes: the simulated platform, which sends; `manage.py run_presence_gateway`; and this one, which reads the
 store as web processes do. Twenty times a second a probe is sent with the time in it; what is printed is how long after
-that the store showed it. Also printed: the events sent and taken, and the worker's processor time for each event.
+that the store showed it. Also printed, as JSON: the events sent, and the worker's processor time for each.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def environment(store: str) -> Iterator[dict[str, str]]:
         yield values
 
 
-def measure(store: str, members: int, rate: int, seconds: int) -> None:
+def measure(store: str, members: int, rate: int, seconds: int) -> dict[str, float]:
     with environment(store) as values, contextlib.ExitStack() as stack:
         options = ("--send", "--members", str(members), "--rate", str(rate), "--seconds", str(seconds))
         command = (sys.executable, "-m", "benchmarks.presence", *options)
@@ -100,7 +100,7 @@ def measure(store: str, members: int, rate: int, seconds: int) -> None:
         seen, cpu = _read(platform, worker, seconds)
         sent = json.loads(_line(platform))
         _say(platform, "\n")
-        _print(latencies(sent["probes"], seen), sent, cpu)
+        return _figures(latencies(sent["probes"], seen), sent, cpu)
 
 
 def latencies(probes: list[tuple[int, int]], seen: list[tuple[int, int]]) -> list[float]:
@@ -145,12 +145,18 @@ def _cpu_seconds(pid: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def _print(found: list[float], sent: Mapping[str, Any], cpu: float) -> None:
+def _figures(found: list[float], sent: Mapping[str, Any], cpu: float) -> dict[str, float]:
+    """Events a second, latencies of the probes in ms, and the worker's processor time for each event in µs."""
     ordered = sorted(found)
-    p99 = ordered[int(len(ordered) * 0.99)]
-    print(f"{sent['sent']} events in {sent['seconds']:.1f} s ({sent['sent'] / sent['seconds']:.0f} a second)")
-    print(f"{len(ordered)} probes: p50 {statistics.median(ordered):.1f} ms, p99 {p99:.1f} ms, max {ordered[-1]:.1f} ms")
-    print(f"worker: {cpu / sent['sent'] * 1e6:.0f} us of processor time for each event")
+    return {
+        "events": sent["sent"],
+        "a_second": sent["sent"] / sent["seconds"],
+        "probes": len(ordered),
+        "p50": statistics.median(ordered),
+        "p99": ordered[int(len(ordered) * 0.99)],
+        "max": ordered[-1],
+        "cpu": cpu / sent["sent"] * 1e6,
+    }
 
 
 @contextlib.contextmanager
@@ -184,4 +190,4 @@ if __name__ == "__main__":
     if chosen.send:
         send(chosen.members, chosen.rate, chosen.seconds)
     else:
-        measure(chosen.store, chosen.members, chosen.rate, chosen.seconds)
+        print(json.dumps(measure(chosen.store, chosen.members, chosen.rate, chosen.seconds)))

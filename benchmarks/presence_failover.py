@@ -2,8 +2,9 @@
 
 Run: .venv/bin/python -m benchmarks.presence_failover [--members 1000000] [--cold]
 A store that an earlier leader has filled and stamps; a worker that follows it, with a feed inside this process; then
-the leader ends as in a crash. Printed: after how many seconds the follower writes what it hears and stamps, how old the
-newest stamp was at worst for readers, after how long everything is written under its own generation, and the memory.
+the leader ends as in a crash. Printed, as JSON: after how many seconds the follower writes what it hears and
+stamps, how old the newest stamp was at worst for readers, after how long everything is written under its own
+generation, and the memory.
 `--cold`: the store shows no stamp, as after a restart, so that nothing counts before everything is written anew.
 `measure` needs Django set up, with a Redis and a database of its own.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import resource
 import threading
@@ -214,8 +216,7 @@ def main() -> None:
         from django.core.management import call_command
 
         call_command("migrate", verbosity=0)
-        for name, value in asdict(measure(chosen.members, is_cold=chosen.cold)).items():
-            print(f"{name}: {value:.2f}" if isinstance(value, float) else f"{name}: {value}")
+        print(json.dumps(asdict(measure(chosen.members, is_cold=chosen.cold))))
 
 
 if __name__ == "__main__":

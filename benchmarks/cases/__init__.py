@@ -10,18 +10,14 @@ from benchmarks.cases import (
     embedded_default,
     leaderboards,
     lookups,
-from benchmarks.cases import (
-    embedded_default,
-    leaderboards,
-    lookups,
     pages,
+    presence_events,
     presence_of_one,
     scaling,
     sign_in,
     start,
     transfers,
     uploads,
-)
 )
 from benchmarks.population import Population
 from benchmarks.results import Result
@@ -41,6 +37,7 @@ CASES: dict[str, Case] = {
     "leaderboard": Case("leaderboards of 100, to Fastify; ranking them anew", leaderboards.run, is_quick=True),
     "presence": Case("presence of one member, to Fastify", presence_of_one.run, is_quick=True),
     "sign-in": Case("tokens, userinfo and introspection, to other providers", sign_in.run, is_quick=True),
+    "presence-events": Case("presence events until readable; failover", presence_events.run),
     "scaling": Case("lookups beside the same with 1,000 members", scaling.run),
     "embedded": Case("lookups of the embedded default, to Fastify", embedded_default.run),
     "start": Case("make run: until it answers, memory", start.run, is_quick=True),
