@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.db import connection, transaction
@@ -20,37 +22,59 @@ if TYPE_CHECKING:
     from oidc_provider.request_log import Note
 
 MOST_RECORDS = 200  # of one app in one batch
+MOST_SUCCESSES = 500  # of all apps in one batch; those of a busy hour teach no more than these, and all are counted
 MOST_RECORDS_KEPT = 10_000  # of one app; the pages show far fewer
-_USES = (
+_USES = {
     RequestKind.APPROVED,
     RequestKind.KEPT,
     RequestKind.CODE,
     RequestKind.TRIED,
     RequestKind.REFRESH,
     RequestKind.USERINFO,
-)
-_ADD = """
-    INSERT INTO oidc_provider_usagecount (application_id, hour, kind, outcome, count) VALUES {rows}
+}
+Use = tuple[str, str]  # client_id, id of the user
+# The rows of one statement come as one JSON text: thousands of placeholders would take longer than the statement.
+_ROWS = {"postgresql": "json_array_elements(%s::json) AS n(value)", "sqlite": "json_each(%s) AS n"}
+_TIMESTAMP = {"postgresql": "CAST(n.value->>1 AS timestamptz)", "sqlite": "n.value->>1"}
+_ADD_COUNTS = """
+    INSERT INTO oidc_provider_usagecount (application_id, hour, kind, outcome, count)
+    SELECT CAST(n.value->>0 AS bigint), {timestamp}, n.value->>2, n.value->>3, CAST(n.value->>4 AS bigint)
+    FROM {rows} WHERE true
     ON CONFLICT (application_id, hour, kind, outcome)
     DO UPDATE SET count = oidc_provider_usagecount.count + excluded.count
 """
-_ROWS_AT_ONCE = 150  # five values each, and SQLite may take no more than 999
+_SET_LAST_USES = """
+    INSERT INTO oidc_provider_lastuse (application_id, used_at, user_id)
+    SELECT CAST(n.value->>0 AS bigint), {timestamp}, n.value->>2
+    FROM {rows} WHERE true
+    ON CONFLICT (application_id, user_id) DO UPDATE SET used_at = excluded.used_at
+"""
 
 
-@transaction.atomic
 def store(notes: Sequence[Note]) -> None:
-    """Write the notes of apps that exist: the records in one INSERT, the counts and the last uses in one upsert each.
+    """Write the notes of apps that exist: the records by one INSERT, counts and last uses by an upsert each."""
+    recorded, uses = _recorded(notes), last_uses.due(notes)
+    with transaction.atomic():
+        _store(notes, recorded, uses)
+    last_uses.keep(uses)
 
-    People first and apps second, as everywhere: who is being deleted is waited for, and then left out.
-    """
-    locked_users = User.objects.select_for_update(no_key=True).filter(pk__in={note.user_id for note in notes})
+
+def _store(notes: Sequence[Note], recorded: list[Note], uses: dict[Use, datetime]) -> None:
+    """People first and apps second, as everywhere: who is being deleted is waited for, and then left out."""
+    named = {note.user_id for note in recorded} | {user for _, user in uses}
+    locked_users = User.objects.select_for_update(no_key=True).filter(pk__in=named)
     users = set(locked_users.order_by("pk").values_list("pk", flat=True))
     locked = Application.objects.select_for_update(no_key=True).filter(client_id__in={note.client_id for note in notes})
-    applications = dict(locked.order_by("pk").values_list("client_id", "pk"))
-    known = [(applications[note.client_id], note) for note in notes if note.client_id in applications]
-    RequestRecord.objects.bulk_create(_records(known, users))
-    _add_counts(Counter((key, _hour(note.moment), str(note.kind), note.outcome) for key, note in known))
-    _store_last_uses(known, users)
+    keys = dict(locked.order_by("pk").values_list("client_id", "pk"))
+    RequestRecord.objects.bulk_create(
+        [_record(keys[note.client_id], note, users) for note in recorded if note.client_id in keys]
+    )
+    counts = Counter((note.client_id, _hour(note.moment), note.kind, note.outcome) for note in notes)
+    _upsert(_ADD_COUNTS, [(keys[app], *rest, count) for (app, *rest), count in counts.items() if app in keys])
+    _upsert(
+        _SET_LAST_USES,
+        [(keys[app], at, user) for (app, user), at in uses.items() if app in keys and user in users],
+    )
 
 
 def delete_past_use(now: datetime) -> int:
@@ -66,6 +90,7 @@ def delete_past_use(now: datetime) -> int:
     return deleted
 
 
+@functools.lru_cache(maxsize=1024)
 def network_of(address: str) -> str:
     """The /24 or /48 that an address lies in; empty where it is none."""
     try:
@@ -84,15 +109,17 @@ def place_of(redirect_uri: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else parts.path
 
 
-def _records(known: list[tuple[int, Note]], users: set[str]) -> list[RequestRecord]:
-    """The newest of each app, as many as one batch may hold."""
-    counts: Counter[int] = Counter()
-    records = []
-    for key, note in reversed(known):
-        counts[key] += 1
-        if counts[key] <= MOST_RECORDS:
-            records.append(_record(key, note, users))
-    return records[::-1]
+def _recorded(notes: Sequence[Note]) -> list[Note]:
+    """The newest of each app, as many as one batch may hold; failures before successes."""
+    counts: Counter[str] = Counter()
+    successes = 0
+    recorded = []
+    for note in reversed(notes):
+        successes += note.outcome == OK
+        if counts[note.client_id] < MOST_RECORDS and (note.outcome != OK or successes <= MOST_SUCCESSES):
+            counts[note.client_id] += 1
+            recorded.append(note)
+    return recorded[::-1]
 
 
 def _record(key: int, note: Note, users: set[str]) -> RequestRecord:
@@ -118,25 +145,44 @@ def _hour(moment: datetime) -> datetime:
     return moment.replace(minute=0, second=0, microsecond=0)
 
 
-def _add_counts(counts: Counter[tuple[int, datetime, str, str]]) -> None:
-    """Sorted, so that two processes never wait for one another."""
+def _upsert(statement: str, rows: list[tuple[Any, ...]]) -> None:
+    """Sorted, so that two processes never wait for one another.
+
+    The second value of a row is a timestamp, the others are what JSON holds (hence Any).
+    """
+    if not rows:
+        return
     adapt = connection.ops.adapt_datetimefield_value
-    rows = [(key, adapt(hour), kind, outcome, count) for (key, hour, kind, outcome), count in sorted(counts.items())]
+    texts = [(key, str(adapt(timestamp)), *rest) for key, timestamp, *rest in sorted(rows)]
     with connection.cursor() as cursor:
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[start : start + _ROWS_AT_ONCE]
-            places = ", ".join(["(%s, %s, %s, %s, %s)"] * len(some))
-            cursor.execute(_ADD.format(rows=places), [value for row in some for value in row])
+        places = {"rows": _ROWS[connection.vendor], "timestamp": _TIMESTAMP[connection.vendor]}
+        cursor.execute(statement.format(**places), [json.dumps(texts)])
 
 
-def _store_last_uses(known: list[tuple[int, Note]], users: set[str]) -> None:
-    newest: dict[tuple[int, str], datetime] = {}
-    for key, note in known:
-        if note.user_id in users and note.outcome == OK and note.kind in _USES:
-            newest[key, note.user_id] = note.moment
-    LastUse.objects.bulk_create(
-        [LastUse(application_id=key, user_id=user, used_at=moment) for (key, user), moment in sorted(newest.items())],
-        update_conflicts=True,
-        unique_fields=["application", "user"],
-        update_fields=["used_at"],
-    )
+class LastUses:
+    """Which last uses this process has stored: one is stored again once it is PRECISION old."""
+
+    PRECISION = timedelta(minutes=5)
+    MOST_KEPT = 100_000
+
+    def __init__(self) -> None:
+        self._stored: dict[Use, datetime] = {}
+
+    def due(self, notes: Sequence[Note]) -> dict[Use, datetime]:
+        """Those to store of a batch, the newest of each app and user."""
+        due: dict[Use, datetime] = {}
+        for note in notes:
+            if note.user_id and note.outcome == OK and note.kind in _USES:
+                stored = self._stored.get((note.client_id, note.user_id))
+                if stored is None or note.moment - stored >= self.PRECISION:
+                    due[note.client_id, note.user_id] = note.moment
+        return due
+
+    def keep(self, stored: dict[Use, datetime]) -> None:
+        """They are in the database now."""
+        if len(self._stored) > self.MOST_KEPT:
+            self._stored.clear()
+        self._stored.update(stored)
+
+
+last_uses = LastUses()

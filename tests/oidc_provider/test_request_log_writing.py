@@ -82,6 +82,18 @@ def test_of_one_app_a_batch_stores_the_newest_records_and_counts_them_all(
     assert other_app.application.request_records.count() == 1
 
 
+def test_of_many_successes_a_batch_stores_the_newest_and_every_failure(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(request_records, "MOST_SUCCESSES", 2)
+    for error in ("", "first", "", "", "last"):
+        note(app.application.client_id, error=error)
+    request_log.write()
+    stored = app.application.request_records.order_by("pk").values_list("outcome", flat=True)
+    assert list(stored) == ["first", "ok", "ok", "last"]
+    assert sum(row.count for row in app.application.usage_counts.all()) == 5
+
+
 def test_memory_is_bounded_and_what_is_over_is_logged(
     app: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -115,13 +127,13 @@ def broken_by(error: DatabaseError) -> contextlib.AbstractContextManager[None]:
 
 
 @pytest.mark.embedded
-def test_a_database_that_is_away_costs_no_note(app: App, caplog: pytest.LogCaptureFixture) -> None:
-    note(app.application.client_id)
+def test_a_database_that_is_away_costs_no_note(app: App, user: User, caplog: pytest.LogCaptureFixture) -> None:
+    note(app.application.client_id, user=user)
     with broken_by(OperationalError("gone")):
         request_log.write()
     assert "could not be written yet" in caplog.text
     request_log.write()
-    assert RequestRecord.objects.count() == 1
+    assert (RequestRecord.objects.count(), LastUse.objects.count()) == (1, 1)
 
 
 def test_a_note_that_the_database_refuses_is_dropped_and_logged(app: App, caplog: pytest.LogCaptureFixture) -> None:
@@ -172,6 +184,17 @@ def test_the_last_use_of_a_person_moves_on_with_each_sign_in(
     note(app.application.client_id, kind=RequestKind.REFRESH, user=user)
     request_log.write()
     assert LastUse.objects.get().used_at == NOON + timedelta(hours=3)
+
+
+def test_a_last_use_is_stored_once_in_five_minutes(app: App, user: User, clock: time_machine.Traveller) -> None:
+    used_at = []
+    for _ in range(4):
+        note(app.application.client_id, user=user)
+        request_log.write()
+        used_at.append(LastUse.objects.get().used_at)
+        clock.shift(timedelta(minutes=2, seconds=30))
+    later = NOON + timedelta(minutes=5)
+    assert used_at == [NOON, NOON, later, later]
 
 
 def test_the_job_deletes_records_after_a_week_and_counts_after_ninety_days(
