@@ -176,11 +176,12 @@ def finished(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 def _standard_headers(*, is_secure: bool) -> dict[str, str]:
     """Those of every answer that names no others."""
     if is_secure and settings.SECURE_HSTS_SECONDS:
-        return {**HEADERS, "Strict-Transport-Security": _strict_transport_security()}
+        return {**HEADERS, "Strict-Transport-Security": strict_transport_security()}
     return HEADERS
 
 
-def _strict_transport_security() -> str:
+def strict_transport_security() -> str:
+    """The value of that header, for answers over https."""
     parts = [f"max-age={settings.SECURE_HSTS_SECONDS}"]
     if settings.SECURE_HSTS_INCLUDE_SUBDOMAINS:
         parts.append("includeSubDomains")

@@ -19,7 +19,7 @@ class Request:
     `caller`: who calls, once the view has checked the key.
     """
 
-    __slots__ = ("_query", "caller", "is_secure", "meta", "method")
+    __slots__ = ("_body", "_query", "caller", "is_secure", "meta", "method")
 
     def __init__(self, meta: Mapping[str, Any], *, is_secure: bool) -> None:
         self.meta = meta
@@ -27,6 +27,7 @@ class Request:
         self.is_secure = is_secure
         self.caller: Caller | None = None
         self._query: Query | None = None
+        self._body: bytes | None = None
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self:
@@ -39,6 +40,25 @@ class Request:
         if self._query is None:
             self._query = Query(self.meta.get("QUERY_STRING", ""))
         return self._query
+
+    def body(self, most: int) -> bytes:
+        """The body, or, where it has more bytes than `most`, one more of them than that.
+
+        ValueError: its length is no number; EOFError: it ends before its length; OSError: its client is gone. What has
+        come is kept: the next call returns that.
+        """
+        if self._body is not None:
+            return self._body
+        self._body = b""
+        length = self.meta.get("CONTENT_LENGTH")
+        wanted = most + 1 if "HTTP_TRANSFER_ENCODING" in self.meta else 0
+        if length:
+            wanted = min(int(length), most + 1)
+        while len(self._body) < wanted and (piece := self.meta["wsgi.input"].read(wanted - len(self._body))):
+            self._body += piece
+        if length and len(self._body) < wanted:
+            raise EOFError
+        return self._body
 
 
 class Caller(NamedTuple):
@@ -92,4 +112,7 @@ class Answer(NamedTuple):
     body: bytes
 
     def to_django(self) -> HttpResponse:
-        return HttpResponse(self.body, status=self.status, headers=self.headers)
+        response = HttpResponse(self.body, status=self.status, headers=self.headers)
+        if "Content-Type" not in self.headers:  # where Django names one: an answer without a body has none
+            del response.headers["Content-Type"]
+        return response

@@ -41,9 +41,11 @@ class HotView(Protocol):
 def answer(environ: Mapping[str, Any]) -> Answer | None:
     """The answer to the request of a WSGI environ; None where Django has to answer. Any: WSGI's values."""
     path = environ.get("PATH_INFO", "")
-    view, parameters = _routes(settings.ROOT_URLCONF).find(path)
+    view, parameters = routes(settings.ROOT_URLCONF).find(path)
     if view is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ):
         return None
+    if not path.startswith("/api/") and ("HTTP_COOKIE" in environ or "%00" in environ.get("QUERY_STRING", "")):
+        return None  # middleware of pages has a say there
     address = client_address.of(environ)
     if address is None or request_body.is_large(environ):
         return None
@@ -96,6 +98,9 @@ class Routes:
             else:
                 self._exact[route] = view_class()
 
+    def __contains__(self, path: str) -> bool:
+        return self.find(path)[0] is not None
+
     def find(self, path: str) -> tuple[HotView | None, dict[str, str]]:
         """The view of a path and the parameters of the path; None where there is none here."""
         view = self._exact.get(path)
@@ -109,7 +114,8 @@ class Routes:
 
 
 @functools.cache
-def _routes(urlconf: str) -> Routes:
+def routes(urlconf: str) -> Routes:
+    """Those of a URLconf, read once."""
     return Routes(urlconf)
 
 

@@ -13,7 +13,7 @@ from django.utils.cache import patch_cache_control, patch_vary_headers
 
 from accounts import client_address, content_security, waiting_apps
 from accounts.errors import Forbidden
-from config import compression, request_body, views
+from config import compression, hot_lane, request_body, views
 from imagehost.views import delivery
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
@@ -82,9 +82,9 @@ class NulByteMiddleware:
 
 
 class ApiMiddleware:
-    """Takes what stands under /api/, the protocol's endpoints aside, straight to its view.
+    """Takes what stands under /api/, the pages of a sign-in aside, straight to its view.
 
-    An ApiView needs no session, no cookie and no form, and sets its own headers: the middleware below would cost more
+    Such a view needs no session, no cookie and no form, and sets its own headers: the middleware below would cost more
     than many an answer. What a view raises goes the usual way, to Django's log and `config.views`.
     """
 
@@ -92,7 +92,7 @@ class ApiMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not views.is_in_api_lane(request):
+        if not views.is_in_api_lane(request) and not self._is_protocol(request.path_info):
             return self.get_response(request)
         request.get_host()  # DisallowedHost is answered 400, here as on every page
         if request.META.get(request_body.HAS_NO_PLACE):
@@ -100,6 +100,10 @@ class ApiMiddleware:
         match = request.resolver_match = resolve(request.path_info)
         response: HttpResponse = match.func(request, *match.args, **match.kwargs)
         return response
+
+    def _is_protocol(self, path: str) -> bool:
+        """Whether an endpoint of the sign-in provider stands there that programs ask."""
+        return path.startswith("/api/auth/") and path in hot_lane.routes(settings.ROOT_URLCONF)
 
 
 class ContentMiddleware:

@@ -10,8 +10,6 @@ import re
 from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
-from django.http import HttpRequest
-
 from oidc_provider.errors import InvalidClient, InvalidRequest
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters
@@ -28,14 +26,13 @@ class Credentials:
     client_secret: str
 
 
-def credentials_of(request: HttpRequest, form: Parameters) -> Credentials:
-    """InvalidRequest: both ways at once. InvalidClient: neither, or an unreadable header."""
-    header = request.headers.get("Authorization", "")
-    if not header:
+def credentials_of(authorization: str, form: Parameters) -> Credentials:
+    """`authorization`: that header. InvalidRequest: both ways at once. InvalidClient: the header cannot be read."""
+    if not authorization:
         return Credentials(form.get("client_id"), form.get("client_secret"))
     if form.get("client_secret"):
         raise InvalidRequest("Send the client secret in the Authorization header or in the body, not in both.")
-    credentials = _basic(header)
+    credentials = _basic(authorization)
     if form.get("client_id") not in {"", credentials.client_id}:
         raise InvalidRequest("The body names another client_id than the Authorization header.")
     return credentials

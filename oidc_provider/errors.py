@@ -11,6 +11,10 @@ class ProtocolError(Exception):
         super().__init__(description)
         self.description = description
 
+    def headers(self) -> dict[str, str]:
+        """Those that belong to the error."""
+        return {}
+
 
 class InvalidRequest(ProtocolError):
     error = "invalid_request"
@@ -19,10 +23,22 @@ class InvalidRequest(ProtocolError):
 class MethodNotAllowed(InvalidRequest):
     status = 405
 
+    def __init__(self, allowed: str) -> None:
+        """`allowed`: the methods of the endpoint, as the header `Allow` has them."""
+        super().__init__(f"Use {allowed}.")
+        self.allowed = allowed
+
+    def headers(self) -> dict[str, str]:
+        return {"Allow": self.allowed}
+
 
 class InvalidClient(ProtocolError):
     error = "invalid_client"
     status = 401
+
+    def headers(self) -> dict[str, str]:
+        """The challenge of RFC 7617."""
+        return {"WWW-Authenticate": 'Basic realm="apps", charset="UTF-8"'}
 
 
 class EndSessionRefused(ProtocolError):
@@ -53,15 +69,28 @@ class MissingToken(ProtocolError):
     error = "invalid_token"
     status = 401
 
+    def headers(self) -> dict[str, str]:
+        return {"WWW-Authenticate": "Bearer"}
+
 
 class InvalidToken(ProtocolError):
     error = "invalid_token"
     status = 401
 
+    def headers(self) -> dict[str, str]:
+        """The challenge of RFC 6750 §3."""
+        return {"WWW-Authenticate": f'Bearer error="{self.error}", error_description="{self.description}"'}
 
-class InsufficientScope(ProtocolError):
+
+class InsufficientScope(InvalidToken):
+    """The token lacks the scope `openid`."""
+
     error = "insufficient_scope"
     status = 403
+
+    def headers(self) -> dict[str, str]:
+        challenge = super().headers()["WWW-Authenticate"]
+        return {"WWW-Authenticate": f'{challenge}, scope="openid"'}
 
 
 class ServerError(ProtocolError):
@@ -69,8 +98,13 @@ class ServerError(ProtocolError):
 
 
 class TemporarilyUnavailable(ProtocolError):
+    """Nothing was done; the same request may be sent again."""
+
     error = "temporarily_unavailable"
     status = 503
+
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": "1"}
 
 
 class ErrorPage(Exception):

@@ -1,9 +1,8 @@
-"""Makes codes and tokens, finds them by their value, and deletes them."""
+"""Makes codes, finds tokens by their value, and deletes both."""
 
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -11,18 +10,8 @@ from django.db import transaction
 from django.db.models import Q
 
 from accounts.models import User
-from oidc_provider import statements
 from oidc_provider.models import AccessToken, Application, Grant, PendingRequest, RefreshToken
 from oidc_provider.secret_hasher import digest, new_secret
-from oidc_provider.statements import Presented
-
-
-@dataclass(frozen=True)
-class NewTokens:
-    """The values of new tokens: they exist here and in the answer alone."""
-
-    access_token: str
-    refresh_token: str | None
 
 
 def issue_code(pending: PendingRequest, *, user: User, auth_time: int, now: datetime) -> str:
@@ -41,22 +30,6 @@ def issue_code(pending: PendingRequest, *, user: User, auth_time: int, now: date
         expires=now + settings.AUTHORIZATION_CODE_LIFETIME,
     )
     return code
-
-
-def issue(presented: Presented, scopes: list[str], now: datetime) -> NewTokens:
-    """A new access token for `scopes` and the next refresh token, if the user granted offline_access and the app still
-    registers it.
-
-    1 or 2 queries; call it in the transaction that uses up the code or the refresh token that was presented.
-    """
-    access_token, refresh_token = new_secret(), None
-    expires = now + settings.ACCESS_TOKEN_LIFETIME
-    statements.insert_access_token(presented, digest(access_token), " ".join(scopes), expires, now)
-    if "offline_access" in presented.scopes():
-        refresh_token = new_secret()
-        expires_at = now + settings.REFRESH_TOKEN_LIFETIME
-        statements.insert_refresh_token(presented, digest(refresh_token), expires_at, now)
-    return NewTokens(access_token, refresh_token)
 
 
 def revoke(token: str, application_id: int) -> None:

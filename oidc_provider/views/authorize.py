@@ -13,33 +13,38 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import waiting_apps
+from accounts.hot import Request
 from oidc_provider import consent_page, flows, parameters, request_log, server, sessions
 from oidc_provider.errors import ErrorPage, ErrorRedirect, InvalidRequest
 from oidc_provider.flows import AlreadyAnswered, Step, Visitor
 from oidc_provider.models import PendingRequest, RequestKind
 from oidc_provider.parameters import Parameters
 from oidc_provider.request_log import Note
-from oidc_provider.views.protocol import REQUEST_ID, LimitedView, claimed_client_id, parsed_body, prefers_json
+from oidc_provider.views import bodies
+from oidc_provider.views.protocol import REQUEST_ID, LimitedPage, prefers_json
 
 CROSS_SITE = "cross-site"  # what browsers say in Sec-Fetch-Site
 
 
-class Authorize(LimitedView):
+class Authorize(LimitedPage):
     """Validates first: a bad request or a suspended app never shows a login page. 5 queries with a kept approval."""
 
     endpoint = "authorize"
     http_method_names = ["get", "post"]  # no HEAD: a prefetch must not make a code
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        request_log.about(client_id=bodies.claimed_client_id(Request.of(request)))
         return _answer(request, parameters.parse_query(request.META.get("QUERY_STRING", "")))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         """OpenID Connect Core §3.1.2.1: the parameters are in the body; a query is not read."""
+        value = Request.of(request)
         try:
-            query = parsed_body(request)
+            query = bodies.parsed_body(value)
         except InvalidRequest as error:
-            request_log.about(client_id=claimed_client_id(request))
+            request_log.about(client_id=bodies.claimed_client_id(value))
             return error_page(request, ErrorPage(error.error, error.status, error.description))
+        request_log.about(client_id=bodies.claimed_client_id(value))
         response = _answer(request, query)
         if response.status_code == 302:
             response.status_code = 303  # the browser goes on by GET
@@ -48,7 +53,6 @@ class Authorize(LimitedView):
 
 def _answer(request: HttpRequest, query: Parameters) -> HttpResponse:
     now = timezone.now()
-    request_log.about(client_id=claimed_client_id(request))
     try:
         asked = server.backend().validated(query)
         if "none" in asked.prompt and request.method == "POST" and request.headers.get("Sec-Fetch-Site") == CROSS_SITE:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
-import json
+from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 
+from accounts.hot import Answer, Request
 from oidc_provider import signing
 from oidc_provider.scopes import SCOPES
 from oidc_provider.tokens import seconds
-from oidc_provider.views.protocol import JsonView, LimitedView
+from oidc_provider.views import answers
+from oidc_provider.views.protocol import Endpoint, LimitedEndpoint
 
+PRECONDITION_FAILED = HTTPStatus.PRECONDITION_FAILED
+_CONDITIONS = {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"}
 SECRET_METHODS = ["client_secret_basic", "client_secret_post"]
 
 
@@ -55,27 +59,50 @@ def document() -> dict[str, Any]:
     }
 
 
-def _cached(request: HttpRequest, body: dict[str, Any]) -> HttpResponse:
-    content = json.dumps(body, separators=(",", ":")).encode()
-    etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-    response = HttpResponse(content, content_type="application/json", headers={"ETag": etag})
-    response = get_conditional_response(request, etag=etag, response=response) or response
-    response.headers["Cache-Control"] = f"public, max-age={seconds(settings.DISCOVERY_CACHE_TIME)}"
-    response.headers["Access-Control-Allow-Origin"] = "*"
-    return response
+class _Document(Endpoint):
+    """A public JSON document with an ETag, cached and readable from any origin."""
+
+    def answered(self, request: Request, body: bytes) -> Answer:
+        """`body`, or what the conditions of the request ask for instead: 304 or 412."""
+        etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+        refusal = _refusal(request, etag)
+        if refusal is None:
+            answer = answers.answer(request, body, headers={"ETag": etag})
+        else:
+            headers = {} if refusal == PRECONDITION_FAILED else {"ETag": etag}
+            answer = answers.answer(request, b"", refusal, headers)
+            del answer.headers["Content-Type"]
+        answer.headers["Cache-Control"] = f"public, max-age={seconds(settings.DISCOVERY_CACHE_TIME)}"
+        answer.headers["Access-Control-Allow-Origin"] = "*"
+        return answer
 
 
-class Discovery(JsonView):
+def _refusal(request: Request, etag: str) -> int | None:
+    """The status in place of 200, as Django's rules of conditional requests have it (RFC 9110 §13)."""
+    if _CONDITIONS.isdisjoint(request.meta):
+        return None
+    asked = HttpRequest()
+    asked.META, asked.method, asked.path = dict(request.meta), request.method, request.meta["PATH_INFO"]
+    refusal = get_conditional_response(asked, etag=etag)
+    return refusal.status_code if refusal is not None else None
+
+
+class Discovery(_Document):
     """Not limited: clients read it whenever they like, mostly from a cache."""
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return _cached(request, document())
+    def respond(self, request: Request) -> Answer:
+        answer = super().respond(request)
+        answer.headers["Cross-Origin-Opener-Policy"] = "same-origin"  # no page of a sign-in
+        return answer
+
+    def get(self, request: Request) -> Answer:
+        return self.answered(request, answers.compact(document()))
 
 
-class KeySet(LimitedView):
+class KeySet(LimitedEndpoint, _Document):
     """1 query."""
 
     endpoint = "jwks"
 
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return _cached(request, signing.key_set(timezone.now()))
+    def get(self, request: Request) -> Answer:
+        return self.answered(request, answers.compact(signing.key_set(timezone.now())))

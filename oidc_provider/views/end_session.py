@@ -3,11 +3,13 @@
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
+from accounts.hot import Request
 from oidc_provider.errors import EndSessionRefused
-from oidc_provider.views.protocol import LimitedView, error_response, prefers_json
+from oidc_provider.views import answers
+from oidc_provider.views.protocol import LimitedPage, prefers_json
 
 
-class EndSession(LimitedView):
+class EndSession(LimitedPage):
     """Says so, and offers the person their own sign-out button. Nothing changes by coming here."""
 
     endpoint = "end-session"
@@ -15,7 +17,8 @@ class EndSession(LimitedView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         if prefers_json(request):
-            return error_response(EndSessionRefused("Apps cannot end a session here."))
+            error = EndSessionRefused("Apps cannot end a session here.")
+            return answers.error_answer(Request.of(request), error).to_django()
         return render(request, "oidc_provider/end_session.html")
 
     post = get

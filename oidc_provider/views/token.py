@@ -1,31 +1,32 @@
 """POST /api/auth/oauth2/token: a code or a refresh token for tokens."""
 
-from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
+from accounts.hot import Answer, Request
 from oidc_provider import clients, exchange, request_log
 from oidc_provider.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
 from oidc_provider.models import RequestKind
-from oidc_provider.views.protocol import ProtocolView, credentials_of, form_of, json_response
+from oidc_provider.views import answers, bodies
+from oidc_provider.views.protocol import ProtocolEndpoint
 
 GRANTS = {"authorization_code": exchange.exchange_code, "refresh_token": exchange.refresh}
 KINDS = {"authorization_code": RequestKind.CODE, "refresh_token": RequestKind.REFRESH}
 
 
-class Token(ProtocolView):
+class Token(ProtocolEndpoint):
     """Client authentication always comes first, whatever the grant."""
 
     endpoint = "token"
     kind = RequestKind.TOKEN
     http_method_names = ["post"]
 
-    def post(self, request: HttpRequest) -> HttpResponse:
-        form = form_of(request)
+    def post(self, request: Request) -> Answer:
+        form = bodies.form_of(request)
         request_log.about(kind=KINDS.get(form.get("grant_type")))
-        credentials = credentials_of(request, form)
+        credentials = bodies.credentials_of(request, form)
         grant = GRANTS.get(form.get("grant_type"))
         if grant is not None:
-            return json_response(grant(form, credentials, timezone.now()))
+            return answers.answer(request, answers.compact(grant(form, credentials, timezone.now())))
         clients.authenticated_id(credentials)
         if not form.get("grant_type"):
             raise InvalidRequest("Missing parameter: grant_type.")

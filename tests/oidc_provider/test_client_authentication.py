@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 
 import pytest
-from django.test import Client, RequestFactory
+from django.test import Client
 
 from oidc_provider import applications, clients, parameters
 from oidc_provider.clients import Credentials
@@ -39,10 +39,9 @@ def _is_let_in(path: str, answer: object) -> bool:
     return bool(status == (400 if path == TOKEN else 200))
 
 
-def _credentials(form: str = "", **headers: str) -> tuple[str, str]:
-    """What a request with these headers and this form claims."""
-    request = RequestFactory().post(TOKEN, headers=headers)
-    claimed = clients.credentials_of(request, parameters.parse(form))
+def _credentials(form: str = "", authorization: str = "") -> tuple[str, str]:
+    """What a request with this header and this form claims."""
+    claimed = clients.credentials_of(authorization, parameters.parse(form))
     return claimed.client_id, claimed.client_secret
 
 

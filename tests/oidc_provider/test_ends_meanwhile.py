@@ -1,4 +1,4 @@
-"""Access ends while a token request is between its two writes: the end waits for the request and leaves nothing.
+"""Access ends while a token request has not committed its write: the end waits for the request and leaves nothing.
 
 The waiting is seen in PostgreSQL's list of locks; SQLite has one writer at a time.
 """
@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from accounts import bans, users
 from accounts.models import User
-from oidc_provider import applications, approvals, statements, tokens
+from oidc_provider import applications, approvals, issuing, statements
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
 from oidc_provider.secret_hasher import digest
 from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
@@ -57,13 +57,11 @@ def test_an_end_in_the_middle_of_a_refresh_leaves_nothing(
     def refresh() -> None:
         found = statements.read_refresh_token(app.application.client_id, digest(refresh_token))
         assert found is not None
-        assert found.pk is not None
         now = timezone.now()
-        with transaction.atomic():
-            assert statements.rotate(found.pk, now)
+        with transaction.atomic():  # which holds the rotated row, as the statement does until it has committed
+            assert issuing.rotate(found, found.scopes(), now)
             is_between.set()
             wait_for_a_blocked_statement()
-            tokens.issue(found, found.scopes(), now)
 
     def act(number: int) -> None:
         if number == 0:
