@@ -36,6 +36,7 @@ WITHOUT = {(BETTER_AUTH, "userinfo"): {"preferred_username"}}  # its users have 
 USERS, READ = 10_000, 20_000
 FASTEST = 3000  # requests a second for which codes and refresh tokens are made; a faster run ends early
 FIRST = 1  # token 0 is for the check of the answers
+WARM_UP = -1  # the round before the first
 
 
 def run(bench: Bench, population: Population) -> Iterator[Result]:
@@ -48,7 +49,7 @@ def run(bench: Bench, population: Population) -> Iterator[Result]:
             for one in running:
                 for request in loads.checked(one.name):
                     _check(one, name, request, servers[one.name].algorithm)
-                bench.measure(one, loads(one.name, bench.rounds))  # compilers at run time have seen the code then
+                bench.measure(one, loads(one.name, WARM_UP))  # compilers at run time have seen the code then
             samples = bench.compare(running, loads)
             result.add(name, samples)
             result.compare_by_processor(name, samples, BETTER_AUTH)
@@ -57,12 +58,12 @@ def run(bench: Bench, population: Population) -> Iterator[Result]:
 
 
 class _Loads:
-    """What each server is sent in each round. The round after the last is the warm-up."""
+    """What each server is sent in each round, one more than are counted: a profile takes that."""
 
     def __init__(self, bench: Bench, *, users: int) -> None:
         self.bench = bench
         self.each = int(FASTEST * (bench.seconds + 1))  # a second of warm-up
-        self.plan = Plan.of(users, max(FIRST + self.each * (bench.rounds + 1), READ))
+        self.plan = Plan.of(users, max(FIRST + self.each * (bench.rounds + 2), READ))
 
     def choose(self, name: str, servers: dict[str, Server]) -> None:
         self.name, self.build = name, (READS | USES_UP)[name]
@@ -75,7 +76,7 @@ class _Loads:
 
     def __call__(self, server: str, number: int) -> Load:
         is_once = self.name in USES_UP
-        start = FIRST + self.each * number
+        start = FIRST + self.each * (number - WARM_UP)
         numbers = range(start, start + self.each) if is_once else range(READ)
         file = self.bench.directory / f"sign-in-{self.name}-{server}".replace(" ", "-")
         load.write(file, self.build(self.paths[server], self.plan, numbers))
