@@ -92,8 +92,9 @@ presence_lookup = extend_schema(
     operation_id="lookup_presence",
     summary="Look up a member's live presence",
     description=(
-        "Status and activities as of this moment; banner at most 30 seconds old; biography and the badges that come "
-        "with it at most a day old, and null at the very first lookup. Only members of the service's chat server are "
+        "Status and activities as of this moment; the banner is read anew by the first lookup after 30 seconds, and "
+        "shown by the next one; biography and the badges that come with it are at most a day old, and null at the "
+        "very first lookup. Only members of the service's chat server are "
         "visible, and none whose user turned public API access off. While nobody can know a presence, the answer is "
         "503, never an invented `offline`."
     ),

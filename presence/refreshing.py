@@ -1,6 +1,7 @@
-"""What a read of presence renews: the banner at once, the profile after the answer, and the record by the worker.
+"""What a read of presence renews: banner and profile after the answer, and the record by the worker.
 
-None of it can fail a read: what cannot be renewed stays as it was.
+None of it can fail a read: what cannot be renewed stays as it was. A read waits for the platform only where nobody has
+read the member's banner for long: it has none to show.
 """
 
 from __future__ import annotations
@@ -8,28 +9,34 @@ from __future__ import annotations
 import functools
 import logging
 import threading
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import ParamSpec
 
 from django.db import connections
 
 from presence import profiles, rest, store, turns
+from presence.circuit import Circuit
 from presence.flights import Flights
 from presence.profiles import ProfileSource, ProfileUnavailable, SourcePaused
 from presence.rest import RestUnavailable
 from presence.store import Banner, Glance, PresenceStore, Profile, Record, StoreUnavailable
 
-BANNER_LIFETIME = timedelta(seconds=30)
+BANNER_LIFETIME = timedelta(seconds=30)  # then it is read anew
+BANNER_SHOWN = timedelta(hours=1)  # and shown meanwhile; an older one is as good as none
 PROFILE_LIFETIME = timedelta(hours=24)
 FAILURE_LIFETIME = timedelta(hours=1)
 TOUCHED_LIFETIME = timedelta(minutes=10)  # in very large chat servers some members' events never arrive
 THREADS = 4
-MOST_PENDING = 32  # profiles; who comes on top of them is read at the next occasion
+MOST_PENDING = 32  # of each kind; what comes on top of them is read at the next occasion
+
+Parameters = ParamSpec("Parameters")
 
 _banners: Flights[Banner] = Flights()
 _lock = threading.Lock()
-_pending: dict[int, Future[None]] = {}
+_pending: dict[str, dict[int, Future[None]]] = {"banner": {}, "profile": {}}
 
 logger = logging.getLogger(__name__)
 
@@ -39,19 +46,23 @@ def renewed(opened: PresenceStore, chat_id: int, glance: Glance, now: datetime) 
     if glance.record is not None:
         _record(opened, chat_id, glance.record, now)
     _profile(chat_id, glance.profile, now)
-    return replace(glance, banner=_banner(opened, chat_id, glance.banner, now))
+    banner = _banner(opened, chat_id, glance.banner, now)
+    return glance if banner is glance.banner else replace(glance, banner=banner)
 
 
 def settle() -> None:
-    """Wait until every profile that is due has been read, or could not be."""
+    """Wait until everything that is due has been read, or could not be."""
     with _lock:
-        pending = list(_pending.values())
+        pending = [future for kind in _pending.values() for future in kind.values()]
     wait(pending)
 
 
 def _banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: datetime) -> Banner | None:
-    """A banner that is at most 30 s old, or else `known`, where the platform does not tell."""
-    if known is not None and abs(_age(known.read_at, now)) <= BANNER_LIFETIME:
+    """`known`, and have it read anew where it is due; without one that can be shown, what the platform tells now."""
+    age = timedelta.max if known is None else abs(_age(known.read_at, now))
+    if age <= BANNER_SHOWN:
+        if age > BANNER_LIFETIME and not _pause().seconds_left():
+            _begin("banner", chat_id, _renew_banner, chat_id, now)
         return known
     try:
         return _banners.join(chat_id, lambda: _read_banner(opened, chat_id, now))
@@ -69,6 +80,23 @@ def _read_banner(opened: PresenceStore, chat_id: int, now: datetime) -> Banner:
     return read
 
 
+def _renew_banner(chat_id: int, now: datetime) -> None:
+    """In a thread of its own. Where the platform must not be asked, nobody asks it before it may be."""
+    try:
+        _banners.join(chat_id, lambda: _read_banner(store.opened(), chat_id, now))
+    except RestUnavailable as error:
+        logger.info("The banner of %s stays as it was: %s", chat_id, error)
+        _pause().pause(error.retry_after)
+    finally:
+        connections.close_all()
+
+
+@functools.cache
+def _pause() -> Circuit:
+    """Open while no banner can be read anew."""
+    return Circuit()
+
+
 def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -> None:
     """Ask the worker to look up a member of whom no event has told for long."""
     if _age(known.touched_at, now) < TOUCHED_LIFETIME:
@@ -82,16 +110,27 @@ def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -
 def _profile(chat_id: int, known: Profile | None, now: datetime) -> None:
     """Have the profile read by a thread of its own, where it is due: nobody waits for that."""
     source = profiles.source()
-    if source is None or not _is_due(known, now) or source.is_paused():
-        return
+    if source is not None and _is_due(known, now) and not source.is_paused():
+        _begin("profile", chat_id, _renew, source, chat_id, known, now)
+
+
+def _begin(
+    kind: str,
+    chat_id: int,
+    act: Callable[Parameters, None],
+    *arguments: Parameters.args,
+    **options: Parameters.kwargs,
+) -> None:
+    """In a thread of its own, unless that is under way or too much is."""
+    pending = _pending[kind]
     with _lock:
-        if chat_id in _pending or len(_pending) >= MOST_PENDING:
+        if chat_id in pending or len(pending) >= MOST_PENDING:
             return
         try:
-            future = _pending[chat_id] = _threads().submit(_renew, source, chat_id, known, now)
+            future = pending[chat_id] = _threads().submit(act, *arguments, **options)
         except RuntimeError:  # the process is about to end
             return
-    future.add_done_callback(functools.partial(_end, chat_id))
+    future.add_done_callback(functools.partial(_end, kind, chat_id))
 
 
 def _is_due(known: Profile | None, now: datetime) -> bool:
@@ -123,17 +162,17 @@ def _renew(source: ProfileSource, chat_id: int, known: Profile | None, now: date
         connections.close_all()
 
 
-def _end(chat_id: int, future: Future[None]) -> None:
+def _end(kind: str, chat_id: int, future: Future[None]) -> None:
     with _lock:
-        _pending.pop(chat_id, None)
+        _pending[kind].pop(chat_id, None)
     if error := future.exception():
-        logger.error("Reading a profile failed.", exc_info=error)
+        logger.error("Reading a %s failed.", kind, exc_info=error)
 
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
     """Made at the first use: a process that forks has none yet."""
-    return ThreadPoolExecutor(THREADS, thread_name_prefix="presence-profiles")
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="presence-renewing")
 
 
 def _age(at: float, now: datetime) -> timedelta:

@@ -14,7 +14,7 @@ import time_machine
 from django.conf import settings
 
 from accounts import key_uses
-from presence import profiles, rest
+from presence import profiles, refreshing, rest
 from tests.accounts.moments import NOON
 
 
@@ -45,6 +45,7 @@ def _let_redis_pass(seconds: float) -> None:
 def standing_still() -> Iterator[Clock]:
     """It is noon, and no outside server has failed yet."""
     rest._circuit.cache_clear()
+    refreshing._pause.cache_clear()
     profiles._http_source.cache_clear()
     key_uses.last_uses.clear()
     with time_machine.travel(NOON, tick=False) as traveller:

@@ -5,6 +5,7 @@ With Redis the key is in its cache; without, it is read from the database at eac
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
@@ -14,6 +15,7 @@ from django.conf import settings
 from django.utils import timezone
 from pytest_django import Settings
 
+from presence import refreshing, rest
 from presence.simulator.running import Simulator
 from presence.store import Banner, PresenceStore, Profile, Record
 from tests.lookup import statements
@@ -73,6 +75,19 @@ def test_a_private_account_costs_the_same(monkeypatch: pytest.MonkeyPatch, store
     kept.write(store, {ADA: private.to_text()}, ())
     assert _cost(ADA, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
     assert lookups.get(ADA).whole == lookups.PRIVATE
+
+
+def test_a_banner_that_is_read_anew_costs_the_lookup_nothing(
+    monkeypatch: pytest.MonkeyPatch, store: PresenceStore
+) -> None:
+    store.keep_banner(ADA, Banner(None, timezone.now().timestamp() - 31))
+    goes_on = threading.Event()
+    monkeypatch.setattr(rest, "banner", lambda chat_id: goes_on.wait(10) and None)
+    try:
+        assert _cost(ADA, monkeypatch) == ([*KEY, *GLANCE], _redis(CHECK, READ))
+    finally:
+        goes_on.set()
+        refreshing.settle()
 
 
 def test_an_id_that_was_never_issued_is_the_key_alone(monkeypatch: pytest.MonkeyPatch) -> None:
