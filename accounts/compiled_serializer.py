@@ -32,8 +32,9 @@ _MISSING = (AttributeError, KeyError, ObjectDoesNotExist, SkipField)
 
 
 class CompiledSerializer(serializers.Serializer[Row]):
-    # A row that is a dictionary is read by its keys, any other one by its attributes. The function belongs to the class:
-    # fields must not depend on the instance or on its context. As a docstring it would describe every form in OpenAPI.
+    # A row that is a dictionary is read by its keys, any other one by its attributes. The function belongs to the
+    # class: fields must not depend on the instance or on its context. As a docstring this would be in every form's
+    # description in OpenAPI.
 
     def to_representation(self, instance: Any) -> Json:
         """Any: a row of the class that the serializer names."""

@@ -76,8 +76,14 @@ class RedisConnection:
     def _wire(self) -> _Wire:
         wire: _Wire | None = getattr(self._held, "wire", None)
         if wire is None or wire.process != os.getpid():
-            wire = self._held.wire = _Wire(_opened(self._alias))
+            wire = self._held.wire = _Wire(_opened(self.pool()))
         return wire
+
+    def pool(self) -> Any:
+        """Of the client library, whose options a connection has. Any: one of its pools."""
+        from django_redis import get_redis_connection  # only where Redis is configured
+
+        return get_redis_connection(self._alias).connection_pool
 
     def _close(self) -> None:
         self._held.wire.close()
@@ -124,11 +130,8 @@ class _Wire:
         self._connection.disconnect()  # type: ignore[no-untyped-call]
 
 
-def _opened(alias: str) -> Connection:
+def _opened(pool: Any) -> Connection:
     """A new connection with the options of the cache. It speaks RESP 2, in which nothing comes unasked."""
-    from django_redis import get_redis_connection  # only where Redis is configured
-
-    pool = get_redis_connection(alias).connection_pool
     options = {**pool.connection_kwargs, "protocol": 2}
     options.pop("maint_notifications_config", None)
     options.pop("maint_notifications_pool_handler", None)

@@ -11,13 +11,19 @@ import re
 import time
 from datetime import datetime, timedelta
 
+from django.conf import settings
+
+from accounts.api_json import json_bytes
 from lookup.errors import ProfilePrivate
 from presence import fields, presentation, privacy, refreshing, rest, store, turns
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
 from presence.flights import Flights
+from presence.memo import Memo
 from presence.presentation import Presence
+from presence.records import MEMBERS_READ
 from presence.rest import Membership, RestUnavailable
+from presence.serializers import PresenceSerializer
 from presence.store import Glance, PresenceStore, StoreUnavailable
 
 STALE_AFTER = timedelta(seconds=60)
@@ -28,7 +34,10 @@ TURN_SECONDS = 10  # what a call to the platform may take
 PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for somebody else's work, looking so often
 _ID = re.compile("[0-9]{17,19}")
 
+_SERIALIZER = PresenceSerializer()
+
 _lookups: Flights[Glance] = Flights()
+_bodies: Memo[tuple[object, ...], bytes] = Memo(MEMBERS_READ)
 logger = logging.getLogger(__name__)
 
 
@@ -48,8 +57,38 @@ def possible(chat_id: str, now: datetime) -> int:
 
 
 def presence_of(chat_id: str, now: datetime) -> Presence:
-    """One round trip for a member, and one more for each part that is due. ChatIdInvalid, ChatNotFound, NotMember,
-    ProfilePrivate; PresenceUnavailable: the store is stale or away."""
+    """Raises what `seen` raises."""
+    return shown(*seen(chat_id, now), now)
+
+
+def body_of(chat_id: str, now: datetime) -> bytes:
+    """The same as the JSON of the answer. Raises what `seen` raises.
+
+    The body follows from what the store holds and from settings alone, so it is written once for the same texts. What
+    decides whether it may be shown is looked at each time.
+    """
+    number, glance = seen(chat_id, now)
+    record, banner, profile = glance.record, glance.banner, glance.profile
+    key = (
+        number,
+        record and record.text,
+        banner and (banner.hash,),
+        profile and (profile.biography, profile.badges),
+        settings.ASSET_URL,
+        settings.CHAT_CDN_URL,
+        settings.CHAT,
+    )
+    return _bodies.get(key, lambda _: body(shown(number, glance, now))) or b""
+
+
+def body(presence: Presence) -> bytes:
+    """Its JSON."""
+    return json_bytes(_SERIALIZER.to_representation(presence))
+
+
+def seen(chat_id: str, now: datetime) -> tuple[int, Glance]:
+    """A member, who may be seen. One round trip, and more for parts that are due. ChatIdInvalid, ChatNotFound,
+    NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away."""
     number = possible(chat_id, now)
     opened = store.opened()
     try:
@@ -61,7 +100,7 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
     except StoreUnavailable as error:
         logger.warning("The presence store does not answer: %s", error)
         raise PresenceUnavailable from error
-    return shown(number, refreshing.renewed(opened, number, glance, now), now)
+    return number, refreshing.renewed(opened, number, glance, now)
 
 
 def shown(chat_id: int, glance: Glance, now: datetime) -> Presence:

@@ -10,14 +10,16 @@ import json
 import logging
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from presence.fields import Json
+from presence.memo import Memo
 
 DEEP = 256  # containers: few enough that no reader's stack, however full, is too short for them
 KEPT_DEPTH = 32
 MAX_DIGITS = 300
+MEMBERS_READ = 1024  # of whom a process remembers what their texts say; some 5 kB each
 # Made once: `json.dumps` makes one for each value. No value here holds itself: all of them were JSON.
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
@@ -38,6 +40,7 @@ class Record:
     touched_at: float
     last_online: int | None
     is_private: bool = False
+    text: str = field(default="", compare=False, repr=False)  # that it was read from
 
     def to_text(self) -> str:
         """Never raises: of values nested beyond all reason the innermost are left out."""
@@ -54,7 +57,11 @@ class Record:
 
     @classmethod
     def from_text(cls, text: Any) -> Record | None:
-        """None where it is damaged. Any: whatever the cache had."""
+        """None where it is damaged. Any: whatever the cache had. What it returns is shared: change nothing in it."""
+        return _RECORDS.get(text, cls._read) if isinstance(text, str) else None
+
+    @classmethod
+    def _read(cls, text: str) -> Record | None:
         value = object_of(text, "record")
         if value is None:
             return None
@@ -70,7 +77,11 @@ class Record:
             touched_at=touched_at,
             last_online=None if last_online is None else int(last_online),
             is_private=value.get("x") is True,
+            text=text,
         )
+
+
+_RECORDS: Memo[str, Record] = Memo(MEMBERS_READ)
 
 
 class Ending:
@@ -113,11 +124,18 @@ class Banner:
     @classmethod
     def from_text(cls, text: Any) -> Banner | None:
         """Any: whatever the cache had."""
+        return _BANNERS.get(text, cls._read) if isinstance(text, str) else None
+
+    @classmethod
+    def _read(cls, text: str) -> Banner | None:
         value = object_of(text, "banner")
         read_at = number_of(value.get("at")) if value else None
         if value is None or read_at is None:
             return None
         return cls(_text_or_none(value.get("hash")), read_at)
+
+
+_BANNERS: Memo[str, Banner] = Memo(MEMBERS_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +155,10 @@ class Profile:
     @classmethod
     def from_text(cls, text: Any) -> Profile | None:
         """Any: whatever the cache had."""
+        return _PROFILES.get(text, cls._read) if isinstance(text, str) else None
+
+    @classmethod
+    def _read(cls, text: str) -> Profile | None:
         value = object_of(text, "profile")
         read_at = number_of(value.get("at")) if value else None
         if value is None or read_at is None:
@@ -144,6 +166,9 @@ class Profile:
         badges = value.get("badges")
         names = tuple(badge for badge in badges if isinstance(badge, str)) if isinstance(badges, list) else ()
         return cls(_text_or_none(value.get("bio")), names, read_at, value.get("failure") is True)
+
+
+_PROFILES: Memo[str, Profile] = Memo(MEMBERS_READ)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +184,16 @@ class Stamp:
     @classmethod
     def from_text(cls, text: Any) -> Stamp | None:
         """Any: whatever the cache had."""
+        return _STAMPS.get(text, cls._read) if isinstance(text, str) else None
+
+    @classmethod
+    def _read(cls, text: str) -> Stamp | None:
         value = object_of(text, "stamp")
         alive_at, generation = (number_of(value.get(key)) for key in ("at", "g")) if value else (None, None)
         return None if alive_at is None or generation is None else cls(alive_at, int(generation))
+
+
+_STAMPS: Memo[str, Stamp] = Memo(8)
 
 
 @dataclass(frozen=True, slots=True)

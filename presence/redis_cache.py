@@ -1,25 +1,32 @@
-"""django-redis with the lease of `fencing.FencedCache`; Redis runs each script as one step, by its own clock."""
+"""django-redis with the lease of `fencing.FencedCache`; Redis runs each script as one step, by its own clock.
+
+What readers ask for at each lookup, and what the worker writes, goes over a connection that the thread holds. Values
+are those of django-redis.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import pickle
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
+from accounts.redis_connection import RedisConnection, Script
 from presence.fencing import FencedCache
 
+PICKLE = b"\x80"  # what a pickle begins with
 KEEPS_ALL = "noeviction"
 # KEYS: the lease. ARGV: the token; how many milliseconds to hold the lease from now, 0 to free it.
-HOLD = """
+HOLD = Script("""
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '0' then return redis.call('DEL', KEYS[1]) end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])
-"""
+""")
 # KEYS: the lease, then keys to set, then keys to delete. ARGV: the token; the lifetime in milliseconds, 0 for none;
 # the values of the keys to set.
-WRITE = """
+WRITE = Script("""
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 for i = 2, #KEYS do
   local value = ARGV[i + 1]
@@ -28,7 +35,7 @@ for i = 2, #KEYS do
   else redis.call('SET', KEYS[i], value, 'PX', ARGV[2]) end
 end
 return 1
-"""
+""")
 
 
 class PresenceRedisCache(FencedCache, RedisCache):
@@ -37,6 +44,22 @@ class PresenceRedisCache(FencedCache, RedisCache):
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         """As the base class. Any: whatever the settings say."""
         RedisCache.__init__(self, server, params)
+        self._prefix = str(self.make_key(""))
+        self._redis = _Connection(self)
+
+    # Any: a cache's value.
+    def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
+        """One MGET. A value that cannot be read raises what unpickling it raises."""
+        if version is not None:
+            return dict(super().get_many(keys, version))
+        names = list(keys)
+        found = self._redis.call("MGET", *[self._prefix + name for name in names]) if names else []
+        return {name: self._value(value) for name, value in zip(names, found, strict=True) if value is not None}
+
+    def _value(self, value: bytes) -> Any:
+        if value.startswith(PICKLE):
+            return pickle.loads(value)  # noqa: S301 - as django-redis does: who writes there runs this service
+        return self.client.decode(value)
 
     def take(self, lease: str, token: str, seconds: float) -> bool:
         return bool(self.add(lease, token, seconds))
@@ -63,7 +86,19 @@ class PresenceRedisCache(FencedCache, RedisCache):
         policy = str(memory.get("maxmemory_policy", KEEPS_ALL))
         return policy if memory.get("maxmemory") and policy != KEEPS_ALL else ""
 
-    def _run(self, script: str, keys: list[str], token: str, arguments: list[Any]) -> bool:
+    def _run(self, script: Script, keys: list[str], token: str, arguments: list[Any]) -> bool:
         """Whether the script did what it does. Any: what Redis takes."""
-        run = self.client.get_client(write=True).register_script(script)
-        return bool(run(keys=[self.make_key(key) for key in keys], args=[self.client.encode(token), *arguments]))
+        names = [self._prefix + key for key in keys]
+        return bool(self._redis.script(script, names, [self.client.encode(token), *arguments]))
+
+
+class _Connection(RedisConnection):
+    """To the server of a cache, which need not be one that the settings name."""
+
+    def __init__(self, cache: PresenceRedisCache) -> None:
+        super().__init__("")
+        self._cache = cache
+
+    def pool(self) -> Any:
+        """Any: as the base class says."""
+        return self._cache.client.get_client(write=True).connection_pool

@@ -1,8 +1,4 @@
-"""The JSON form of presence, in the order of the documents' table.
-
-Built at every lookup and at every change that is streamed, so each `to_representation` is written out; a test holds
-them against the fields.
-"""
+"""The JSON form of presence, in the order of the documents' table."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from accounts.compiled_serializer import CompiledSerializer
 from presence import badges, status
 from presence.activities import Activity
 from presence.badges import Badge
@@ -18,7 +15,7 @@ from presence.presentation import Clan, Presence, Status
 Json = dict[str, Any]  # Any: a JSON value
 
 
-class ActivitySerializer(serializers.Serializer[Activity]):
+class ActivitySerializer(CompiledSerializer[Activity]):
     name = serializers.CharField(help_text="Empty for a plain custom status.")
     type = serializers.IntegerField(
         help_text="0 Playing, 1 Streaming, 2 Listening, 3 Watching, 4 Custom Status, 5 Competing."
@@ -33,24 +30,13 @@ class ActivitySerializer(serializers.Serializer[Activity]):
     )
     image = serializers.URLField(allow_null=True, help_text="Where the artwork is.")
 
-    def to_representation(self, instance: Activity) -> Json:
-        return {
-            "name": instance.name,
-            "type": instance.type,
-            "state": instance.state,
-            "details": instance.details,
-            "tooltip": instance.tooltip,
-            "emoji": instance.emoji,
-            "image": instance.image,
-        }
 
-
-class ChatBadgeSerializer(serializers.Serializer[Badge]):
+class ChatBadgeSerializer(CompiledSerializer[Badge]):
     name = serializers.CharField(help_text="To be shown to people.")
     url = serializers.URLField(help_text="The badge's icon, an SVG.")
 
 
-class PresenceStatusSerializer(serializers.Serializer[Status]):
+class PresenceStatusSerializer(CompiledSerializer[Status]):
     status = serializers.ChoiceField(
         status.STATUSES,
         help_text="The first of desktop, mobile and web that is not offline; `streaming` overrides everything. "
@@ -59,7 +45,7 @@ class PresenceStatusSerializer(serializers.Serializer[Status]):
     url = serializers.URLField(help_text="The status' picture, a PNG.")
 
 
-class ClanSerializer(serializers.Serializer[Clan]):
+class ClanSerializer(CompiledSerializer[Clan]):
     tag = serializers.CharField(help_text="The letters beside the name.")
     badge = serializers.URLField(help_text="The picture beside the letters.")
 
@@ -74,7 +60,7 @@ class ChatBadgesSerializer(serializers.Serializer[dict[str, Badge]]):
         return {key: {"name": badge.name, "url": badge.url} for key, badge in instance.items()}
 
 
-class PresenceSerializer(serializers.Serializer[Presence]):
+class PresenceSerializer(CompiledSerializer[Presence]):
     """A member of the chat server. Every key is always there."""
 
     id = serializers.CharField(help_text="The account's id on the chat platform.")
@@ -100,26 +86,3 @@ class PresenceSerializer(serializers.Serializer[Presence]):
         allow_null=True, help_text="UNIX seconds; null when never seen going offline. Kept while online."
     )
     clan = ClanSerializer(allow_null=True, help_text="The tag of a chat server, when the member wears one.")
-
-    def to_representation(self, instance: Presence) -> Json:
-        activities = ActivitySerializer()
-        shown = instance.activity
-        return {
-            "id": instance.id,
-            "username": instance.username,
-            "globalName": instance.global_name,
-            "serverNick": instance.server_nick,
-            "avatar": instance.avatar,
-            "serverAvatar": instance.server_avatar,
-            "serverBanner": instance.server_banner,
-            "banner": instance.banner,
-            "decoration": instance.decoration,
-            "nameplate": instance.nameplate,
-            "biography": instance.biography,
-            "activity": activities.to_representation(shown) if shown else None,
-            "activities": [activities.to_representation(activity) for activity in instance.activities],
-            "badges": ChatBadgesSerializer().to_representation(instance.badges),
-            "status": {"status": instance.status.status, "url": instance.status.url},
-            "last_online": instance.last_online,
-            "clan": {"tag": instance.clan.tag, "badge": instance.clan.badge} if instance.clan else None,
-        }

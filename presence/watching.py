@@ -22,15 +22,12 @@ from lookup.errors import ProfilePrivate
 from presence import members, store
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
 from presence.presentation import Presence
-from presence.serializers import PresenceSerializer
 from presence.store import Banner, Glance, PresenceStore, StoreUnavailable
 
 PAUSE = 0.5  # seconds between two looks
 PRESENCE, UNAVAILABLE, GONE = "presence", "unavailable", "gone"
 
 logger = logging.getLogger(__name__)
-
-_SERIALIZER = PresenceSerializer()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +73,7 @@ class _Known:
 
 def of_presence(presence: Presence) -> News:
     """The body is that of the lookup's answer."""
-    return _news(PRESENCE, json_bytes(_SERIALIZER.to_representation(presence)))
+    return _news(PRESENCE, members.body(presence))
 
 
 def of_error(event: str, error: ApiError) -> News:

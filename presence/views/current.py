@@ -1,37 +1,37 @@
-"""GET /api/lookup/presence/{chatId}: the presence of a member at this moment."""
+"""GET /api/lookup/presence/{chatId}: the presence of a member as of now."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from accounts import throttling
-from accounts.api_json import json_bytes, json_response
-from accounts.api_view import ApiRequest, ApiView
+from accounts import hot, throttling
+from accounts.api_view import FAILURES, HotView, error_answer
+from accounts.hot import Answer
 from accounts.models import Permission
 from presence import members, openapi
 from presence.errors import ChatIdInvalid
-from presence.serializers import PresenceSerializer
-
-_PRESENCE = PresenceSerializer()
 
 
-class PresenceLookup(ApiView):
+class PresenceLookup(HotView):
     permission = Permission.LOOKUP_PRESENCE
 
-    def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """A malformed id is refused before the key is looked at; the address's limit counts it all the same."""
-        if request.method in ("GET", "HEAD"):
-            try:
-                members.check(kwargs["chat_id"])
-            except ChatIdInvalid:
-                throttling.count()
-                raise
-        return super().answer(request, *args, **kwargs)
+    def respond(self, request: hot.Request, **parameters: str) -> Answer:
+        try:
+            check_id(request.method, parameters["chat_id"])
+        except FAILURES as error:
+            return error_answer(request, self.api_error(error))
+        return super().respond(request, **parameters)
 
     @openapi.presence_lookup
-    def get(self, request: ApiRequest, chat_id: str) -> HttpResponse:
-        presence = members.presence_of(chat_id, timezone.now())
-        return json_response(json_bytes(_PRESENCE.to_representation(presence)))
+    def get(self, request: hot.Request, chat_id: str) -> bytes:
+        return members.body_of(chat_id, timezone.now())
+
+
+def check_id(method: str | None, chat_id: str) -> None:
+    """Refuse a malformed id before the key is looked at; the address's limit counts it all the same."""
+    if method in ("GET", "HEAD"):
+        try:
+            members.check(chat_id)
+        except ChatIdInvalid:
+            throttling.count()
+            raise

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 from django.core.handlers.asgi import ASGIRequest
-from django.http import StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
 from accounts import api_keys, hot, jobs
-from accounts.api_view import ApiRequest
+from accounts.api_view import ApiRequest, ApiView
 from accounts.authentication import header_credential
 from presence import members, openapi_events, streams
 from presence.presentation import Presence
 from presence.streams import AsyncStream, BlockingStream, KeyInUse
-from presence.views.current import PresenceLookup
+from presence.views import current
 
 
-class PresenceEvents(PresenceLookup):
+class PresenceEvents(ApiView):
     """Keys, limits and errors are those of the lookup."""
 
+    permission = current.PresenceLookup.permission
+
+    def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        current.check_id(request.method, kwargs["chat_id"])
+        return super().answer(request, *args, **kwargs)
+
     @openapi_events.presence_events
-    def get(  # type: ignore[override]  # ApiView answers this, too
-        self, request: ApiRequest, chat_id: str
-    ) -> StreamingHttpResponse:
+    def get(self, request: ApiRequest, chat_id: str) -> StreamingHttpResponse:
         presence = members.presence_of(chat_id, timezone.now())
         content = _nothing(request) if request.method == "HEAD" else _stream(request, presence)
         response = StreamingHttpResponse(content, content_type=streams.CONTENT_TYPE)
