@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
-from benchmarks import engines, population
+from benchmarks import engines, population, profiles
 from benchmarks.bench import Bench, BenchError
 from benchmarks.cases import CASES
 from tests.support import keeper, programs, servers
@@ -59,7 +59,15 @@ def _run(names: list[str], chosen: argparse.Namespace) -> None:
         stack.callback(shutil.rmtree, directory, ignore_errors=True)
         stack.enter_context(keeper.watching(directory))
         started = stack.enter_context(engines.running(directory, with_statements=chosen.profile))
-        bench = Bench(directory, started, members, chosen.quick, chosen.rounds, seconds, chosen.profile)
+        bench = Bench(
+            directory,
+            started,
+            members,
+            chosen.quick,
+            chosen.rounds,
+            seconds,
+            profiles.write if chosen.profile else None,
+        )
         people = population.make(bench)
         bench.settle()
         for name in names:

@@ -83,7 +83,10 @@ def median(samples: Sequence[Sample]) -> Sample:
 
 @dataclass
 class Bench:
-    """What a case is given. `rounds` and `seconds`: how often and how long each server is measured."""
+    """What a case is given. `rounds` and `seconds`: how often and how long each server is measured.
+
+    `watch`: called with each load of ours once more, to profile it.
+    """
 
     directory: Path
     servers: Servers
@@ -91,7 +94,7 @@ class Bench:
     is_quick: bool = False
     rounds: int = 3
     seconds: float = 5.0
-    profile: bool = False
+    watch: Callable[[Bench, Running, Load], object] | None = None
     cores: Cores = field(default_factory=Cores.of_this_machine)
 
     @property
@@ -149,6 +152,11 @@ class Bench:
             for one in (*running[start:], *running[:start]):
                 self.forget_limits()
                 found[one.name].append(self.measure(one, loads(one.name, number)))
+        ours = [one for one in running if one.name == OURS]
+        if self.watch is not None:
+            for one in ours:
+                self.forget_limits()
+                self.watch(self, one, loads(one.name, self.rounds))
         return {name: median(samples) for name, samples in found.items()}
 
     def measure(self, one: Running, what: Load) -> Sample:

@@ -22,7 +22,7 @@ POSTGRES = (
     "jit=off",
     "max_connections=100",
 )
-STATEMENTS = ("shared_preload_libraries=pg_stat_statements",)
+STATEMENTS = ("shared_preload_libraries=pg_stat_statements", "pg_stat_statements.track_planning=on")
 ADDRESS_HEADER = "X-Client-Address"
 BASE_URL = "https://id.example.org"
 

@@ -1,0 +1,72 @@
+"""Where the time of one load goes, as text: functions of the web process (py-spy) and statements of PostgreSQL."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from benchmarks import load
+from benchmarks.bench import Bench, BenchError, Running
+from benchmarks.load import Load
+
+FOLDER = Path(__file__).with_name("results")
+TOP = 25
+RATE = 400  # samples a second
+_STATEMENTS = """
+    SELECT calls, total_exec_time / calls * 1000, total_plan_time / calls * 1000, rows::float / calls,
+        regexp_replace(query, '\\s+', ' ', 'g')
+    FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+    ORDER BY total_exec_time + total_plan_time DESC LIMIT 8
+"""
+
+
+def write(bench: Bench, one: Running, what: Load) -> Path:
+    """Run the load once more, watched; the file, which replaces that of an earlier run."""
+    raw = bench.directory / "profile.raw"
+    command = [str(Path(sys.executable).with_name("py-spy")), "record", "--pid", str(one.pid), "--subprocesses"]
+    command += ["--duration", str(int(what.seconds)), "--rate", str(RATE), "--format", "raw", "--output", str(raw)]
+    watchers: list[subprocess.Popen[bytes]] = []
+
+    def watch() -> None:
+        watchers.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE))
+
+    with psycopg.connect(bench.servers.database_url, autocommit=True) as connection:
+        connection.execute("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
+        connection.execute("SELECT pg_stat_statements_reset()")
+        answers = load.send(what, one.port, measuring=watch)
+        statements: list[tuple[Any, ...]] = connection.execute(_STATEMENTS).fetchall()  # Any: columns
+    for watcher in watchers:
+        _, complaint = watcher.communicate(timeout=60)
+        if watcher.returncode:
+            raise BenchError(f"py-spy: {complaint.decode()}")
+    file = FOLDER / f"profile-{what.file.name}.txt"
+    file.write_text(text(raw.read_text(), statements, answers.count))
+    return file
+
+
+def text(raw: str, statements: list[tuple[Any, ...]], requests: int) -> str:
+    """`raw`: stacks as py-spy writes them, `a;b;c 12`. Any: columns of pg_stat_statements."""
+    own, within = Counter[str](), Counter[str]()
+    for line in raw.splitlines():
+        stack, _, count = line.rpartition(" ")
+        frames = stack.split(";")
+        own[frames[-1]] += int(count)
+        for frame in {*frames}:
+            within[frame] += int(count)
+    total = sum(own.values()) or 1
+    lines = [f"{requests} requests, {total} samples of the web process", "", "own time"]
+    lines += [f"{count / total:7.1%}  {frame}" for frame, count in own.most_common(TOP)]
+    lines += ["", "with what it calls"]
+    lines += [
+        f"{count / total:7.1%}  {frame}" for frame, count in within.most_common(2 * TOP) if "granian" not in frame
+    ]
+    lines += ["", "statements: calls, execution µs, planning µs, rows"]
+    lines += [
+        f"{calls:>8} {run:9.1f} {plan:9.1f} {rows:8.1f}  {query[:300]}" for calls, run, plan, rows, query in statements
+    ]
+    return "\n".join([*lines, ""])

@@ -1,0 +1,120 @@
+"""What the measurements are held against, and their arithmetic."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from benchmarks import chart, fastify, load, memory, processors, profiles
+from benchmarks.bench import OURS, Sample, median
+from benchmarks.cases import CASES
+from benchmarks.results import Result
+from benchmarks.targets import TARGETS
+
+pytestmark = pytest.mark.once
+
+FAST, SLOW = Sample(600, 1.5, 4, 100, 50, 10), Sample(100, 9, 20, 400, 450, 20)
+
+
+def test_a_goal_is_at_least_as_hard_to_reach_as_its_floor() -> None:
+    assert len(TARGETS) > 30
+    for target in TARGETS.values():
+        assert target.verdict(target.goal) == "met"
+        if target.floor is not None:
+            assert target.verdict(target.floor) == "below goal"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "verdict"),
+    [
+        ("lookup-13-sql", 6.1, "met"),
+        ("lookup-13-sql", 5.9, "below goal"),
+        ("lookup-13-sql", 3.9, "below floor"),
+        ("start", 1.9, "met"),
+        ("start", 2.1, "below goal"),
+        ("start", 3.1, "below floor"),
+        ("presence-5000", 101, "below goal"),  # it has no floor
+    ],
+)
+def test_a_figure_is_held_against_goal_and_floor(name: str, value: float, verdict: str) -> None:
+    assert TARGETS[name].verdict(value) == verdict
+
+
+def test_the_median_is_taken_column_by_column() -> None:
+    samples = [Sample(1, 9, 3, 4, 5, 6), Sample(2, 8, 3, 1, 5, 7), Sample(9, 1, 3, 2, 5, 8)]
+
+    assert median(samples) == Sample(2, 8, 3, 2, 5, 7)
+
+
+def test_a_result_compares_requests_and_processor_time() -> None:
+    result = Result("lookup", "PostgreSQL", 1000)
+    result.add("13 includes", {OURS: FAST, "peer": SLOW})
+    result.compare("lookup-13-sql", {OURS: FAST, "peer": SLOW}, "peer")
+    result.compare_by_processor("userinfo", {OURS: FAST, "peer": SLOW}, "peer")
+
+    assert [finding.value for finding in result.findings] == [6, 870 / 160]
+    *_, peer, _, lookup, userinfo = result.table().splitlines()
+    assert peer == "| 13 includes | peer | 100 | 9.00 | 20.00 | 400 | 450 | 20 | 6.00 | 5.44 |"
+    assert lookup.endswith("6 times (goal 6, floor 4): MET")
+    assert userinfo.endswith("5.44 times (goal 8, floor 5): BELOW GOAL")
+
+
+def test_results_are_three_files_that_a_later_run_replaces(tmp_path: Path) -> None:
+    result = Result("lookup", "PostgreSQL", 1000)
+    result.add("13 includes", {OURS: FAST})
+
+    for _ in range(2):
+        result.write(tmp_path)
+
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "lookup-postgresql.json",
+        "lookup-postgresql.md",
+        "lookup-postgresql.svg",
+    ]
+
+
+def test_the_longest_bar_is_the_largest_value() -> None:
+    picture = ElementTree.fromstring(chart.bars("a < b", [("ours", 50, True), ("peer & co", 100, False)]))  # noqa: S314
+
+    _, ours, peer = [part for part in picture if part.tag.endswith("rect")]
+    assert float(peer.attrib["width"]) == pytest.approx(2 * float(ours.attrib["width"]), rel=0.01)
+
+
+def test_requests_are_written_after_their_lengths(tmp_path: Path) -> None:
+    load.write(tmp_path / "requests", [b"GET", load.request("/x", method="POST", form={"a": "b c"})])
+
+    first, second = (tmp_path / "requests").read_bytes().split(b"POST", 1)
+    assert first[:7] == b"\0\0\0\3GET"
+    assert second.endswith(b"\r\n\r\na=b+c")
+    assert b"Content-Length: 5\r\n" in second
+
+
+def test_a_difference_is_named_by_its_path() -> None:
+    wanted, found = {"a": [1, {"b": 2}]}, {"a": [1, {"b": 3}]}
+
+    assert fastify.difference(wanted, found) == "$.a[1].b: 2 is ours, 3 is theirs"
+
+
+def test_a_profile_counts_own_time_and_time_within() -> None:
+    told = profiles.text("a;b;c 3\na;b 1\n", [(4, 50.0, 2.0, 1.0, "SELECT 1")], 12)
+
+    assert "  75.0%  c" in told
+    assert " 100.0%  a" in told
+    assert "SELECT 1" in told
+
+
+def test_processor_time_and_memory_are_those_of_this_process() -> None:
+    before = processors.seconds(os.getpid())
+    sum(range(10_000_000))
+
+    assert 0.02 < processors.seconds(os.getpid()) - before < 60
+    assert memory.share(os.getpid()) > 10
+    assert memory.share(2**22 + 1) == 0  # no such process
+
+
+def test_every_case_says_what_it_measures() -> None:
+    assert all(case.summary for case in CASES.values())
+    assert any(case.is_quick for case in CASES.values())
