@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import OperationalError, connection
+from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from psycopg import errors, pq
 
 Value = str | int | datetime | None
@@ -51,13 +52,15 @@ class Statement:
 
     def all(self, *values: Value) -> list[Row]:
         """Every row. 1 query. Raises Django's database errors."""
-        if connection.in_atomic_block or connection.force_debug_cursor or connection.execute_wrappers:
+        database = connections[DEFAULT_DB_ALIAS]  # looked up once: `django.db.connection` does so for each attribute
+        if database.in_atomic_block or database.force_debug_cursor or database.execute_wrappers:
             return self._through_django(values)
-        connection.ensure_connection()
-        if connection.vendor == "postgresql":
-            return self._through_libpq([_encoded(value) for value in values])
-        with connection.wrap_database_errors:
-            found = connection.connection.execute(self._sqlite, _adapted(values)).fetchall()
+        if database.connection is None:
+            database.ensure_connection()
+        if database.vendor == "postgresql":
+            return self._through_libpq(database, [_encoded(value) for value in values])
+        with database.wrap_database_errors:
+            found = database.connection.execute(self._sqlite, _adapted(values)).fetchall()
         return [self._row(row) for row in found]
 
     def _through_django(self, values: Sequence[Value]) -> list[Row]:
@@ -71,26 +74,26 @@ class Statement:
             None if value is None else convert(value) for value, convert in zip(row, self._converters, strict=True)
         )
 
-    def _through_libpq(self, values: list[bytes | None]) -> list[Row]:
+    def _through_libpq(self, database: BaseDatabaseWrapper, values: list[bytes | None]) -> list[Row]:
         try:
-            result = self._executed(values)
+            result = self._executed(database, values)
         except OperationalError:
-            if connection.is_usable():
+            if database.is_usable():
                 raise
-            connection.close()
+            database.close()
             if not self._is_read:
                 raise
-            connection.ensure_connection()
-            result = self._executed(values)
+            database.ensure_connection()
+            result = self._executed(database, values)
         get = result.get_value
         return [
             tuple([None if (value := get(row, at)) is None else convert(value) for at, convert in self._columns])
             for row in range(result.ntuples)
         ]
 
-    def _executed(self, values: list[bytes | None]) -> pq.abc.PGresult:
-        raw = connection.connection
-        with connection.wrap_database_errors:
+    def _executed(self, database: BaseDatabaseWrapper, values: list[bytes | None]) -> pq.abc.PGresult:
+        raw = database.connection
+        with database.wrap_database_errors:
             if not settings.DATABASE_PREPARED_STATEMENTS:
                 return _checked(raw.pgconn, raw.pgconn.exec_params(self._sql, values))
             prepared: set[bytes] = vars(raw).setdefault(_PREPARED, set())

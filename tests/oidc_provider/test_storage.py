@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 
+import pytest
 from django.db import connection
 from django.test import Client
 
@@ -68,3 +69,14 @@ def test_codes_tokens_and_secrets_are_found_by_their_sha_256(app: App, browser: 
     stored = _everything_stored()
     for value in (unused, tokens["access_token"], tokens["refresh_token"], app.secret):
         assert hashlib.sha256(value.encode()).hexdigest() in stored
+
+
+@pytest.mark.django_db
+def test_codes_and_tokens_have_no_index_for_like() -> None:
+    """Each INSERT would pay for it, and no query reads it. Django adds it to unique texts on PostgreSQL."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT indexname FROM pg_indexes WHERE indexdef LIKE '%%varchar_pattern_ops%%' AND tablename IN "
+            "('oidc_provider_grant', 'oidc_provider_accesstoken', 'oidc_provider_refreshtoken')"
+        )
+        assert cursor.fetchall() == []
