@@ -36,6 +36,7 @@ TEXTS = (
 FORM_MODULES = (current, earlier, leaderboard, section_forms, fields)
 RENDERING_MODULES = (compiled_serializer, addresses, earlier_facts, queries, sections, settings_schema, svg, values)
 _PROFILE = current.ProfileSerializer()
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _COLUMNS = ("fingerprint", "avatar_path", "mirrors_chat", *TEXTS)
 
 
@@ -213,7 +214,7 @@ def _of_type(one: WholeProfile, type_: str) -> list[queries.ShownBadge]:
 
 def _text(value: Any) -> str:
     """Any: what `json` can write."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _members(**values: Any) -> str:

@@ -20,6 +20,7 @@ PLATFORMS = {
     "messaging_channel": ("messagingChannel", "messaging", "telegram"),
     "stats_username": ("statsUsername", "stats", "tracker"),
 }
+_NO_ABOUT: Json = {"title": "", "description": "", **sections.default(SectionType.ABOUT_ME)}
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def of(one: WholeProfile) -> EarlierFacts:
 def _about(one: WholeProfile) -> Json:
     """The first ABOUT_ME section; empty texts where there is none."""
     first = next((section for section in one.sections if section["type"] == SectionType.ABOUT_ME), None)
-    return first or {"title": "", "description": "", **sections.default(SectionType.ABOUT_ME)}
+    return first or _NO_ABOUT
 
 
 def _elsewhere(one: WholeProfile, platforms: tuple[str, ...]) -> str:

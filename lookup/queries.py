@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -106,33 +106,61 @@ def whole(profile_ids: Collection[str]) -> list[WholeProfile]:
     profiles = list(Profile.objects.filter(pk__in=profile_ids).select_related("user", *Profile.ASSETS).order_by("pk"))
     users = {profile.user_id for profile in profiles}
     aliases = aliases_of(users)
-    scrobblers = dict(
-        LinkedAccount.objects.filter(user__in=users, kind=LinkedAccount.Kind.SCROBBLER).values_list("user_id", "name")
-    )
-    found = {
-        profile.pk: WholeProfile(
-            profile=profile,
-            settings=settings_schema.filled(profile.settings),
-            aliases=aliases[profile.user_id],
-            scrobbler_name=scrobblers.get(profile.user_id, ""),
-        )
-        for profile in profiles
+    linked = {
+        (account.user_id, account.kind): account
+        for account in LinkedAccount.objects.filter(user__in=users).only("user", "kind", "external_id", "name")
     }
-    for name, rows in _lists(profile_ids):
-        for row in rows.filter(profile__in=profile_ids).order_by("order", "pk"):
-            getattr(found[row.profile_id], name).append(row)
-    _add_badges(found)
-    _add_sections(found)
+    found = {profile.pk: begun(profile, aliases[profile.user_id], linked) for profile in profiles}
+    fill(found, *(rows.filter(profile__in=profile_ids) for rows in _LISTS))
     return list(found.values())
 
 
-def _lists(profile_ids: Collection[str]) -> Iterable[tuple[str, QuerySet[Any]]]:
-    """Any: models that have a profile and an order."""
-    yield "widgets", Widget.objects.all()
-    yield "audios", Audio.objects.select_related("audio", "cover")
-    yield "backgrounds", Background.objects.select_related("asset")
-    yield "links", Link.objects.select_related("icon")
-    yield "projects", Project.objects.select_related("icon")
+def begun(profile: Profile, aliases: list[Alias], linked: Mapping[tuple[str, str], LinkedAccount]) -> WholeProfile:
+    """A profile without its lists, which `fill` adds. `linked`: by user and kind."""
+    scrobbler = linked.get((profile.user_id, LinkedAccount.Kind.SCROBBLER))
+    return WholeProfile(
+        profile=profile,
+        settings=settings_schema.filled(profile.settings),
+        aliases=aliases,
+        scrobbler_name=scrobbler.name if scrobbler else "",
+    )
+
+
+def fill(found: Mapping[str, WholeProfile], *lists: Iterable[Any]) -> None:
+    """Put rows on their profiles, each list in shown order: those of `LISTED`, one iterable for each, with what they
+    name. At most 4 queries, for catalogues. Any: rows of one of these models.
+    """
+    rows = {
+        model: sorted(listed, key=lambda row: (row.order, row.pk)) for model, listed in zip(LISTED, lists, strict=True)
+    }
+    for model, name in _PLAIN.items():
+        for row in rows[model]:
+            getattr(found[row.profile_id], name).append(row)
+    _add_badges(found, rows[ProfileBadge], rows[CustomBadge])
+    _add_sections(found, rows[Section], rows[GalleryItem])
+
+
+# What is on a profile, with what is shown of it.
+_LISTS: tuple[QuerySet[Any], ...] = (  # Any: models that have a profile and an order
+    Widget.objects.all(),
+    Audio.objects.select_related("audio", "cover"),
+    Background.objects.select_related("asset"),
+    Link.objects.select_related("icon"),
+    Project.objects.select_related("icon"),
+    ProfileBadge.objects.select_related("badge").prefetch_related("badge__tiers"),
+    CustomBadge.objects.select_related("image"),
+    Section.objects.filter(is_enabled=True),
+    GalleryItem.objects.select_related("asset"),
+)
+LISTED: tuple[type[Model], ...] = tuple(rows.model for rows in _LISTS)
+# Lists that are shown as they are, by their names.
+_PLAIN: dict[type[Model], str] = {
+    Widget: "widgets",
+    Audio: "audios",
+    Background: "backgrounds",
+    Link: "links",
+    Project: "projects",
+}
 
 
 def aliases_of(user_ids: Collection[str]) -> dict[str, list[Alias]]:
@@ -144,11 +172,10 @@ def aliases_of(user_ids: Collection[str]) -> dict[str, list[Alias]]:
     return found
 
 
-def _add_badges(found: dict[str, WholeProfile]) -> None:
-    held = ProfileBadge.objects.filter(profile__in=found).select_related("badge").prefetch_related("badge__tiers")
+def _add_badges(found: Mapping[str, WholeProfile], held: Iterable[ProfileBadge], own: Iterable[CustomBadge]) -> None:
     for row in held:
         found[row.profile_id].badges.append(_standard(row))
-    for custom in CustomBadge.objects.filter(profile__in=found).select_related("image"):
+    for custom in own:
         shown = ShownBadge(custom, "CUSTOM", name=custom.name, image=custom.image, icon_svg=custom.icon_svg)
         found[custom.profile_id].badges.append(shown)
     for one in found.values():
@@ -168,7 +195,7 @@ def _standard(row: ProfileBadge) -> ShownBadge:
             is_unlocked=tier.tier in unlocked,
             is_selected=tier.tier == row.selected_tier,
         )
-        for tier in sorted(badge.tiers.all(), key=lambda tier: tier.tier)
+        for tier in badge.sorted_tiers
     )
     return ShownBadge(
         row,
@@ -182,13 +209,11 @@ def _standard(row: ProfileBadge) -> ShownBadge:
     )
 
 
-def _add_sections(found: dict[str, WholeProfile]) -> None:
+def _add_sections(found: Mapping[str, WholeProfile], rows: Iterable[Section], pictures: Iterable[GalleryItem]) -> None:
     """Enabled sections whose configuration is valid, and the pictures of those and of no section."""
-    rows = Section.objects.filter(profile__in=found, is_enabled=True).order_by("order", "pk")
-    shown = [row for row in rows if _fill(row)]
+    shown = [row for row in rows if row.is_enabled and _fill(row)]
     places = {row.pk: place for place, row in enumerate(shown) if row.type == SectionType.GALLERY}
     items: dict[str | None, list[GalleryItem]] = defaultdict(list)
-    pictures = GalleryItem.objects.filter(profile__in=found).select_related("asset").order_by("order", "pk")
     for picture in sorted(pictures, key=lambda picture: places.get(picture.section_id or "", len(places) + len(shown))):
         if picture.section_id is None or picture.section_id in places:
             items[picture.section_id].append(picture)

@@ -50,7 +50,7 @@ def have_everybody_checked() -> int:
 
 def reached(badge: Badge, counter: int) -> list[int]:
     """The tiers of the badge that this count unlocks."""
-    return sorted(tier.tier for tier in badge.tiers.all() if tier.threshold <= counter)
+    return [tier.tier for tier in badge.sorted_tiers if tier.threshold <= counter]
 
 
 def _unlock(rows: Iterable[UserDocument]) -> int:

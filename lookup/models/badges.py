@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
+from django.utils.functional import cached_property
 
 from accounts.models.users import new_id
 from accounts.text_rules import validate_line
@@ -38,6 +39,11 @@ class Badge(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @cached_property
+    def sorted_tiers(self) -> list[BadgeTier]:
+        """The lowest first, as they were when this object was first asked."""
+        return sorted(self.tiers.all(), key=lambda tier: tier.tier)
 
 
 class BadgeTier(models.Model):

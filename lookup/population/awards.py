@@ -33,11 +33,11 @@ def add_badges(page: Page, badges: Mapping[str, Badge], counters: Mapping[str, i
     given = {badge_id for badge_id, share in GIVEN if dice.chance(share)} | _marks(page.profile.user)
     held: list[ProfileBadge] = []
     for badge in badges.values():
-        tiers = tuple(sorted(tier.tier for tier in badge.tiers.all()))
+        tiers = [tier.tier for tier in badge.sorted_tiers]
         if badge.rule:
             unlocked = unlocking.reached(badge, counters[unlocking.COUNTERS[UnlockRule(badge.rule)]])
         elif badge.pk in given:
-            unlocked = list(tiers[: dice.randint(1, len(tiers))]) if tiers else []
+            unlocked = tiers[: dice.randint(1, len(tiers))] if tiers else []
         else:
             continue
         if unlocked or not badge.rule:

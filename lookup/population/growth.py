@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db import connection
+
 from lookup import badge_catalog
 from lookup.population import awards, batches, shelves
+from lookup.population.batches import Batch
 
 BATCH = 500
 
@@ -32,18 +36,43 @@ def prepare() -> None:
 def grow(*, users: int, now: datetime, seed: int = 1, report: Callable[[Progress], None] | None = None) -> int:
     """Make those of the first `users` members of this seed that are missing; how many that were.
 
-    Each batch is a transaction of its own. `report` is called after each.
+    Each batch is a transaction of its own, and written while the next one is made. `report` is called after each.
     """
     prepare()
-    badges, made = awards.catalogue(), 0
-    with _rare_collections():
+    badges, made, batch = awards.catalogue(), 0, Batch()
+    with _rare_collections(), _writer() as write:
         for first in range(0, users, BATCH):
             numbers = range(first, min(first + BATCH, users))
-            made += batches.make(seed, numbers, badges, now)
+            batch = batches.prepare(seed, numbers, badges, now, after=batch)
+            write(batch)
+            made += len(batch.members)
             gc.collect()
             if report is not None:
                 report(Progress(users, numbers.stop, made))
     return made
+
+
+@contextmanager
+def _writer() -> Iterator[Callable[[Batch], None]]:
+    """A function that writes a batch after the one before, in a thread of its own where the database lets another
+    connection write meanwhile; the last one is written at the end."""
+    if connection.vendor != "postgresql" or connection.in_atomic_block:
+        yield batches.write
+        return
+    pending: list[Future[None]] = []
+
+    def write(batch: Batch) -> None:
+        while pending:
+            pending.pop().result()
+        pending.append(thread.submit(batches.write, batch))
+
+    with ThreadPoolExecutor(1) as thread:
+        try:
+            yield write
+            while pending:
+                pending.pop().result()
+        finally:
+            thread.submit(connection.close)
 
 
 @contextmanager

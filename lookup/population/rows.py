@@ -9,6 +9,7 @@ from typing import TypeVar
 from django.db.models import Model
 
 from accounts.models import LinkedAccount, Name, User
+from lookup import bulk
 from lookup.models import (
     Alias,
     Asset,
@@ -22,17 +23,21 @@ from lookup.models import (
     Link,
     Profile,
     ProfileBadge,
+    ProfileDocument,
     Project,
     Section,
+    UserDocument,
     Widget,
 )
 
 Row = TypeVar("Row", bound=Model)
 
-# What others refer to comes first.
+# What others refer to comes first; only linked accounts come before their users, as each one that is added to a user
+# raises the version that documents are rendered from.
 ORDER: tuple[type[Model], ...] = (
-    *(User, Name, LinkedAccount, Asset, Profile, Alias, ProfileBadge, CustomBadge, Widget, Audio, Background, Link),
+    *(LinkedAccount, User, Name, Asset, Profile, Alias, ProfileBadge, CustomBadge, Widget, Audio, Background, Link),
     *(Project, Section, GalleryItem, FeedbackVote, Comment, CommentLike),
+    *(ProfileDocument, UserDocument),
 )
 
 
@@ -47,13 +52,15 @@ class Rows:
     def extend(self, rows: Iterable[Model]) -> None:
         self.add(*rows)
 
+    def replace(self, model: type[Row], rows: list[Row]) -> None:
+        self._of[model] = list(rows)
+
     def of(self, model: type[Row]) -> list[Row]:
         return [row for row in self._of[model] if isinstance(row, model)]
 
     def insert(self) -> None:
-        """As they are: no `save()`, no hooks. A linked account that somebody has already stays theirs."""
+        """As they are: no `save()`, no hooks."""
+        if unknown := set(self._of) - set(ORDER):
+            raise ValueError(f"No place in the order: {', '.join(model.__name__ for model in unknown)}")
         for model in ORDER:
-            if rows := self._of.pop(model, None):
-                model._default_manager.bulk_create(rows, ignore_conflicts=model is LinkedAccount)
-        if self._of:
-            raise ValueError(f"No place in the order: {', '.join(model.__name__ for model in self._of)}")
+            bulk.insert(self._of[model])

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError
+from django.db import connection
 from django.utils import timezone
 
 from lookup.population import growth
@@ -30,6 +31,9 @@ class Command(BaseCommand):
             raise CommandError("DATABASE_URL is set: say --yes to put invented users into that database.")
         self._started = time.monotonic()
         made = growth.grow(users=options["users"], seed=options["seed"], now=timezone.now(), report=self._report)
+        if made:
+            with connection.cursor() as cursor:
+                cursor.execute("ANALYZE")
         self.stdout.write(f"Made {made} users; {options['users']} of this seed are there.")
 
     def _report(self, progress: Progress) -> None:

@@ -1,0 +1,64 @@
+"""Many new rows at once, as fast as the database takes them: COPY on PostgreSQL, one prepared statement elsewhere."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
+from typing import Any
+
+from django.db import connection
+from django.db.models import AutoField, Field, JSONField, Model
+
+Values = tuple[Any, ...]  # Any: values of columns
+
+
+def insert(rows: Sequence[Model]) -> None:
+    """Insert new rows of one model as they are: no `save()`, no hooks, no numbers for automatic keys. 1 statement.
+
+    IntegrityError: one of them is there already; none is inserted then.
+    """
+    if not rows:
+        return
+    model, is_postgresql = type(rows[0]), connection.vendor == "postgresql"
+    fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
+    names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
+    table = connection.ops.quote_name(model._meta.db_table)
+    if is_postgresql:
+        _copy(f"COPY {table} ({names}) FROM STDIN", _values(fields, rows))
+    else:
+        places = ", ".join(["%s"] * len(fields))
+        _insert_each(f"INSERT INTO {table} ({names}) VALUES ({places})", [*_prepared(fields, rows)])  # noqa: S608  # names of columns alone
+    for row in rows:
+        row._state.adding, row._state.db = False, connection.alias
+
+
+def _insert_each(statement: str, values: list[Values]) -> None:
+    with connection.cursor() as cursor:
+        cursor.executemany(statement, values)
+
+
+def _copy(statement: str, values: Iterable[Values]) -> None:
+    with connection.cursor() as cursor, connection.wrap_database_errors, cursor.copy(statement) as copy:
+        for row in values:
+            copy.write_row(row)
+
+
+def _values(fields: Sequence[Field[Any, Any]], rows: Iterable[Model]) -> Iterator[Values]:
+    """What psycopg writes as it is; JSON as text. Any: values of the fields."""
+    read: Callable[[Model], Values] = attrgetter(*(field.attname for field in fields))
+    as_json = [place for place, field in enumerate(fields) if isinstance(field, JSONField)]
+    if not as_json:
+        yield from map(read, rows)
+        return
+    for row in rows:
+        values = [*read(row)]
+        for place in as_json:
+            values[place] = json.dumps(values[place])
+        yield tuple(values)
+
+
+def _prepared(fields: Sequence[Field[Any, Any]], rows: Iterable[Model]) -> Iterator[Values]:
+    """What Django's fields make of the values for this database. Any: values of the fields."""
+    for row in rows:
+        yield tuple(field.get_db_prep_save(getattr(row, field.attname), connection) for field in fields)
