@@ -45,14 +45,14 @@ def _arguments() -> argparse.Namespace:
     cases = "; ".join(f"{name}: {case.summary}" for name, case in CASES.items())
     parser.add_argument("--case", nargs="+", choices=sorted(CASES), metavar="NAME", help=cases)
     parser.add_argument("--rounds", type=int, default=3, help="how often each server is measured (3)")
-    parser.add_argument("--seconds", type=float, help="how long each time (5; quick: 2)")
+    parser.add_argument("--seconds", type=float, help="how long each time (5; quick: 1.5)")
     parser.add_argument("--profile", action="store_true", help="write where the time goes, too")
     return parser.parse_args()
 
 
 def _run(names: list[str], chosen: argparse.Namespace) -> None:
     members = chosen.members or (QUICK_MEMBERS if chosen.quick else MEMBERS[1])
-    seconds = chosen.seconds or (2.0 if chosen.quick else 5.0)
+    seconds = chosen.seconds or (1.5 if chosen.quick else 5.0)
     with contextlib.ExitStack() as stack:
         directory = Path(tempfile.mkdtemp(prefix="benchmark-"))
         directory.chmod(0o755)  # PostgreSQL's own user has to pass through

@@ -12,7 +12,7 @@ import os
 import sys
 import time
 
-EVERY = 10.0  # seconds; a banner is fresh for 30
+EVERY = 20.0  # seconds; a banner is fresh for 30
 
 
 def main(count: int) -> None:

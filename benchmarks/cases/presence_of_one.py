@@ -19,7 +19,7 @@ from benchmarks.population import Population
 from benchmarks.results import Result
 from tests.support import processes
 
-MEMBERS = 1000
+MEMBERS = 5000
 REQUESTS = 60_000
 
 
