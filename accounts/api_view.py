@@ -96,7 +96,7 @@ class ApiView(APIView):
         try:
             if handler is None or self.permission is None:
                 throttling.count()
-            else:
+            elif request.caller is None:  # otherwise it was counted before its answer had to wait
                 secret = type(self).credential(request)
                 request.caller = authentication.check(secret, permission=self.permission, now=timezone.now())
         except ApiError as error:
@@ -122,8 +122,11 @@ class ApiView(APIView):
 class HotView(ApiView):
     """A view whose answer is a function of a `hot.Request`: through Django, or before it (`config.hot_lane`).
 
-    Its handlers take that and the parameters of the path, and return a body of JSON.
+    Its handlers take that and the parameters of the path, and return a body of JSON. `is_read`: GET reads a few rows by
+    their keys and calls `hot.before_waiting` before anything that takes longer; it has a `permission`.
     """
+
+    is_read: ClassVar[bool] = False
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return self.respond(hot.Request.of(request), **kwargs).to_django()

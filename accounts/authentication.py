@@ -19,7 +19,7 @@ from accounts.errors import (
     UsageExceeded,
 )
 from accounts.hot import Caller
-from accounts.key_records import Verdict
+from accounts.key_records import KeyRecord, Verdict
 from accounts.limits import KeyAnswer, KeyRequest
 
 MAX_LENGTH = 200  # characters; our own keys have 52
@@ -72,7 +72,7 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
         premium_amount=throttling.PREMIUM_KEY_AMOUNT,
         now=now,
     )
-    answer = limits.check_key(asked, api_keys.record_of)
+    answer = limits.check_key(asked, _record_of)
     record = answer.record
     if record is None or answer.verdict is not Verdict.OK:
         raise _refusal(answer)
@@ -80,6 +80,14 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
         raise UsageExceeded
     key_uses.last_uses.note(record.key_id, now=now)
     return Caller(record.key_id, record.owner_id, record.is_premium(now))
+
+
+def _record_of(secret_hash: str) -> KeyRecord | None:
+    """The record of a key, before the request counts: a use of a quota is an UPDATE, so it may have to wait."""
+    record = api_keys.record_of(secret_hash)
+    if record is not None and record.has_quota:
+        hot.before_waiting()
+    return record
 
 
 def recheck(secret_hash: str, *, permission: str, now: datetime) -> ApiError | None:

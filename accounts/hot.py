@@ -5,12 +5,50 @@ Django's views adapt them to Django's requests and responses; `config.hot_lane` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Self
+import contextlib
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
+from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from django.http import HttpRequest, HttpResponse, QueryDict
 
 MAX_PLAIN_PARAMETERS = 100
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_may_not_wait: ContextVar[bool] = ContextVar("may_not_wait", default=False)
+
+
+class MustWait(BaseException):
+    """Raised in place of a write, where a request is answered on an event loop. No `except Exception` stops it."""
+
+
+@contextlib.contextmanager
+def without_waiting() -> Iterator[None]:
+    """Raise MustWait where an answer has to write, or to wait for another one that writes."""
+    token = _may_not_wait.set(True)
+    try:
+        yield
+    finally:
+        _may_not_wait.reset(token)
+
+
+def before_waiting() -> None:
+    """Call this before what may take long in a view that `is_read`; the request is answered anew in a thread then."""
+    if _may_not_wait.get():
+        raise MustWait
+
+
+def waits(function: Callable[P, R]) -> Callable[P, R]:
+    """Decorates a function that begins with `before_waiting`."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        before_waiting()
+        return function(*args, **kwargs)
+
+    return call
 
 
 class Request:

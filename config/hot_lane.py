@@ -10,7 +10,7 @@ import functools
 import logging
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -38,8 +38,37 @@ class HotView(Protocol):
         """500, where `respond` raised what it should not."""
 
 
+class Asked(NamedTuple):
+    """A request that is answered here."""
+
+    view: HotView
+    request: Request
+    parameters: dict[str, str]
+    address: str
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the answer takes a few reads by key, or MustWait."""
+        return self.request.method != "POST" and getattr(self.view, "is_read", False)
+
+    def answer(self) -> Answer:
+        """The answer. What MustWait has stopped goes on at the next call: a request is counted once."""
+        current = client_address.current.set(self.address)
+        try:
+            return _compressed(_responded(self.view, self.request, self.parameters), self.request.meta)
+        finally:
+            client_address.current.reset(current)
+            _let_go()
+
+
 def answer(environ: Mapping[str, Any]) -> Answer | None:
     """The answer to the request of a WSGI environ; None where Django has to answer. Any: WSGI's values."""
+    asked = find(environ)
+    return None if asked is None else asked.answer()
+
+
+def find(environ: Mapping[str, Any]) -> Asked | None:
+    """The request of a WSGI environ with its view; None where Django has to answer. Any: WSGI's values."""
     path = environ.get("PATH_INFO", "")
     view, parameters = routes(settings.ROOT_URLCONF).find(path)
     if view is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ):
@@ -49,13 +78,7 @@ def answer(environ: Mapping[str, Any]) -> Answer | None:
     address = client_address.of(environ)
     if address is None or request_body.is_large(environ):
         return None
-    current = client_address.current.set(address)
-    try:
-        request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
-        return _compressed(_responded(view, request, parameters), path, environ)
-    finally:
-        client_address.current.reset(current)
-        _let_go()
+    return Asked(view, Request(environ, is_secure=environ["wsgi.url_scheme"] == "https"), parameters, address)
 
 
 def _let_go() -> None:
@@ -76,7 +99,9 @@ def _responded(view: HotView, request: Request, parameters: dict[str, str]) -> A
         return view.failed(request)
 
 
-def _compressed(answer: Answer, path: str, environ: Mapping[str, Any]) -> Answer:
+def _compressed(answer: Answer, environ: Mapping[str, Any]) -> Answer:
+    """Any: WSGI's values."""
+    path = environ.get("PATH_INFO", "")
     if len(answer.body) < compression.SMALLEST_JSON or compression.holds_secret(answer.headers, path):
         return answer
     headers = dict(answer.headers)

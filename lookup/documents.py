@@ -20,7 +20,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from rest_framework.serializers import Serializer
 
-from accounts import compiled_serializer
+from accounts import compiled_serializer, hot
 from accounts.models import User
 from lookup import addresses, earlier_facts, queries, sections, settings_schema, svg, values
 from lookup.models import Profile, ProfileDocument, UserDocument
@@ -90,6 +90,7 @@ def rebuild(*profile_ids: str) -> None:
     _rebuild_users(found)
 
 
+@hot.waits
 @transaction.atomic
 def refresh(*profile_ids: str) -> None:
     """Render those of these documents that are stale still: of many readers who find one stale, the first renders."""

@@ -19,6 +19,7 @@ _USER, _COMMENT, _FEEDBACK = UserSerializer(), CommentSerializer(), FeedbackSeri
 
 
 class UserLookup(HotView):
+    is_read = True
     permission = Permission.LOOKUP_USER
 
     @openapi.user_lookup

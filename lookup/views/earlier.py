@@ -21,6 +21,7 @@ TOO_MANY_REQUESTS = 429
 class EarlierView(HotView):
     """Every refusal of a key is 404 with its own words; a limit stays 429."""
 
+    is_read = True
     permission = Permission.ACCOUNT
     credential = authentication.earlier_credential
 

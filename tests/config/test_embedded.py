@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import pytest
 from pytest_django import Settings
 
-from config import asgi, embedded, request_body, wsgi
+from accounts import hot
+from config import asgi, embedded, hot_lane, request_body, wsgi
 from config.asgi import Message, Scope
 from config.embedded import CutOff, Pace
 
@@ -237,3 +239,53 @@ def test_the_pace_of_a_client(steps: list[tuple[float, int]], *, is_kept: bool) 
         return True
 
     assert asyncio.run(go()) is is_kept
+
+
+class Read:
+    """What `hot_lane.find` finds: it notes in which thread it was answered, and whether an event loop ran there."""
+
+    is_read = True
+
+    def __init__(self, *, is_fresh: bool) -> None:
+        self.threads: list[tuple[bool, bool]] = []
+        self._is_fresh = is_fresh
+
+    def answer(self) -> hot.Answer:
+        self.threads.append((threading.current_thread() is threading.main_thread(), _has_running_loop()))
+        if not self._is_fresh:
+            hot.before_waiting()
+        return hot.Answer(203, {"X-Name": "value"}, b"read")
+
+
+def _has_running_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(
+    ("is_fresh", "threads"),
+    [(True, [(True, False)]), (False, [(True, False), (False, False)])],
+    ids=["at once", "has to write"],
+)
+def test_a_read_is_answered_by_the_event_loop_unless_it_has_to_wait(
+    serving: Any, monkeypatch: pytest.MonkeyPatch, threads: list[tuple[bool, bool]], *, is_fresh: bool
+) -> None:
+    """No event loop runs for it, or Django would open a connection for each request."""
+    environs, read = serving(lambda environ: b""), Read(is_fresh=is_fresh)
+    monkeypatch.setattr(hot_lane, "find", lambda environ: read)
+    client = Client()
+    client.call(method="GET")
+    assert (client.status, client.body, client.sent[0]["headers"]) == (203, b"read", [(b"X-Name", b"value")])
+    assert (read.threads, environs) == (threads, [])
+
+
+def test_a_request_with_a_body_is_no_read(serving: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    serving(lambda environ: environ["wsgi.input"].read())
+    read = Read(is_fresh=True)
+    monkeypatch.setattr(hot_lane, "find", lambda environ: read)
+    client = Client((b"ab", False))
+    client.call((b"content-length", b"2"), method="GET")
+    assert (client.body, read.threads) == (b"ab", [])
