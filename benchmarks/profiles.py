@@ -20,7 +20,7 @@ RATE = 400  # samples a second
 _STATEMENTS = """
     SELECT calls, total_exec_time / calls * 1000, total_plan_time / calls * 1000, rows::float / calls,
         regexp_replace(query, '\\s+', ' ', 'g')
-    FROM pg_stat_statements WHERE dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
+    FROM pg_stat_statements WHERE calls > 0 AND dbid = (SELECT oid FROM pg_database WHERE datname = current_database())
     ORDER BY total_exec_time + total_plan_time DESC LIMIT 8
 """
 
