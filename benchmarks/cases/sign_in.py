@@ -51,6 +51,7 @@ def run(bench: Bench, population: Population) -> Iterator[Result]:
                     _check(one, name, request, servers[one.name].algorithm)
                 bench.measure(one, loads(one.name, WARM_UP))  # compilers at run time have seen the code then
             samples = bench.compare(running, loads)
+            bench.say(f"{name}: " + ", ".join(f"{server} {one.rate:,.0f}/s" for server, one in samples.items()))
             result.add(name, samples)
             result.compare_by_processor(name, samples, BETTER_AUTH)
             result.compare_by_processor(f"{name}-oidc-provider", samples, OIDC_PROVIDER)
