@@ -79,7 +79,7 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
     if record.has_quota and not key_uses.take(record.key_id, now=now):
         raise UsageExceeded
     key_uses.last_uses.note(record.key_id, now=now)
-    return Caller(record.key_id, record.owner_id, record.is_premium(now))
+    return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant))
 
 
 def _record_of(secret_hash: str) -> KeyRecord | None:

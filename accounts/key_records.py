@@ -41,18 +41,19 @@ class KeyRecord:
     premium_until: int
     has_quota: bool
 
-    def verdict(self, permission: str, now: datetime) -> Verdict:
-        """What is wrong with the key, limits and usage aside."""
+    def verdict(self, permission: str, now: int) -> Verdict:
+        """What is wrong with the key, limits and usage aside. `now`: in microseconds since 1970."""
         if self.is_dead:
             return Verdict.DEAD
         if not self.is_enabled:
             return Verdict.DISABLED
-        if self.expires_at <= microseconds(now):
+        if self.expires_at <= now:
             return Verdict.EXPIRED
         return Verdict.OK if permission in self.permissions else Verdict.NOT_PERMITTED
 
-    def is_premium(self, now: datetime) -> bool:
-        return microseconds(now) < self.premium_until
+    def is_premium(self, now: int) -> bool:
+        """`now`: in microseconds since 1970."""
+        return now < self.premium_until
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), separators=(",", ":"))

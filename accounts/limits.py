@@ -11,14 +11,14 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from accounts.key_records import KeyRecord, Verdict
+from accounts.key_records import KeyRecord, Verdict, microseconds
 
 MINUTE = timedelta(minutes=1)
 RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
@@ -49,7 +49,7 @@ class Outcome:
 class KeyRequest:
     """A request that brings a key. `amount` a minute pass with it, `premium_amount` while its owner has premium.
 
-    `is_counted` False: no limit counts or refuses it.
+    `is_counted` False: no limit counts or refuses it. `instant`: `now` in microseconds since 1970.
     """
 
     address: Limit
@@ -59,14 +59,18 @@ class KeyRequest:
     premium_amount: int
     now: datetime
     is_counted: bool = True
+    instant: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.instant = microseconds(self.now)
 
     def verdict(self, record: KeyRecord | None) -> Verdict:
         """What is wrong with the key of this record, limits aside."""
-        return Verdict.UNKNOWN if record is None else record.verdict(self.permission, self.now)
+        return Verdict.UNKNOWN if record is None else record.verdict(self.permission, self.instant)
 
     def limit(self, record: KeyRecord) -> Limit:
         """Of the key."""
-        return Limit(f"key:{self.secret_hash}", self.premium_amount if record.is_premium(self.now) else self.amount)
+        return Limit(f"key:{self.secret_hash}", self.premium_amount if record.is_premium(self.instant) else self.amount)
 
 
 @dataclass(slots=True)

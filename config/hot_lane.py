@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
 from django.http.request import split_domain_port, validate_host
 from django.urls import URLResolver, get_resolver
 
@@ -83,12 +83,13 @@ def find(environ: Mapping[str, Any]) -> Asked | None:
 
 def _let_go() -> None:
     """What Django does with the thread's connection after a request."""
-    if connection.in_atomic_block:
+    held = connections[DEFAULT_DB_ALIAS]
+    if held.in_atomic_block:
         return
-    if "pool" in connection.settings_dict["OPTIONS"]:
-        connection.close()  # gives it back to the pool
-    elif connection.errors_occurred:
-        connection.close_if_unusable_or_obsolete()
+    if "pool" in held.settings_dict["OPTIONS"]:
+        held.close()  # gives it back to the pool
+    elif held.errors_occurred:
+        held.close_if_unusable_or_obsolete()
 
 
 def _responded(view: HotView, request: Request, parameters: dict[str, str]) -> Answer:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from accounts import api_keys, bans, limits
+from accounts import api_keys, bans, key_records, limits
 from accounts.limits import KeyRequest, Limit
 from accounts.models import LinkedAccount, Name, User
 from lookup import comments, document_checks, feedback, models, profiles
@@ -231,7 +231,7 @@ def test_a_plan_that_changes_counts_at_once_for_the_keys_of_the_user(
 
     def is_premium() -> bool:
         record = limits.check_key(asked, api_keys.record_of).record
-        return record is not None and record.is_premium(now)
+        return record is not None and record.is_premium(key_records.microseconds(now))
 
     before = is_premium()
     with django_capture_on_commit_callbacks(execute=True):
