@@ -49,7 +49,7 @@ def _best(board: Board) -> list[tuple[str, int]]:
 def render_stale() -> None:
     """Render what changed under the users on the boards, a few at a time, so that no reader has to wait for it."""
     ranked = Profile.objects.filter(is_main=True, user__leaderboard_entries__isnull=False)
-    stale = ProfileDocument.objects.exclude(fingerprint=documents.fingerprint()).filter(profile__in=ranked)
+    stale = ProfileDocument.objects.exclude(documents.is_fresh()).filter(profile__in=ranked)
     ids = list(stale.order_by("pk").values_list("pk", flat=True))
     for start in range(0, len(ids), AT_ONCE):
         documents.refresh(*ids[start : start + AT_ONCE])

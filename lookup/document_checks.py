@@ -65,7 +65,7 @@ def _of_profile(
 ) -> Iterator[Difference]:
     if stored is None:
         yield Difference("profile", one.profile.pk, "has no document")
-    elif stored.fingerprint == documents.fingerprint():
+    elif (stored.fingerprint, stored.user_version) == (documents.fingerprint(), one.profile.user.public_version):
         for column, value in documents.rendered(one).items():
             if getattr(stored, column) != value:
                 yield Difference("profile", one.profile.pk, column)

@@ -17,12 +17,12 @@ from typing import Any, TypeGuard
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import F, Q, QuerySet
 from rest_framework.serializers import Serializer
 
 from accounts import compiled_serializer, hot
 from accounts.models import User
-from lookup import addresses, earlier_facts, queries, sections, settings_schema, svg, values
+from lookup import addresses, earlier_facts, heads, queries, sections, settings_schema, svg, values
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 from lookup.serializers import current, earlier, fields, leaderboard
@@ -30,14 +30,17 @@ from lookup.serializers import sections as section_forms
 
 BATCH = 1000  # documents that are marked at once
 TEXTS = (
+    *("head", "lapsed_head"),
     *("profile_text", "badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections"),
     *("earlier", "leaderboard"),
 )
 FORM_MODULES = (current, earlier, leaderboard, section_forms, fields)
-RENDERING_MODULES = (compiled_serializer, addresses, earlier_facts, queries, sections, settings_schema, svg, values)
-_PROFILE = current.ProfileSerializer()
+RENDERING_MODULES = (
+    *(compiled_serializer, addresses, earlier_facts, heads, queries, sections, settings_schema, svg, values),
+)
+_PROFILE, _USER = current.ProfileSerializer(), current.UserSerializer()
+_COLUMNS = ("is_main", "fingerprint", "user_version", "plan_ends", "avatar_path", "mirrors_chat", *TEXTS)
 _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-_COLUMNS = ("fingerprint", "avatar_path", "mirrors_chat", *TEXTS)
 
 
 def fingerprint() -> str:
@@ -96,9 +99,14 @@ def refresh(*profile_ids: str) -> None:
     """Render those of these documents that are stale still: of many readers who find one stale, the first renders."""
     profiles = Profile.objects.select_for_update(no_key=True).filter(pk__in=profile_ids)
     rows = list(profiles.order_by("-is_main", "pk").values_list("pk", flat=True))
-    stale = ProfileDocument.objects.filter(pk__in=rows).exclude(fingerprint=fingerprint()).order_by("pk")
-    if ids := list(stale.values_list("pk", flat=True)):
+    fresh = ProfileDocument.objects.filter(is_fresh(), pk__in=rows).values_list("pk", flat=True)
+    if ids := sorted(set(rows) - set(fresh)):
         rebuild(*ids)
+
+
+def is_fresh() -> Q:
+    """Whether a document says what a rendering of now would say."""
+    return Q(fingerprint=fingerprint(), user_version=F("user__public_version"))
 
 
 def write(documents: Collection[ProfileDocument]) -> None:
@@ -140,13 +148,18 @@ def mark_stale_of_user(user: User) -> None:
 
 def rendered(one: WholeProfile) -> dict[str, Any]:
     """The columns of a profile's document."""
-    facts = earlier_facts.of(one)
-    avatar = one.profile.avatar
+    facts, user = earlier_facts.of(one), one.profile.user
+    shown = heads.user_row(one, is_lapsed=False)
     standard, custom = _of_type(one, "STANDARD"), _of_type(one, "CUSTOM")
     return {
+        "is_main": one.profile.is_main,
         "fingerprint": fingerprint(),
-        "avatar_path": avatar.path if avatar else "",
-        "mirrors_chat": one.settings["avatarSettings"]["mirrorChat"],
+        "user_version": user.public_version,
+        "plan_ends": user.plan_expires_at and heads.microseconds(user.plan_expires_at),
+        "head": _text(_USER.to_representation(shown)),
+        "lapsed_head": _lapsed_head(one) if user.plan_expires_at else "",
+        "avatar_path": shown.avatar_path,
+        "mirrors_chat": shown.mirrors_chat,
         "profile_text": _text(_PROFILE.of(one)),
         "badges": _text(_each(current.BadgeSerializer, one.badges)),
         "widgets": _text(_each(current.WidgetSerializer, one.widgets)),
@@ -156,7 +169,8 @@ def rendered(one: WholeProfile) -> dict[str, Any]:
         "projects": _text(_each(current.ProjectSerializer, one.projects)),
         "gallery": _text(_each(current.GalleryItemSerializer, one.gallery)),
         "sections": _text([section_forms.rendered(section) for section in one.sections]),
-        "earlier": _members(
+        "earlier": _until_views(
+            **heads.earlier(one, _each(current.AliasSerializer, one.aliases[:1])),
             profile=_form(earlier.EarlierProfileSerializer).to_representation(facts),
             badges=_each(earlier.EarlierBadgeSerializer, standard),
             customBadges=_each(earlier.EarlierCustomBadgeSerializer, custom),
@@ -164,7 +178,8 @@ def rendered(one: WholeProfile) -> dict[str, Any]:
             audios=_each(earlier.EarlierAudioSerializer, one.audios),
             backgrounds=_each(earlier.EarlierBackgroundSerializer, one.backgrounds),
         ),
-        "leaderboard": _members(
+        "leaderboard": _until_views(
+            **heads.leaderboard(one),
             profile=_form(leaderboard.BoardProfileSerializer).to_representation(facts),
             badges=_each(earlier.EarlierBadgeSerializer, standard),
             customBadges=_each(leaderboard.BoardCustomBadgeSerializer, custom),
@@ -218,6 +233,10 @@ def _text(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def _members(**values: Any) -> str:
-    """Members of a JSON object, without its braces: the views add those that are read at each request."""
-    return ",".join(f"{_text(name)}:{_text(value)}" for name, value in values.items())
+def _lapsed_head(one: WholeProfile) -> str:
+    return _text(_USER.to_representation(heads.user_row(one, is_lapsed=True)))
+
+
+def _until_views(**values: Any) -> str:
+    """A JSON object up to its last member, the number of views: the views add it at each request. Any: JSON values."""
+    return f'{_text(values)[:-1]},"viewCount":'

@@ -70,7 +70,7 @@ def of(one: WholeProfile) -> EarlierFacts:
         cursor=_url(profile.cursor),
         description=profile.description,
         location=profile.location,
-        scrobbler_name=one.scrobbler_name,
+        scrobbler_name=one.scrobbler_name or "",
         alias=alias.name.name if alias else "",
         alias_redirects=alias.redirects if alias else False,
         favicon=_url(profile.metadata_favicon),

@@ -26,7 +26,7 @@ CHANGEABLE = frozenset(
 def create_for(user: User) -> Profile:
     """The main profile of a new user, with its documents: nothing has to be read to render them."""
     profile = Profile.objects.create(user=user, is_main=True, name=user.username, created_at=user.created_at)
-    nothing = WholeProfile(profile, settings_schema.filled({}), aliases=[], scrobbler_name="")
+    nothing = WholeProfile(profile, settings_schema.filled({}), aliases=[])
     ProfileDocument.objects.create(profile=profile, user=user, **documents.rendered(nothing))
     UserDocument.objects.create(user=user, uid=user.uid, profile=profile)
     return profile

@@ -90,7 +90,8 @@ class WholeProfile:
     profile: Profile
     settings: dict[str, Json]
     aliases: list[Alias]
-    scrobbler_name: str
+    chat_id: str | None = None
+    scrobbler_name: str | None = None
     badges: list[ShownBadge] = field(default_factory=list)
     widgets: list[Widget] = field(default_factory=list)
     audios: list[Audio] = field(default_factory=list)
@@ -102,7 +103,10 @@ class WholeProfile:
 
 
 def whole(profile_ids: Collection[str]) -> list[WholeProfile]:
-    """These profiles, ordered by id, with their rows. At most 20 queries."""
+    """These profiles, ordered by id, with their rows. At most 20 queries.
+
+    The user comes first: a change of its `public_version` after that is one that the caller has not read.
+    """
     profiles = list(Profile.objects.filter(pk__in=profile_ids).select_related("user", *Profile.ASSETS).order_by("pk"))
     users = {profile.user_id for profile in profiles}
     aliases = aliases_of(users)
@@ -117,12 +121,14 @@ def whole(profile_ids: Collection[str]) -> list[WholeProfile]:
 
 def begun(profile: Profile, aliases: list[Alias], linked: Mapping[tuple[str, str], LinkedAccount]) -> WholeProfile:
     """A profile without its lists, which `fill` adds. `linked`: by user and kind."""
+    chat = linked.get((profile.user_id, LinkedAccount.Kind.CHAT))
     scrobbler = linked.get((profile.user_id, LinkedAccount.Kind.SCROBBLER))
     return WholeProfile(
         profile=profile,
         settings=settings_schema.filled(profile.settings),
         aliases=aliases,
-        scrobbler_name=scrobbler.name if scrobbler else "",
+        chat_id=chat.external_id if chat else None,
+        scrobbler_name=scrobbler.name if scrobbler else None,
     )
 
 

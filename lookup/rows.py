@@ -27,10 +27,12 @@ DOCUMENT_COLUMNS = {
 }
 MAX_COMMENTS = 100
 
-_USER_COLUMNS = """
+# Empty where the document holds something else of its user than the tables.
+_FINGERPRINT = "CASE WHEN d.user_version = u.public_version THEN d.fingerprint ELSE '' END"
+_USER_COLUMNS = f"""
     u.id, u.uid, u.username, u.display_name, u.plan, u.plan_expires_at, u.is_active, u.public_api_access,
     u.is_verified, u.is_inactive, u.created_at, chat.external_id, scrobbler.name,
-    d.profile_id, d.fingerprint, d.avatar_path, d.mirrors_chat,
+    d.profile_id, {_FINGERPRINT}, d.avatar_path, d.mirrors_chat,
     f.views, f.likes, f.dislikes, f.comments
 """
 _JOINS = """
@@ -66,14 +68,12 @@ _COMMENTS = f"""
     ORDER BY c.is_pinned DESC, c.created_at DESC, c.id
     LIMIT {MAX_COMMENTS}
 """
-_BOARD = """
-    SELECT e.score, e.change, u.uid, u.username, u.display_name, chat.external_id, u.is_verified, u.created_at,
-        f.views, d.leaderboard, d.profile_id, d.fingerprint
+_BOARD = f"""
+    SELECT e.score, e.change, f.views, d.leaderboard, d.profile_id, {_FINGERPRINT}
     FROM lookup_leaderboardentry e
     JOIN accounts_user u ON u.id = e.user_id AND u.is_active AND u.public_api_access
     JOIN lookup_userdocument f ON f.user_id = u.id
     JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
-    LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
     WHERE e.board = %s
     ORDER BY e.rank
     LIMIT %s
@@ -147,17 +147,11 @@ class CommentRow(NamedTuple):
 
 
 class BoardRow(NamedTuple):
-    """A place on a leaderboard with its user, and the part of the entry that the read model holds. `change`: as
-    the ranking stored it; users who left the board since then do not count."""
+    """A place on a leaderboard with its user as the read model holds it. `change`: as the ranking stored it; users who
+    left the board since then do not count."""
 
     score: int
     change: int
-    uid: int
-    username: str
-    display_name: str
-    chat_id: str | None
-    is_verified: bool
-    created_at: datetime
     views: int
     text: str
     profile_id: str
@@ -199,8 +193,7 @@ def read_board(board: str, limit: int) -> list[BoardRow]:
     """The first `limit` places whose users are visible, in their order. 1 query."""
     with connection.cursor() as cursor:
         cursor.execute(_BOARD, [board, limit])
-        rows = [BoardRow._make(row) for row in cursor.fetchall()]
-    return [row._replace(created_at=_moment(row.created_at)) for row in rows]
+        return [BoardRow._make(row) for row in cursor.fetchall()]
 
 
 def _moment(value: Any) -> Any:

@@ -84,6 +84,8 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     """A person. `uid` 0 is a real user: never test a uid for truthiness.
 
     Trap: change `username` by `save()`, never by `update()`; `save()` moves the row of the namespace along.
+    Triggers of the database raise `public_version` whenever a name, the plan, a flag that lookups show, or a linked
+    account changes, whatever changes it: what was rendered from another version is out of date.
     """
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
@@ -99,6 +101,9 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     public_api_access = models.BooleanField(default=True, help_text="Off: lookups answer that the profile is private.")
     is_inactive = models.BooleanField(
         default=False, db_default=False, help_text="Shown by lookups: has not signed in for a year."
+    )
+    public_version = models.BigIntegerField(
+        default=0, db_default=0, editable=False, help_text="Counts the changes of what others see of the account."
     )
     unlocked_scopes = models.JSONField(default=list, blank=True, editable=False)
 

@@ -47,14 +47,23 @@ class UserDocument(models.Model):
 
 
 class ProfileDocument(models.Model):
-    """A profile's includes as JSON text, and the fragments of the earlier form and of leaderboard entries.
+    """All that the lookups and leaderboards say of a profile and its user, as JSON text; counters aside.
 
-    `fingerprint` says under which settings and forms it was rendered; another one than today's is rendered anew.
+    It is stale, and rendered at the next read, where `fingerprint` names other settings and forms than today's, or
+    `user_version` another `User.public_version` than the user's. `earlier` and `leaderboard` end where the number of
+    views follows.
     """
 
     profile = models.OneToOneField(Profile, on_delete=models.CASCADE, primary_key=True, related_name="document")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="profile_documents")
+    is_main = models.BooleanField(default=False, db_default=False, help_text="Whether its profile is the main one.")
     fingerprint = models.CharField(max_length=16, blank=True)
+    user_version = models.BigIntegerField(default=-1, db_default=-1)
+    head = models.TextField(default="", db_default="", help_text="`user` of the current form, until the plan ends.")
+    lapsed_head = models.TextField(blank=True, default="", db_default="", help_text="The same from then on.")
+    plan_ends = models.BigIntegerField(
+        null=True, blank=True, help_text="Microseconds since 1970; null: the plan does not end."
+    )
     avatar_path = models.CharField(max_length=400, blank=True)
     mirrors_chat = models.BooleanField(default=False)
     profile_text = models.TextField(default="{}")

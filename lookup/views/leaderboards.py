@@ -6,7 +6,6 @@ import re
 from typing import ClassVar
 
 from accounts import hot
-from accounts.api_json import json_bytes
 from lookup import documents, openapi, rows
 from lookup.errors import LimitInvalid
 from lookup.models import Board
@@ -50,19 +49,13 @@ def answer(board: Board, limit: int) -> bytes:
 
 
 def _entry(rank: int, row: BoardRow) -> bytes:
-    head = json_bytes(
-        {
-            "id": row.uid,
-            "username": row.username,
-            "displayName": row.display_name or row.username,
-            "chatId": row.chat_id or "",
-            "isVerified": bool(row.is_verified),
-            "isBanned": False,
-            "createdAt": int(row.created_at.timestamp()),
-        }
-    )[:-1]
-    user = b"".join([head, b",", row.text.encode(), b',"viewCount":', str(row.views).encode(), b"}"])
-    return b'{"rank":%d,"user":%s,"score":%d,"change":%d}' % (rank, user, row.score, row.change)
+    return b'{"rank":%d,"user":%b%d},"score":%d,"change":%d}' % (
+        rank,
+        row.text.encode(),
+        row.views,
+        row.score,
+        row.change,
+    )
 
 
 def _limit(value: str | None) -> int:
