@@ -148,18 +148,11 @@ def mark_stale_of_user(user: User) -> None:
 
 def rendered(one: WholeProfile) -> dict[str, Any]:
     """The columns of a profile's document."""
-    facts, user = earlier_facts.of(one), one.profile.user
-    shown = heads.user_row(one, is_lapsed=False)
+    facts = earlier_facts.of(one)
     standard, custom = _of_type(one, "STANDARD"), _of_type(one, "CUSTOM")
     return {
-        "is_main": one.profile.is_main,
         "fingerprint": fingerprint(),
-        "user_version": user.public_version,
-        "plan_ends": user.plan_expires_at and heads.microseconds(user.plan_expires_at),
-        "head": _text(_USER.to_representation(shown)),
-        "lapsed_head": _lapsed_head(one) if user.plan_expires_at else "",
-        "avatar_path": shown.avatar_path,
-        "mirrors_chat": shown.mirrors_chat,
+        **_of_user(one),
         "profile_text": _text(_PROFILE.of(one)),
         "badges": _text(_each(current.BadgeSerializer, one.badges)),
         "widgets": _text(_each(current.WidgetSerializer, one.widgets)),
@@ -233,8 +226,19 @@ def _text(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def _lapsed_head(one: WholeProfile) -> str:
-    return _text(_USER.to_representation(heads.user_row(one, is_lapsed=True)))
+def _of_user(one: WholeProfile) -> dict[str, Any]:
+    """What lookups say of the user, and what says whether that is still so."""
+    user, shown = one.profile.user, heads.user_row(one, is_lapsed=False)
+    ends, lapsed = user.plan_expires_at, heads.user_row(one, is_lapsed=True)
+    return {
+        "is_main": one.profile.is_main,
+        "user_version": user.public_version,
+        "plan_ends": ends and heads.microseconds(ends),
+        "head": _text(_USER.to_representation(shown)),
+        "lapsed_head": _text(_USER.to_representation(lapsed)) if ends else "",
+        "avatar_path": shown.avatar_path,
+        "mirrors_chat": shown.mirrors_chat,
+    }
 
 
 def _until_views(**values: Any) -> str:

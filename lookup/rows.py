@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 
 from accounts.plans import PREMIUM_PLANS, Plan
+from accounts.prepared import Statement
 from lookup import addresses
 
 Row = tuple[Any, ...]
@@ -57,27 +58,33 @@ _BY = {
 }
 TYPES = tuple(_BY)
 
-_COMMENTS = f"""
+_COMMENTS = Statement(
+    f"""
     SELECT c.id, c.content, c.like_count, c.reply_count, c.is_pinned, c.created_at,
         u.id, u.uid, u.username, u.display_name, d.avatar_path, d.mirrors_chat
     FROM lookup_comment c
     JOIN accounts_user u ON u.id = c.author_id AND u.is_active
     JOIN lookup_userdocument f ON f.user_id = u.id
     JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
-    WHERE c.user_id = %s AND c.parent_id IS NULL
+    WHERE c.user_id = $1 AND c.parent_id IS NULL
     ORDER BY c.is_pinned DESC, c.created_at DESC, c.id
     LIMIT {MAX_COMMENTS}
-"""
-_BOARD = f"""
-    SELECT e.score, e.change, f.views, d.leaderboard, d.profile_id, {_FINGERPRINT}
+    """,
+    "ssiibdsisssb",
+)
+_BOARD = Statement(
+    f"""
+    SELECT e.score, e.change, f.views, d.leaderboard, f.profile_id, {_FINGERPRINT}
     FROM lookup_leaderboardentry e
     JOIN accounts_user u ON u.id = e.user_id AND u.is_active AND u.public_api_access
     JOIN lookup_userdocument f ON f.user_id = u.id
-    JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
-    WHERE e.board = %s
+    LEFT JOIN lookup_profiledocument d ON d.user_id = u.id AND d.is_main
+    WHERE e.board = $1
     ORDER BY e.rank
-    LIMIT %s
-"""
+    LIMIT $2
+    """,
+    "iiitss",
+)
 
 
 class UserRow(NamedTuple):
@@ -153,7 +160,7 @@ class BoardRow(NamedTuple):
     score: int
     change: int
     views: int
-    text: str
+    text: bytes | None
     profile_id: str
     fingerprint: str
 
@@ -183,17 +190,12 @@ def _user_row(row: Row, now: datetime) -> UserRow:
 
 def read_comments(user_id: str) -> list[CommentRow]:
     """The comments that a lookup shows, of users who are not banned. 1 query."""
-    with connection.cursor() as cursor:
-        cursor.execute(_COMMENTS, [user_id])
-        rows = [CommentRow._make(row) for row in cursor.fetchall()]
-    return [row._replace(created_at=_moment(row.created_at)) for row in rows]
+    return [CommentRow._make(row) for row in _COMMENTS.all(user_id)]
 
 
 def read_board(board: str, limit: int) -> list[BoardRow]:
     """The first `limit` places whose users are visible, in their order. 1 query."""
-    with connection.cursor() as cursor:
-        cursor.execute(_BOARD, [board, limit])
-        return [BoardRow._make(row) for row in cursor.fetchall()]
+    return [BoardRow._make(row) for row in _BOARD.all(str(board), limit)]
 
 
 def _moment(value: Any) -> Any:

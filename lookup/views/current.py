@@ -10,12 +10,14 @@ from accounts import hot
 from accounts.api_json import json_bytes
 from accounts.api_view import HotView
 from accounts.models import Permission
-from lookup import finding, openapi, rows
-from lookup.rows import DOCUMENT_COLUMNS, UserRow
-from lookup.serializers.current import CommentSerializer, FeedbackSerializer, UserSerializer
+from lookup import answer_rows, finding, openapi, rows
+from lookup.answer_rows import AnswerRow
+from lookup.rows import DOCUMENT_COLUMNS
+from lookup.serializers.current import CommentSerializer, FeedbackSerializer
 
-_COLUMNS = {**DOCUMENT_COLUMNS, "aliases": "aliases"}
-_USER, _COMMENT, _FEEDBACK = UserSerializer(), CommentSerializer(), FeedbackSerializer()
+_LIVE = frozenset(openapi.INCLUDES) - frozenset(DOCUMENT_COLUMNS)  # what no document holds
+_KEYS = {include: f',"{include}":'.encode() for include in openapi.INCLUDES}
+_COMMENT, _FEEDBACK = CommentSerializer(), FeedbackSerializer()
 
 
 class UserLookup(HotView):
@@ -30,31 +32,35 @@ class UserLookup(HotView):
 def answer(query: hot.Query, now: datetime) -> bytes:
     """The whole answer, put together from the texts of the read model. 1 query, 2 with comments.
 
-    Raises what `finding.find` raises.
+    Raises what `finding.answer` raises.
     """
     asked = [include for include in openapi.INCLUDES if query.single(include) == "true"]
-    columns = [_COLUMNS[include] for include in asked if include in _COLUMNS]
-    user = finding.find(
-        query.single("type") or "",
-        query.single("value") or "",
-        columns,
+    texts = [include for include in asked if include not in _LIVE]
+    by, value = query.single("type") or "", query.single("value") or ""
+    is_alias_profile = query.single("showAliasProfile") == "true"
+    user = finding.answer(
+        by,
+        value,
+        lambda key: answer_rows.read(
+            by, key, texts, now, with_counters=len(texts) < len(asked), is_alias_profile=is_alias_profile
+        ),
         now,
-        is_alias_profile=query.single("showAliasProfile") == "true",
+        is_alias_profile=is_alias_profile,
     )
-    texts = iter(user.texts)
-    parts = [b'{"error":null,"user":', json_bytes(_USER.to_representation(user))]
+    parts = [b'{"error":null,"user":', user.head or b""]
     for include in asked:
-        text = next(texts).encode() if include in _COLUMNS else _live(include, user)
-        parts += [b',"', include.encode(), b'":', text]
+        parts += (_KEYS[include], user.texts[include] if include not in _LIVE else _live(include, user))
     parts.append(b"}")
     return b"".join(parts)
 
 
-def _live(include: str, user: UserRow) -> bytes:
-    """What changes without the owner."""
+def _live(include: str, user: AnswerRow) -> bytes:
+    """What changes without the owner, and the aliases, which are the same for each profile of a user."""
+    if include == "aliases":
+        return user.aliases
     if include == "views":
-        return str(user.views).encode()
+        return b"%d" % user.views
     if include == "feedback":
         return json_bytes(_FEEDBACK.to_representation(user))
-    items = [_COMMENT.to_representation(row) for row in rows.read_comments(user.id)]
+    items = [_COMMENT.to_representation(row) for row in rows.read_comments(user.user_id)]
     return json_bytes({"count": user.comments, "items": items})

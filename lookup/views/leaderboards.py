@@ -45,13 +45,14 @@ def answer(board: Board, limit: int) -> bytes:
     if stale:
         documents.refresh(*stale)
         found = rows.read_board(board, limit)
-    return b"[" + b",".join(_entry(rank, row) for rank, row in enumerate(found, start=1)) + b"]"
+    shown = [row for row in found if row.text is not None]  # the others have been deleted meanwhile
+    return b"[%b]" % b",".join([_entry(rank, row) for rank, row in enumerate(shown, start=1)])
 
 
 def _entry(rank: int, row: BoardRow) -> bytes:
     return b'{"rank":%d,"user":%b%d},"score":%d,"change":%d}' % (
         rank,
-        row.text.encode(),
+        row.text or b"",
         row.views,
         row.score,
         row.change,

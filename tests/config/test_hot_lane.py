@@ -15,6 +15,7 @@ from pytest_django import Settings
 from accounts import hot
 from accounts.models import ApiKey, Permission
 from config import hot_lane, wsgi
+from lookup import openapi
 from lookup.views import current
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.lookup import ProfileFactory
@@ -57,7 +58,7 @@ def both(*arguments: Any, **values: Any) -> tuple[Sent, Sent]:
 
 
 KEY = {"X_API_KEY": SECRET}
-ALL = "&".join(f"{include}=true" for include in current._COLUMNS)
+ALL = "&".join(f"{include}=true" for include in openapi.INCLUDES)
 ANSWERED = [
     (LOOKUP, "type=username&value=ada", KEY),
     (LOOKUP, f"type=username&value=ada&{ALL}", KEY),

@@ -68,7 +68,13 @@ def _profiles(users: list[User]) -> None:
         for is_main in (True, False)
     )
     ProfileDocument.objects.bulk_create(
-        ProfileDocument(profile=profile, user_id=profile.user_id, fingerprint=documents.fingerprint())
+        ProfileDocument(
+            profile=profile,
+            user_id=profile.user_id,
+            is_main=profile.is_main,
+            fingerprint=documents.fingerprint(),
+            user_version=len(LinkedAccount.Kind.values),  # each linked account has raised that of its user
+        )
         for profile in profiles
     )
     Alias.objects.bulk_create(Alias(name_id=f"A{n}", profile=profiles[2 * n + 1]) for n in range(SIZE))

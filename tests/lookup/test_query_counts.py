@@ -13,8 +13,9 @@ from django.conf import settings
 from django.utils import timezone
 
 from accounts import hot, key_uses
-from lookup import boards, documents
+from lookup import answer_rows, boards, documents
 from lookup.models import Comment, Profile
+from lookup.rows import DOCUMENT_COLUMNS
 from lookup.views import current, earlier
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
@@ -31,20 +32,10 @@ TYPES = {
     "id": (ADA, "accounts_user"),
     "chat": ("80351110224678912", "accounts_linkedaccount"),
 }
-# What every lookup reads: the `user` object, and what decides whether it may be answered.
-BASIC = (
-    "u.id u.uid u.username u.display_name u.plan u.plan_expires_at u.is_active u.public_api_access u.is_verified "
-    "u.is_inactive u.created_at chat.external_id scrobbler.name d.profile_id d.fingerprint d.avatar_path "
-    "d.mirrors_chat f.views f.likes f.dislikes f.comments"
-).split()
-COLUMNS = {
-    "profile": ["d.profile_text"],
-    **{name: [f"d.{name}"] for name in ("badges", "widgets", "audios", "backgrounds", "links", "projects")},
-    "gallery": ["d.gallery"],
-    "sections": ["d.sections"],
-    "aliases": ["f.aliases"],
-    **{name: [] for name in ("views", "feedback", "comments")},  # counters, in every row
-}
+# What every lookup reads: the `user` object, and what decides whether it may be answered; and the counters.
+FRESH = "CASE WHEN d.user_version = u.public_version THEN d.fingerprint END"
+BASIC = ["u.id", "u.is_active", "u.public_api_access", FRESH, "d.plan_ends", "d.head", "d.lapsed_head"]
+COUNTERS = ["f.views", "f.likes", "f.dislikes", "f.comments", "f.aliases"]
 
 
 @pytest.fixture
@@ -105,12 +96,19 @@ def test_ten_rows_of_each_kind_cost_what_one_costs(asked_before: Filled) -> None
 
 def test_nothing_is_read_that_was_not_requested(asked_before: Filled) -> None:
     for include in (None, *INCLUDES):
-        columns = [*BASIC, *(COLUMNS[include] if include else [])]
+        columns = BASIC if include in {None, *DOCUMENT_COLUMNS} else BASIC + COUNTERS
         query = hot.Query("type=username&value=ada" + (f"&{include}=true" if include else ""))
         first = statements.of(lambda query=query: current.answer(query, timezone.now()))[0]  # type: ignore[misc]  # bound early
-        assert (first.name, first.columns) == ("SELECT accounts_name", columns)
+        assert (first.name, first.columns[: len(columns)]) == ("SELECT accounts_name", columns)
+        assert len(first.columns) == len(columns) + (len(DOCUMENT_COLUMNS) if include in DOCUMENT_COLUMNS else 0)
+        if include in DOCUMENT_COLUMNS:
+            row = answer_rows.read(
+                "username", "ADA", [include], timezone.now(), with_counters=False, is_alias_profile=False
+            )
+            assert row is not None
+            assert [name for name, text in row.texts.items() if bool(text)] == [include]
     (earlier_lookup,) = statements.of(lambda: earlier.answer("username", "ada"))
-    assert earlier_lookup.columns == [*BASIC, "d.earlier", "f.aliases"]
+    assert earlier_lookup.columns == [*BASIC[:4], "NULL", "d.earlier", "NULL", *COUNTERS]
 
 
 @pytest.mark.parametrize(
@@ -134,14 +132,11 @@ def test_a_key_that_is_missing_or_malformed_costs_nothing(asked_before: Filled) 
 def test_a_leaderboard_is_the_key_and_one_statement(asked_before: Filled) -> None:
     UserFactory.create_batch(10)
     boards.rank()
-    columns = (
-        "e.score e.change u.uid u.username u.display_name chat.external_id u.is_verified u.created_at f.views "
-        "d.leaderboard d.profile_id d.fingerprint"
-    )
+    columns = ["e.score", "e.change", "f.views", "d.leaderboard", "f.profile_id", FRESH.replace(" END", " ELSE '' END")]
     for name, count in (("views", 1), ("views", 10), ("badges", 10), ("uid", 10)):
         found = statements.of(lambda name=name, count=count: answers.board(name, limit=count))  # type: ignore[misc]  # bound early
         assert [one.name for one in found] == [*KEY, "SELECT lookup_leaderboardentry"]
-        assert found[-1].columns == columns.split()
+        assert found[-1].columns == columns
         assert len(answers.board(name, limit=count).body) == count
 
 

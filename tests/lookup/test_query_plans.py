@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from lookup import boards, documents, rows, unlocking
+from lookup import answer_rows, boards, documents, rows, unlocking
 from lookup.models import Board, UserDocument
 from lookup.views import chat_avatar
 from tests.lookup import crowd, statements
@@ -101,6 +101,29 @@ def test_each_type_of_lookup_searches_indexes_alone(many: None) -> None:
     assert of_alias.profile_id == row(0x300000 + 1500)
     for name in ("A1500", "C1500"):
         _check(lambda name=name: rows.read_user("username", name, EVERY_COLUMN, now, is_alias_profile=True))  # type: ignore[misc]  # bound early
+
+
+def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
+    now = timezone.now()
+
+    def read(by: str, value: str | int, *, is_alias_profile: bool = False) -> None:
+        for texts, with_counters in (((), False), (("profile", "links"), False), (tuple(rows.DOCUMENT_COLUMNS), True)):
+
+            def act(texts: tuple[str, ...] = texts, with_counters: bool = with_counters) -> None:
+                found = answer_rows.read(
+                    by, value, texts, now, with_counters=with_counters, is_alias_profile=is_alias_profile
+                )
+                assert found is not None
+                assert found.fingerprint == documents.fingerprint()
+
+            _check(act)
+
+    for by, value in TYPES.items():
+        read(by, value)
+    for name in ("A1500", "C1500"):
+        read("username", name, is_alias_profile=True)
+    _check(lambda: answer_rows.read_earlier("username", "C1500", now))
+    _check(lambda: answer_rows.read_earlier("uid", crowd.FIRST_UID + 1500, now))
 
 
 def test_comments_come_in_the_order_of_their_index(many: None) -> None:
