@@ -73,8 +73,9 @@ _COMMENTS = Statement(
     "ssiibdsisssb",
 )
 _BOARD = Statement(
-    f"""
-    SELECT e.score, e.change, f.views, d.leaderboard, f.profile_id, {_FINGERPRINT}
+    """
+    SELECT e.score, e.change, f.views, d.leaderboard,
+        CASE WHEN d.user_version = u.public_version AND d.fingerprint = $3 THEN NULL ELSE f.profile_id END
     FROM lookup_leaderboardentry e
     JOIN accounts_user u ON u.id = e.user_id AND u.is_active AND u.public_api_access
     JOIN lookup_userdocument f ON f.user_id = u.id
@@ -83,7 +84,7 @@ _BOARD = Statement(
     ORDER BY e.rank
     LIMIT $2
     """,
-    "iiitss",
+    "iiits",
 )
 
 
@@ -154,15 +155,17 @@ class CommentRow(NamedTuple):
 
 
 class BoardRow(NamedTuple):
-    """A place on a leaderboard with its user as the read model holds it. `change`: as the ranking stored it; users who
-    left the board since then do not count."""
+    """A place on a leaderboard with its user as the read model holds it.
+
+    `change`: as the ranking stored it; users who left the board since then do not count. `stale_profile_id`: of a
+    document that is to be rendered anew.
+    """
 
     score: int
     change: int
     views: int
     text: bytes | None
-    profile_id: str
-    fingerprint: str
+    stale_profile_id: str | None
 
 
 def read_user(
@@ -193,9 +196,9 @@ def read_comments(user_id: str) -> list[CommentRow]:
     return [CommentRow._make(row) for row in _COMMENTS.all(user_id)]
 
 
-def read_board(board: str, limit: int) -> list[BoardRow]:
-    """The first `limit` places whose users are visible, in their order. 1 query."""
-    return [BoardRow._make(row) for row in _BOARD.all(str(board), limit)]
+def read_board(board: str, limit: int, fingerprint: str) -> list[BoardRow]:
+    """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document. 1 query."""
+    return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint)]
 
 
 def _moment(value: Any) -> Any:

@@ -40,23 +40,18 @@ class UidLeaderboard(Leaderboard):
 
 def answer(board: Board, limit: int) -> bytes:
     """The first `limit` entries, their ranks without a gap. 1 query; stale documents are rendered first."""
-    found = rows.read_board(board, limit)
-    stale = [row.profile_id for row in found if row.fingerprint != documents.fingerprint()]
+    found = rows.read_board(board, limit, documents.fingerprint())
+    stale = [row.stale_profile_id for row in found if row.stale_profile_id is not None]
     if stale:
         documents.refresh(*stale)
-        found = rows.read_board(board, limit)
+        found = rows.read_board(board, limit, documents.fingerprint())
     shown = [row for row in found if row.text is not None]  # the others have been deleted meanwhile
     return b"[%b]" % b",".join([_entry(rank, row) for rank, row in enumerate(shown, start=1)])
 
 
 def _entry(rank: int, row: BoardRow) -> bytes:
-    return b'{"rank":%d,"user":%b%d},"score":%d,"change":%d}' % (
-        rank,
-        row.text or b"",
-        row.views,
-        row.score,
-        row.change,
-    )
+    score, change, views, text, _ = row
+    return b'{"rank":%d,"user":%b%d},"score":%d,"change":%d}' % (rank, text or b"", views, score, change)
 
 
 def _limit(value: str | None) -> int:
