@@ -8,27 +8,29 @@ import secrets
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.core.exceptions import ValidationError
-from django.db import connection, transaction
+from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, key_cache, key_rules, users
 from accounts.key_records import KeyRecord, microseconds
 from accounts.models import ApiKey, AuditEvent, Permission, User
 from accounts.plans import PREMIUM_PLANS
+from accounts.prepared import Statement
 
 PUBLIC_LENGTH = 8
 RANDOM_LENGTH = 40  # of 62 characters: 238 random bits
 MAX_LIVE = 25  # keys of one user that work at the same time; staff may give more
 _ALPHABET = string.ascii_letters + string.digits
-_RECORD = """
-    SELECT k.id, k.owner_id, k.permissions, k.revoked_at IS NOT NULL OR NOT u.is_active, k.is_enabled, k.expires_at,
+_RECORD = Statement(
+    """SELECT k.id, k.owner_id, k.permissions, k.revoked_at IS NOT NULL OR NOT u.is_active, k.is_enabled, k.expires_at,
         k.remaining_uses IS NOT NULL, u.plan, u.plan_expires_at
-    FROM accounts_apikey k JOIN accounts_user u ON u.id = k.owner_id WHERE k.secret_hash = %s
-"""
+    FROM accounts_apikey k JOIN accounts_user u ON u.id = k.owner_id WHERE k.secret_hash = $1""",
+    "issbbdbsd",
+)
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,7 @@ def find(secret: str) -> ApiKey | None:
 
 def record_of(secret_hash: str) -> KeyRecord | None:
     """What a request's check must know of the key, as the database says now. 1 query, by hand: each request may ask."""
-    with connection.cursor() as cursor:
-        cursor.execute(_RECORD, [secret_hash])
-        row = cursor.fetchone()
+    row = _RECORD.one(secret_hash)
     if row is None:
         return None
     key_id, owner_id, permissions, is_dead, is_enabled, expires_at, has_quota, plan, plan_expires_at = row
@@ -61,11 +61,11 @@ def record_of(secret_hash: str) -> KeyRecord | None:
         key_id=key_id,
         owner_id=owner_id,
         permissions=json.loads(permissions),
-        is_dead=bool(is_dead),
-        is_enabled=bool(is_enabled),
-        expires_at=microseconds(_moment(expires_at)),
-        premium_until=microseconds(_moment(plan_expires_at)) if plan in PREMIUM_PLANS else 0,
-        has_quota=bool(has_quota),
+        is_dead=is_dead,
+        is_enabled=is_enabled,
+        expires_at=microseconds(expires_at),
+        premium_until=microseconds(plan_expires_at) if plan in PREMIUM_PLANS else 0,
+        has_quota=has_quota,
     )
 
 
@@ -246,12 +246,6 @@ def _check_form(owner: User, form_id: str) -> None:
 
 def _random(length: int) -> str:
     return "".join(secrets.choice(_ALPHABET) for _ in range(length))
-
-
-def _moment(value: Any) -> datetime | None:
-    """A column's moment with its time zone, which SQLite leaves out."""
-    moment: datetime | None = value
-    return moment.replace(tzinfo=UTC) if moment is not None and moment.tzinfo is None else moment
 
 
 def _check_permission(permission: str) -> None:

@@ -7,10 +7,12 @@ those of ended threads only now and then, and the database would count connectio
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import psycopg
 from django.db.backends.base.base import BaseDatabaseWrapper
+
+if TYPE_CHECKING:
+    import psycopg
 
 _thread = threading.local()
 

@@ -16,14 +16,17 @@ from typing import Any
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
-from psycopg import errors, pq
+
+if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
+    from psycopg import errors, pq
+
+    _DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
 Value = str | int | datetime | None
 Row = tuple[Any, ...]  # of the kinds that the statement's `columns` name
 Convert = Callable[[Any], Any]  # from what a driver gives
 
 _NUMBERED = re.compile(r"\$([0-9]+)")
-_DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 _PREPARED = "_prepared_by_hand"  # on psycopg's connection: the names of the statements that the server has
 _NOT_PREPARED = (b"26000", b"0A000")  # SQLSTATE: gone (PgBouncer, DISCARD), or a migration changed what it answers
 
