@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from oidc_provider.request_log import Note
 
 MOST_RECORDS = 200  # of one app in one batch
-MOST_SUCCESSES = 500  # of all apps in one batch; those of a busy hour teach no more than these, and all are counted
+MOST_SUCCESSES = 10  # of those: what a busy app does all the time is counted, and needs no record of each
 MOST_RECORDS_KEPT = 10_000  # of one app; the pages show far fewer
 _USES = {
     RequestKind.APPROVED,
@@ -112,11 +112,14 @@ def place_of(redirect_uri: str) -> str:
 def _recorded(notes: Sequence[Note]) -> list[Note]:
     """The newest of each app, as many as one batch may hold; failures before successes."""
     counts: Counter[str] = Counter()
-    successes = 0
+    successes: Counter[str] = Counter()
     recorded = []
     for note in reversed(notes):
-        successes += note.outcome == OK
-        if counts[note.client_id] < MOST_RECORDS and (note.outcome != OK or successes <= MOST_SUCCESSES):
+        if note.outcome == OK:
+            successes[note.client_id] += 1
+            if successes[note.client_id] > MOST_SUCCESSES:
+                continue
+        if counts[note.client_id] < MOST_RECORDS:
             counts[note.client_id] += 1
             recorded.append(note)
     return recorded[::-1]

@@ -82,13 +82,15 @@ def test_of_one_app_a_batch_stores_the_newest_records_and_counts_them_all(
     assert other_app.application.request_records.count() == 1
 
 
-def test_of_many_successes_a_batch_stores_the_newest_and_every_failure(
-    app: App, monkeypatch: pytest.MonkeyPatch
+def test_of_many_successes_of_an_app_a_batch_stores_the_newest_and_every_failure(
+    app: App, other_app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(request_records, "MOST_SUCCESSES", 2)
+    note(other_app.application.client_id)
     for error in ("", "first", "", "", "last"):
         note(app.application.client_id, error=error)
     request_log.write()
+    assert other_app.application.request_records.count() == 1
     stored = app.application.request_records.order_by("pk").values_list("outcome", flat=True)
     assert list(stored) == ["first", "ok", "ok", "last"]
     assert sum(row.count for row in app.application.usage_counts.all()) == 5
