@@ -1,4 +1,4 @@
-// A lookup and a leaderboard from the read model: the statements of lookup/rows.py.
+// A lookup and a leaderboard from the read model: the statements of lookup/answer_rows.py and lookup/rows.py.
 import { rows } from './engines.js'
 import { BASE_URL, UPLOADS } from './forms.js'
 
@@ -7,17 +7,13 @@ const COLUMNS = { profile: 'd.profile_text', badges: 'd.badges', widgets: 'd.wid
   sections: 'd.sections' }
 const names = ['profile', 'badges', 'widgets', 'audios', 'backgrounds', 'links', 'projects', 'views', 'aliases',
   'gallery', 'sections', 'feedback', 'comments']
-const TIMES = `extract(epoch FROM u.plan_expires_at)::bigint, (extract(epoch FROM u.created_at) * 1000)::bigint`
-const USER = `
-  SELECT u.id, u.uid, u.username, u.display_name, u.plan, u.is_verified, u.is_inactive, ${TIMES}, chat.external_id,
-    scrobbler.name, d.avatar_path, d.mirrors_chat, f.views, f.likes, f.dislikes, f.comments`
-const FROM = `
-  FROM accounts_name n JOIN accounts_user u ON u.id = n.user_id AND u.is_active AND u.public_api_access
-  JOIN lookup_userdocument f ON f.user_id = u.id
-  JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
-  LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
-  LEFT JOIN accounts_linkedaccount scrobbler ON scrobbler.user_id = u.id AND scrobbler.kind = 'SCROBBLER'
-  WHERE n.key = $1`
+const live = new Set(['views', 'aliases', 'feedback', 'comments'])
+const ACCOUNT = `u.id, u.is_active, u.public_api_access,
+  CASE WHEN d.user_version = u.public_version THEN d.fingerprint END, d.plan_ends, d.head, d.lapsed_head`
+const COUNTERS = ', f.views, f.likes, f.dislikes, f.comments'
+const FROM = 'FROM accounts_name n JOIN accounts_user u ON u.id = n.user_id'
+const OF_USER = 'JOIN lookup_userdocument f ON f.user_id = u.id'
+const DOCUMENT = 'LEFT JOIN lookup_profiledocument d ON d.user_id = u.id AND d.is_main WHERE n.key = $1'
 const COMMENTS = `
   SELECT c.id, c.content, c.like_count, c.reply_count, c.is_pinned, (extract(epoch FROM c.created_at) * 1000)::bigint,
     u.id, u.uid, u.username, u.display_name, d.avatar_path, d.mirrors_chat
@@ -26,11 +22,10 @@ const COMMENTS = `
   WHERE c.user_id = $1 AND c.parent_id IS NULL
   ORDER BY c.is_pinned DESC, c.created_at DESC, c.id LIMIT 100`
 const BOARD = `
-  SELECT e.score, e.change, u.uid, u.username, u.display_name, chat.external_id, u.is_verified,
-    extract(epoch FROM u.created_at)::bigint, f.views, d.leaderboard
+  SELECT e.score, e.change, f.views, d.leaderboard
   FROM lookup_leaderboardentry e JOIN accounts_user u ON u.id = e.user_id AND u.is_active AND u.public_api_access
-  JOIN lookup_userdocument f ON f.user_id = u.id JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
-  LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
+  JOIN lookup_userdocument f ON f.user_id = u.id
+  LEFT JOIN lookup_profiledocument d ON d.user_id = u.id AND d.is_main
   WHERE e.board = $1 ORDER BY e.rank LIMIT $2`
 
 function iso(milliseconds) {
@@ -43,14 +38,6 @@ function avatar(id, path, mirrors, otherwise) {
   return path ? `${UPLOADS}/${path}` : otherwise
 }
 
-function head(row) {
-  const [id, uid, username, name, plan, verified, inactive, endsAt, createdAt, chatId, scrobbler, path, mirrors] = row
-  const current = endsAt !== null && Number(endsAt) * 1000 <= Date.now() ? 'FREE' : plan
-  return JSON.stringify({ id, uid: Number(uid), username, name: name || null, avatarUrl: avatar(id, path, mirrors, null),
-    chatId, scrobblerUsername: scrobbler, premium: current !== 'FREE', verified: verified === 't',
-    imagehost: current === 'IMAGEHOST', inactive: inactive === 't', createdAt: iso(createdAt) })
-}
-
 async function comments(userId, count) {
   const found = await rows('comments', COMMENTS, [userId])
   const items = found.map(([id, content, likes, replies, pinned, createdAt, author, uid, username, name, path, mirrors]) => ({
@@ -61,19 +48,28 @@ async function comments(userId, count) {
 
 const statements = new Map()
 
+function statement(includes) {
+  const hasCounters = includes.some((name) => live.has(name))
+  const texts = includes.map((name) => (COLUMNS[name] ? `, ${COLUMNS[name]}` : '')).join('')
+  return `SELECT ${ACCOUNT}${hasCounters ? COUNTERS : ''}${texts} ${FROM} ${hasCounters ? OF_USER : ''} ${DOCUMENT}`
+}
+
 export async function lookup(key, query) {
   const includes = names.filter((name) => query[name] === 'true')
   const id = `lookup ${includes.join(' ')}`
   let text = statements.get(id)
-  if (!text) {
-    const columns = includes.map((name) => (COLUMNS[name] ? `, ${COLUMNS[name]}` : '')).join('')
-    statements.set(id, (text = USER + columns + FROM))
-  }
+  if (!text) statements.set(id, (text = statement(includes)))
   const [row] = await rows(id, text, [key])
-  if (!row) return null
-  const [views, likes, dislikes, count] = row.slice(13, 17)
-  let body = `{"error":null,"user":${head(row)}`
-  let next = 17
+  if (!row || row[1] !== 't' || row[2] !== 't' || row[3] === null) return null
+  const isOver = row[4] !== null && Number(row[4]) <= Date.now() * 1000
+  let next = 7
+  let counters = []
+  if (includes.some((name) => live.has(name))) {
+    counters = row.slice(7, 11)
+    next = 11
+  }
+  const [views, likes, dislikes, count] = counters
+  let body = `{"error":null,"user":${isOver ? row[6] : row[5]}`
   for (const name of includes) {
     let value
     if (COLUMNS[name]) value = row[next++]
@@ -87,10 +83,7 @@ export async function lookup(key, query) {
 
 export async function leaderboard(board, limit) {
   const found = await rows('board', BOARD, [board, limit])
-  const entries = found.map(([score, change, uid, username, name, chatId, verified, createdAt, views, text], i) => {
-    const user = JSON.stringify({ id: Number(uid), username, displayName: name || username, chatId: chatId || '',
-      isVerified: verified === 't', isBanned: false, createdAt: Number(createdAt) })
-    return `{"rank":${i + 1},"user":${user.slice(0, -1)},${text},"viewCount":${views}},"score":${score},"change":${change}}`
-  })
+  const entries = found.map(([score, change, views, text], i) =>
+    `{"rank":${i + 1},"user":${text}${views}},"score":${score},"change":${change}}`)
   return `[${entries.join(',')}]`
 }
