@@ -13,7 +13,7 @@ from lookup import documents, figures, profiles, queries
 from lookup.models import Comment, Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 
-BATCH = 200
+BATCH = 1000
 Row = TypeVar("Row", bound=Model)
 
 
@@ -48,11 +48,12 @@ def differences(*, is_repairing: bool = False) -> Iterator[Difference]:
 
 
 def _of_profiles(profile_ids: list[str], *, is_repairing: bool) -> Iterator[Difference]:
-    stored = ProfileDocument.objects.in_bulk(profile_ids)
-    of_users = UserDocument.objects.in_bulk(profile_ids, field_name="profile_id")
+    run = {"profile__gte": profile_ids[0], "profile__lte": profile_ids[-1]}
+    stored = {row.pk: row for row in ProfileDocument.objects.filter(**run)}
+    of_users = {row.profile_id: row for row in UserDocument.objects.filter(**run)}
     found = [
         difference
-        for one in queries.whole(profile_ids)
+        for one in queries.whole(profile_ids, is_run=True)
         for difference in _of_profile(one, stored.get(one.profile.pk), of_users.get(one.profile.pk))
     ]
     if found and is_repairing:

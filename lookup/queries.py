@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -102,12 +102,19 @@ class WholeProfile:
     sections: list[Json] = field(default_factory=list)
 
 
-def whole(profile_ids: Collection[str]) -> list[WholeProfile]:
+def whole(profile_ids: Sequence[str], *, is_run: bool = False) -> list[WholeProfile]:
     """These profiles, ordered by id, with their rows. At most 20 queries.
 
     The user comes first: a change of its `public_version` after that is one that the caller has not read.
+    `is_run`: there is no other profile between the first and the last one, in the order of the database, which then
+    has two values to look for instead of many. Any: ids, or one of them.
     """
-    profiles = list(Profile.objects.filter(pk__in=profile_ids).select_related("user", *Profile.ASSETS).order_by("pk"))
+    values: dict[str, Any] = {"gte": profile_ids[0], "lte": profile_ids[-1]} if is_run else {"in": profile_ids}
+    chosen = {f"pk__{lookup}": value for lookup, value in values.items()}
+    of_profile = {f"profile__{lookup}": value for lookup, value in values.items()}
+    rows = Profile.objects.filter(**chosen).select_related("user", *Profile.ASSETS).order_by("pk")
+    wanted = set(profile_ids)
+    profiles = [profile for profile in rows if profile.pk in wanted]
     users = {profile.user_id for profile in profiles}
     aliases = aliases_of(users)
     linked = {
@@ -115,7 +122,7 @@ def whole(profile_ids: Collection[str]) -> list[WholeProfile]:
         for account in LinkedAccount.objects.filter(user__in=users).only("user", "kind", "external_id", "name")
     }
     found = {profile.pk: begun(profile, aliases[profile.user_id], linked) for profile in profiles}
-    fill(found, *(rows.filter(profile__in=profile_ids) for rows in _LISTS))
+    fill(found, *(listed.filter(**of_profile) for listed in _LISTS))
     return list(found.values())
 
 
@@ -137,11 +144,12 @@ def fill(found: Mapping[str, WholeProfile], *lists: Iterable[Any]) -> None:
     name. At most 4 queries, for catalogues. Any: rows of one of these models.
     """
     rows = {
-        model: sorted(listed, key=lambda row: (row.order, row.pk)) for model, listed in zip(LISTED, lists, strict=True)
+        model: sorted((row for row in listed if row.profile_id in found), key=lambda row: (row.order, row.pk))
+        for model, listed in zip(LISTED, lists, strict=True)
     }
-    for model, name in _PLAIN.items():
+    for model in _PLAIN:
         for row in rows[model]:
-            getattr(found[row.profile_id], name).append(row)
+            getattr(found[row.profile_id], f"{model._meta.model_name}s").append(row)
     _add_badges(found, rows[ProfileBadge], rows[CustomBadge])
     _add_sections(found, rows[Section], rows[GalleryItem])
 
@@ -159,14 +167,8 @@ _LISTS: tuple[QuerySet[Any], ...] = (  # Any: models that have a profile and an 
     GalleryItem.objects.select_related("asset"),
 )
 LISTED: tuple[type[Model], ...] = tuple(rows.model for rows in _LISTS)
-# Lists that are shown as they are, by their names.
-_PLAIN: dict[type[Model], str] = {
-    Widget: "widgets",
-    Audio: "audios",
-    Background: "backgrounds",
-    Link: "links",
-    Project: "projects",
-}
+# Lists that are shown as they are.
+_PLAIN: tuple[type[Model], ...] = (Widget, Audio, Background, Link, Project)
 
 
 def aliases_of(user_ids: Collection[str]) -> dict[str, list[Alias]]:
