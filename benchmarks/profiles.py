@@ -1,4 +1,4 @@
-"""Where the time of one load goes, as text: functions of the web process (py-spy) and statements of PostgreSQL."""
+"""Where the time of a load goes, as text: functions that hold the interpreter lock (py-spy), SQL statements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,14 @@ _STATEMENTS = """
 def write(bench: Bench, one: Running, what: Load) -> Path:
     """Run the load once more, watched; the file, which replaces that of an earlier run."""
     raw = bench.directory / "profile.raw"
-    command = [str(Path(sys.executable).with_name("py-spy")), "record", "--pid", str(one.pid), "--subprocesses"]
+    command = [
+        str(Path(sys.executable).with_name("py-spy")),
+        "record",
+        "--pid",
+        str(one.pid),
+        "--subprocesses",
+        "--gil",
+    ]
     command += ["--duration", str(int(what.seconds)), "--rate", str(RATE), "--format", "raw", "--output", str(raw)]
     watchers: list[subprocess.Popen[bytes]] = []
 
@@ -59,7 +66,7 @@ def text(raw: str, statements: list[tuple[Any, ...]], requests: int) -> str:
         for frame in {*frames}:
             within[frame] += int(count)
     total = sum(own.values()) or 1
-    lines = [f"{requests} requests, {total} samples of the web process", "", "own time"]
+    lines = [f"{requests} requests; the lock was held in {total} samples, {RATE} a second", "", "own time"]
     lines += [f"{count / total:7.1%}  {frame}" for frame, count in own.most_common(TOP)]
     lines += ["", "with what it calls"]
     lines += [
