@@ -46,6 +46,14 @@ def test_in_a_transaction_it_sees_what_the_transaction_wrote(zoe: User) -> None:
     assert USER.one(0, "Zoe") == row(zoe)
 
 
+def test_what_a_transaction_begins_with_is_rolled_back_with_it(zoe: User) -> None:
+    rename = Statement("UPDATE accounts_user SET username = $1 WHERE id = $2 RETURNING uid", "i", is_read=False)
+    with transaction.atomic():
+        assert rename.one("Zara", zoe.pk) == (zoe.uid,)
+        transaction.set_rollback(True)
+    assert USER.one(0, "Zoe") == row(zoe)
+
+
 def test_where_queries_are_counted_it_is_one(zoe: User, django_assert_num_queries: DjangoAssertNumQueries) -> None:
     with django_assert_num_queries(1):
         assert USER.one(0, "Zoe") == row(zoe)

@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from accounts import users
 from accounts.models import User
-from oidc_provider import approvals, signing
+from oidc_provider import approvals, issuing, signing, statements
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken, SigningKey
+from oidc_provider.secret_hasher import digest
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
     INVALID_GRANT,
@@ -66,6 +68,21 @@ def test_of_many_refreshes_of_one_token_one_wins_and_the_family_survives(app: Ap
         (winner,) = _winners(answers)
         assert app.is_live(winner.json()["access_token"])
         assert app.refresh(winner.json()["refresh_token"]).status_code == 200
+
+
+def test_what_two_requests_have_read_is_used_up_by_one(app: App, browser: Client) -> None:
+    """Without threads: both have read it before either writes."""
+    now = timezone.now()
+    code = statements.read_code(app.application.client_id, digest(code_for(browser, app.application)))
+    token = app.sign_in(browser)["refresh_token"]
+    refresh_token = statements.read_refresh_token(app.application.client_id, digest(token))
+    for presented, write in ((code, issuing.exchange), (refresh_token, issuing.rotate)):
+        assert presented is not None
+        before = _live_rows()
+        assert write(presented, presented.scopes(), now) is not None
+        after = _live_rows()
+        assert write(presented, presented.scopes(), now) is None
+        assert _live_rows() == after >= before
 
 
 # What ends every access of an app for a user; the others are in test_ends_meanwhile.py.
