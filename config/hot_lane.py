@@ -23,7 +23,7 @@ from accounts.hot import Answer, Request
 from config import compression, request_body
 
 METHODS = frozenset({"GET", "HEAD", "POST"})
-_PARAMETER = re.compile(r"<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$")  # the last part of a route
+_PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
 _PLAIN = re.compile(r"[A-Za-z0-9._-]+")  # what a parameter holds that needs no decoding
 
 logger = logging.getLogger("django.request")
@@ -117,10 +117,9 @@ class Routes:
         self._exact: dict[str, HotView] = {}
         self._by_parent: dict[str, tuple[HotView, str]] = {}
         for route, view_class in _endpoints(get_resolver(urlconf)):
-            parent, _, last = route.rpartition("/")
-            parameter = _PARAMETER.fullmatch(last)
+            parameter = _PARAMETER.fullmatch(route)
             if parameter:
-                self._by_parent[parent] = view_class(), parameter[1] or parameter[2]
+                self._by_parent[parameter[1]] = view_class(), parameter[2] or parameter[3]
             else:
                 self._exact[route] = view_class()
 

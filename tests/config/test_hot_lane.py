@@ -80,6 +80,9 @@ ANSWERED = [
     ("/api/lookup/uid/x", f"key={SECRET}", {}),
     ("/api/leaderboard/uid", f"key={SECRET}&limit=3", {}),
     ("/api/leaderboard/views", f"key={SECRET}&limit=101", {}),
+    ("/api/lookup/presence/268473310986240001", "", KEY),
+    ("/api/lookup/presence/268473310986240001", "", {}),
+    ("/api/lookup/presence/x", "", KEY),
 ]
 
 
