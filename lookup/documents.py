@@ -22,7 +22,7 @@ from rest_framework.serializers import Serializer
 
 from accounts import compiled_serializer, hot
 from accounts.models import User
-from lookup import addresses, earlier_facts, heads, queries, sections, settings_schema, svg, values
+from lookup import addresses, bulk, earlier_facts, heads, queries, sections, settings_schema, svg, values
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 from lookup.serializers import current, earlier, fields, leaderboard
@@ -89,7 +89,7 @@ def rebuild(*profile_ids: str) -> None:
     for one in found:
         for column, value in rendered(one).items():
             setattr(documents[one.profile.pk], column, value)
-    write(documents.values())
+    bulk.update(documents.values(), _COLUMNS)
     _rebuild_users(found)
 
 
@@ -107,13 +107,6 @@ def refresh(*profile_ids: str) -> None:
 def is_fresh() -> Q:
     """Whether a document says what a rendering of now would say."""
     return Q(fingerprint=fingerprint(), user_version=F("user__public_version"))
-
-
-def write(documents: Collection[ProfileDocument]) -> None:
-    """Insert the documents, or replace those that are there."""
-    ProfileDocument.objects.bulk_create(
-        documents, batch_size=100, update_conflicts=True, unique_fields=["profile"], update_fields=_COLUMNS
-    )
 
 
 def rebuild_of(user_id: str) -> None:
@@ -197,7 +190,7 @@ def _rebuild_users(found: Collection[WholeProfile]) -> None:
             document = UserDocument(pk=one.profile.user_id)
             vars(document).update(user_columns(one))
             changed.append(document)
-    UserDocument.objects.bulk_update(changed, ["aliases", "badge_count"], batch_size=200)
+    bulk.update(changed, ["aliases", "badge_count"])
 
 
 @functools.cache
