@@ -10,22 +10,17 @@ import logging
 import os
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from datetime import date, datetime, timedelta
-from itertools import chain
-from typing import Any
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
+from accounts import json_rows
 from accounts.background import BackgroundWriter
 from accounts.models import ApiKey, KeyDay
 
 DAYS_KEPT = 90
-ROWS_AT_ONCE = 10_000  # in one statement, which has a limited number of parameters
-
-_Row = tuple[Any, ...]  # values for placeholders
 
 logger = logging.getLogger(__name__)
 
@@ -116,29 +111,21 @@ def _store(last: dict[int, datetime], counts: Counter[tuple[int, date]]) -> None
 
     In the order of the keys, so that two processes never wait for each other.
     """
-    moment, day = connection.ops.adapt_datetimefield_value, connection.ops.adapt_datefield_value
+    places = {"rows": json_rows.source(), "at": json_rows.column(1, "timestamp"), "day": json_rows.column(1, "date")}
     with connection.cursor() as cursor:
-        for part in _parts([(key_id, moment(when)) for key_id, when in sorted(last.items())]):
-            cursor.execute(_LAST_USES.format(rows=_placeholders("(%s, %s)", part)), list(chain.from_iterable(part)))
-        for part in _parts([(key_id, day(when), count) for (key_id, when), count in sorted(counts.items())]):
-            cursor.execute(_DAYS.format(rows=_placeholders("(%s, %s, %s)", part)), list(chain.from_iterable(part)))
+        cursor.execute(_LAST_USES.format(**places), [json_rows.parameter(sorted(last.items()))])
+        days = [(key_id, day, count) for (key_id, day), count in sorted(counts.items())]
+        cursor.execute(_DAYS.format(**places), [json_rows.parameter(days)])
 
 
 _LAST_USES = """
-    UPDATE accounts_apikey SET last_used_at = uses.column2 FROM (VALUES {rows}) AS uses
-    WHERE id = uses.column1 AND (last_used_at IS NULL OR last_used_at < uses.column2)
+    UPDATE accounts_apikey SET last_used_at = {at} FROM {rows}
+    WHERE accounts_apikey.id = CAST(n.value->>0 AS bigint) AND (last_used_at IS NULL OR last_used_at < {at})
 """
 _DAYS = """
     INSERT INTO accounts_keyday (key_id, day, count)
-    SELECT k.id, uses.column2, uses.column3 FROM (VALUES {rows}) AS uses JOIN accounts_apikey k ON k.id = uses.column1
+    SELECT k.id, {day}, CAST(n.value->>2 AS bigint)
+    FROM {rows} JOIN accounts_apikey k ON k.id = CAST(n.value->>0 AS bigint)
     WHERE true ORDER BY 1, 2
     ON CONFLICT (key_id, day) DO UPDATE SET count = accounts_keyday.count + excluded.count
 """
-
-
-def _parts(rows: Sequence[_Row]) -> Iterator[Sequence[_Row]]:
-    return (rows[start : start + ROWS_AT_ONCE] for start in range(0, len(rows), ROWS_AT_ONCE))
-
-
-def _placeholders(row: str, values: Sequence[_Row]) -> str:
-    return ", ".join([row] * len(values))

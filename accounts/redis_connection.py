@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import socket
+import struct
 import threading
 from collections.abc import Sequence
 from typing import Any
@@ -46,7 +48,7 @@ class RedisConnection:
             replies = wire.exchange(packed, len(commands))
         except (OSError, hiredis.ProtocolError) as error:
             self._close()
-            if isinstance(error, TimeoutError):
+            if isinstance(error, (TimeoutError, BlockingIOError)):
                 raise NoAnswer("Redis does not answer in time.") from error
             replies = self._exchange_anew(packed, len(commands))
         except BaseException:  # what comes on this connection would answer the next command
@@ -106,6 +108,8 @@ class _Wire:
         self._connection = connection
         # Any: a socket, with TLS or without. What comes is read here, past the library's own parser.
         self._socket: Any = connection._sock
+        if type(self._socket) is socket.socket:  # without TLS
+            _let_the_system_time(self._socket)
         self._reader = hiredis.Reader()
 
     def exchange(self, packed: bytes, count: int) -> list[Reply]:
@@ -128,6 +132,16 @@ class _Wire:
 
     def close(self) -> None:
         self._connection.disconnect()  # type: ignore[no-untyped-call]
+
+
+def _let_the_system_time(connected: socket.socket) -> None:
+    """Have the system watch the socket's timeout. Python would ask before each call whether it may block."""
+    seconds = connected.gettimeout()
+    if seconds is not None:
+        length = struct.pack("ll", int(seconds), int(seconds % 1 * 1_000_000))  # a `timeval`
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, length)
+        connected.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, length)
+        connected.settimeout(None)
 
 
 def _opened(pool: Any) -> Connection:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,6 +13,7 @@ from urllib.parse import urlsplit
 from django.db import connection, transaction
 from django.db.models import Count
 
+from accounts import json_rows
 from accounts.models import User
 from oidc_provider.models import Application, LastUse, RequestKind, RequestRecord, UsageCount
 from oidc_provider.models.request_log import DESCRIPTION_LENGTH, OK
@@ -33,9 +33,6 @@ _USES = {
     RequestKind.USERINFO,
 }
 Use = tuple[str, str]  # client_id, id of the user
-# The rows of one statement come as one JSON text: thousands of placeholders would take longer than the statement.
-_ROWS = {"postgresql": "json_array_elements(%s::json) AS n(value)", "sqlite": "json_each(%s) AS n"}
-_TIMESTAMP = {"postgresql": "CAST(n.value->>1 AS timestamptz)", "sqlite": "n.value->>1"}
 _ADD_COUNTS = """
     INSERT INTO oidc_provider_usagecount (application_id, hour, kind, outcome, count)
     SELECT CAST(n.value->>0 AS bigint), {timestamp}, n.value->>2, n.value->>3, CAST(n.value->>4 AS bigint)
@@ -155,11 +152,9 @@ def _upsert(statement: str, rows: list[tuple[Any, ...]]) -> None:
     """
     if not rows:
         return
-    adapt = connection.ops.adapt_datetimefield_value
-    texts = [(key, str(adapt(timestamp)), *rest) for key, timestamp, *rest in sorted(rows)]
+    places = {"rows": json_rows.source(), "timestamp": json_rows.column(1, "timestamp")}
     with connection.cursor() as cursor:
-        places = {"rows": _ROWS[connection.vendor], "timestamp": _TIMESTAMP[connection.vendor]}
-        cursor.execute(statement.format(**places), [json.dumps(texts)])
+        cursor.execute(statement.format(**places), [json_rows.parameter(sorted(rows))])
 
 
 class LastUses:

@@ -122,8 +122,7 @@ def test_the_uses_of_all_keys_are_written_by_two_statements() -> None:
 
 
 @pytest.mark.embedded
-def test_more_keys_than_one_statement_takes_are_written_by_several(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(key_uses, "ROWS_AT_ONCE", 2)
+def test_several_keys_are_written_at_once() -> None:
     uses, now, keys = LastUses(), timezone.now(), [ApiKeyFactory() for _ in range(3)]
     for key in keys:
         uses.note(key.pk, now=now)
