@@ -9,14 +9,21 @@ from accounts.models import AuditEvent, User
 
 
 def record(verb: str, *, by: User | None, on: models.Model, reason: str = "", **data: Any) -> AuditEvent:
-    """Append an event; call it inside the transaction of the act. `by` None is the system itself (a command, a job).
+    """Append an event; call it inside the transaction of the act. As `event`."""
+    made = event(verb, by=by, on=on, reason=reason, **data)
+    made.save(force_insert=True)
+    return made
+
+
+def event(verb: str, *, by: User | None, on: models.Model, reason: str = "", **data: Any) -> AuditEvent:
+    """An event that is not yet written. `by` None is the system itself (a command, a job).
 
     `data` must be JSON and hold no secret.
     """
     kind = AuditEvent.ActorKind.SYSTEM
     if by is not None:
         kind = AuditEvent.ActorKind.STAFF if by.is_staff else AuditEvent.ActorKind.USER
-    return AuditEvent.objects.create(
+    return AuditEvent(
         actor=by,
         actor_name=by.username if by is not None else "",
         actor_kind=kind,

@@ -109,6 +109,13 @@ def is_fresh() -> Q:
     return Q(fingerprint=fingerprint(), user_version=F("user__public_version"))
 
 
+def insert(found: Collection[WholeProfile]) -> None:
+    """Insert the documents of new profiles. 1 statement."""
+    bulk.insert(
+        [ProfileDocument(profile_id=one.profile.pk, user_id=one.profile.user_id, **rendered(one)) for one in found]
+    )
+
+
 def rebuild_of(user_id: str) -> None:
     """The documents of a user and of all of their profiles."""
     rebuild(*Profile.objects.filter(user=user_id).values_list("pk", flat=True))

@@ -56,12 +56,14 @@ class BadgeCatalogue:
             agrees = agrees and all(getattr(tier, name) == value for name, value in facts.items())
         return agrees and len(tiers) == len(entry["tiers"])
 
-    def write(self) -> None:
+    def write(self) -> dict[str, Badge]:
+        """The badges that lines name, by id, as they are now."""
         Badge.objects.bulk_create([badge for pk, badge in self._badges.items() if pk not in self._old])
         BadgeTier.objects.bulk_create(self._new_tiers)
         grown = {tier.badge_id for tier in self._new_tiers} & self._old
         if grown:
             documents.mark_stale(Profile.objects.filter(badges__badge__in=grown))
+        return {badge.pk: badge for badge in found(Badge.objects.prefetch_related("tiers"), "pk", self._badges)}
 
 
 @dataclass(frozen=True)

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 
+from django.db.models import Model
 from django.utils import timezone
 
-from lookup.models import Alias, Asset, Profile, ProfileBadge, ProfileDocument
+from accounts.models import LinkedAccount
+from lookup import bulk, queries
+from lookup.models import Alias, Asset, Badge, Profile, ProfileBadge, ProfileDocument
+from lookup.queries import WholeProfile
 from lookup.transfer.claims import Claims, batches, found
-from lookup.transfer.people import Author, kept
+from lookup.transfer.people import Author, People, kept
 from lookup.transfer.reading import Json, Line
 from lookup.transfer.tables import TABLES, Table, assets_of
 from lookup.transfer.uploads import AssetFacts, Mirrored
@@ -52,7 +58,7 @@ class Uploads:
         self._rows = {(row.owner_id, facts_of(row)): row for row in sorted(rows, key=lambda row: row.pk, reverse=True)}
         missing = [key for key in wanted if key not in self._rows]
         new = [Asset(owner_id=owner, **facts._asdict()) for owner, facts in missing]
-        Asset.objects.bulk_create(new)
+        bulk.insert(new)
         self._rows |= {(row.owner_id, facts_of(row)): row for row in new}
 
     def of(self, owner_id: str, facts: AssetFacts) -> Asset:
@@ -63,17 +69,44 @@ def facts_of(row: Asset) -> AssetFacts:
     return AssetFacts(row.path, row.mime, row.width, row.height, row.duration)
 
 
-def write(lines: list[Line], authors: list[Author], claims: Claims) -> dict[str, str]:
-    """The profiles of the lines with everything on them; the ids of the main profiles by user."""
-    uploads = Uploads(lines, authors)
-    rows = [_profile(line, claims, uploads) for line in lines] + [_empty(author, uploads) for author in authors]
-    Profile.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=_COLUMNS)
+@dataclass(frozen=True)
+class Written:
+    """`profiles`: the main profiles, by user. `new`: those of new users with everything on them, by profile: no row
+    has to be read to render them."""
+
+    people: People
+    profiles: dict[str, Profile]
+    new: dict[str, WholeProfile]
+
+
+def write(lines: list[Line], people: People, badges: Mapping[str, Badge], claims: Claims) -> Written:
+    """The profiles of the lines with everything on them."""
+    uploads = Uploads(lines, people.authors)
+    rows = [_profile(line, claims, uploads) for line in lines] + [_empty(author, uploads) for author in people.authors]
+    profiles = {row.user_id: row for row in rows}
+    bulk.save(rows, held={profiles[user].pk for user in claims.main_ids if user in profiles}, columns=_COLUMNS)
     _write_aliases(lines, claims)
-    for table in reversed(TABLES):  # pictures before the sections that they stand in
-        _delete(table, lines, claims)
-    for table in TABLES:
-        _write_rows(table, lines, uploads)
-    return {row.user_id: row.pk for row in rows}
+    gone = {table.name: _delete(table, lines, claims) for table in reversed(TABLES)}  # pictures before their sections
+    listed = {table.model: _write_rows(table, lines, uploads, claims, gone[table.name]) for table in TABLES}
+    new = [row for row in rows if row.user_id not in claims.users]
+    return Written(people, profiles, _whole(new, people, listed, badges))
+
+
+def _whole(
+    profiles: list[Profile], people: People, listed: Mapping[type[Model], list[Any]], badges: Mapping[str, Badge]
+) -> dict[str, WholeProfile]:
+    """Any: rows of any model. 2 queries, and those of `queries.fill`."""
+    users = [profile.user_id for profile in profiles]
+    aliases = queries.aliases_of(users)
+    linked = {(account.user_id, account.kind): account for account in LinkedAccount.objects.filter(user__in=users)}
+    for profile in profiles:
+        profile.user = people.users[profile.user_id]
+    found = {profile.pk: queries.begun(profile, aliases[profile.user_id], linked) for profile in profiles}
+    for row in listed[ProfileBadge]:
+        if row.profile_id in found:
+            row.badge = badges[row.badge_id]
+    queries.fill(found, *(listed[model] for model in queries.LISTED))
+    return found
 
 
 def _profile(line: Line, claims: Claims, uploads: Uploads) -> Profile:
@@ -133,8 +166,8 @@ def _write_aliases(lines: Iterable[Line], claims: Claims) -> None:
         Alias.objects.filter(pk__in=batch).update(profile=None)  # they may change places
     for batch in batches(unused):
         Profile.objects.filter(pk__in=batch).delete()
-    Profile.objects.bulk_create(profiles)
-    ProfileDocument.objects.bulk_create([ProfileDocument(profile=row, user_id=row.user_id) for row in profiles])
+    bulk.insert(profiles)
+    bulk.insert([ProfileDocument(profile=row, user_id=row.user_id) for row in profiles])
     Alias.objects.bulk_create(
         aliases,
         update_conflicts=True,
@@ -162,25 +195,35 @@ def _aliases(line: Line, claims: Claims) -> list[Alias]:
     ]
 
 
-def _delete(table: Table, lines: Iterable[Line], claims: Claims) -> None:
-    """Rows that lookups show and the line does not name. A row that gets another badge is made anew."""
-    gone = []
+def _delete(table: Table, lines: Iterable[Line], claims: Claims) -> set[str]:
+    """Rows that lookups show and the line does not name; their ids. A row that gets another badge is made anew."""
+    gone = set()
     for line in lines:
         named = {entry["id"]: entry for _, entry in table.entries(line.data)}
-        for row in claims.rows[table.name, claims.main_ids.get(line.user_id, "")]:
+        for row in _held(table, line, claims):
             entry = named.get(row.pk)
             if entry is None:
                 if not table.is_hidden(row, line.data):
-                    gone.append(row.pk)
+                    gone.add(row.pk)
             elif isinstance(row, ProfileBadge) and row.badge_id != entry["badgeId"]:
-                gone.append(row.pk)
+                gone.add(row.pk)
     for batch in batches(gone):
         table.model._default_manager.filter(pk__in=batch).delete()
+    return gone
 
 
-def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads) -> None:
-    rows, columns = [], []
+def _held(table: Table, line: Line, claims: Claims) -> list[Any]:
+    """The rows on the main profile of the line's user. Any: rows of the table."""
+    return claims.rows.get((table.name, claims.main_ids.get(line.user_id, "")), [])
+
+
+def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: Claims, gone: set[str]) -> list[Any]:
+    """The rows that the lines name. Any: rows of the table."""
+    rows: list[Any] = []
+    columns: list[str] = []
+    held: set[str] = set()
     for line in lines:
+        held.update(row.pk for row in _held(table, line, claims))
         for _, entry in table.entries(line.data):
             values: Json = {
                 name: uploads.of(line.user_id, value) if isinstance(value, AssetFacts) else value
@@ -188,9 +231,8 @@ def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads) -> None:
             }
             columns = list(values)
             rows.append(table.model(pk=entry["id"], profile_id=line.profile_id, **values))
-    table.model._default_manager.bulk_create(
-        rows, update_conflicts=True, unique_fields=["id"], update_fields=[_field(name) for name in columns]
-    )
+    bulk.save(rows, held=held - gone, columns=[_field(name) for name in columns])
+    return rows
 
 
 def _field(column: str) -> str:

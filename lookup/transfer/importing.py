@@ -17,7 +17,7 @@ from lookup.transfer.reading import Line, LineRefused
 from lookup.transfer.shapes import Problem
 
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
-BATCH_LINES, BATCH_BYTES = 50, 2 * 1024 * 1024
+BATCH_LINES, BATCH_BYTES = 250, 4 * 1024 * 1024
 _MEANWHILE = "Somebody else took something that this line names at this moment. Import it again."
 
 

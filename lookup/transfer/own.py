@@ -148,6 +148,6 @@ def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
 
 
 def _write(line: Line, claims: Claims, user: User, by: User | None) -> None:
-    content.write([line], [], claims)
+    content.write([line], people.People({}, []), {}, claims)
     audit.record("profile:restored", by=by, on=user, profile=line.profile_id)
     profiles.touch(line.profile_id)

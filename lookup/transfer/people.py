@@ -13,6 +13,7 @@ from accounts import key_cache
 from accounts.models import LinkedAccount, Name, UidCounter, User
 from accounts.models.names import NameKind
 from accounts.plans import Plan
+from lookup import bulk
 from lookup.models import Alias
 from lookup.transfer.claims import Claims, batches
 from lookup.transfer.reading import Json, Line
@@ -33,6 +34,14 @@ class Author:
     data: Json
 
 
+@dataclass(frozen=True)
+class People:
+    """`users`: by id, the authors among them. `authors`: those who are new."""
+
+    users: dict[str, User]
+    authors: list[Author]
+
+
 def lock(lines: Iterable[Line]) -> None:
     """Sign-ups, other imports and deletions of these users wait until this transaction ends: no uid is taken and nobody
     goes behind our back."""
@@ -42,17 +51,18 @@ def lock(lines: Iterable[Line]) -> None:
         list(User.objects.select_for_update(no_key=True).filter(pk__in=batch).order_by("pk").values_list("pk"))
 
 
-def write(lines: list[Line], claims: Claims, now: datetime) -> list[Author]:
-    """The users as the lines say them, and the authors that nobody knew, who are given back."""
+def write(lines: list[Line], claims: Claims, now: datetime) -> People:
+    """The users as the lines say them, and the authors that are not here yet."""
     authors = list(_new_authors(lines, claims, now))
     users = [_user(line, claims.users.get(line.user_id), now) for line in lines] + [author.user for author in authors]
     new = [user.uid for user in users if user.pk not in claims.users]
     if new:
         UidCounter.objects.filter(pk=UidCounter.THE_ROW, next_uid__lte=max(new)).update(next_uid=max(new) + 1)
-    User.objects.bulk_create(users, update_conflicts=True, unique_fields=["id"], update_fields=_COLUMNS)
-    _write_names(lines, authors, claims)
+    # An account that is added to a user raises the version that documents are rendered from: new users come after it.
     _write_accounts(lines, claims)
-    return authors
+    bulk.save(users, held=set(claims.users), columns=_COLUMNS)
+    _write_names(lines, authors, claims)
+    return People({user.pk: user for user in users}, authors)
 
 
 def kept(given: datetime, stored: datetime | None) -> datetime:
@@ -71,7 +81,8 @@ def _user(line: Line, user: User | None, now: datetime) -> User:
     if (user.is_premium(now), user.is_imagehost(now)) != (given["premium"], given["imagehost"]):
         user.plan = Plan.IMAGEHOST if given["imagehost"] else Plan.PREMIUM if given["premium"] else Plan.FREE
         user.plan_expires_at = None
-        key_cache.forget_of(user)
+        if not user._state.adding:
+            key_cache.forget_of(user)
     return user
 
 
@@ -118,13 +129,7 @@ def _write_names(lines: Iterable[Line], authors: Iterable[Author], claims: Claim
         Alias.objects.filter(pk__in=batch).delete()
     for names in (aliases, usernames):
         held = {key for key, name in names.items() if key in claims.names[name.user_id]}
-        Name.objects.bulk_create(
-            [name for key, name in names.items() if key in held],
-            update_conflicts=True,
-            unique_fields=["key"],
-            update_fields=["name", "kind"],
-        )
-        Name.objects.bulk_create([name for key, name in names.items() if key not in held])
+        bulk.save([*names.values()], held=held, columns=["name", "kind"])
 
 
 def _name(name: str, user_id: str, kind: str = NameKind.USERNAME) -> Name:
@@ -145,4 +150,4 @@ def _write_accounts(lines: Iterable[Line], claims: Claims) -> None:
                 new.append(LinkedAccount(user_id=line.user_id, kind=kind, external_id=given, name=given))
     for batch in batches(gone):
         LinkedAccount.objects.filter(pk__in=batch).delete()
-    LinkedAccount.objects.bulk_create(new)
+    bulk.insert(new)

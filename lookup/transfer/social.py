@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from lookup import figures
+from lookup import bulk, documents, figures
 from lookup.models import Comment, UserDocument
 from lookup.transfer.claims import Claims, batches
-from lookup.transfer.people import Author, kept
+from lookup.transfer.content import Written
+from lookup.transfer.people import kept
 from lookup.transfer.reading import Json, Line
 from lookup.transfer.shapes import milliseconds
 
@@ -23,24 +24,24 @@ _DOCUMENT_COLUMNS = (
 )
 
 
-def write(lines: list[Line], authors: Iterable[Author], claims: Claims, profile_ids: dict[str, str]) -> None:
+def write(lines: list[Line], claims: Claims, written: Written) -> None:
     """Comments are added and changed, never removed: others wrote them. The same holds for votes, likes and replies.
 
     So a total is what the line says, or what is here where that is more.
     """
     _write_comments(lines, claims)
     held: dict[str, UserDocument] = {}
-    for batch in batches(set(profile_ids) & set(claims.users)):
+    for batch in batches(set(written.profiles) & set(claims.users)):
         locked = UserDocument.objects.select_for_update(no_key=True).filter(pk__in=batch).order_by("pk")
         held |= {document.pk: document for document in locked}
     counts = figures.counted(list(held))
     rows = [_document(line, held.get(line.user_id), counts, claims) for line in lines]
-    rows += [UserDocument(pk=author.user.pk, uid=author.user.uid) for author in authors]
+    rows += [UserDocument(pk=author.user.pk, uid=author.user.uid) for author in written.people.authors]
     for row in rows:
-        row.profile_id = profile_ids[row.pk]
-    UserDocument.objects.bulk_create(
-        rows, update_conflicts=True, unique_fields=["user"], update_fields=_DOCUMENT_COLUMNS
-    )
+        row.profile_id = written.profiles[row.pk].pk
+        if one := written.new.get(row.profile_id):
+            vars(row).update(documents.user_columns(one))
+    bulk.save(rows, held=set(held), columns=_DOCUMENT_COLUMNS)
 
 
 def _document(
@@ -81,7 +82,7 @@ def _write_comments(lines: Iterable[Line], claims: Claims) -> None:
         for line in lines
         for item, created_at in zip(line.comments(), _moments(line, claims), strict=True)
     ]
-    Comment.objects.bulk_create(rows, update_conflicts=True, unique_fields=["id"], update_fields=_COMMENT_COLUMNS)
+    bulk.save(rows, held=set(claims.comments), columns=_COMMENT_COLUMNS)
 
 
 def _comment(
