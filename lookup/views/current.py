@@ -30,7 +30,7 @@ class UserLookup(HotView):
 
 
 def answer(query: hot.Query, now: datetime) -> bytes:
-    """The whole answer, put together from the texts of the read model. 1 query, 2 with comments.
+    """The whole answer, put together from the texts of the read model. 1 query, 2 where there are comments to show.
 
     Raises what `finding.answer` raises.
     """
@@ -62,5 +62,6 @@ def _live(include: str, user: AnswerRow) -> bytes:
         return b"%d" % user.views
     if include == "feedback":
         return json_bytes(_FEEDBACK.to_representation(user))
-    items = [_COMMENT.to_representation(row) for row in rows.read_comments(user.user_id)]
+    found = rows.read_comments(user.user_id) if user.comments else []
+    items = [_COMMENT.to_representation(row) for row in found]
     return json_bytes({"count": user.comments, "items": items})

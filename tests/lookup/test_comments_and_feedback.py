@@ -65,12 +65,14 @@ def test_pinned_ones_come_first_and_the_newest_of_each_kind(owner: User) -> None
     for content, days in moments.items():
         at = START + timedelta(days=days)
         CommentFactory(user=owner, content=content, is_pinned="pinned" in content, created_at=at)
+    shown(owner)
     assert _contents() == ["newer pinned", "older pinned", "newest", "old"]
 
 
 def test_comments_of_the_same_second_are_in_the_order_of_their_ids(owner: User) -> None:
     for number in (3, 1, 2):
         CommentFactory(id=row(number), user=owner, content=str(number), created_at=START)
+    shown(owner)
     for _ in range(2):
         assert _contents() == ["1", "2", "3"]
         figures.recount_comments([row(3), row(1)])  # writes the rows anew, elsewhere in the table

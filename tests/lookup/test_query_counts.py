@@ -19,6 +19,7 @@ from lookup.rows import DOCUMENT_COLUMNS
 from lookup.views import current, earlier
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
+from tests.factories.lookup import shown
 from tests.lookup import answers, statements
 from tests.lookup.answers import INCLUDES
 from tests.lookup.filled import ADA, Filled
@@ -122,6 +123,11 @@ def test_nothing_is_read_that_was_not_requested(asked_before: Filled) -> None:
 )
 def test_an_error_costs_no_more_than_an_answer(asked_before: Filled, query: str, expected: list[str]) -> None:
     assert _names(answers.raw_user, query) == [*KEY, *expected]
+
+
+def test_comments_that_are_not_there_are_not_looked_for(asked_before: Filled) -> None:
+    shown(UserFactory(username="Bea"))
+    assert _names(answers.raw_user, "type=username&value=bea&comments=true") == [*KEY, "SELECT accounts_name"]
 
 
 def test_a_key_that_is_missing_or_malformed_costs_nothing(asked_before: Filled) -> None:
