@@ -79,10 +79,12 @@ def _validate_section(
 ) -> None:
     for name, value in section.items():
         field = _BY_KEY[key].get(name)
+        if field is not None and _is_default(field, value):
+            continue
         problem = "Unknown setting." if field is None else field.rule.problem_of(value)
         if problem is not None:
             problems[path_of(key, name)] = [problem]
-        elif field is not None and not _is_default(field, value):
+        else:
             stored.setdefault(key, {})[name] = copy.copy(value)
 
 

@@ -10,7 +10,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
+from django.db import connection
 from django.db.models import QuerySet
+from django.db.models.expressions import RawSQL
 
 from accounts.models import LinkedAccount, Name, User
 from lookup.models import Comment, GalleryItem, Profile
@@ -32,7 +34,16 @@ _GIVEN_UP = {NAME, CHAT, SCROBBLER}  # what a user no longer holds once a line n
 def found(rows: QuerySet[Any, Row], column: str, values: Collection[Any]) -> Iterator[Row]:
     """Any: a queryset of any model. The rows whose `column` is one of `values`, however many these are."""
     for batch in batches(values):
-        yield from rows.filter(**{f"{column}__in": batch})
+        yield from rows.filter(**{f"{column}__in": _one_parameter(batch)})
+
+
+def _one_parameter(values: list[Any]) -> list[Any] | RawSQL:
+    """The same values for `__in`; on PostgreSQL as one array: a statement with a place for each takes the driver longer
+    to translate than the server to answer."""
+    if connection.vendor != "postgresql":
+        return values
+    type_ = "bigint" if isinstance(values[0], int) else "text"
+    return RawSQL(f"SELECT unnest(%s::{type_}[])", [values])  # noqa: S611  # the values are a parameter
 
 
 def batches(values: Collection[Any]) -> Iterator[list[Any]]:
