@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeVar
 
 from django.db.models import Model, QuerySet
@@ -29,21 +30,41 @@ class Difference:
         return f"{self.kind} {self.owner}: {self.column}"
 
 
-def differences(*, is_repairing: bool = False) -> Iterator[Difference]:
-    """Every difference; with `is_repairing`, each batch is mended as it is found.
+@dataclass(frozen=True)
+class Part:
+    """The rows whose ids lie between two beginnings of ids."""
+
+    after: str = ""
+    before: str = ""
+
+    def of(self, rows: QuerySet[Row]) -> QuerySet[Row]:
+        return rows.filter(pk__gt=self.after, **{"pk__lt": self.before} if self.before else {})
+
+
+EVERYTHING = Part()
+
+
+def parts(number: int) -> list[Part]:
+    """So many parts of all ids, at most 256, about as large as each other: ids are random hexadecimal digits."""
+    bounds = ["", *(f"{256 * place // number:02x}" for place in range(1, number)), ""]
+    return [Part(after, before) for after, before in pairwise(bounds)]
+
+
+def differences(part: Part = EVERYTHING, *, is_repairing: bool = False) -> Iterator[Difference]:
+    """Every difference of a part; with `is_repairing`, each batch is mended as it is found.
 
     A document that is marked stale differs from nothing: the next read renders it.
     """
-    for users in _batches(User.objects.filter(document=None)):
+    for users in _batches(User.objects.filter(document=None), part):
         yield from (Difference("user", user.pk, "has no documents") for user in users)
         if is_repairing:
             for user in users:
                 profiles.complete(user)
-    for batch in _batches(Profile.objects.only("pk")):
+    for batch in _batches(Profile.objects.only("pk"), part):
         yield from _of_profiles([profile.pk for profile in batch], is_repairing=is_repairing)
-    for rows in _batches(UserDocument.objects.all()):
+    for rows in _batches(UserDocument.objects.all(), part):
         yield from _of_users(rows, is_repairing=is_repairing)
-    for comments in _batches(Comment.objects.filter(parent__isnull=True)):
+    for comments in _batches(Comment.objects.filter(parent__isnull=True), part):
         yield from _of_comments(comments, is_repairing=is_repairing)
 
 
@@ -107,9 +128,8 @@ def _of_comments(rows: list[Comment], *, is_repairing: bool) -> Iterator[Differe
     yield from found
 
 
-def _batches(rows: QuerySet[Row]) -> Iterator[list[Row]]:
+def _batches(rows: QuerySet[Row], part: Part) -> Iterator[list[Row]]:
     """By primary key, so that no batch has to skip what came before it."""
-    last = ""
-    while batch := list(rows.filter(pk__gt=last).order_by("pk")[:BATCH]):
+    while batch := list(part.of(rows).order_by("pk")[:BATCH]):
         yield batch
-        last = batch[-1].pk
+        part = replace(part, after=batch[-1].pk)

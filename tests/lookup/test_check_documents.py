@@ -12,6 +12,7 @@ from django.db.models import Model
 
 from accounts.models import Name, User
 from lookup import document_checks, documents, models, profiles
+from tests.factories.accounts import UserFactory
 from tests.lookup import answers
 from tests.lookup.answers import INCLUDES
 from tests.lookup.filled import ADA, OTHER_PROFILE, Filled, row
@@ -175,3 +176,25 @@ def test_more_than_one_batch(filled: Filled, monkeypatch: pytest.MonkeyPatch) ->
     assert len(_found()) == of_tops + models.Profile.objects.count() + User.objects.count()
     assert _check("--repair")[1] == ""
     assert _check() == (SAME, "")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_several_processes_share_the_check_and_the_repair() -> None:
+    for digit in "0123456789abcdef":
+        UserFactory(id=digit * 32, email="")
+    models.UserDocument.objects.update(likes=100)
+    owners = set(models.UserDocument.objects.values_list("pk", flat=True))
+    out, problem = _check("--processes", "3")
+    assert sorted(out.splitlines()) == sorted(f"user {pk}: likes" for pk in owners)
+    assert problem == f"{len(owners)} differences; --repair mends them."
+    out, problem = _check("--processes", "2", "--repair")
+    assert (len(out.splitlines()), problem) == (len(owners) + 1, "")
+    assert _check("--processes", "4") == (SAME, "")
+
+
+@pytest.mark.parametrize("number", [1, 2, 3, 8])
+def test_parts_of_the_check_leave_no_id_out_and_have_none_twice(number: int) -> None:
+    parts = document_checks.parts(number)
+    assert [part.after for part in parts] == ["", *(part.before for part in parts[:-1])]
+    assert parts[-1].before == ""
+    assert sorted({part.after for part in parts}) == [part.after for part in parts]
