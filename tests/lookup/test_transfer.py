@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from accounts.models import AuditEvent, UidCounter, User
-from lookup import document_checks
+from lookup import document_checks, documents
+from lookup.models import ProfileDocument
 from tests.lookup.filled import Filled
 from tests.lookup.transfer_files import answer, export, lines_of, load, wipe
+from tests.lookup.transfer_line import USER, line, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -48,3 +50,10 @@ def test_the_lines_may_come_in_any_order(before: str, tmp_path: Path) -> None:
     wipe()
     load("\n".join(reversed(lines_of(before))), tmp_path)
     assert export() == before
+
+
+def test_the_shown_new_users_are_fresh_after_an_import(tmp_path: Path) -> None:
+    """A linked account raises the version that documents are rendered from."""
+    load(text_of(line()), tmp_path)
+    shown = ProfileDocument.objects.filter(user=USER, is_main=True)
+    assert (shown.count(), shown.filter(documents.is_fresh()).count()) == (1, 1)
