@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import tempfile
 from collections.abc import Iterator, Mapping
-from io import FileIO
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any, NoReturn, Protocol, cast
 
 from django.core.exceptions import (
@@ -26,12 +24,12 @@ from django.http import QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from accounts.errors import ApiError
-from imagehost import storage
 from imagehost.errors import FileTooLarge, NoFile, UploadFailed
+from imagehost.incoming_file import IncomingFile
 from imagehost.models.files import MAX_ORIGINAL_LENGTH
 from imagehost.uploads import Incoming
 
-CHUNK = 256 * 1024  # bytes read and written at a time
+CHUNK = 128 * 1024  # bytes read and written at a time; the parser holds three copies
 OVERHEAD = 3 * 1024 * 1024  # of a form beside its file: Django reads 2.5 MiB of text fields at most
 
 MULTIPART = "multipart/form-data"
@@ -145,8 +143,7 @@ class _Receiver(FileUploadHandler):
         self._door = door
         self._body = body
         self._parser: MultiPartParser | None = None
-        self._path: Path | None = None
-        self._output: FileIO | None = None  # not named `file`: Django closes such a one when it skips another part
+        self._output: IncomingFile | None = None  # not `file`: Django closes such a one when it skips another part
         self._name = ""
         self._size = 0
         self._is_complete = False
@@ -162,18 +159,18 @@ class _Receiver(FileUploadHandler):
                 self._refusal.error += f" {KEY_FIRST}"
         if refusal := self._refusal or refusal:
             raise refusal
-        if not self._is_complete or self._path is None:
+        if not self._is_complete or self._output is None:
             raise NoFile
-        return Incoming(self._path, self._size, self._name)
+        return Incoming(self._output.path, self._size, self._name)
 
     def close(self) -> None:
         """Remove what is on the disk."""
-        if self._path is None or self._output is None:
+        if self._output is None:
             return
         try:
             self._output.close()
         finally:
-            self._path.unlink(missing_ok=True)
+            self._output.path.unlink(missing_ok=True)
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
         """At the start of every part with a file name. Any: what the part says of its type and length."""
@@ -181,25 +178,23 @@ class _Receiver(FileUploadHandler):
             raise SkipFile
         if not self._door.is_open and ((key := self._key()) or self._body.is_too_long):
             self._door.open(key)
-        if self._path is not None or self._refusal is not None:
+        if self._output is not None or self._refusal is not None:
             self._refuse(NoFile(TWO_FILES))
         if self._body.is_too_long:
             self._refuse(FileTooLarge(self._door.most))
         self._name = kept_name(file_name)
         try:
-            descriptor, path = tempfile.mkstemp(prefix="upload-", dir=storage.incoming_directory())
+            self._output = IncomingFile()
         except OSError as error:
             self._refuse_for_the_disk(error)
-        self._path, self._output = Path(path), FileIO(descriptor, "wb")
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self._size += len(raw_data)
         if self._size > self._door.most:
             self._refuse(FileTooLarge(self._door.most))
-        left = memoryview(raw_data)
         try:
-            while left and self._output is not None:
-                left = left[self._output.write(left) :]  # a disk that fills up takes a part of it
+            if self._output is not None:
+                self._output.take(raw_data)
         except OSError as error:
             self._refuse_for_the_disk(error)
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from io import FileIO
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -24,9 +22,10 @@ from accounts import limits
 from accounts.errors import ApiError
 from accounts.limits import Limit, LimitsUnavailable
 from accounts.plans import LARGEST_BODY, Allowance
-from imagehost import storage, uploads
+from imagehost import uploads
 from imagehost.errors import FileTooLarge, NoFile, UploadFailed, UploadsUnavailable
 from imagehost.incoming import CHUNK, CUT_OFF, kept_name
+from imagehost.incoming_file import IncomingFile
 from imagehost.uploads import Incoming, Uploaded
 
 FIELD = "files"
@@ -90,7 +89,7 @@ class Receiver(FileUploadHandler):
         self._received: list[Received] = []
         self._most = most
         self._is_parsing = False
-        self._output: FileIO | None = None
+        self._output: IncomingFile | None = None
 
     def read(self) -> Sequence[Received]:
         """The files, in the form's order. `is_too_much` says afterwards that there were more."""
@@ -126,21 +125,19 @@ class Receiver(FileUploadHandler):
         received = Received(kept_name(file_name))
         self._received.append(received)
         try:
-            descriptor, path = tempfile.mkstemp(prefix="upload-", dir=storage.incoming_directory())
+            self._output = IncomingFile()
         except OSError as error:
             self._refuse_for_the_disk(received, error)
-        received.path, received.refusal = Path(path), NoFile(CUT_OFF)  # until it has come whole
-        self._output = FileIO(descriptor, "wb")
+        received.path, received.refusal = self._output.path, NoFile(CUT_OFF)  # until it has come whole
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         received = self._received[-1]
         received.size += len(raw_data)
         if received.size > self._most:
             self._refuse(received, FileTooLarge(self._most))
-        left = memoryview(raw_data)
         try:
-            while left and self._output is not None:
-                left = left[self._output.write(left) :]  # a disk that fills up takes a part of it
+            if self._output is not None:
+                self._output.take(raw_data)
         except OSError as error:
             self._refuse_for_the_disk(received, error)
 

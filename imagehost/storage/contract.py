@@ -39,6 +39,9 @@ class Bucket(Protocol):
         A folder moves the file, S3 copies it: the caller removes what is left at `path`.
         """
 
+    def prepare(self, descriptor: int, start: int, length: int) -> None:
+        """Note that a file which `keep` may get has these bytes, while the rest of it still comes in."""
+
     def keep_bytes(self, key: str, content: bytes, *, mime: str) -> None:
         """The same for small content, such as a preview: no cache outside our own delivery may keep it."""
 

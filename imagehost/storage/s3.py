@@ -104,6 +104,9 @@ class S3Storage(StockS3Storage):
                 ContentDisposition=disposition(download_name),
             )
 
+    def prepare(self, descriptor: int, start: int, length: int) -> None:
+        """Nothing: the file is read from memory and removed, and need not reach this machine's disk."""
+
     def keep_bytes(self, key: str, content: bytes, *, mime: str) -> None:
         with _failing(key):
             self._put(key, content, size=len(content), ContentType=mime, CacheControl="private, no-store")

@@ -146,6 +146,25 @@ def test_content_reaches_the_disk_before_its_name(
     assert order == ["fsync upload", "rename", "fsync owner"]
 
 
+def test_writing_to_the_disk_starts_while_the_rest_comes_in(
+    location: Path, upload: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advised: list[tuple[int, int, int, int]] = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda *values: advised.append(values))
+    with upload.open("rb") as file:
+        FolderStorage(location=location).prepare(file.fileno(), 3, 4)
+        assert advised == [(file.fileno(), 3, 4, os.POSIX_FADV_DONTNEED)]
+
+
+def test_a_file_system_that_cannot_start_early_refuses_nothing(location: Path, upload: Path) -> None:
+    bucket = FolderStorage(location=location)
+    reader, writer = os.pipe()  # no file: the system refuses
+    with os.fdopen(reader), os.fdopen(writer):
+        bucket.prepare(writer, 0, 4)
+    _keep(bucket, upload)
+    assert (location / KEY).read_bytes() == b"picture"
+
+
 def test_what_a_crash_left_is_no_entry(location: Path) -> None:
     bucket = FolderStorage(location=location)
     bucket.keep_bytes(KEY, b"x", mime="image/png")
