@@ -52,7 +52,7 @@ def test_the_lines_may_come_in_any_order(before: str, tmp_path: Path) -> None:
     assert export() == before
 
 
-def test_the_shown_new_users_are_fresh_after_an_import(tmp_path: Path) -> None:
+def test_the_documents_of_new_users_are_fresh_after_an_import(tmp_path: Path) -> None:
     """A linked account raises the version that documents are rendered from."""
     load(text_of(line()), tmp_path)
     shown = ProfileDocument.objects.filter(user=USER, is_main=True)
