@@ -19,7 +19,7 @@ from presence.memo import Memo
 DEEP = 256  # containers: few enough that no reader's stack, however full, is too short for them
 KEPT_DEPTH = 32
 MAX_DIGITS = 300
-MEMBERS_READ = 1024  # of whom a process remembers what their texts say; some 5 kB each
+MEMBERS_READ = 4096  # of whom a process remembers what their texts say; some 5 kB each
 # Made once: `json.dumps` makes one for each value. No value here holds itself: all of them were JSON.
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
