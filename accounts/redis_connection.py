@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import hiredis
 from redis.connection import Connection
@@ -106,9 +107,9 @@ class _Wire:
     def __init__(self, connection: Connection) -> None:
         self.process = os.getpid()
         self._connection = connection
-        # Any: a socket, with TLS or without. What comes is read here, past the library's own parser.
-        self._socket: Any = connection._sock
-        if type(self._socket) is socket.socket:  # without TLS
+        # What comes is read here, past the library's own parser.
+        self._socket = cast("socket.socket", connection._sock)
+        if not isinstance(self._socket, ssl.SSLSocket):  # whose timeout TLS must know of
             _let_the_system_time(self._socket)
         self._reader = hiredis.Reader()
 

@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import get_resolver
 
 from lookup.models import BadgeTier, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from tests.factories import lookup as make
@@ -44,6 +45,7 @@ def look_of(browser: Client, url: str) -> tuple[int, int, int]:
 
 
 def test_every_model_has_its_pages() -> None:
+    assert get_resolver().url_patterns  # which load the admin
     models = set(apps.get_app_config("lookup").get_models())
     assert {model for model in models if site.is_registered(model)} == models - HIDDEN
     assert {model_of(name) for name in MAKE} == models - HIDDEN
