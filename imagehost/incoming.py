@@ -29,7 +29,7 @@ from imagehost.incoming_file import IncomingFile
 from imagehost.models.files import MAX_ORIGINAL_LENGTH
 from imagehost.uploads import Incoming
 
-CHUNK = 128 * 1024  # bytes read and written at a time; the parser holds three copies
+CHUNK = 256 * 1024  # bytes read and written at a time
 OVERHEAD = 3 * 1024 * 1024  # of a form beside its file: Django reads 2.5 MiB of text fields at most
 
 MULTIPART = "multipart/form-data"
