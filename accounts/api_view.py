@@ -146,9 +146,9 @@ class HotView(ApiView):
 
 def json_answer(request: hot.Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING) -> Answer:
     """`body`, which is JSON, with what every answer has and with `headers`."""
-    told = {"Content-Type": CONTENT_TYPE, **_standard_headers(is_secure=request.is_secure), **headers}
-    told["Content-Length"] = str(len(body))
-    return Answer(status, told, b"" if request.method == "HEAD" else body)
+    fields = {"Content-Type": CONTENT_TYPE, **_standard_headers(is_secure=request.is_secure), **headers}
+    fields["Content-Length"] = str(len(body))
+    return Answer(status, fields, b"" if request.method == "HEAD" else body)
 
 
 def error_answer(request: hot.Request, error: ApiError) -> Answer:

@@ -20,7 +20,7 @@ _CAST = {
 
 
 def source() -> str:
-    """What stands behind FROM; the rows are then `n.value->>0` and so on, which are texts."""
+    """The source of rows for FROM; the columns are then `n.value->>0` and so on, which are texts."""
     return _ROWS[connection.vendor]
 
 

@@ -57,6 +57,8 @@ class RedisConnection:
             raise
         for reply in replies:
             if isinstance(reply, hiredis.ReplyError):
+                if str(reply).startswith("READONLY"):  # a replica since a failover: the address leads elsewhere now
+                    self._close()
                 raise _named(reply)
         return replies
 

@@ -11,10 +11,10 @@ from benchmarks import processors
 def share(pid: int) -> float:
     """Proportional set size in MB; 0 for a process that has ended."""
     try:
-        told = Path(f"/proc/{pid}/smaps_rollup").read_text()
+        text = Path(f"/proc/{pid}/smaps_rollup").read_text()
     except OSError:
         return 0.0
-    found = re.search(r"^Pss:\s+(\d+)", told, re.MULTILINE)
+    found = re.search(r"^Pss:\s+(\d+)", text, re.MULTILINE)
     return int(found[1]) / 1024 if found else 0.0
 
 

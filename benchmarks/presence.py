@@ -91,8 +91,8 @@ def measure(store: str, members: int, rate: int, seconds: int) -> dict[str, floa
         options = ("--send", "--members", str(members), "--rate", str(rate), "--seconds", str(seconds))
         command = (sys.executable, "-m", "benchmarks.presence", *options)
         platform = stack.enter_context(_started(command, values, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
-        told = json.loads(_line(platform))
-        values |= {"CHAT_GUILD_ID": told["guild"], "CHAT_BOT_TOKEN": told["token"], "CHAT_API_URL": told["api_url"]}
+        found = json.loads(_line(platform))
+        values |= {"CHAT_GUILD_ID": found["guild"], "CHAT_BOT_TOKEN": found["token"], "CHAT_API_URL": found["api_url"]}
         manage = (sys.executable, str(ROOT / "manage.py"))
         subprocess.run((*manage, "migrate", "--verbosity", "0"), env=values, check=True)
         worker = stack.enter_context(_started((*manage, "run_presence_gateway"), values))

@@ -20,10 +20,10 @@ def main(count: int) -> None:
 
     with running.simulator() as platform:
         ids = platform.populate(count)
-        told = {"CHAT_GUILD_ID": platform.guild_id, "CHAT_BOT_TOKEN": platform.bot_token}
-        told |= {"CHAT_API_URL": platform.api_url}
-        print(json.dumps({"environment": told, "ids": ids}), flush=True)
-        os.environ.update(told)
+        values = {"CHAT_GUILD_ID": platform.guild_id, "CHAT_BOT_TOKEN": platform.bot_token}
+        values |= {"CHAT_API_URL": platform.api_url}
+        print(json.dumps({"environment": values, "ids": ids}), flush=True)
+        os.environ.update(values)
         import django
 
         django.setup()

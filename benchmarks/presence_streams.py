@@ -69,7 +69,7 @@ def running(command: tuple[str, ...]) -> Iterator[Worker]:
         while not _answers(port):
             time.sleep(0.1)
         worker = Worker(port, process)
-        with Connection(port, MANY) as connection:  # whose place nobody else needs
+        with Connection(port, MANY) as connection:  # whose place no other needs
             connection.hold()  # everything is loaded now
         yield worker
     finally:
@@ -200,7 +200,7 @@ def compare(rounds: int) -> None:
 
 
 def prepare() -> None:
-    """Keys, members, and somebody who says that the store holds the truth."""
+    """Keys, members, and a stamp that says that the store holds the truth."""
     import django
 
     django.setup()

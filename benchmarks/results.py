@@ -94,8 +94,8 @@ class Result:
         """Three files, in the place of those of an earlier run."""
         folder.mkdir(exist_ok=True)
         name = f"{self.case}-{self.engine}".lower().replace(" ", "-")
-        told = {"measured": circumstances(), **asdict(self)}
-        (folder / f"{name}.json").write_text(json.dumps(told, indent=1, default=str) + "\n")
+        fields = {"measured": circumstances(), **asdict(self)}
+        (folder / f"{name}.json").write_text(json.dumps(fields, indent=1, default=str) + "\n")
         (folder / f"{name}.md").write_text(self.table())
         if self.lines:
             bars = [(f"{line.load}: {line.server}", line.sample.rate, line.server == OURS) for line in self.lines]

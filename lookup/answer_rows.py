@@ -1,4 +1,4 @@
-"""The statement of a lookup: all that its answer says, in one row, whoever the user and however many there are.
+"""The statement of a lookup: all that its answer says, in one row, for any user, however many there are.
 
 Portable between PostgreSQL and SQLite. Which texts it reads is a number, a bit for each: a few statements are prepared
 for a connection, and not one for each of thousands of combinations.

@@ -1,6 +1,6 @@
 """What a read of presence renews: banner and profile after the answer, and the record by the worker.
 
-None of it can fail a read: what cannot be renewed stays as it was. A read waits for the platform only where nobody has
+None of it can fail a read: what cannot be renewed stays as it was. A read waits for the platform only where no one has
 read the member's banner for long: it has none to show.
 """
 
@@ -81,7 +81,7 @@ def _read_banner(opened: PresenceStore, chat_id: int, now: datetime) -> Banner:
 
 
 def _renew_banner(chat_id: int, now: datetime) -> None:
-    """In a thread of its own. Where the platform must not be asked, nobody asks it before it may be."""
+    """In a thread of its own. Where the platform must not be asked yet, the request is left out."""
     try:
         _banners.join(chat_id, lambda: _read_banner(store.opened(), chat_id, now))
     except RestUnavailable as error:
@@ -98,7 +98,7 @@ def _pause() -> Circuit:
 
 
 def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -> None:
-    """Ask the worker to look up a member of whom no event has told for long."""
+    """Ask the worker to look up a member without an event for long."""
     if _age(known.touched_at, now) < TOUCHED_LIFETIME:
         return
     try:
@@ -108,7 +108,7 @@ def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -
 
 
 def _profile(chat_id: int, known: Profile | None, now: datetime) -> None:
-    """Have the profile read by a thread of its own, where it is due: nobody waits for that."""
+    """Have the profile read by a thread of its own, where it is due, so that no request waits for it."""
     source = profiles.source()
     if source is not None and _is_due(known, now) and not source.is_paused():
         _begin("profile", chat_id, _renew, source, chat_id, known, now)

@@ -45,7 +45,7 @@ def run(bench: Bench, population: Population) -> Iterator[Result]:
 
 
 def _session(contender: Contender) -> tuple[str, str]:
-    """The cookie of somebody who is signed in, and the dashboard's path."""
+    """The cookie of a user who is signed in, and the dashboard's path."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.page_session"],
         cwd=ROOT,
@@ -57,8 +57,8 @@ def _session(contender: Contender) -> tuple[str, str]:
     )
     if done.returncode:
         raise BenchError(f"No session could be made:\n{done.stderr[-3000:]}")
-    told = json.loads(done.stdout.splitlines()[-1])
-    return told["cookie"], told["dashboard"]
+    answer = json.loads(done.stdout.splitlines()[-1])
+    return answer["cookie"], answer["dashboard"]
 
 
 def _weight(browser: Browser, one: Running, path: str, cookie: str) -> tuple[float, int]:

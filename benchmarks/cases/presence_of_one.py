@@ -25,17 +25,17 @@ REQUESTS = 60_000
 
 def run(bench: Bench, population: Population) -> Iterator[Result]:
     result = Result("presence", "Redis", MEMBERS)
-    with _members(bench) as told:
-        ours = bench.ours(**told.environment)
-        peer = fastify.contender(bench, "document", **told.environment)
+    with _members(bench) as members:
+        ours = bench.ours(**members.environment)
+        peer = fastify.contender(bench, "document", **members.environment)
         with bench.running(ours, peer) as running:
-            _wait_for(running[0].port, told.ids, population)
-            fastify.check(running, [path(chat_id) for chat_id in told.ids[:200]], population)
+            _wait_for(running[0].port, members.ids, population)
+            fastify.check(running, [path(chat_id) for chat_id in members.ids[:200]], population)
             file = bench.directory / "presence"
             dice = random.Random(1)  # noqa: S311 - no secret
             callers = population.callers(1)
             requests = (
-                load.request(path(dice.choice(told.ids)), headers=callers[number % len(callers)])
+                load.request(path(dice.choice(members.ids)), headers=callers[number % len(callers)])
                 for number in range(REQUESTS)
             )
             load.write(file, requests)
@@ -51,7 +51,7 @@ def path(chat_id: int) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class Members:
     """What the simulated platform says of itself: settings, and the ids of its members."""
 
     environment: dict[str, str]
@@ -59,16 +59,16 @@ class Told:
 
 
 @contextlib.contextmanager
-def _members(bench: Bench) -> Iterator[Told]:
+def _members(bench: Bench) -> Iterator[Members]:
     """A simulated platform, and the worker that writes what it says."""
     with contextlib.ExitStack() as stack:
         command = [sys.executable, "-m", "benchmarks.presence_store", "--members", str(MEMBERS)]
         platform = stack.enter_context(_started(bench, command, bench.environment))
         found: dict[str, Any] = json.loads(_first_line(platform))  # Any: JSON
-        told = Told(found["environment"], found["ids"])
+        members = Members(found["environment"], found["ids"])
         command = [sys.executable, str(ROOT / "manage.py"), "run_presence_gateway"]
-        stack.enter_context(_started(bench, command, {**bench.environment, **told.environment}))
-        yield told
+        stack.enter_context(_started(bench, command, {**bench.environment, **members.environment}))
+        yield members
 
 
 def _first_line(process: subprocess.Popen[str]) -> str:

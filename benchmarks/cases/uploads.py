@@ -100,7 +100,7 @@ def _measure(bench: Bench, place: str, path: Path, raw: Raw, **values: str) -> l
 
 
 def _prepared(directory: Path) -> str:
-    """A key that may upload, of somebody whose plan takes files of this size."""
+    """A key that may upload, of a user whose plan takes files of this size."""
     demo = json.loads((directory / "var" / "demo.json").read_text())
     with contextlib.closing(sqlite3.connect(directory / "var" / "db.sqlite3")) as database, database:
         database.execute("UPDATE accounts_user SET plan = 'IMAGEHOST'")

@@ -72,6 +72,13 @@ def test_a_redis_that_hangs_is_an_error_in_time(redis: RedisConnection) -> None:
         redis.call("PING")
 
 
+def test_after_a_failover_the_server_is_looked_up_again(redis: RedisConnection) -> None:
+    before = own_id(redis)
+    with pytest.raises(ResponseError, match="READONLY"):
+        redis.script(Script("return redis.error_reply('READONLY a replica')"), ["k"], [])
+    assert own_id(redis) > before
+
+
 def test_nothing_listens() -> None:
     with override_settings(CACHES=NOBODY_LISTENS), pytest.raises(RedisError):
         RedisConnection("default").call("PING")
