@@ -162,7 +162,7 @@ class Call:
     def close(self) -> None:
         """End the answer; may be called again."""
         answer, self._answer = self._answer, None
-        if answer is not None:
+        if hasattr(answer, "close"):  # a list of bytes, as `config.wsgi` answers from its lane, has nothing to close
             answer.close()
 
     def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:

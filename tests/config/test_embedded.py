@@ -129,6 +129,14 @@ def test_a_request_reaches_wsgi_as_it_was_sent(serving: Any) -> None:
     assert not {"HTTP_TRANSFER_ENCODING", "HTTP_X_CLIENT_ADDRESS", "HTTP_CONTENT_LENGTH"} & environ.keys()
 
 
+def test_an_answer_that_is_a_list_has_nothing_to_close(serving: Any) -> None:
+    """As `config.hot_lane` answers."""
+    serving(lambda environ: [environ["wsgi.input"].read(), b"more"])
+    client = Client((b"ab", False))
+    client.call((b"content-length", b"2"))
+    assert (client.status, client.body) == (201, b"abmore")
+
+
 @pytest.mark.parametrize("leaves", [False, True])
 def test_a_small_body_that_does_not_come_starts_no_thread(serving: Any, *, leaves: bool) -> None:
     environs = serving(lambda environ: b"")
