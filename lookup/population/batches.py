@@ -171,7 +171,7 @@ def _present(made: Sequence[Made], after: Batch) -> dict[str, bool]:
 
 
 def _leave_linked_accounts(rows: Rows, after: Batch) -> None:
-    """A linked account that somebody has already stays theirs."""
+    """A linked account that a user has already stays with that user."""
     wanted = rows.of(LinkedAccount)
     held = LinkedAccount.objects.filter(external_id__in=[account.external_id for account in wanted])
     taken: set[tuple[str, str]] = set(held.values_list("kind", "external_id"))
