@@ -29,6 +29,7 @@ from accounts.api_json import CONTENT_TYPE, json_bytes, json_response
 from accounts.authentication import ApiRequest
 from accounts.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
 from accounts.hot import Answer
+from accounts.kept_settings import from_settings
 from accounts.limits import LimitsUnavailable
 
 __all__ = ["ApiRequest", "ApiView", "HotView", "error_response", "finished", "json_bytes", "json_response"]
@@ -176,15 +177,18 @@ def finished(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     return response
 
 
-def _standard_headers(*, is_secure: bool) -> dict[str, str]:
+@from_settings
+def _standard_headers(*, is_secure: bool) -> Mapping[str, str]:
     """Those of every answer that names no others."""
-    if is_secure and settings.SECURE_HSTS_SECONDS:
-        return {**HEADERS, "Strict-Transport-Security": strict_transport_security()}
-    return HEADERS
+    transport = strict_transport_security() if is_secure else ""
+    return {**HEADERS, "Strict-Transport-Security": transport} if transport else HEADERS
 
 
+@from_settings
 def strict_transport_security() -> str:
-    """The value of that header, for answers over https."""
+    """The value of that header, for answers over https; "" where there is none."""
+    if not settings.SECURE_HSTS_SECONDS:
+        return ""
     parts = [f"max-age={settings.SECURE_HSTS_SECONDS}"]
     if settings.SECURE_HSTS_INCLUDE_SUBDOMAINS:
         parts.append("includeSubDomains")

@@ -31,7 +31,7 @@ class BackgroundWriter:
 
     def wake(self) -> None:
         """There is something to write."""
-        if not settings.WRITE_NOTES_IN_BACKGROUND or self._is_due.is_set():
+        if self._is_due.is_set() or not settings.WRITE_NOTES_IN_BACKGROUND:
             return
         with self._lock:
             if self._thread is None:

@@ -13,6 +13,8 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.kept_settings import from_settings
+
 # The address of the request that is being served, for audit events; empty in commands and jobs.
 current: ContextVar[str] = ContextVar("client_address", default="")
 
@@ -23,16 +25,17 @@ def of(meta: Mapping[str, Any]) -> str | None:
     `meta`: a WSGI environ, or the META of a request. None where the edge proxy's header is required and is missing or
     no address.
     """
-    header = settings.EDGE_CLIENT_ADDRESS_HEADER
+    header = _header()
     if header:
-        return normalized(meta.get(_key(header), ""))
+        return normalized(meta.get(header, ""))
     return normalized(meta.get("REMOTE_ADDR", "")) or "unknown"
 
 
-@functools.cache
-def _key(header: str) -> str:
-    """The header's name in WSGI."""
-    return "HTTP_" + header.upper().replace("-", "_")
+@from_settings
+def _header() -> str:
+    """The name of the edge proxy's header in WSGI, "" for none."""
+    name = settings.EDGE_CLIENT_ADDRESS_HEADER
+    return "HTTP_" + name.upper().replace("-", "_") if name else ""
 
 
 @functools.lru_cache(maxsize=10_000)

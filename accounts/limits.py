@@ -18,6 +18,7 @@ from typing import Protocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from accounts.kept_settings import from_settings
 from accounts.key_records import KeyRecord, Verdict, microseconds
 
 MINUTE = timedelta(minutes=1)
@@ -179,7 +180,12 @@ def hit(*limits: Limit) -> list[Outcome]:
 
     LimitsUnavailable: answer 503; letting everybody through would be an invitation to stop the store.
     """
-    return take(*limits) if settings.RATE_LIMITS_ENABLED else []
+    return take(*limits) if _is_counting() else []
+
+
+@from_settings
+def _is_counting() -> bool:
+    return settings.RATE_LIMITS_ENABLED
 
 
 def take(*limits: Limit) -> list[Outcome]:
@@ -192,7 +198,7 @@ def check_key(asked: KeyRequest, load: LoadKey) -> KeyAnswer:
 
     With RATE_LIMITS_ENABLED=0 nothing is counted, and keys are checked all the same.
     """
-    if not settings.RATE_LIMITS_ENABLED:
+    if not _is_counting():
         asked = replace(asked, is_counted=False)
     return _store().check_key(asked, load)
 

@@ -17,6 +17,8 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from accounts.kept_settings import from_settings
+
 if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
     from psycopg import errors, pq
 
@@ -44,7 +46,7 @@ class Statement:
         self._sqlite = _NUMBERED.sub(r"?\1", sql)
         self._django = _NUMBERED.sub("%s", sql.replace("%", "%%"))
         self._order = [int(number) - 1 for number in _NUMBERED.findall(sql)]
-        self._columns = tuple(enumerate(_FROM_TEXT[letter] for letter in columns))
+        self._columns = tuple(enumerate(_FROM_TEXT.get(letter) for letter in columns))
         self._converters = [_FROM_DRIVER[letter] for letter in columns]
         self._is_read = is_read
 
@@ -90,14 +92,19 @@ class Statement:
             result = self._executed(database, values)
         get = result.get_value
         return [
-            tuple([None if (value := get(row, at)) is None else convert(value) for at, convert in self._columns])
+            tuple(
+                [
+                    value if (value := get(row, at)) is None or convert is None else convert(value)
+                    for at, convert in self._columns
+                ]
+            )
             for row in range(result.ntuples)
         ]
 
     def _executed(self, database: BaseDatabaseWrapper, values: list[bytes | None]) -> pq.abc.PGresult:
         raw = database.connection
         with database.wrap_database_errors:
-            if not settings.DATABASE_PREPARED_STATEMENTS:
+            if not _is_preparing():
                 return _checked(raw.pgconn, raw.pgconn.exec_params(self._sql, values))
             prepared: set[bytes] = vars(raw).setdefault(_PREPARED, set())
             result = self._run(raw.pgconn, values, prepared)
@@ -112,6 +119,11 @@ class Statement:
             _checked(server, server.prepare(self._name, self._sql))
             prepared.add(self._name)
         return server.exec_prepared(self._name, values)  # type: ignore[arg-type]  # its stub forgets None
+
+
+@from_settings
+def _is_preparing() -> bool:
+    return settings.DATABASE_PREPARED_STATEMENTS
 
 
 def _checked(server: pq.abc.PGconn, result: pq.abc.PGresult) -> pq.abc.PGresult:
@@ -146,7 +158,6 @@ def _timestamp(value: bytes | str | datetime) -> datetime:
 
 
 _FROM_TEXT: dict[str, Convert] = {
-    "t": lambda value: value,
     "s": bytes.decode,
     "i": int,
     "b": lambda value: value == b"t",

@@ -6,7 +6,6 @@ set, a large body. tests/config/test_hot_lane.py sends requests both ways and co
 
 from __future__ import annotations
 
-import functools
 import logging
 import re
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from django.urls import URLResolver, get_resolver
 
 from accounts import client_address
 from accounts.hot import Answer, Request
+from accounts.kept_settings import from_settings
 from config import compression, request_body
 
 METHODS = frozenset({"GET", "HEAD", "POST"})
@@ -70,8 +70,8 @@ def answer(environ: Mapping[str, Any]) -> Answer | None:
 def find(environ: Mapping[str, Any]) -> Asked | None:
     """The request of a WSGI environ with its view; None where Django has to answer. Any: WSGI's values."""
     path = environ.get("PATH_INFO", "")
-    view, parameters = routes(settings.ROOT_URLCONF).find(path)
-    if view is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ):
+    view, parameters = routes().find(path)
+    if view is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ.get("HTTP_HOST", "")):
         return None
     if not path.startswith("/api/") and ("HTTP_COOKIE" in environ or "%00" in environ.get("QUERY_STRING", "")):
         return None  # middleware of pages has a say there
@@ -138,10 +138,10 @@ class Routes:
         return found[0], {found[1]: last}
 
 
-@functools.cache
-def routes(urlconf: str) -> Routes:
-    """Those of a URLconf, read once."""
-    return Routes(urlconf)
+@from_settings
+def routes() -> Routes:
+    """Those of the service, read once."""
+    return Routes(settings.ROOT_URLCONF)
 
 
 def _endpoints(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, Any]]:
@@ -156,14 +156,9 @@ def _endpoints(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, 
                 yield route, view_class
 
 
-def _is_ours(environ: Mapping[str, Any]) -> bool:
-    """Whether the request names a host that Django would serve, and that does not serve files alone."""
-    host = environ.get("HTTP_HOST", "")
-    return _is_host(host, tuple(settings.ALLOWED_HOSTS), settings.IMAGE_CDN_URL, settings.BASE_URL)
-
-
-@functools.lru_cache(maxsize=1_000)
-def _is_host(host: str, allowed: tuple[str, ...], content_url: str, base_url: str) -> bool:
+@from_settings
+def _is_ours(host: str) -> bool:
+    """Whether Django would serve this host, and it does not serve files alone."""
     domain, _ = split_domain_port(host)
-    content, base = urlsplit(content_url).hostname, urlsplit(base_url).hostname
-    return bool(domain) and validate_host(domain, allowed) and (domain != content or content == base)
+    content, base = urlsplit(settings.IMAGE_CDN_URL).hostname, urlsplit(settings.BASE_URL).hostname
+    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS) and (domain != content or content == base)

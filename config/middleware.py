@@ -103,7 +103,7 @@ class ApiMiddleware:
 
     def _is_protocol(self, path: str) -> bool:
         """Whether an endpoint of the sign-in provider stands there that programs ask."""
-        return path.startswith("/api/auth/") and path in hot_lane.routes(settings.ROOT_URLCONF)
+        return path.startswith("/api/auth/") and path in hot_lane.routes()
 
 
 class ContentMiddleware:

@@ -21,6 +21,7 @@ from django.db.models import F, Q, QuerySet
 from rest_framework.serializers import Serializer
 
 from accounts import compiled_serializer, hot
+from accounts.kept_settings import from_settings
 from accounts.models import User
 from lookup import addresses, bulk, earlier_facts, heads, queries, sections, settings_schema, svg, values
 from lookup.models import Profile, ProfileDocument, UserDocument
@@ -45,11 +46,12 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(","
 
 def fingerprint() -> str:
     """Says under which forms and URLs a document was rendered; another one than today's is stale."""
-    return _fingerprint(forms(), settings.BASE_URL, settings.UPLOAD_CDN_URL, settings.ASSET_URL)
+    return _fingerprint(forms())
 
 
-@functools.cache
-def _fingerprint(*parts: object) -> str:
+@from_settings
+def _fingerprint(of_forms: str) -> str:
+    parts = (of_forms, settings.BASE_URL, settings.UPLOAD_CDN_URL, settings.ASSET_URL)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 

@@ -9,8 +9,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from django.conf import settings
-
 from accounts import api_view, content_security
 from accounts.errors import NOTHING
 from accounts.hot import Answer, Request
@@ -37,8 +35,8 @@ def compact(body: dict[str, Any]) -> bytes:
 def answer(request: Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING) -> Answer:
     """`body`, which is JSON or empty, with the headers of every answer."""
     merged = {**_HEADERS, "Content-Length": str(len(body)), **headers}
-    if request.is_secure and settings.SECURE_HSTS_SECONDS:
-        merged["Strict-Transport-Security"] = api_view.strict_transport_security()
+    if request.is_secure and (transport := api_view.strict_transport_security()):
+        merged["Strict-Transport-Security"] = transport
     return Answer(status, merged, b"" if request.method == "HEAD" else body)
 
 

@@ -55,13 +55,11 @@ def bare(operator: User) -> User:
 @pytest.fixture(scope="module")
 def everybody(module_db: None) -> Iterator[Filled]:
     """Ada, of whom every field of the documents is filled at least once, and the people around her."""
-    from django.conf import settings
+    from django.test import override_settings
 
     from tests.lookup import filled
 
-    with pytest.MonkeyPatch.context() as patched:
-        for name, url in filled.HOSTS.items():
-            patched.setattr(settings, name, url)
+    with override_settings(**filled.HOSTS):
         yield filled.fill(filled.make_operator())
 
 

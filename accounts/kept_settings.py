@@ -1,0 +1,29 @@
+"""What follows from the settings, worked out once: Django looks each setting up through a lazy object, and a request
+needs a dozen of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+from django.core.signals import setting_changed
+
+MOST = 1_000  # answers that are kept of a function with arguments
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def from_settings(read: Callable[P, R]) -> Callable[P, R]:
+    """Decorates a function whose answer follows from settings and arguments alone: it is kept until tests change a
+    setting, as Django's own tools for tests do.
+    """
+    kept = functools.lru_cache(maxsize=MOST)(read)
+
+    def forget(**_signal: Any) -> None:
+        """Any: what the signal says."""
+        kept.cache_clear()
+
+    setting_changed.connect(forget, weak=False)
+    return cast("Callable[P, R]", kept)
