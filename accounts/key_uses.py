@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import threading
-from collections import Counter
+from collections import Counter, deque
 from datetime import date, datetime, timedelta
 
 from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
@@ -47,15 +47,14 @@ class LastUses:
     """When keys were used last, and how often on each day, as far as it is not written yet."""
 
     def __init__(self) -> None:
+        self._noted: deque[tuple[int, datetime]] = deque()  # by requests, any of which may add one meanwhile
         self._last: dict[int, datetime] = {}
         self._counts: Counter[tuple[int, date]] = Counter()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the latter two
         self._writer = BackgroundWriter("key-uses", self.write)
 
     def note(self, key_id: int, *, now: datetime) -> None:
-        with self._lock:
-            self._last[key_id] = now
-            self._counts[key_id, now.date()] += 1
+        self._noted.append((key_id, now))
         self._writer.wake()
 
     def write(self) -> None:
@@ -77,6 +76,10 @@ class LastUses:
 
     def _take(self) -> tuple[dict[int, datetime], Counter[tuple[int, date]]]:
         with self._lock:
+            for _ in range(len(self._noted)):
+                key_id, now = self._noted.popleft()
+                self._last[key_id] = now
+                self._counts[key_id, now.date()] += 1
             last, counts, self._last, self._counts = self._last, self._counts, {}, Counter()
         return last, counts
 

@@ -182,9 +182,9 @@ def test_a_forked_process_leaves_the_uses_to_the_one_that_noted_them() -> None:
     key_uses.last_uses.note(ApiKeyFactory().pk, now=timezone.now())
     child = os.fork()
     if child == 0:
-        os._exit(len(key_uses.last_uses._counts))
+        os._exit(len(key_uses.last_uses._noted))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert len(key_uses.last_uses._counts) == 1
+    assert len(key_uses.last_uses._noted) == 1
 
 
 def days_of(key: ApiKey) -> list[tuple[date, int]]:
