@@ -124,6 +124,11 @@ class Query:
             return default
         return values[0] if len(values) == 1 else None
 
+    def names_of(self, value: str) -> tuple[str, ...]:
+        """The parameters that have this value and are not repeated."""
+        alone = [value]
+        return tuple([name for name, values in self._values.items() if values == alone])
+
 
 def _plain(text: str) -> dict[str, list[str]]:
     values: dict[str, list[str]] = {}

@@ -7,12 +7,12 @@ for a connection, and not one for each of thousands of combinations.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from accounts.prepared import Statement
-from lookup import heads
+from lookup import heads, rows
 from lookup.rows import DOCUMENT_COLUMNS
 
 # Ban and privacy are read from the user itself. No fingerprint: the document is to be rendered anew.
@@ -21,8 +21,10 @@ _USER = """u.id, u.is_active, u.public_api_access,
 _ACCOUNT = f"{_USER}, d.plan_ends, d.head, d.lapsed_head"
 _ACCOUNT_TYPES = "sbbsitt"
 _COUNTERS = "f.views, f.likes, f.dislikes, f.comments, f.aliases"
-_COUNTER_TYPES = "iiiit"
-_NONE = (0, 0, 0, 0, b"[]")
+_COUNTER_TYPES = "iiiitt"
+# Of more than are shown, PostgreSQL would read all: it plans a statement for a user who has few.
+_FEW_COMMENTS = f"CASE WHEN f.comments BETWEEN 1 AND {rows.MAX_COMMENTS} THEN {{}} END"
+_NONE = (0, 0, 0, 0, b"[]", None)
 _BITS = {include: 1 << place for place, include in enumerate(DOCUMENT_COLUMNS)}
 _TEXTS = ", ".join(
     f"CASE WHEN (CAST($2 AS integer) & {_BITS[include]}) <> 0 THEN d.{column} END"
@@ -45,9 +47,20 @@ _BY = {
 }
 
 
+class Wanted(NamedTuple):
+    """What a lookup asks for. `texts`: includes of the document. `has_comments`: beside the counters.
+    `is_alias_profile`: where the name is an alias with a profile of its own, the document of that one."""
+
+    texts: tuple[str, ...] = ()
+    has_counters: bool = False
+    has_comments: bool = False
+    is_alias_profile: bool = False
+
+
 class AnswerRow(NamedTuple):
     """`head`: what is said of the user in the form that was asked for; None: no document has been rendered. `texts`: by
-    include, None for those that were not asked for. The counters are 0 where they were not asked for."""
+    include, None for those that were not asked for. The counters are 0 where they were not asked for.
+    `shown_comments`: for `rows.comments_of`, unless there are more than that shows."""
 
     user_id: str
     is_active: bool
@@ -60,43 +73,56 @@ class AnswerRow(NamedTuple):
     dislikes: int
     comments: int
     aliases: bytes
+    shown_comments: bytes | None
 
 
-def read(
-    by: str, value: str | int, texts: Collection[str], now: datetime, *, with_counters: bool, is_alias_profile: bool
-) -> AnswerRow | None:
-    """The user whom `value` names, with these includes of the document; None where there is none. 1 query.
+_EARLIER = Wanted(has_counters=True)
 
-    `by`: a type; a username in upper case. `is_alias_profile`: where the name is an alias with a profile of its own,
-    the document of that one.
-    """
-    is_of_alias = is_alias_profile and by == "username"
-    statement = _statement(by, has_texts=bool(texts), has_counters=with_counters, is_of_alias=is_of_alias)
-    row = statement.one(value, sum(_BITS[include] for include in texts)) if texts else statement.one(value)
-    return None if row is None else _answer_row(row, texts, now, with_counters=with_counters)
+
+def read(by: str, value: str | int, wanted: Wanted, now: datetime) -> AnswerRow | None:
+    """The user whom `value` names; None where there is none. `by`: a type; a username in upper case. 1 query."""
+    statement, bits = _prepared(by, wanted)
+    row = statement.one(value, bits) if bits else statement.one(value)
+    return None if row is None else _answer_row(row, wanted, now)
 
 
 def read_earlier(by: str, value: str | int, now: datetime) -> AnswerRow | None:
     """The same with the earlier form, up to the number of views, in place of the head. 1 query."""
     row = _earlier(by).one(value)
-    return None if row is None else _answer_row(row, (), now, with_counters=True)
+    return None if row is None else _answer_row(row, _EARLIER, now)
 
 
-def _answer_row(row: tuple[Any, ...], texts: Collection[str], now: datetime, *, with_counters: bool) -> AnswerRow:
+def _answer_row(row: tuple[Any, ...], wanted: Wanted, now: datetime) -> AnswerRow:
     """Any: as `_ACCOUNT_TYPES` and its like say."""
     user_id, is_active, is_public, fingerprint, plan_ends, head, lapsed_head = row[:7]
     if plan_ends is not None and plan_ends <= heads.microseconds(now):
         head = lapsed_head
-    found = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if texts else {}
-    return AnswerRow(user_id, is_active, is_public, fingerprint, head, found, *(row[7:12] if with_counters else _NONE))
+    texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if wanted.texts else {}
+    counters = row[7:13] if wanted.has_counters else _NONE
+    return AnswerRow(user_id, is_active, is_public, fingerprint, head, texts, *counters)
+
+
+@functools.lru_cache(maxsize=1_000)
+def _prepared(by: str, wanted: Wanted) -> tuple[Statement, int]:
+    """The statement, and which texts it shall read."""
+    bits = sum(_BITS[include] for include in wanted.texts)
+    statement = _statement(
+        by,
+        has_texts=bits > 0,
+        has_counters=wanted.has_counters,
+        has_comments=wanted.has_comments,
+        is_of_alias=wanted.is_alias_profile and by == "username",
+    )
+    return statement, bits
 
 
 @functools.cache
-def _statement(by: str, *, has_texts: bool, has_counters: bool, is_of_alias: bool) -> Statement:
+def _statement(by: str, *, has_texts: bool, has_counters: bool, has_comments: bool, is_of_alias: bool) -> Statement:
     source, condition = _BY[by]
     columns, types = _ACCOUNT, _ACCOUNT_TYPES
     if has_counters:
-        columns, types, source = f"{columns}, {_COUNTERS}", types + _COUNTER_TYPES, f"{source} {_OF_USER}"
+        shown = _FEW_COMMENTS.format(rows.comments_column("u.id")) if has_comments else "NULL"
+        columns, types, source = f"{columns}, {_COUNTERS}, {shown}", types + _COUNTER_TYPES, f"{source} {_OF_USER}"
     if has_texts:
         columns, types = f"{columns}, {_TEXTS}", types + "t" * len(DOCUMENT_COLUMNS)
     document = _OF_ALIAS if is_of_alias else _MAIN
@@ -106,6 +132,6 @@ def _statement(by: str, *, has_texts: bool, has_counters: bool, is_of_alias: boo
 @functools.cache
 def _earlier(by: str) -> Statement:
     source, condition = _BY[by]
-    columns = f"{_USER}, NULL, d.earlier, NULL, {_COUNTERS}"
+    columns = f"{_USER}, NULL, d.earlier, NULL, {_COUNTERS}, NULL"
     types = _ACCOUNT_TYPES + _COUNTER_TYPES
     return Statement(f"SELECT {columns} FROM {source} {_OF_USER} {_MAIN} WHERE {condition}", types)

@@ -6,12 +6,14 @@ one walk along indexes, however many users there are.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from django.db import connection
 
+from accounts import json_rows
 from accounts.plans import PREMIUM_PLANS, Plan
 from accounts.prepared import Statement
 from lookup import addresses
@@ -58,20 +60,19 @@ _BY = {
 }
 TYPES = tuple(_BY)
 
-_COMMENTS = Statement(
-    f"""
+# The columns are those of CommentRow.
+_COMMENTS = f"""
     SELECT c.id, c.content, c.like_count, c.reply_count, c.is_pinned, c.created_at,
-        u.id, u.uid, u.username, u.display_name, d.avatar_path, d.mirrors_chat
+        w.id AS author_id, w.uid, w.username, w.display_name, p.avatar_path, p.mirrors_chat
     FROM lookup_comment c
-    JOIN accounts_user u ON u.id = c.author_id AND u.is_active
-    JOIN lookup_userdocument f ON f.user_id = u.id
-    JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
-    WHERE c.user_id = $1 AND c.parent_id IS NULL
+    JOIN accounts_user w ON w.id = c.author_id AND w.is_active
+    JOIN lookup_userdocument g ON g.user_id = w.id
+    JOIN lookup_profiledocument p ON p.profile_id = g.profile_id
+    WHERE c.user_id = {{user}} AND c.parent_id IS NULL
     ORDER BY c.is_pinned DESC, c.created_at DESC, c.id
     LIMIT {MAX_COMMENTS}
-    """,
-    "ssiibdsisssb",
-)
+"""
+_COMMENTS_OF_USER = Statement(_COMMENTS.format(user="$1"), "ssiibdsisssb")
 _BOARD = Statement(
     """
     SELECT e.score, e.change, f.views, d.leaderboard,
@@ -193,7 +194,25 @@ def _user_row(row: Row, now: datetime) -> UserRow:
 
 def read_comments(user_id: str) -> list[CommentRow]:
     """The comments that a lookup shows, of users who are not banned. 1 query."""
-    return [CommentRow._make(row) for row in _COMMENTS.all(user_id)]
+    return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id)]
+
+
+def comments_column(user: str) -> str:
+    """The same as one column, which `comments_of` reads, of the user whom an expression names."""
+    return f"(SELECT {json_rows.collected(CommentRow._fields)} FROM ({_COMMENTS.format(user=user)}) listed)"
+
+
+def comments_of(text: bytes | None) -> list[CommentRow]:
+    """The comments in such a column."""
+    found = (CommentRow._make(row) for row in json.loads(text or b"[]"))
+    return [
+        row._replace(
+            is_pinned=bool(row.is_pinned),
+            created_at=_moment(datetime.fromisoformat(row.created_at)),  # type: ignore[arg-type]  # JSON has texts
+            mirrors_chat=bool(row.mirrors_chat),
+        )
+        for row in found
+    ]
 
 
 def read_board(board: str, limit: int, fingerprint: str) -> list[BoardRow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import datetime
 
 from django.utils import timezone
@@ -11,12 +12,13 @@ from accounts.api_json import json_bytes
 from accounts.api_view import HotView
 from accounts.models import Permission
 from lookup import answer_rows, finding, openapi, rows
-from lookup.answer_rows import AnswerRow
+from lookup.answer_rows import AnswerRow, Wanted
 from lookup.rows import DOCUMENT_COLUMNS
 from lookup.serializers.current import CommentSerializer, FeedbackSerializer
 
 _LIVE = frozenset(openapi.INCLUDES) - frozenset(DOCUMENT_COLUMNS)  # what no document holds
 _KEYS = {include: f',"{include}":'.encode() for include in openapi.INCLUDES}
+ALIAS_PROFILE = "showAliasProfile"
 _COMMENT, _FEEDBACK = CommentSerializer(), FeedbackSerializer()
 
 
@@ -30,28 +32,33 @@ class UserLookup(HotView):
 
 
 def answer(query: hot.Query, now: datetime) -> bytes:
-    """The whole answer, put together from the texts of the read model. 1 query, 2 where there are comments to show.
+    """The whole answer, put together from the texts of the read model. 1 query, 2 where it shows not all comments.
 
     Raises what `finding.answer` raises.
     """
-    asked = [include for include in openapi.INCLUDES if query.single(include) == "true"]
-    texts = [include for include in asked if include not in _LIVE]
+    includes, wanted = _asked(query.names_of("true"))
     by, value = query.single("type") or "", query.single("value") or ""
-    is_alias_profile = query.single("showAliasProfile") == "true"
     user = finding.answer(
         by,
         value,
-        lambda key: answer_rows.read(
-            by, key, texts, now, with_counters=len(texts) < len(asked), is_alias_profile=is_alias_profile
-        ),
+        lambda key: answer_rows.read(by, key, wanted, now),
         now,
-        is_alias_profile=is_alias_profile,
+        is_alias_profile=wanted.is_alias_profile,
     )
     parts = [b'{"error":null,"user":', user.head or b""]
-    for include in asked:
+    for include in includes:
         parts += (_KEYS[include], user.texts[include] if include not in _LIVE else _live(include, user))
     parts.append(b"}")
     return b"".join(parts)
+
+
+@functools.lru_cache(maxsize=1_000)
+def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Wanted]:
+    """The includes in the order of the answer, and what they take. `names`: of the parameters that are true."""
+    includes = tuple(include for include in openapi.INCLUDES if include in names)
+    texts = tuple(include for include in includes if include not in _LIVE)
+    has_counters, has_comments = len(texts) < len(includes), "comments" in includes
+    return includes, Wanted(texts, has_counters, has_comments, ALIAS_PROFILE in names)
 
 
 def _live(include: str, user: AnswerRow) -> bytes:
@@ -62,6 +69,7 @@ def _live(include: str, user: AnswerRow) -> bytes:
         return b"%d" % user.views
     if include == "feedback":
         return json_bytes(_FEEDBACK.to_representation(user))
-    found = rows.read_comments(user.user_id) if user.comments else []
+    many = user.comments > rows.MAX_COMMENTS
+    found = rows.read_comments(user.user_id) if many else rows.comments_of(user.shown_comments)
     items = [_COMMENT.to_representation(row) for row in found]
     return json_bytes({"count": user.comments, "items": items})

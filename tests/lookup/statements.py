@@ -11,6 +11,8 @@ from django.db import connection
 
 _TABLE = re.compile(r'\b(?:FROM|INTO|UPDATE)\s+"?(\w+)')
 
+_INNERMOST = re.compile(r"\([^()]*\)")
+
 
 @dataclass(frozen=True)
 class Statement:
@@ -22,15 +24,23 @@ class Statement:
     @property
     def name(self) -> str:
         """`VERB first_table`; the verb alone of what is about no table."""
-        found = _TABLE.search(self.sql)
         verb: str = self.sql.split(maxsplit=1)[0]
+        found = _TABLE.search(self._outer if verb == "SELECT" else self.sql) or _TABLE.search(self.sql)
         return f"{verb} {found[1]}" if found else verb
 
     @property
     def columns(self) -> list[str]:
         """What it selects."""
-        selected = self.sql.split("SELECT", 1)[1].split("FROM", 1)[0]
+        selected = self._outer.split("SELECT", 1)[1].split("FROM", 1)[0]
         return [column.strip() for column in selected.split(",")]
+
+    @property
+    def _outer(self) -> str:
+        """Without what stands in parentheses, such as a SELECT for one column."""
+        outer, sql = "", self.sql
+        while sql != outer:
+            outer, sql = sql, _INNERMOST.sub("", sql)
+        return outer
 
 
 def of(act: Callable[[], object]) -> list[Statement]:

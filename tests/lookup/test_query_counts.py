@@ -14,12 +14,12 @@ from django.utils import timezone
 
 from accounts import hot, key_uses
 from lookup import answer_rows, boards, documents
-from lookup.models import Comment, Profile
-from lookup.rows import DOCUMENT_COLUMNS
+from lookup.answer_rows import Wanted
+from lookup.models import Profile, UserDocument
+from lookup.rows import DOCUMENT_COLUMNS, MAX_COMMENTS
 from lookup.views import current, earlier
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
-from tests.factories.lookup import shown
 from tests.lookup import answers, statements
 from tests.lookup.answers import INCLUDES
 from tests.lookup.filled import ADA, Filled
@@ -36,7 +36,7 @@ TYPES = {
 # What every lookup reads: the `user` object, and what decides whether it may be answered; and the counters.
 FRESH = "CASE WHEN d.user_version = u.public_version THEN d.fingerprint END"
 BASIC = ["u.id", "u.is_active", "u.public_api_access", FRESH, "d.plan_ends", "d.head", "d.lapsed_head"]
-COUNTERS = ["f.views", "f.likes", "f.dislikes", "f.comments", "f.aliases"]
+COUNTERS = ["f.views", "f.likes", "f.dislikes", "f.comments", "f.aliases", "NULL"]
 
 
 @pytest.fixture
@@ -74,13 +74,15 @@ def _names(act: Callable[..., object], *arguments: Any, **options: Any) -> list[
 
 
 @pytest.mark.parametrize("by", TYPES)
-def test_a_lookup_is_the_key_and_one_statement_and_comments_a_second(asked_before: Filled, by: str) -> None:
+def test_a_lookup_is_the_key_and_one_statement_and_many_comments_a_second(asked_before: Filled, by: str) -> None:
     value, table = TYPES[by]
     one = [*KEY, f"SELECT {table}"]
     assert _names(answers.user, value, by=by) == one
     assert _names(answers.user, value, by=by, showAliasProfile="true") == one
     assert _names(answers.user, value, *INCLUDES[:-1], by=by) == one
     assert _names(answers.user, value, *INCLUDES, by=by) == [*one, "SELECT lookup_comment"]
+    UserDocument.objects.update(comments=MAX_COMMENTS)
+    assert _names(answers.user, value, *INCLUDES, by=by) == one
 
 
 def test_ten_rows_of_each_kind_cost_what_one_costs(asked_before: Filled) -> None:
@@ -91,21 +93,19 @@ def test_ten_rows_of_each_kind_cost_what_one_costs(asked_before: Filled) -> None
     expected = [*KEY, "SELECT accounts_name", "SELECT lookup_comment"]
     assert _names(answers.user, "ada", *INCLUDES) == expected
     assert _names(answers.earlier, "ada") == expected[:-1]
-    Comment.objects.all().delete()
-    assert _names(answers.user, "ada", *INCLUDES) == expected
 
 
 def test_nothing_is_read_that_was_not_requested(asked_before: Filled) -> None:
     for include in (None, *INCLUDES):
         columns = BASIC if include in {None, *DOCUMENT_COLUMNS} else BASIC + COUNTERS
+        if include == "comments":
+            columns = [*columns[:-1], "CASE WHEN f.comments BETWEEN 1 AND 100 THEN  END"]
         query = hot.Query("type=username&value=ada" + (f"&{include}=true" if include else ""))
         first = statements.of(lambda query=query: current.answer(query, timezone.now()))[0]  # type: ignore[misc]  # bound early
         assert (first.name, first.columns[: len(columns)]) == ("SELECT accounts_name", columns)
         assert len(first.columns) == len(columns) + (len(DOCUMENT_COLUMNS) if include in DOCUMENT_COLUMNS else 0)
         if include in DOCUMENT_COLUMNS:
-            row = answer_rows.read(
-                "username", "ADA", [include], timezone.now(), with_counters=False, is_alias_profile=False
-            )
+            row = answer_rows.read("username", "ADA", Wanted((include,)), timezone.now())
             assert row is not None
             assert [name for name, text in row.texts.items() if bool(text)] == [include]
     (earlier_lookup,) = statements.of(lambda: earlier.answer("username", "ada"))
@@ -125,9 +125,17 @@ def test_an_error_costs_no_more_than_an_answer(asked_before: Filled, query: str,
     assert _names(answers.raw_user, query) == [*KEY, *expected]
 
 
-def test_comments_that_are_not_there_are_not_looked_for(asked_before: Filled) -> None:
-    shown(UserFactory(username="Bea"))
-    assert _names(answers.raw_user, "type=username&value=bea&comments=true") == [*KEY, "SELECT accounts_name"]
+def test_comments_are_looked_for_where_there_are_some(asked_before: Filled) -> None:
+    assert answers.user("ada", "comments").body["comments"]["items"]
+    UserDocument.objects.update(comments=0)
+    assert answers.user("ada", "comments").body["comments"] == {"count": 0, "items": []}
+
+
+def test_many_comments_are_told_as_few_are(asked_before: Filled) -> None:
+    many = answers.user("ada", "comments").body["comments"]
+    assert len(many["items"]) == MAX_COMMENTS < many["count"]
+    UserDocument.objects.update(comments=MAX_COMMENTS)
+    assert answers.user("ada", "comments").body["comments"] == {**many, "count": MAX_COMMENTS}
 
 
 def test_a_key_that_is_missing_or_malformed_costs_nothing(asked_before: Filled) -> None:
