@@ -99,7 +99,9 @@ class ApiView(APIView):
                 throttling.count()
             elif request.caller is None:  # otherwise it was counted before its answer had to wait
                 secret = type(self).credential(request)
-                request.caller = authentication.check(secret, permission=self.permission, now=timezone.now())
+                request.caller = authentication.check(
+                    secret, permission=self.permission, now=timezone.now(), beside=request.beside
+                )
         except ApiError as error:
             raise self.refusal(error) from error
         if handler is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 
@@ -21,6 +22,9 @@ from accounts.errors import (
 from accounts.hot import Caller
 from accounts.key_records import KeyRecord, Verdict
 from accounts.limits import KeyAnswer, KeyRequest
+
+if TYPE_CHECKING:
+    from accounts.redis_connection import Command
 
 MAX_LENGTH = 200  # characters; our own keys have 52
 
@@ -51,8 +55,8 @@ def earlier_credential(request: hot.Request) -> str:
     return key
 
 
-def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
-    """Count the request and say who calls; `permission` is a `Permission`.
+def check(secret: str | None, *, permission: str, now: datetime, beside: Command | None = None) -> Caller:
+    """Count the request and say who calls; `permission` is a `Permission`, `beside` as `KeyRequest` has it.
 
     Raises AddressRateLimited before anything else, and then, in this order: MissingApiKey, InvalidApiKey, KeyNotFound
     (revoked, or the owner is banned), KeyDisabled, KeyExpired, KeyNotFound (lacks the permission), KeyRateLimited,
@@ -71,6 +75,7 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
         amount=throttling.KEY_AMOUNT,
         premium_amount=throttling.PREMIUM_KEY_AMOUNT,
         now=now,
+        beside=beside,
     )
     answer = limits.check_key(asked, _record_of)
     record = answer.record
@@ -79,7 +84,7 @@ def check(secret: str | None, *, permission: str, now: datetime) -> Caller:
     if record.has_quota and not key_uses.take(record.key_id, now=now):
         raise UsageExceeded
     key_uses.last_uses.note(record.key_id, now=now)
-    return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant))
+    return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant), answer.reply)
 
 
 def _record_of(secret_hash: str) -> KeyRecord | None:

@@ -9,9 +9,12 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import Any, NamedTuple, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from django.http import HttpRequest, HttpResponse, QueryDict
+
+if TYPE_CHECKING:
+    from accounts.redis_connection import Command
 
 MAX_PLAIN_PARAMETERS = 100
 P = ParamSpec("P")
@@ -54,15 +57,17 @@ def waits(function: Callable[P, R]) -> Callable[P, R]:
 class Request:
     """`meta`: a WSGI environ, or the META of a Django request, which have the same keys. Any: WSGI's values.
 
+    `beside`: what the view would read in the same round trip in which its key is checked, as `KeyRequest` has it.
     `caller`: who calls, once the view has checked the key.
     """
 
-    __slots__ = ("_body", "_query", "caller", "is_secure", "meta", "method")
+    __slots__ = ("_body", "_query", "beside", "caller", "is_secure", "meta", "method")
 
     def __init__(self, meta: Mapping[str, Any], *, is_secure: bool) -> None:
         self.meta = meta
         self.method: str = meta["REQUEST_METHOD"]
         self.is_secure = is_secure
+        self.beside: Command | None = None
         self.caller: Caller | None = None
         self._query: Query | None = None
         self._body: bytes | None = None
@@ -100,11 +105,13 @@ class Request:
 
 
 class Caller(NamedTuple):
-    """A key that may, and whose it is. `is_premium`: at the time of the request."""
+    """A key that may, and whose it is. `is_premium`: at the time of the request. `reply`: to the command `beside`, as
+    `KeyAnswer` has it."""
 
     key_id: int
     owner_id: str
     is_premium: bool
+    reply: Any = None
 
 
 class Query:

@@ -22,6 +22,7 @@ from redis.exceptions import NoScriptError, RedisError, ResponseError
 from redis.exceptions import TimeoutError as NoAnswer
 
 Part = str | bytes | int
+Command = tuple[Part, ...]
 Reply = Any  # what a command answers: bytes, int, None, a list of these
 READ_SIZE = 65_536
 
@@ -41,7 +42,7 @@ class RedisConnection:
         """The reply to one command. 1 round trip."""
         return self.pipeline(command)[0]
 
-    def pipeline(self, *commands: tuple[Part, ...]) -> list[Reply]:
+    def pipeline(self, *commands: Command) -> list[Reply]:
         """The replies to several commands, sent at once. 1 round trip. Raises the first error among them."""
         packed = b"".join([hiredis.pack_command(command) for command in commands])  # type: ignore[arg-type]  # its stub has a tuple of one
         wire = self._wire()
@@ -64,12 +65,18 @@ class RedisConnection:
 
     def script(self, script: Script, keys: Sequence[str], arguments: Sequence[Part]) -> Reply:
         """Run a script by its SHA-1; where Redis does not know it (any more), load it first. 1 round trip, else 3."""
-        command = ("EVALSHA", script.sha, len(keys), *keys, *arguments)
+        return self.script_and([], script, keys, arguments)[0]
+
+    def script_and(
+        self, commands: Sequence[Command], script: Script, keys: Sequence[str], arguments: Sequence[Part]
+    ) -> list[Reply]:
+        """The same, and then these commands: all replies, the script's first. 1 round trip, else 3."""
+        run = ("EVALSHA", script.sha, len(keys), *keys, *arguments)
         try:
-            return self.call(*command)
+            return self.pipeline(run, *commands)
         except NoScriptError:
             self.call("SCRIPT", "LOAD", script.text)
-            return self.call(*command)
+            return self.pipeline(run, *commands)
 
     def _exchange_anew(self, packed: bytes, count: int) -> list[Reply]:
         try:

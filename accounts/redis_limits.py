@@ -54,9 +54,9 @@ class RedisLimits:
         lifetime = 0
         for _ in range(self.MOST_TRIES):
             verdict = asked.verdict(record)
-            outcome, detail = self._count(asked, record, verdict, text, lifetime)
+            (outcome, detail), reply = self._count(asked, record, verdict, text, lifetime)
             if outcome == limit_scripts.COUNTED:
-                return KeyAnswer(verdict, record)
+                return KeyAnswer(verdict, record, reply=reply)
             if outcome != limit_scripts.MISS:
                 return KeyAnswer(_REFUSALS[outcome], seconds_left=math.ceil(detail / 1000))
             if detail:
@@ -81,18 +81,22 @@ class RedisLimits:
 
     def _count(
         self, asked: KeyRequest, record: KeyRecord | None, verdict: Verdict, text: bytes, lifetime: int
-    ) -> tuple[int, Reply]:
+    ) -> tuple[tuple[int, Reply], Reply]:
+        """What the script answers, and the reply to the command beside it."""
         address = asked.address if asked.is_counted else None
         limit = asked.limit(record) if record and asked.is_counted and verdict is Verdict.OK else None
         window = _redis_key(f"key:{asked.secret_hash}")
         keys = [_redis_record(asked.secret_hash), _redis_key(asked.address.name), window]
         try:
-            outcome, detail = self._redis.script(
-                limit_scripts.COUNT_FOR_KEY, keys, [text, lifetime, *_amount(address), *_amount(limit)]
+            answer, *replies = self._redis.script_and(
+                [asked.beside] if asked.beside else [],
+                limit_scripts.COUNT_FOR_KEY,
+                keys,
+                [text, lifetime, *_amount(address), *_amount(limit)],
             )
         except RedisError as error:
             raise LimitsUnavailable from error
-        return outcome, detail
+        return answer, replies[0] if replies else None
 
     def _remember(self, secret_hash: str, text: bytes, record: KeyRecord | None) -> None:
         if len(self._records) >= self.MOST_RECORDS:

@@ -7,10 +7,13 @@ the workers' hosts take no part, and a write that arrives after another worker t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from django.core.cache.backends.base import BaseCache
+
+if TYPE_CHECKING:
+    from accounts.redis_connection import Command
 
 
 class FencedCache(ABC, BaseCache):
@@ -27,6 +30,14 @@ class FencedCache(ABC, BaseCache):
     @abstractmethod
     def release(self, lease: str, token: str) -> None:
         """Free the lease if it is this term's."""
+
+    def reading(self, names: Sequence[str]) -> Command | None:
+        """The command that reads these where the limits are counted on the same server; None: that cannot be."""
+        return None
+
+    def read(self, names: Sequence[str], reply: Sequence[Any]) -> dict[str, Any]:
+        """What the reply to `reading` says, as `get_many`. Any: a cache's values."""
+        raise NotImplementedError
 
     def eviction(self) -> str:
         """The policy under which the server drops values when it is short of memory; "" where it drops none."""

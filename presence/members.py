@@ -10,10 +10,12 @@ import logging
 import re
 import time
 from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 
 from accounts.api_json import json_bytes
+from accounts.kept_settings import from_settings
 from lookup.errors import ProfilePrivate
 from presence import fields, presentation, privacy, refreshing, rest, store, turns
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
@@ -25,6 +27,9 @@ from presence.records import MEMBERS_READ
 from presence.rest import Membership, RestUnavailable
 from presence.serializers import PresenceSerializer
 from presence.store import Glance, PresenceStore, StoreUnavailable
+
+if TYPE_CHECKING:
+    from accounts.redis_connection import Command, Reply
 
 STALE_AFTER = timedelta(seconds=60)
 EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here
@@ -61,24 +66,35 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
     return shown(*seen(chat_id, now), now)
 
 
-def body_of(chat_id: str, now: datetime) -> bytes:
-    """The same as the JSON of the answer. Raises what `seen` raises.
+def reading(chat_id: str, now: datetime) -> Command | None:
+    """What brings a member in the round trip that checks a key, for `seen`; None: ask as usual."""
+    try:
+        return store.opened().reading(possible(chat_id, now))
+    except ChatNotFound:
+        return None
+
+
+def body_of(chat_id: str, now: datetime, reply: Reply = None) -> bytes:
+    """The same as the JSON of the answer. Raises what `seen` raises. `reply`: to `reading`, where that was sent.
 
     The body follows from what the store holds and from settings alone, so it is written once for the same texts. What
     decides whether it may be shown is looked at each time.
     """
-    number, glance = seen(chat_id, now)
+    number, glance = seen(chat_id, now, reply)
     record, banner, profile = glance.record, glance.banner, glance.profile
     key = (
         number,
         record and record.text,
         banner and (banner.hash,),
         profile and (profile.biography, profile.badges),
-        settings.ASSET_URL,
-        settings.CHAT_CDN_URL,
-        settings.CHAT,
+        _shown_with(),
     )
     return _bodies.get(key, lambda _: body(shown(number, glance, now))) or b""
+
+
+@from_settings
+def _shown_with() -> tuple[object, ...]:
+    return settings.ASSET_URL, settings.CHAT_CDN_URL, settings.CHAT
 
 
 def body(presence: Presence) -> bytes:
@@ -86,13 +102,15 @@ def body(presence: Presence) -> bytes:
     return json_bytes(_SERIALIZER.to_representation(presence))
 
 
-def seen(chat_id: str, now: datetime) -> tuple[int, Glance]:
-    """A member, who may be seen. One round trip, and more for parts that are due. ChatIdInvalid, ChatNotFound,
-    NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away."""
+def seen(chat_id: str, now: datetime, reply: Reply = None) -> tuple[int, Glance]:
+    """A member, who may be seen. One round trip, none with the `reply` to `reading`, and more for parts that are due.
+
+    ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
+    """
     number = possible(chat_id, now)
     opened = store.opened()
     try:
-        glance = opened.glance(number)
+        glance = opened.glance(number) if reply is None else opened.glance_in(number, reply)
         _require_fresh(glance, now)
         if glance.record is None:
             glance = _found_out(opened, number, glance, now)

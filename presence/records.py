@@ -212,6 +212,10 @@ class Glance:
     miss: str
     is_private: bool = False
 
+    def at(self, alive_at: float | None) -> Glance:
+        """The same with another stamp."""
+        return Glance(alive_at, self.record, self.banner, self.profile, self.miss, self.is_private)
+
 
 def text_of(value: Json) -> str:
     """ASCII JSON. Never raises, and never writes what a reader could not read."""

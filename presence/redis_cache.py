@@ -7,13 +7,14 @@ are those of django-redis.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from django.conf import settings
 from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
-from accounts.redis_connection import RedisConnection, Script
+from accounts.redis_connection import Command, RedisConnection, Script
 from presence.fencing import FencedCache
 
 PICKLE = b"\x80"  # what a pickle begins with
@@ -46,6 +47,7 @@ class PresenceRedisCache(FencedCache, RedisCache):
         RedisCache.__init__(self, server, params)
         self._prefix = str(self.make_key(""))
         self._redis = _Connection(self)
+        self._is_beside_limits = server == settings.CACHES["default"].get("LOCATION")
 
     # Any: a cache's value.
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
@@ -53,8 +55,16 @@ class PresenceRedisCache(FencedCache, RedisCache):
         if version is not None:
             return dict(super().get_many(keys, version))
         names = list(keys)
-        found = self._redis.call("MGET", *[self._prefix + name for name in names]) if names else []
-        return {name: self._value(value) for name, value in zip(names, found, strict=True) if value is not None}
+        return self.read(names, self._redis.call(*self._command(names)) if names else [])
+
+    def reading(self, names: Sequence[str]) -> Command | None:
+        return self._command(names) if self._is_beside_limits else None
+
+    def read(self, names: Sequence[str], reply: Sequence[Any]) -> dict[str, Any]:
+        return {name: self._value(value) for name, value in zip(names, reply, strict=True) if value is not None}
+
+    def _command(self, names: Sequence[str]) -> Command:
+        return "MGET", *[self._prefix + name for name in names]
 
     def _value(self, value: bytes) -> Any:
         if value.startswith(PICKLE):

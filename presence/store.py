@@ -12,7 +12,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
@@ -20,7 +20,11 @@ from django.core.cache.backends.base import BaseCache
 from presence import records
 from presence.checked_cache import DAMAGED, CheckedCache, LeaseLost, StoreUnavailable, answering
 from presence.fields import Json
-from presence.records import Banner, Glance, Profile, Record, Stamp
+from presence.memo import Memo
+from presence.records import MEMBERS_READ, Banner, Glance, Profile, Record, Stamp
+
+if TYPE_CHECKING:
+    from accounts.redis_connection import Command
 
 __all__ = [
     "Banner",
@@ -52,7 +56,10 @@ ASKS_READ = 1000
 ASKS_AWAITED = 64
 
 ALIVE, COMPLETE, MARK, STATS, LAST_ASK = "alive", "complete", "mark", "stats", "ask:last"
+STATE = (ALIVE, COMPLETE)
 Item = TypeVar("Item")
+
+_TOLD: Memo[tuple[Any, ...], Glance] = Memo(MEMBERS_READ)  # by the values of a member's keys, without the stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +91,27 @@ class PresenceStore(CheckedCache):
 
     def glances(self, chat_ids: Sequence[int]) -> dict[int, Glance]:
         """The same of several; still one round trip."""
-        keys = [f"{kind}:{chat_id}" for chat_id in chat_ids for kind in ("m", "banner", "profile", "miss", "privacy")]
-        found = self._read([ALIVE, COMPLETE, *keys])
+        found = self._read([*STATE, *(name for chat_id in chat_ids for name in _names(chat_id))])
         generation, alive_at = _generation(found), _alive_at(found)
         return {chat_id: _glance(chat_id, found, generation, alive_at) for chat_id in chat_ids}
+
+    def reading(self, chat_id: int) -> Command | None:
+        """What brings a glance in the round trip that checks a key; None: that goes to another server."""
+        return self._cache.reading([*STATE, *_names(chat_id)])
+
+    def glance_in(self, chat_id: int, reply: Sequence[Any]) -> Glance:
+        """The glance in the reply to `reading`. One more round trip where a value is damaged. Any: what Redis says."""
+        values = reply[len(STATE) :]
+        try:
+            found = self._cache.read(STATE, reply[: len(STATE)])
+            generation = _generation(found)
+            key = (chat_id, generation, *values)
+            told = _TOLD.get(
+                key, lambda _: _glance(chat_id, self._cache.read(_names(chat_id), values), generation, None)
+            )
+        except DAMAGED:
+            return self.glance(chat_id)
+        return told.at(_alive_at(found)) if told else self.glance(chat_id)
 
     def alive_at(self) -> float | None:
         """When the worker last said that the store holds the truth; None where it did not, or the store was emptied."""
@@ -234,6 +258,10 @@ class PresenceStore(CheckedCache):
 def opened() -> PresenceStore:
     """The one of the settings."""
     return PresenceStore(caches["presence"])
+
+
+def _names(chat_id: int) -> list[str]:
+    return [f"{kind}:{chat_id}" for kind in ("m", "banner", "profile", "miss", "privacy")]
 
 
 def _glance(chat_id: int, found: Mapping[str, Any], generation: int, alive_at: float | None) -> Glance:

@@ -109,7 +109,7 @@ def test_a_feed_that_stopped_is_told_apart(browser: Client, store: PresenceStore
 
 
 def test_a_store_that_does_not_answer_is_said(browser: Client, settings: Any) -> None:
-    closed = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+    closed = {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
     settings.CACHES = {**settings.CACHES, "presence": closed}
     assert told(browser) == ("The presence store does not answer", {})
 

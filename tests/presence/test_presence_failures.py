@@ -28,7 +28,7 @@ from tests.presence.lookups import ADA, BEN, UNAVAILABLE
 
 pytestmark = pytest.mark.django_db
 HASH = "a" * 32
-NOBODY_LISTENS = {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+NOBODY_LISTENS = {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
 TEN_MINUTES = timedelta(minutes=10)
 
 
@@ -43,6 +43,9 @@ class UnwritableCache(LocMemCache):
 
     def delete(self, *arguments: Any, **options: Any) -> bool:
         raise RedisError("READONLY")
+
+    def reading(self, names: Any) -> None:
+        """It lies on no Redis."""
 
 
 @pytest.fixture(autouse=True)

@@ -195,7 +195,7 @@ def test_a_record_counts_before_every_miss(store: PresenceStore) -> None:
 @pytest.mark.parametrize(
     "backend",
     [
-        {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"},
+        {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"},
         {"BACKEND": "presence.database_cache.PresenceDatabaseCache", "LOCATION": "no_such_table"},
     ],
     ids=["redis", "database"],

@@ -1,0 +1,60 @@
+"""A presence is read in the round trip that checks the key, where both lie on one Redis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from django.core.cache import caches
+from django.utils import timezone
+from django_redis import get_redis_connection
+
+from presence import members
+from presence.store import Banner, Glance, PresenceStore
+from tests.presence import kept, lookups, reading
+from tests.presence.lookups import ADA, BEN
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def asked_before(db: None, store: PresenceStore) -> Iterator[None]:
+    with reading.standing_still():
+        lookups.key()
+        lookups.tell(store)
+        now = timezone.now().timestamp()
+        store.keep_banner(ADA, Banner(None, now))
+        yield
+
+
+def test_what_a_key_may_not_read_is_not_shown() -> None:
+    assert lookups.get(ADA).status == 200
+    assert lookups.get(ADA, secret="x" * 52).status == 401
+
+
+def test_what_changes_between_two_requests_is_seen(store: PresenceStore) -> None:
+    assert lookups.get(ADA).body["status"]["status"] == "online"
+    lookups.tell(store, presence=None)
+    assert lookups.get(ADA).body["status"]["status"] == "offline"
+    store.keep_privacy(ADA, is_private=True)
+    assert lookups.get(ADA).whole == lookups.PRIVATE
+
+
+def test_a_damaged_value_costs_a_round_trip_and_its_part_alone(store: PresenceStore) -> None:
+    whole = lookups.get(ADA).body
+    get_redis_connection("presence").set(caches["presence"].make_key(f"profile:{ADA}"), b"\x80junk")
+    assert lookups.get(ADA).body == whole
+
+
+def test_the_reply_says_what_a_look_into_the_store_says(store: PresenceStore) -> None:
+    assert _glance(store, ADA) == store.glance(ADA)
+    assert _glance(store, BEN) == store.glance(BEN)
+    kept.set_complete(store, 2)
+    assert _glance(store, ADA) == store.glance(ADA)
+    assert _glance(store, ADA).record is None
+
+
+def _glance(opened: PresenceStore, chat_id: int) -> Glance:
+    command = members.reading(str(chat_id), timezone.now())
+    assert command is not None
+    return opened.glance_in(chat_id, get_redis_connection("presence").mget(command[1:]))
