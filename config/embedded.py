@@ -6,8 +6,9 @@ The busiest reads (`hot_lane`) are answered on the event loop itself: SQLite rea
 and waits for no writer, while a thread costs a hundred. What has to write or to wait goes on in a thread.
 
 `config.wsgi` runs in threads, and a slow client keeps none of them: a small body is received before a thread starts,
-and an answer is sent between the calls that make its pieces. A large body is read by its thread; `config.request_body`
-limits such to half of the threads. Event streams are tasks of `config.asgi`. A client below RATE is cut off.
+and an answer is sent between the calls that make its pieces. A large body is received while its thread reads it
+(`config.received_body`); `config.request_body` limits such to half of the threads. Event streams are tasks of
+`config.asgi`. A client that is too slow is cut off (`config.slow_clients`).
 """
 
 from __future__ import annotations
@@ -16,116 +17,28 @@ import asyncio
 import contextlib
 import io
 import sys
-import time
 from asyncio import events
 from collections import defaultdict
-from collections.abc import Awaitable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
-from django.core.exceptions import BadRequest
 from django.urls import get_resolver
 
 from accounts import hot
 from accounts.hot import Answer, MustWait
-from accounts.plans import LARGEST_BODY
 from config import asgi, hot_lane, request_body, web_server, wsgi
 from config.asgi import Message, Receive, Scope, Send
+from config.received_body import CutOff, ReceivedBody
+from config.slow_clients import Pace
 
-RATE = 1_000  # bytes a second
 PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
 CLOSE = (b"connection", b"close")  # the rest of the body would pass for the next request
 TIMEOUT = b'{"error":"errors.requestTimeout"}'
 
 _threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
-T = TypeVar("T")
-
-
-class CutOff(BadRequest):
-    """The client has gone, or was too slow: a part of the body is missing. Django answers 400."""
-
-
-class Pace:
-    """Measures one direction of a connection: RATE over settings.SLOW_CLIENT_SECONDS of waiting for the client."""
-
-    def __init__(self) -> None:
-        self._waited = 0.0
-        self._moved = 0
-
-    async def keep(self, step: Awaitable[T]) -> T:
-        """Wait for the client. TimeoutError: it was too slow."""
-        started_at = time.monotonic()
-        async with asyncio.timeout(settings.SLOW_CLIENT_SECONDS - self._waited):
-            result = await step
-        self._waited += time.monotonic() - started_at
-        return result
-
-    def count(self, size: int) -> None:
-        """Note `size` bytes that have moved."""
-        self._moved += size
-        if self._moved >= RATE * settings.SLOW_CLIENT_SECONDS:
-            self._moved, self._waited = 0, 0.0
-
-
-class Body(io.RawIOBase):
-    """A request's body: received by the event loop, read by a thread."""
-
-    def __init__(self, receive: Receive, *, has_any: bool) -> None:
-        super().__init__()
-        self.is_untouched = True
-        self.is_over = not has_any
-        self.is_cut_off = False
-        self._receive = receive
-        self._pace = Pace()
-        self._waiting = bytearray()
-        self._loop = asyncio.get_running_loop()
-
-    async def fill(self, size: int) -> None:
-        """Receive until `size` bytes can be read, or the body is over. Raises CutOff."""
-        while len(self._waiting) < size and not self.is_over:
-            if self.is_cut_off:
-                raise CutOff("The body ended before.")
-            self.is_untouched = False
-            try:
-                message = await self._pace.keep(self._receive())
-            except TimeoutError:
-                self.is_cut_off = True  # and is never received from again
-                raise CutOff("The body came too slowly.") from None
-            if message["type"] == "http.disconnect":
-                self.is_cut_off = True
-                raise CutOff("The client has gone.")
-            piece = message.get("body", b"")
-            self._pace.count(len(piece))
-            self._waiting += piece
-            self.is_over = not message.get("more_body", False)
-
-    async def discard(self) -> None:
-        """Receive the rest, so that a client which is still sending reads the answer (RFC 9112 §9.6)."""
-        left = LARGEST_BODY
-        with contextlib.suppress(CutOff):
-            while not self.is_over and left > 0:
-                await self.fill(1)
-                left -= len(self._waiting)
-                self._waiting.clear()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Any: a writable buffer. Called in a thread; raises CutOff."""
-        if not self._waiting and not self.is_over:
-            asyncio.run_coroutine_threadsafe(self.fill(len(buffer)), self._loop).result()
-        piece = self._waiting[: len(buffer)]
-        buffer[: len(piece)] = piece
-        del self._waiting[: len(buffer)]
-        return len(piece)
-
-    @property
-    def size(self) -> int:
-        """Bytes that can be read without waiting."""
-        return len(self._waiting)
 
 
 class Call:
@@ -187,7 +100,7 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
     if not has_body and (asked := hot_lane.find(environ)) is not None and asked.is_read:
         await _answer_read(asked, send)
         return
-    body = Body(receive, has_any=has_body)
+    body = ReceivedBody(receive, has_any=has_body)
     waits_to_send = "HTTP_EXPECT" in environ and request_body.is_large(environ)  # until it is read (RFC 9110 §10.1.1)
     if not waits_to_send:
         try:
@@ -198,9 +111,12 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
     if body.is_over and environ.pop("HTTP_TRANSFER_ENCODING", None):
         environ["CONTENT_LENGTH"] = str(body.size)
     environ["wsgi.input"] = io.BufferedReader(body, request_body.CHUNK)
-    await _answer(Call(environ), body, receive, _at_pace(send))
-    if not (waits_to_send and body.is_untouched):
-        await body.discard()
+    try:
+        await _answer(Call(environ), body, _at_pace(send))
+        if not (waits_to_send and body.is_untouched):
+            await body.discard()
+    finally:
+        body.abandon()
 
 
 async def _answer_read(asked: hot_lane.Asked, send: Send) -> None:
@@ -220,7 +136,7 @@ async def _answer_read(asked: hot_lane.Asked, send: Send) -> None:
     await send({"type": "http.response.body", "body": answer.body})
 
 
-async def _answer(call: Call, body: Body, receive: Receive, send: Send) -> None:
+async def _answer(call: Call, body: ReceivedBody, send: Send) -> None:
     """Send what the application answers, a piece at a time, until the client has gone or is too slow."""
     loop = asyncio.get_running_loop()
     piece, is_last = await loop.run_in_executor(_threads, call.begin)
@@ -229,7 +145,7 @@ async def _answer(call: Call, body: Body, receive: Receive, send: Send) -> None:
     if is_last:
         await send({"type": "http.response.body", "body": piece})
         return
-    gone = asyncio.create_task(_wait_until_gone(receive))
+    gone = asyncio.create_task(body.wait_until_gone())
     try:
         while not gone.done():
             await send({"type": "http.response.body", "body": piece, "more_body": not is_last})
@@ -248,11 +164,6 @@ async def _refuse(send: Send) -> None:
     headers = [(b"content-type", b"application/json"), CLOSE]
     await send({"type": "http.response.start", "status": 408, "headers": headers})
     await send({"type": "http.response.body", "body": TIMEOUT})
-
-
-async def _wait_until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 def _at_pace(send: Send) -> Send:

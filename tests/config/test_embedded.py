@@ -13,7 +13,7 @@ from pytest_django import Settings
 from accounts import hot
 from config import asgi, embedded, hot_lane, request_body, wsgi
 from config.asgi import Message, Scope
-from config.embedded import CutOff, Pace
+from config.received_body import CutOff
 
 pytestmark = pytest.mark.once
 
@@ -58,7 +58,11 @@ class Client:
 
     def call(self, *headers: tuple[bytes, bytes], **scope: Any) -> None:
         """Any: values of the scope."""
-        asyncio.run(embedded.application({**SCOPE, "headers": headers, **scope}, self._receive, self._send))
+        asyncio.run(self.serve(*headers, **scope))
+
+    async def serve(self, *headers: tuple[bytes, bytes], **scope: Any) -> None:
+        """`call`, on the running loop. Any: as above."""
+        await embedded.application({**SCOPE, "headers": headers, **scope}, self._receive, self._send)
 
     @property
     def status(self) -> int:
@@ -183,6 +187,24 @@ def test_what_is_left_of_a_body_is_received_after_the_answer(serving: Any, heade
     assert (client.body, client.left) == (b"refused", left)
 
 
+def test_nothing_of_a_request_is_left_when_it_fails(serving: Any) -> None:
+    """Its thread has read a part of the body, and the loop waits for the rest."""
+
+    def read(environ: dict[str, Any]) -> bytes:
+        environ["wsgi.input"].read(1)
+        raise RuntimeError
+
+    async def go() -> set[asyncio.Task[Any]]:
+        client = Client((b"x" * LARGE, True), SLOW)
+        with pytest.raises(RuntimeError):
+            await client.serve((b"content-length", b"100000"))
+        await asyncio.sleep(0)
+        return {task for task in asyncio.all_tasks() if task is not asyncio.current_task()}
+
+    serving(read)
+    assert asyncio.run(go()) == set()
+
+
 def test_an_answer_is_sent_in_pieces(serving: Any) -> None:
     pieces = (b"a" * embedded.PIECE, b"b", b"c" * embedded.PIECE, b"d")
     answer = Sent(*pieces)
@@ -225,28 +247,6 @@ def test_event_streams_keep_no_thread(
     client = Client(takes=2)
     client.call(path=path)
     assert (streams, len(environs)) == ([path] if is_stream else [], 0 if is_stream else 1)
-
-
-@pytest.mark.parametrize(
-    ("steps", "is_kept"),
-    [
-        ([(0.15, 10), (0.15, 10)], False),  # 20 bytes in 0.3 s
-        ([(0.15, 200), (0.15, 10)], True),  # 200 bytes within 0.2 s, and another 0.2 s begin
-        ([(0.0, 0)] * 50, True),
-    ],
-)
-def test_the_pace_of_a_client(steps: list[tuple[float, int]], *, is_kept: bool) -> None:
-    async def go() -> bool:
-        pace = Pace()
-        try:
-            for seconds, size in steps:
-                await pace.keep(asyncio.sleep(seconds))
-                pace.count(size)
-        except TimeoutError:
-            return False
-        return True
-
-    assert asyncio.run(go()) is is_kept
 
 
 class Read:
