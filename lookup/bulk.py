@@ -7,15 +7,65 @@ escape as the rows themselves.
 
 from __future__ import annotations
 
+import functools
+import gc
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connection
 from django.db.models import AutoField, Field, JSONField, Model
+from django.db.models.base import ModelState
 
 Values = tuple[Any, ...]  # Any: values of columns
+Row = TypeVar("Row", bound=Model)
+
+
+def build(model: type[Row], **values: Any) -> Row:
+    """The new row that `model(**values)` makes, in a fifth of the time: names are not checked, no signal is sent.
+
+    Any: what a column holds, or the row that a foreign key names. Not for one-to-one keys, which the other row knows
+    of too.
+    """
+    row = model.__new__(model)
+    keys, defaults = _columns_of(model)
+    columns, state = vars(row), ModelState()
+    columns["_state"] = state
+    for name, value in values.items():
+        if (column := keys.get(name)) is None:
+            columns[name] = value
+        else:
+            columns[column] = None if value is None else value.pk
+            state.fields_cache[name] = value
+    for column, default in defaults:
+        if column not in columns:
+            columns[column] = default()
+    return row
+
+
+@functools.cache
+def _columns_of(model: type[Model]) -> tuple[dict[str, str], list[tuple[str, Callable[[], Any]]]]:
+    """The columns of foreign keys by their names, and each column with what makes its default. Any: the default."""
+    fields = model._meta.concrete_fields
+    keys = {field.name: field.attname for field in fields if field.is_relation}
+    return keys, [(field.attname, field.get_default) for field in fields]
+
+
+@contextmanager
+def rare_collections() -> Iterator[None]:
+    """For a command that makes many rows: they live until their batch is written, and looking for garbage among them
+    all the time takes a fifth of it. The process must run nothing else meanwhile."""
+    before = gc.get_threshold()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
 
 
 def insert(rows: Sequence[Model]) -> None:

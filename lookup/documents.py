@@ -114,7 +114,10 @@ def is_fresh() -> Q:
 def insert(found: Collection[WholeProfile]) -> None:
     """Insert the documents of new profiles. 1 statement."""
     bulk.insert(
-        [ProfileDocument(profile_id=one.profile.pk, user_id=one.profile.user_id, **rendered(one)) for one in found]
+        [
+            bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=one.profile.user_id, **rendered(one))
+            for one in found
+        ]
     )
 
 

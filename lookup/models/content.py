@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.core.validators import validate_email
 from django.db import models
 from django.db.models import Q
 from django.utils import timezone
@@ -11,7 +10,7 @@ from accounts.models.users import new_id
 from accounts.text_rules import validate_line, validate_text, validate_web_address
 from lookup.models.assets import Asset
 from lookup.models.profiles import Profile
-from lookup.models.validators import validate_color, validate_svg, validate_tags
+from lookup.models.validators import validate_color, validate_svg, validate_tags, validate_target
 
 MAX_URL_LENGTH = 2000
 
@@ -89,13 +88,8 @@ class Link(models.Model):
 
     def clean(self) -> None:
         """ValidationError where it is a link and `url` is neither a web address nor `mailto:` and an e-mail address."""
-        if self.is_text:
-            return
-        scheme, _, address = self.url.partition(":")
-        if scheme.lower() == "mailto":
-            validate_email(address)
-        else:
-            validate_web_address(self.url)
+        if not self.is_text:
+            validate_target(self.url)
 
 
 class Project(models.Model):

@@ -1,8 +1,9 @@
 """What columns of profiles accept."""
 
 from django.core.exceptions import ValidationError
-from django.core.validators import RegexValidator
+from django.core.validators import RegexValidator, validate_email
 
+from accounts.text_rules import validate_web_address
 from lookup.svg import svg_problems
 from lookup.values import TextList
 
@@ -24,3 +25,12 @@ def validate_tags(value: object) -> None:
     """ValidationError for what is no list of tags."""
     if problem := TAGS.problem_of(value):
         raise ValidationError(problem)
+
+
+def validate_target(url: str) -> None:
+    """ValidationError for what is neither a web address nor `mailto:` and an e-mail address."""
+    scheme, _, address = url.partition(":")
+    if scheme.lower() == "mailto":
+        validate_email(address)
+    else:
+        validate_web_address(url)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from accounts.models import User
 from accounts.plans import PREMIUM_PLANS, Plan
-from lookup import unlocking
+from lookup import bulk, unlocking
 from lookup.models import Badge, CustomBadge, ProfileBadge, UnlockRule
 from lookup.population import styles
 from lookup.population.pages import Page
@@ -47,7 +47,8 @@ def add_badges(page: Page, badges: Mapping[str, Badge], counters: Mapping[str, i
 
 def award(page: Page, badge: Badge, unlocked: list[int], *, order: int) -> ProfileBadge:
     dice = page.dice
-    return ProfileBadge(
+    return bulk.build(
+        ProfileBadge,
         id=dice.new_id(),
         profile=page.profile,
         badge=badge,
@@ -64,7 +65,8 @@ def award(page: Page, badge: Badge, unlocked: list[int], *, order: int) -> Profi
 def add_custom(page: Page, *, order: int) -> None:
     """A badge of one's own, with a picture or an icon, behind the others."""
     dice = page.dice
-    badge = CustomBadge(
+    badge = bulk.build(
+        CustomBadge,
         id=dice.new_id(),
         profile=page.profile,
         name=dice.choice(CUSTOM_NAMES),

@@ -13,7 +13,7 @@ from django.db.models import F
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.names import RESERVED_KEYS, NameKind
 from accounts.models.users import UidCounter
-from lookup import documents, queries
+from lookup import bulk, documents, queries
 from lookup.models import Alias, Badge, Profile, ProfileDocument, UserDocument
 from lookup.population import awards, page_sections, pages, people, talk
 from lookup.population.pages import Page
@@ -189,10 +189,10 @@ def _add_documents(rows: Rows, counters: Mapping[str, Mapping[str, int]]) -> Non
     """Rendered from the rows as they were made: they say what any later rendering says."""
     for one in _whole(rows):
         user = one.profile.user
-        rows.add(ProfileDocument(profile_id=one.profile.pk, user_id=user.pk, **documents.rendered(one)))
+        rows.add(bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=user.pk, **documents.rendered(one)))
         if one.profile.is_main:
             columns = {**documents.user_columns(one), **counters[user.pk]}
-            rows.add(UserDocument(user_id=user.pk, uid=user.uid, profile_id=one.profile.pk, **columns))
+            rows.add(bulk.build(UserDocument, user_id=user.pk, uid=user.uid, profile_id=one.profile.pk, **columns))
 
 
 def _whole(rows: Rows) -> Collection[WholeProfile]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from datetime import datetime
 
 from django.db import connection
 
-from lookup import badge_catalog
+from lookup import badge_catalog, bulk
 from lookup.population import awards, batches, shelves
 from lookup.population.batches import Batch
 
@@ -40,13 +39,12 @@ def grow(*, users: int, now: datetime, seed: int = 1, report: Callable[[Progress
     """
     prepare()
     badges, made, batch = awards.catalogue(), 0, Batch()
-    with _rare_collections(), _writer() as write:
+    with bulk.rare_collections(), _writer() as write:
         for first in range(0, users, BATCH):
             numbers = range(first, min(first + BATCH, users))
             batch = batches.prepare(seed, numbers, badges, now, after=batch)
             write(batch)
             made += len(batch.members)
-            gc.collect()
             if report is not None:
                 report(Progress(users, numbers.stop, made))
     return made
@@ -73,17 +71,3 @@ def _writer() -> Iterator[Callable[[Batch], None]]:
                 pending.pop().result()
         finally:
             thread.submit(connection.close)
-
-
-@contextmanager
-def _rare_collections() -> Iterator[None]:
-    """A batch is some hundred thousand objects that all live until its end: looking for garbage among them all the
-    time takes a quarter of it, so that is done between batches."""
-    gc.collect()
-    gc.freeze()
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
-        gc.unfreeze()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from lookup import bulk
 from lookup.models import GalleryItem, Project, Section, Widget
 from lookup.population import sentences, shelves
 from lookup.population.pages import Page
@@ -50,7 +51,8 @@ def add_pictures(page: Page, section: Section | None, number: int) -> None:
     """So many pictures, in this section or in none."""
     for order in range(number):
         page.rows.add(
-            GalleryItem(
+            bulk.build(
+                GalleryItem,
                 id=page.dice.new_id(),
                 profile=page.profile,
                 section=section,
@@ -64,7 +66,8 @@ def add_pictures(page: Page, section: Section | None, number: int) -> None:
 
 def _section(page: Page, type_: SectionType, order: int) -> Section:
     dice = page.dice
-    return Section(
+    return bulk.build(
+        Section,
         id=dice.new_id(),
         profile=page.profile,
         type=type_,

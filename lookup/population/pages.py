@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lookup import bulk
 from lookup.models import Asset, Audio, Background, Link, Profile, Project, Widget
 from lookup.population import sentences, styles, words
 from lookup.population.dice import Dice
@@ -57,7 +58,8 @@ class Page:
     def file(self, path: str, mime: str, size: Size = (None, None), duration: float | None = None) -> Asset:
         """A file under static/uploads/, as an upload of the owner."""
         width, height = size
-        asset = Asset(
+        asset = bulk.build(
+            Asset,
             id=self.dice.new_id(),
             owner_id=self.profile.user_id,
             path=path,
@@ -90,7 +92,8 @@ class Page:
 
 def new_profile(member: Member, name: str, *, is_main: bool) -> Profile:
     changed_at = member.dice.moment(member.joined_at, LATEST)
-    return Profile(
+    return bulk.build(
+        Profile,
         id=member.dice.new_id(),
         user=member.user,
         is_main=is_main,
@@ -136,7 +139,8 @@ def add_links(page: Page, least: int, most: int) -> None:
     dice = page.dice
     for order, (title, platform) in enumerate(dice.some(sentences.LINK_TITLES, least, most)):
         is_text = dice.chance(0.06)
-        link = Link(
+        link = bulk.build(
+            Link,
             id=dice.new_id(),
             profile=page.profile,
             title=title,
@@ -163,7 +167,8 @@ def add_links(page: Page, least: int, most: int) -> None:
 def add_projects(page: Page, least: int, most: int) -> list[Project]:
     dice = page.dice
     projects = [
-        Project(
+        bulk.build(
+            Project,
             id=dice.new_id(),
             profile=page.profile,
             title=title,
@@ -181,7 +186,8 @@ def add_projects(page: Page, least: int, most: int) -> list[Project]:
 
 def add_widgets(page: Page, most: int) -> list[Widget]:
     widgets = [
-        Widget(
+        bulk.build(
+            Widget,
             id=page.dice.new_id(),
             profile=page.profile,
             platform=platform,
@@ -200,7 +206,8 @@ def add_audios(page: Page, most: int, *, is_shown: bool = False) -> None:
     dice = page.dice
     for order, title in enumerate(dice.some(sentences.SONGS, 1, most)):
         page.rows.add(
-            Audio(
+            bulk.build(
+                Audio,
                 id=dice.new_id(),
                 profile=page.profile,
                 title=title,
@@ -218,7 +225,8 @@ def add_backgrounds(page: Page, most: int) -> None:
     dice = page.dice
     for order in range(dice.randint(1, most)):
         page.rows.add(
-            Background(
+            bulk.build(
+                Background,
                 id=dice.new_id(),
                 profile=page.profile,
                 title=dice.choice(sentences.CAPTIONS),

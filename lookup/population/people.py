@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from accounts.models import LinkedAccount, User
 from accounts.models.names import RESERVED_KEYS
 from accounts.plans import Plan
-from lookup import addresses
+from lookup import addresses, bulk
 from lookup.population import words
 from lookup.population.dice import Dice, roll
 
@@ -56,7 +56,7 @@ def joined_at(number: int) -> datetime:
 def member(seed: int, number: int, now: datetime) -> Member:
     """The member without uid and username: those depend on who is there already."""
     dice = roll(seed, "member", number)
-    user = User(id=dice.new_id(), password=f"!{dice.new_id()}", created_at=joined_at(number))
+    user = bulk.build(User, id=dice.new_id(), password=f"!{dice.new_id()}", created_at=joined_at(number))
     given = dice.choice(words.GIVEN)
     base, shown = _base_name(dice, given), _display_name(dice, given)
     user.display_name = shown
@@ -145,7 +145,8 @@ def _plan(dice: Dice) -> tuple[Plan, datetime | None]:
 def linked_accounts(member: Member) -> Iterator[LinkedAccount]:
     dice, user = member.dice, member.user
     if dice.chance(0.62):
-        yield LinkedAccount(
+        yield bulk.build(
+            LinkedAccount,
             user=user,
             kind=LinkedAccount.Kind.CHAT,
             external_id=snowflake(dice, dice.moment(CHAT_FIRST, user.created_at)),
@@ -155,7 +156,8 @@ def linked_accounts(member: Member) -> Iterator[LinkedAccount]:
         )
     if dice.chance(0.22):
         name = f"{user.username}-listens" if dice.chance(0.4) else user.username
-        yield LinkedAccount(
+        yield bulk.build(
+            LinkedAccount,
             user=user,
             kind=LinkedAccount.Kind.SCROBBLER,
             external_id=name.lower(),

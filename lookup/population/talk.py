@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from django.db.models import Model
 
+from lookup import bulk
 from lookup.models import Comment, CommentLike, FeedbackVote
 from lookup.population import sentences
 from lookup.population.people import LATEST, Member, user_id
@@ -61,7 +62,9 @@ def about(member: Member) -> Talk:
     voters = int(member.views**0.5 / 6 * dice.uniform(0.5, 1.5))
     for voter in _earlier(member, min(voters, number // 2, MOST_VOTES)):
         at = dice.moment(member.joined_at, LATEST)
-        talk.votes.append(FeedbackVote(user=member.user, voter_id=voter, is_like=dice.chance(0.92), created_at=at))
+        talk.votes.append(
+            bulk.build(FeedbackVote, user=member.user, voter_id=voter, is_like=dice.chance(0.92), created_at=at)
+        )
     comments = min(MOST_COMMENTS, int(member.views**0.55 / 8 * dice.uniform(0.4, 1.6))) if number else 0
     for _ in range(comments):
         _add_comment(member, talk)
@@ -87,7 +90,8 @@ def _add_comment(member: Member, talk: Talk) -> None:
 
 def _said(member: Member, author: int, content: str, parent: Comment | None = None) -> Comment:
     dice = member.dice
-    return Comment(
+    return bulk.build(
+        Comment,
         id=dice.new_id(),
         user=member.user,
         author_id=member.user.pk if author == member.number else user_id(member.seed, author),
@@ -102,7 +106,7 @@ def _add_likes(member: Member, talk: Talk, comment: Comment, *, eagerness: float
     wanted = int(eagerness / (1 - dice.random()))
     for liker in _earlier(member, min(wanted, member.number, MOST_LIKES)):
         at = dice.moment(comment.created_at, LATEST)
-        talk.likes.append(CommentLike(comment=comment, user_id=liker, created_at=at))
+        talk.likes.append(bulk.build(CommentLike, comment=comment, user_id=liker, created_at=at))
 
 
 def _earlier(member: Member, count: int) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from lookup import addresses, settings_schema
-from lookup.models import Link
+from lookup.models.validators import validate_target
 from lookup.sections import SectionType
 from lookup.transfer.section_form import CATALOGUES
 from lookup.transfer.shapes import Problem, milliseconds, problems_of
@@ -132,7 +132,8 @@ def _links(data: Json) -> Iterator[Problem]:
         if link["icon"] and link["iconSvg"]:
             yield f"links.{place}.iconSvg", "Must be null where there is an icon."
         try:
-            Link(url=link["url"], is_text=link["isText"]).clean()
+            if not link["isText"]:
+                validate_target(link["url"])
         except ValidationError as error:
             yield from problems_of(error, f"links.{place}.url")
 

@@ -57,7 +57,7 @@ class Uploads:
         rows = found(Asset.objects.all(), "owner", {owner for owner, _ in wanted})
         self._rows = {(row.owner_id, facts_of(row)): row for row in sorted(rows, key=lambda row: row.pk, reverse=True)}
         missing = [key for key in wanted if key not in self._rows]
-        new = [Asset(owner_id=owner, **facts._asdict()) for owner, facts in missing]
+        new = [bulk.build(Asset, owner_id=owner, **facts._asdict()) for owner, facts in missing]
         bulk.insert(new)
         self._rows |= {(row.owner_id, facts_of(row)): row for row in new}
 
@@ -230,7 +230,7 @@ def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: C
                 for name, value in table.columns(entry).items()
             }
             columns = list(values)
-            rows.append(table.model(pk=entry["id"], profile_id=line.profile_id, **values))
+            rows.append(bulk.build(table.model, id=entry["id"], profile_id=line.profile_id, **values))
     bulk.save(rows, held=held - gone, columns=[_field(name) for name in columns])
     return rows
 

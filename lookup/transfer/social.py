@@ -91,8 +91,9 @@ def _comment(
     likes, replies = counted.get(item["id"], (0, 0))
     if held is not None:
         likes, replies = likes - held.imported_like_count, replies - held.imported_reply_count
-    return Comment(
-        pk=item["id"],
+    return bulk.build(
+        Comment,
+        id=item["id"],
         user_id=line.user_id,
         author_id=item["author"]["id"],
         content=item["content"],

@@ -12,7 +12,7 @@ from typing import Any
 from django.core.management import BaseCommand, CommandError
 from django.db import connection
 
-from lookup import document_checks
+from lookup import bulk, document_checks
 from lookup.document_checks import Difference, Part
 
 MOST_PROCESSES = 4
@@ -34,9 +34,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         found = 0
         number = options["processes"] if _may_fork() else 1
-        for difference in _differences(number, is_repairing=options["repair"]):
-            found += 1
-            self.stdout.write(str(difference))
+        with bulk.rare_collections():
+            for difference in _differences(number, is_repairing=options["repair"]):
+                found += 1
+                self.stdout.write(str(difference))
         if found and not options["repair"]:
             raise CommandError(f"{found} differences; --repair mends them.")
         self.stdout.write(f"{found} differences mended." if found else "The documents say what the tables say.")

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 from django.core.management import BaseCommand, CommandError
 from django.db import OperationalError
 
+from lookup import bulk
 from lookup.transfer import importing
 from lookup.transfer.importing import Outcome
 from lookup.transfer.shapes import Problem
@@ -28,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         number = Counter[str]()
-        with self._opened(options["file"]) as file:
+        with self._opened(options["file"]) as file, bulk.rare_collections():
             try:
                 for outcome in importing.run(file=file, is_check=options["check"]):
                     self._report(outcome)
