@@ -113,7 +113,8 @@ def _profile(line: Line, claims: Claims, uploads: Uploads) -> Profile:
     given = line.profile
     profile = claims.main_profiles.get(line.user_id)
     if profile is None:
-        profile = Profile(user_id=line.user_id, created_at=given["createdAt"], updated_at=given["updatedAt"])
+        named = {"id": line.profile_id, "created_at": given["createdAt"], "updated_at": given["updatedAt"]}
+        profile = bulk.build(Profile, **named, user_id=line.user_id)
     elif profile.pk != line.profile_id:
         _move(profile.pk, line.profile_id)
     profile.pk = line.profile_id

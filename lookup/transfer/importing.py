@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from django.db import IntegrityError, transaction
 
 from accounts.models import User
-from lookup import profiles
+from lookup import profiles, workers
 from lookup.transfer import people, reading, writing
 from lookup.transfer.catalogues import BadgeCatalogue
 from lookup.transfer.claims import Claims, Taken
 from lookup.transfer.reading import Line, LineRefused
-from lookup.transfer.shapes import Problem
+from lookup.transfer.shapes import Problem, Problems
 
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
 BATCH_LINES, BATCH_BYTES = 250, 4 * 1024 * 1024
+AHEAD = 3  # batches that another process has read, or is to read, while one is written
 _MEANWHILE = "Somebody else took something that this line names at this moment. Import it again."
+
+
+Batch = list[tuple[int, bytes]]  # lines by their numbers
+ReadBatch = list[tuple[int, Line | Problems]]  # the same as read, or why a line is refused
+Reader = Callable[[Iterable[Batch]], Iterator[ReadBatch]]
 
 
 @dataclass
@@ -31,23 +39,50 @@ class Outcome:
     is_new: bool = False
 
 
-def run(*, file: BinaryIO, is_check: bool = False, by: User | None = None) -> Iterator[Outcome]:
+def read_here(batches: Iterable[Batch]) -> Iterator[ReadBatch]:
+    """Each batch when it is asked for."""
+    return map(_read, batches)
+
+
+def read_ahead(batches: Iterable[Batch]) -> Iterator[ReadBatch]:
+    """The same, in another process, while the caller writes the batches before. Where `workers.may_fork`."""
+    with workers.pool(1) as pool:
+        waiting: deque[Future[ReadBatch]] = deque()
+        for batch in batches:
+            waiting.append(pool.submit(_read, batch))
+            if len(waiting) > AHEAD:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def _read(batch: Batch) -> ReadBatch:
+    found: ReadBatch = []
+    for number, text in batch:
+        try:
+            found.append((number, reading.read(number, text)))
+        except LineRefused as refused:
+            found.append((number, refused.problems))
+    return found
+
+
+def run(
+    *, file: BinaryIO, is_check: bool = False, by: User | None = None, reader: Reader = read_here
+) -> Iterator[Outcome]:
     """Import the lines of `file`, in their order; the outcome of each. With `is_check` nothing is written.
 
-    OperationalError: the database does not answer; what was taken before stays. Memory holds one batch, and the user
-    ids of the lines before it; with `is_check`, all that they name.
+    OperationalError: the database does not answer; what was taken before stays. Memory holds one batch (with
+    `read_ahead`, some more), and the user ids of the lines before it; with `is_check`, all that they name.
     """
     seen: dict[bytes, int] = {}
     taken: Taken = {}
-    for batch in _batches(file):
+    for batch in reader(_batches(file)):
         outcomes = {number: Outcome(number) for number, _ in batch}
         lines = []
-        for number, text in batch:
-            try:
-                line = _read(number, text, seen)
-            except LineRefused as refused:
-                outcomes[number].problems = refused.problems
-            else:
+        for number, line in batch:
+            problems = _problems(line, seen) if isinstance(line, Line) else line
+            outcomes[number].problems = problems
+            if isinstance(line, Line) and not problems:
                 lines.append(line)
         if is_check:
             _accepted(lines, Claims(lines, taken), outcomes)
@@ -56,8 +91,8 @@ def run(*, file: BinaryIO, is_check: bool = False, by: User | None = None) -> It
         yield from outcomes.values()
 
 
-def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
-    batch: list[tuple[int, bytes]] = []
+def _batches(file: BinaryIO) -> Iterator[Batch]:
+    batch: Batch = []
     size = 0
     for number, text in reading.lines(file):
         batch.append((number, text))
@@ -69,13 +104,10 @@ def _batches(file: BinaryIO) -> Iterator[list[tuple[int, bytes]]]:
         yield batch
 
 
-def _read(number: int, text: bytes, seen: dict[bytes, int]) -> Line:
-    """LineRefused too where a line before is of the same user, even where that was refused."""
-    line = reading.read(number, text)
-    before = seen.setdefault(bytes.fromhex(line.user_id), number)
-    if before != number:
-        raise LineRefused([("user.id", f"Line {before} is of this user.")])
-    return line
+def _problems(line: Line, seen: dict[bytes, int]) -> Problems:
+    """Whether a line before is of the same user, even where that was refused."""
+    before = seen.setdefault(bytes.fromhex(line.user_id), line.number)
+    return [] if before == line.number else [("user.id", f"Line {before} is of this user.")]
 
 
 def _import(lines: list[Line], outcomes: dict[int, Outcome], by: User | None) -> None:

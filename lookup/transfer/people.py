@@ -74,7 +74,8 @@ def kept(given: datetime, stored: datetime | None) -> datetime:
 def _user(line: Line, user: User | None, now: datetime) -> User:
     given = line.user
     if user is None:
-        user = User(pk=line.user_id, uid=given["uid"], password=_no_password(), created_at=given["createdAt"])
+        named = {"id": line.user_id, "uid": given["uid"], "created_at": given["createdAt"]}
+        user = bulk.build(User, **named, password=_no_password())
     user.username, user.display_name = given["username"], given["name"]
     user.created_at = kept(given["createdAt"], user.created_at)
     user.is_verified, user.is_inactive = given["verified"], given["inactive"]
@@ -105,8 +106,9 @@ def _new_authors(lines: list[Line], claims: Claims, now: datetime) -> Iterator[A
             author = item["author"]
             if author["id"] not in known:
                 known.add(author["id"])
-                user = User(
-                    pk=author["id"],
+                user = bulk.build(
+                    User,
+                    id=author["id"],
                     uid=author["uid"],
                     username=author["username"],
                     display_name=author["name"],
@@ -140,7 +142,7 @@ def _write_names(lines: Iterable[Line], authors: Iterable[Author], claims: Claim
 
 
 def _name(name: str, user_id: str, kind: str = NameKind.USERNAME) -> Name:
-    return Name(key=name.upper(), name=name, kind=kind, user_id=user_id)
+    return bulk.build(Name, key=name.upper(), name=name, kind=kind, user_id=user_id)
 
 
 def _write_accounts(lines: Iterable[Line], claims: Claims) -> None:

@@ -36,7 +36,7 @@ def write(lines: list[Line], claims: Claims, written: Written) -> None:
         held |= {document.pk: document for document in locked}
     counts = figures.counted(list(held))
     rows = [_document(line, held.get(line.user_id), counts, claims) for line in lines]
-    rows += [UserDocument(pk=author.user.pk, uid=author.user.uid) for author in written.people.authors]
+    rows += [bulk.build(UserDocument, user_id=author.user.pk, uid=author.user.uid) for author in written.people.authors]
     for row in rows:
         row.profile_id = written.profiles[row.pk].pk
         if one := written.new.get(row.profile_id):
@@ -58,8 +58,9 @@ def _document(
         likes, dislikes = counted[0] - held.imported_likes, counted[1] - held.imported_dislikes
         comments = counted[2] - held.imported_comments
     feedback = line.data["feedback"]
-    row = UserDocument(
-        pk=line.user_id,
+    row = bulk.build(
+        UserDocument,
+        user_id=line.user_id,
         uid=line.user["uid"],
         views=line.data["views"],
         imported_likes=max(feedback["likes"] - likes, 0),

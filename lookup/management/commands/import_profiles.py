@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 from django.core.management import BaseCommand, CommandError
 from django.db import OperationalError
 
-from lookup import bulk
+from lookup import bulk, workers
 from lookup.transfer import importing
 from lookup.transfer.importing import Outcome
 from lookup.transfer.shapes import Problem
@@ -29,9 +29,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         number = Counter[str]()
+        reader = importing.read_ahead if workers.may_fork() else importing.read_here
         with self._opened(options["file"]) as file, bulk.rare_collections():
             try:
-                for outcome in importing.run(file=file, is_check=options["check"]):
+                for outcome in importing.run(file=file, is_check=options["check"], reader=reader):
                     self._report(outcome)
                     number["refused" if outcome.problems else "new" if outcome.is_new else "changed"] += 1
             except OperationalError as error:
