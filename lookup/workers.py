@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 
@@ -27,15 +27,58 @@ def may_fork() -> bool:
     return is_command and connection.vendor == "postgresql" and not connection.in_atomic_block
 
 
+class TurnLost(Exception):
+    """A task before this one failed; its own exception says why."""
+
+
+class Turns:
+    """The place of the task whose turn it is, shared by processes; LOST after one failed."""
+
+    LOST = -1
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("fork")
+        self.changed, self.place = context.Condition(), context.Value("q", 0)
+
+    def wait(self, place: int) -> None:
+        """Until the tasks of the places before have ended. TurnLost: one of them failed."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.place.value in {place, self.LOST})
+        if self.place.value == self.LOST:
+            raise TurnLost
+
+    def set(self, place: int) -> None:
+        with self.changed:
+            self.place.value = place
+            self.changed.notify_all()
+
+
+_TURNS: list[Turns] = []  # of this process
+
+
 @contextmanager
-def pool(processes: int) -> Iterator[ProcessPoolExecutor]:
+def turn(place: int) -> Iterator[Callable[[], None]]:
+    """For a task of a pool with `Turns`: a function that waits for the tasks before it. The next one's turn comes when
+    the block ends."""
+    turns = _TURNS[-1]
+    try:
+        yield lambda: turns.wait(place)
+    except BaseException:
+        turns.set(Turns.LOST)
+        raise
+    turns.set(place + 1)
+
+
+@contextmanager
+def pool(processes: int, *turns: Turns) -> Iterator[ProcessPoolExecutor]:
     """Forked processes, each with its own connection to the database. The caller's is closed and opens again.
 
     What has not begun when an exception leaves the block is cancelled.
     """
     connection.close()
     connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL has it
-    with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("fork")) as found:
+    context = multiprocessing.get_context("fork")
+    with ProcessPoolExecutor(processes, context, _TURNS.extend, (turns,)) as found:
         found.submit(int).result()  # all of them start with the first task, while no connection is open
         try:
             yield found

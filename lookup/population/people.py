@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from accounts.models import LinkedAccount, User
@@ -27,7 +27,8 @@ PLANS = ((Plan.FREE, 0.84), (Plan.PREMIUM, 0.13), (Plan.IMAGEHOST, 0.03))
 class Member:
     """`dice` goes on where it stands: every step of making a member takes from it, always in the same order.
 
-    `names` are what the member would like to be called, the last one surely free; `aliases` likewise, if any.
+    `names` are what the member would like to be called, the last one surely free; `aliases` likewise, if any. `level`
+    and `linked`, how much they make of their profile and their accounts elsewhere, come with the name.
     """
 
     seed: int
@@ -37,6 +38,8 @@ class Member:
     names: list[str]
     aliases: list[str]
     views: int
+    level: int = 0
+    linked: list[LinkedAccount] = field(default_factory=list)
 
     @property
     def joined_at(self) -> datetime:

@@ -52,9 +52,6 @@ class Rows:
     def extend(self, rows: Iterable[Model]) -> None:
         self.add(*rows)
 
-    def replace(self, model: type[Row], rows: list[Row]) -> None:
-        self._of[model] = list(rows)
-
     def of(self, model: type[Row]) -> list[Row]:
         return [row for row in self._of[model] if isinstance(row, model)]
 

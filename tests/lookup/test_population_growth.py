@@ -81,23 +81,12 @@ def test_it_grows_in_steps_and_batches_to_what_it_would_have_been_at_once(
     assert grown(40) == first
 
 
-@pytest.mark.django_db(transaction=True)
-def test_batches_that_are_written_while_the_next_one_is_made_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names, linked accounts and authors of the batch before count, written or not."""
-    monkeypatch.setattr(growth, "BATCH", 3)
-    grow(60)
-    overlapping = export()
-    assert list(document_checks.differences()) == []
-    User.objects.all().delete()
-    UidCounter.objects.all().delete()
-    assert overlapping == grown(60)
-
-
 def test_names_and_linked_accounts_of_a_batch_that_is_not_written_yet_are_left_to_it() -> None:
     growth.prepare()
-    badges = awards.catalogue()
-    alone = batches.prepare(1, range(20), badges, NOW)
-    again = batches.prepare(1, range(20), badges, NOW, after=alone)
+    alone = batches.admit(1, range(20), NOW)
+    again = batches.admit(1, range(20), NOW, after=[alone])
+    for batch in (alone, again):
+        batches.fill(batch, awards.catalogue())
     for model, column in ((Name, "key"), (LinkedAccount, "external_id")):
         first, second = ({getattr(row, column) for row in batch.rows.of(model)} for batch in (alone, again))
         assert first
