@@ -20,7 +20,6 @@ from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
-from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from rest_framework.views import APIView
 
@@ -100,7 +99,7 @@ class ApiView(APIView):
             elif request.caller is None:  # otherwise it was counted before its answer had to wait
                 secret = type(self).credential(request)
                 request.caller = authentication.check(
-                    secret, permission=self.permission, now=timezone.now(), beside=request.beside
+                    secret, permission=self.permission, now=request.now, beside=request.beside
                 )
         except ApiError as error:
             raise self.refusal(error) from error

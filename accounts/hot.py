@@ -9,6 +9,7 @@ import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 
 from django.http import HttpRequest, HttpResponse, QueryDict
@@ -58,15 +59,16 @@ class Request:
     """`meta`: a WSGI environ, or the META of a Django request, which have the same keys. Any: WSGI's values.
 
     `beside`: what the view would read in the same round trip in which its key is checked, as `KeyRequest` has it.
-    `caller`: who calls, once the view has checked the key.
+    `caller`: who calls, once the view has checked the key. `now`: when it came.
     """
 
-    __slots__ = ("_body", "_query", "beside", "caller", "is_secure", "meta", "method")
+    __slots__ = ("_body", "_query", "beside", "caller", "is_secure", "meta", "method", "now")
 
     def __init__(self, meta: Mapping[str, Any], *, is_secure: bool) -> None:
         self.meta = meta
         self.method: str = meta["REQUEST_METHOD"]
         self.is_secure = is_secure
+        self.now = datetime.now(UTC)
         self.beside: Command | None = None
         self.caller: Caller | None = None
         self._query: Query | None = None

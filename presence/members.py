@@ -6,11 +6,14 @@ Whether somebody is a member is never guessed, and nobody is called offline beca
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import re
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
 
@@ -37,12 +40,24 @@ FUTURE = timedelta(minutes=1)  # how far the platform's clock may be ahead of ou
 GREATEST_ID = 2**63 - 1
 TURN_SECONDS = 10  # what a call to the platform may take
 PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for somebody else's work, looking so often
+ANSWERS_KEPT = 8192  # members; some 3 kB each
 _ID = re.compile("[0-9]{17,19}")
 
 _SERIALIZER = PresenceSerializer()
 
 _lookups: Flights[Glance] = Flights()
 _bodies: Memo[tuple[object, ...], bytes] = Memo(MEMBERS_READ)
+
+
+class _Answered(NamedTuple):
+    """`values`: what Redis said of the member, without the stamp, and the settings. `glance`: without what is shown."""
+
+    values: tuple[object, ...]
+    glance: Glance
+    body: bytes
+
+
+_answered: Memo[int, _Answered] = Memo(ANSWERS_KEPT)
 logger = logging.getLogger(__name__)
 
 
@@ -66,21 +81,37 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
     return shown(*seen(chat_id, now), now)
 
 
-def reading(chat_id: str, now: datetime) -> Command | None:
+def reading(chat_id: str) -> Command | None:
     """What brings a member in the round trip that checks a key, for `seen`; None: ask as usual."""
-    try:
-        return store.opened().reading(possible(chat_id, now))
-    except ChatNotFound:
-        return None
+    return store.opened().reading(int(chat_id))
 
 
 def body_of(chat_id: str, now: datetime, reply: Reply = None) -> bytes:
     """The same as the JSON of the answer. Raises what `seen` raises. `reply`: to `reading`, where that was sent.
 
-    The body follows from what the store holds and from settings alone, so it is written once for the same texts. What
-    decides whether it may be shown is looked at each time.
+    While the store says the same of a member, so does the answer. What decides whether it may be shown is looked at
+    each time.
     """
-    number, glance = seen(chat_id, now, reply)
+    if reply is None:
+        return _body(*seen(chat_id, now))
+    number, opened, values = possible(chat_id, now), store.opened(), (*reply[1:], _shown_with())
+    known = _answered.known(number)
+    if known and known.values == values:
+        glance = known.glance.at(opened.alive_in(reply))
+        _require_fresh(glance, now)
+        if refreshing.renewed(opened, number, glance, now) is glance:
+            return known.body
+    first = opened.glance_in(number, reply)
+    glance = _seen(opened, number, first, now)
+    body = _body(number, glance)
+    if glance is first and glance.record:  # what was found out meanwhile is not in the reply
+        light = replace(glance, record=replace(glance.record, member={}, presence=None, text=""))
+        _answered.keep(number, _Answered(values, light, body))
+    return body
+
+
+def _body(number: int, glance: Glance) -> bytes:
+    """It follows from texts of the store and from settings alone."""
     record, banner, profile = glance.record, glance.banner, glance.profile
     key = (
         number,
@@ -89,7 +120,7 @@ def body_of(chat_id: str, now: datetime, reply: Reply = None) -> bytes:
         profile and (profile.biography, profile.badges),
         _shown_with(),
     )
-    return _bodies.get(key, lambda _: body(shown(number, glance, now))) or b""
+    return _bodies.get(key, lambda _: body(_presented(number, glance))) or b""
 
 
 @from_settings
@@ -102,29 +133,46 @@ def body(presence: Presence) -> bytes:
     return json_bytes(_SERIALIZER.to_representation(presence))
 
 
-def seen(chat_id: str, now: datetime, reply: Reply = None) -> tuple[int, Glance]:
-    """A member, who may be seen. One round trip, none with the `reply` to `reading`, and more for parts that are due.
+def seen(chat_id: str, now: datetime) -> tuple[int, Glance]:
+    """A member, who may be seen. One round trip, and more for parts that are due.
 
     ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
     """
-    number = possible(chat_id, now)
-    opened = store.opened()
-    try:
-        glance = opened.glance(number) if reply is None else opened.glance_in(number, reply)
+    number, opened = possible(chat_id, now), store.opened()
+    with _telling():
+        first = opened.glance(number)
+    return number, _seen(opened, number, first, now)
+
+
+def _seen(opened: PresenceStore, number: int, glance: Glance, now: datetime) -> Glance:
+    """`glance`, unless there was more to find out. Raises as `seen`."""
+    with _telling():
         _require_fresh(glance, now)
         if glance.record is None:
             glance = _found_out(opened, number, glance, now)
         require_public(glance)
+    return refreshing.renewed(opened, number, glance, now)
+
+
+@contextlib.contextmanager
+def _telling() -> Iterator[None]:
+    """A store that does not answer is PresenceUnavailable."""
+    try:
+        yield
     except StoreUnavailable as error:
         logger.warning("The presence store does not answer: %s", error)
         raise PresenceUnavailable from error
-    return number, refreshing.renewed(opened, number, glance, now)
 
 
 def shown(chat_id: int, glance: Glance, now: datetime) -> Presence:
     """What the store alone proves, without any call: a presence, which may be private; NotMember, ChatNotFound,
     ProfilePrivate, else PresenceUnavailable."""
     _require_fresh(glance, now)
+    return _presented(chat_id, glance)
+
+
+def _presented(chat_id: int, glance: Glance) -> Presence:
+    """As `shown`, of a store that is fresh."""
     record, profile = glance.record, glance.profile
     if record is None:
         _tell_miss(glance)

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
+from accounts.kept_settings import from_settings
 from presence import records
 from presence.checked_cache import DAMAGED, CheckedCache, LeaseLost, StoreUnavailable, answering
 from presence.fields import Json
 from presence.memo import Memo
-from presence.records import MEMBERS_READ, Banner, Glance, Profile, Record, Stamp
+from presence.records import Banner, Glance, Profile, Record, Stamp
 
 if TYPE_CHECKING:
     from accounts.redis_connection import Command
@@ -52,14 +53,12 @@ ASK_AWAITED = 5  # a reader has taken its number, and is about to write its slot
 
 READ_AT_ONCE = 1000  # ids
 WRITTEN_AT_ONCE = 4000  # keys, two for each record; more would hold up others, or outlast the socket's timeout
-ASKS_READ = 1000
-ASKS_AWAITED = 64
+ASKS_READ, ASKS_AWAITED = 1000, 64
 
 ALIVE, COMPLETE, MARK, STATS, LAST_ASK = "alive", "complete", "mark", "stats", "ask:last"
 STATE = (ALIVE, COMPLETE)
 Item = TypeVar("Item")
-
-_TOLD: Memo[tuple[Any, ...], Glance] = Memo(MEMBERS_READ)  # by the values of a member's keys, without the stamp
+_ALIVE: Memo[tuple[Any, ...], float] = Memo(8)  # by the values of STATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +100,18 @@ class PresenceStore(CheckedCache):
 
     def glance_in(self, chat_id: int, reply: Sequence[Any]) -> Glance:
         """The glance in the reply to `reading`. One more round trip where a value is damaged. Any: what Redis says."""
-        values = reply[len(STATE) :]
         try:
-            found = self._cache.read(STATE, reply[: len(STATE)])
-            generation = _generation(found)
-            key = (chat_id, generation, *values)
-            told = _TOLD.get(
-                key, lambda _: _glance(chat_id, self._cache.read(_names(chat_id), values), generation, None)
-            )
+            found = self._cache.read([*STATE, *_names(chat_id)], reply)
         except DAMAGED:
             return self.glance(chat_id)
-        return told.at(_alive_at(found)) if told else self.glance(chat_id)
+        return _glance(chat_id, found, _generation(found), _alive_at(found))
+
+    def alive_in(self, reply: Sequence[Any]) -> float | None:
+        """`alive_at` in the reply to `reading`; None, too, where it is damaged."""
+        try:
+            return _ALIVE.get(tuple(reply[: len(STATE)]), lambda state: _alive_at(self._cache.read(STATE, state)))
+        except DAMAGED:
+            return None
 
     def alive_at(self) -> float | None:
         """When the worker last said that the store holds the truth; None where it did not, or the store was emptied."""
@@ -255,8 +255,8 @@ class PresenceStore(CheckedCache):
         return sorted(self._awaited)
 
 
+@from_settings
 def opened() -> PresenceStore:
-    """The one of the settings."""
     return PresenceStore(caches["presence"])
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 from datetime import datetime
 
-from django.utils import timezone
-
 from accounts import hot
 from accounts.api_json import json_bytes
 from accounts.api_view import HotView
@@ -28,7 +26,7 @@ class UserLookup(HotView):
 
     @openapi.user_lookup
     def get(self, request: hot.Request) -> bytes:
-        return answer(request.query, timezone.now())
+        return answer(request.query, request.now)
 
 
 def answer(query: hot.Query, now: datetime) -> bytes:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from django.utils import timezone
-
 from accounts import hot, throttling
 from accounts.api_view import FAILURES, HotView, error_answer
 from accounts.hot import Answer
@@ -19,7 +17,7 @@ class PresenceLookup(HotView):
         try:
             check_id(request.method, parameters["chat_id"])
             if request.method in ("GET", "HEAD"):
-                request.beside = members.reading(parameters["chat_id"], timezone.now())
+                request.beside = members.reading(parameters["chat_id"])
         except FAILURES as error:
             return error_answer(request, self.api_error(error))
         return super().respond(request, **parameters)
@@ -27,7 +25,7 @@ class PresenceLookup(HotView):
     @openapi.presence_lookup
     def get(self, request: hot.Request, chat_id: str) -> bytes:
         reply = request.caller.reply if request.caller else None
-        return members.body_of(chat_id, timezone.now(), reply)
+        return members.body_of(chat_id, request.now, reply)
 
 
 def check_id(method: str | None, chat_id: str) -> None:

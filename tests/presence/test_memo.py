@@ -29,7 +29,14 @@ def test_it_holds_no_more_than_it_may() -> None:
     memo: Memo[int, str] = Memo(2)
     reader = Reader()
     assert [memo.get(key, reader) for key in (1, 2, 3, 3)] == ["1", "2", "3", "3"]
-    assert (reader.read, len(memo._known)) == ([1, 2, 3], 1)
+    assert (reader.read, len(memo._known)) == ([1, 2, 3], 2)
+
+
+def test_what_was_kept_first_goes_first() -> None:
+    memo: Memo[int, str] = Memo(2)
+    for key in (1, 2, 1, 3):
+        memo.keep(key, str(key))
+    assert [memo.known(key) for key in (1, 2, 3)] == [None, "2", "3"]
 
 
 def test_what_says_nothing_is_read_each_time() -> None:

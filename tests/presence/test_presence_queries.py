@@ -90,8 +90,8 @@ def test_a_banner_that_is_read_anew_costs_the_lookup_nothing(
         refreshing.settle()
 
 
-def test_an_id_that_was_never_issued_is_the_key_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert _cost(2**63, monkeypatch) == (KEY, _redis(CHECK))
+def test_an_id_that_was_never_issued_costs_no_more_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _cost(2**63, monkeypatch) == (KEY, _redis(BOTH))
 
 
 def test_a_malformed_id_asks_nothing_but_the_addresss_limit(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -55,6 +55,6 @@ def test_the_reply_says_what_a_look_into_the_store_says(store: PresenceStore) ->
 
 
 def _glance(opened: PresenceStore, chat_id: int) -> Glance:
-    command = members.reading(str(chat_id), timezone.now())
+    command = members.reading(str(chat_id))
     assert command is not None
     return opened.glance_in(chat_id, get_redis_connection("presence").mget(command[1:]))
