@@ -11,6 +11,8 @@ from benchmarks import engines
 from benchmarks.bench import OURS, ROOT, Bench, Contender
 from benchmarks.population import KEYS
 
+BASE_URL = "http://127.0.0.1:8000"  # as the members are made: with another one each document is rendered anew
+
 
 def environment(directory: Path, **more: str) -> dict[str, str]:
     """Settings of an embedded service with its state in `directory`."""
@@ -31,7 +33,7 @@ def contender(directory: Path, **more: str) -> Contender:
 def populate(bench: Bench, directory: Path) -> list[str]:
     """Make the same members in a SQLite file, and the same keys; the names of those whom a lookup may show."""
     (directory / "var").mkdir(parents=True)
-    values = environment(directory, BASE_URL="http://127.0.0.1:8000")
+    values = environment(directory, BASE_URL=BASE_URL)
     bench.manage("migrate", "--verbosity", "0", environment=values)
     bench.manage("seed_demo", "--users", str(bench.members), environment=values)
     own = [sys.executable, "-m", "benchmarks.population", "--keys", str(KEYS), "--folder", str(directory)]

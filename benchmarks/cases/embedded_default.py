@@ -22,7 +22,7 @@ def run(bench: Bench, population: Population) -> Iterator[Result]:
     directory = bench.directory / "embedded"
     names = embedded.populate(bench, directory)
     shared = Population(sorted({*names} & {*population.names}), population.keys, population.addresses, directory)
-    ours = embedded.contender(directory, RATE_LIMITS_ENABLED="0")
+    ours = embedded.contender(directory, BASE_URL=embedded.BASE_URL, RATE_LIMITS_ENABLED="0")
     with bench.unpinned(), bench.running(ours, fastify.contender(bench, "sql")) as running:
         for count in COUNTS:
             file = lookups.requests(bench, shared, lookups.INCLUDES[count], skewed=False)
