@@ -8,6 +8,8 @@ from typing import Any
 from django.http import HttpResponse
 
 CONTENT_TYPE = "application/json"
+# Made once: `json.dumps` makes one for each value.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 def json_bytes(value: Any) -> bytes:
@@ -15,8 +17,7 @@ def json_bytes(value: Any) -> bytes:
 
     Half of a surrogate pair, which is no character, becomes a question mark.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.encode("utf-8", "replace")
+    return _ENCODER.encode(value).encode("utf-8", "replace")
 
 
 def json_response(body: str | bytes, status: int = 200) -> HttpResponse:

@@ -204,15 +204,13 @@ def comments_column(user: str) -> str:
 
 def comments_of(text: bytes | None) -> list[CommentRow]:
     """The comments in such a column."""
-    found = (CommentRow._make(row) for row in json.loads(text or b"[]"))
-    return [
-        row._replace(
-            is_pinned=bool(row.is_pinned),
-            created_at=_moment(datetime.fromisoformat(row.created_at)),  # type: ignore[arg-type]  # JSON has texts
-            mirrors_chat=bool(row.mirrors_chat),
-        )
-        for row in found
-    ]
+    return [_comment(row) for row in json.loads(text or b"[]")]
+
+
+def _comment(row: list[Any]) -> CommentRow:
+    """Any: JSON. PostgreSQL writes truth values and a time zone there, SQLite numbers and none."""
+    row[4], row[5], row[11] = bool(row[4]), _moment(datetime.fromisoformat(row[5])), bool(row[11])
+    return CommentRow._make(row)
 
 
 def read_board(board: str, limit: int, fingerprint: str) -> list[BoardRow]:
