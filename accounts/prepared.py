@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, OperationalError, connection, connections
+from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from accounts import database_connections
 from accounts.kept_settings import from_settings
 
 if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
@@ -57,7 +58,7 @@ class Statement:
 
     def all(self, *values: Value) -> list[Row]:
         """Every row. 1 query. Raises Django's database errors."""
-        database = connections[DEFAULT_DB_ALIAS]  # looked up once: `django.db.connection` does so for each attribute
+        database = database_connections.of_thread()
         if database.in_atomic_block or database.force_debug_cursor or database.execute_wrappers:
             return self._through_django(values)
         if database.connection is None:

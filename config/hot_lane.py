@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
 from django.http.request import split_domain_port, validate_host
 from django.urls import URLResolver, get_resolver
 
-from accounts import client_address
+from accounts import client_address, database_connections
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
 from config import compression, request_body
@@ -83,7 +82,7 @@ def find(environ: Mapping[str, Any]) -> Asked | None:
 
 def _let_go() -> None:
     """What Django does with the thread's connection after a request."""
-    held = connections[DEFAULT_DB_ALIAS]
+    held = database_connections.of_thread()
     if held.in_atomic_block:
         return
     if "pool" in held.settings_dict["OPTIONS"]:

@@ -7,6 +7,7 @@ Whether somebody is a member is never guessed, and nobody is called offline beca
 from __future__ import annotations
 
 import contextlib
+import functools
 import logging
 import re
 import time
@@ -61,6 +62,7 @@ _answered: Memo[int, _Answered] = Memo(ANSWERS_KEPT)
 logger = logging.getLogger(__name__)
 
 
+@functools.lru_cache(maxsize=ANSWERS_KEPT)
 def check(chat_id: str) -> int:
     """The number that a well-formed id is. ChatIdInvalid for anything but 17 to 19 ASCII digits."""
     if not _ID.fullmatch(chat_id):
