@@ -21,6 +21,7 @@ from django.db.models.base import ModelState
 
 Values = tuple[Any, ...]  # Any: values of columns
 Row = TypeVar("Row", bound=Model)
+RARE = (100_000, 50, 1000)  # thresholds of the garbage collector
 
 
 def build(model: type[Row], **values: Any) -> Row:
@@ -58,9 +59,12 @@ def rare_collections() -> Iterator[None]:
     """For a command that makes many rows: they live until their batch is written, and looking for garbage among them
     all the time takes a fifth of it. The process must run nothing else meanwhile."""
     before = gc.get_threshold()
+    if before == RARE:  # another command of this process has begun, which ends it
+        yield
+        return
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 50, 1000)
+    gc.set_threshold(*RARE)
     try:
         yield
     finally:

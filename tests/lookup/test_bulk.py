@@ -47,3 +47,13 @@ def test_the_collector_is_as_before_after_a_command() -> None:
         raise KeyError
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+
+
+def test_the_collector_is_as_before_after_commands_that_overlap() -> None:
+    before = gc.get_threshold()
+    first, second = bulk.rare_collections(), bulk.rare_collections()
+    for one in (first, second):
+        one.__enter__()
+    for one in (first, second):
+        one.__exit__(None, None, None)
+    assert gc.get_threshold() == before
