@@ -36,8 +36,8 @@ class FencedCache(ABC, BaseCache):
         return None
 
     def read(self, names: Sequence[str], reply: Sequence[Any]) -> dict[str, Any]:
-        """What the reply to `reading` says, as `get_many`. Any: a cache's values."""
-        raise NotImplementedError
+        """What the reply to `reading` says, as `get_many`. Without such a command: asks anew. Any: a cache's values."""
+        return self.get_many(names)
 
     def eviction(self) -> str:
         """The policy under which the server drops values when it is short of memory; "" where it drops none."""

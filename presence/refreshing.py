@@ -64,11 +64,19 @@ def _banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: date
         if age > BANNER_LIFETIME and not _pause().seconds_left():
             _begin("banner", chat_id, _renew_banner, chat_id, now)
         return known
+    if known is not None and _pause().seconds_left():
+        return known
     try:
         return _banners.join(chat_id, lambda: _read_banner(opened, chat_id, now))
     except RestUnavailable as error:
-        logger.info("The banner of %s stays as it was: %s", chat_id, error)
+        _note_failure(chat_id, error)
         return known
+
+
+def _note_failure(chat_id: int, error: RestUnavailable) -> None:
+    """Known banners are shown as they are until the platform may be asked again."""
+    logger.info("The banner of %s stays as it was: %s", chat_id, error)
+    _pause().pause(error.retry_after)
 
 
 def _read_banner(opened: PresenceStore, chat_id: int, now: datetime) -> Banner:
@@ -85,8 +93,7 @@ def _renew_banner(chat_id: int, now: datetime) -> None:
     try:
         _banners.join(chat_id, lambda: _read_banner(store.opened(), chat_id, now))
     except RestUnavailable as error:
-        logger.info("The banner of %s stays as it was: %s", chat_id, error)
-        _pause().pause(error.retry_after)
+        _note_failure(chat_id, error)
     finally:
         connections.close_all()
 

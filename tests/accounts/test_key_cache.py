@@ -21,10 +21,10 @@ from accounts.redis_limits import RedisLimits
 from tests.accounts.calls import ALWAYS, SECRET, call, whole
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.support import redis_commands
+from tests.support.redis_commands import UNREACHABLE
 
 Act = Callable[[ApiKey], object]
 DAY = timedelta(days=1)
-NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
 pytestmark = [pytest.mark.django_db, pytest.mark.urls("tests.accounts.api_urls"), pytest.mark.usefixtures("fresh")]
 Commit = Callable[[], AbstractContextManager[object]]
 
@@ -121,7 +121,7 @@ def test_without_the_store_a_change_stands_and_is_logged(
     key: ApiKey, commit: Commit, caplog: pytest.LogCaptureFixture
 ) -> None:
     limits._store.cache_clear()
-    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.redis_limits.RedisLimits"), commit():
+    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="accounts.redis_limits.RedisLimits"), commit():
         api_keys.revoke(key=key, by=None)
         bans.ban(user=key.owner, by=None, reason="Spam")
     limits._store.cache_clear()
@@ -137,7 +137,7 @@ def test_without_the_store_a_change_stands_and_is_logged(
 @pytest.mark.parametrize("path", ["/api/keyed", "/api/open", "/api/nowhere"])
 def test_without_the_store_requests_are_503_and_not_let_in(key: ApiKey, path: str) -> None:
     limits._store.cache_clear()
-    with override_settings(CACHES=NOBODY_LISTENS, LIMIT_STORE="accounts.redis_limits.RedisLimits"):
+    with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="accounts.redis_limits.RedisLimits"):
         answer = call(path)
     limits._store.cache_clear()
     assert whole(answer) == (503, {"error": "errors.unavailable"}, {**ALWAYS, "Retry-After": "1"})

@@ -11,10 +11,10 @@ from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from accounts.redis_connection import RedisConnection, Script
+from tests.support.redis_commands import UNREACHABLE
 from tests.support.threads import together
 
 ECHO = Script("return {KEYS[1], ARGV[1], 7}")
-NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_after_a_failover_the_server_is_looked_up_again(redis: RedisConnection) 
 
 
 def test_nothing_listens() -> None:
-    with override_settings(CACHES=NOBODY_LISTENS), pytest.raises(RedisError):
+    with override_settings(CACHES=UNREACHABLE), pytest.raises(RedisError):
         RedisConnection("default").call("PING")
 
 

@@ -24,9 +24,9 @@ from tests.imagehost import objects, uploading
 from tests.imagehost.objects import FaultyStorage
 from tests.imagehost.uploading import FORMS, png, upload
 from tests.lookup.statements import Statement
+from tests.support.redis_commands import UNREACHABLE
 
 pytestmark = pytest.mark.django_db(transaction=True)
-NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
 READY = "UPDATE imagehost_file"
 UNAVAILABLE = {"error": "Files cannot be stored at the moment. Please try again.", "code": "UNAVAILABLE"}
 FAILED = {"error": "The file could not be stored. Please try again.", "code": "UPLOAD_FAILED"}
@@ -89,7 +89,7 @@ def test_a_limit_store_that_is_away_is_503(
     form: str, settings: Settings, request: pytest.FixtureRequest, bucket_directory: Path
 ) -> None:
     owner = uploading.uploader()
-    settings.CACHES, settings.LIMIT_STORE = NOBODY_LISTENS, "accounts.redis_limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "accounts.redis_limits.RedisLimits"
     limits._store.cache_clear()
     request.addfinalizer(limits._store.cache_clear)
     assert upload(png(), form=form).whole == (503, UNAVAILABLE)

@@ -27,6 +27,7 @@ from tests.oidc_provider.protocol import (
     authorize,
     code_for,
 )
+from tests.support.redis_commands import UNREACHABLE
 
 LIMITED = {
     AUTHORIZE: "GET",
@@ -130,12 +131,9 @@ def test_discovery_is_never_limited_and_uses_nothing_up() -> None:
     assert _ask(KEY_SET).status_code == 200
 
 
-NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
-
-
 @pytest.mark.parametrize("path", [USERINFO, AUTHORIZE])
 def test_without_its_store_the_limit_is_503_and_not_open(client: Client, settings: Settings, path: str) -> None:
-    settings.CACHES, settings.LIMIT_STORE = NOBODY_LISTENS, "accounts.redis_limits.RedisLimits"
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "accounts.redis_limits.RedisLimits"
     answer = client.get(path)
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
     assert answer.json() == {

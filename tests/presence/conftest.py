@@ -15,7 +15,11 @@ from presence.store import PresenceStore
 
 @pytest.fixture
 def simulator(settings: pytest.FixtureRequest) -> Iterator[Simulator]:
-    """A chat platform with an empty chat server, which the settings point at. No profile source."""
+    """A chat platform with an empty chat server, which the settings point at. No profile source, and no pause that the
+    failures of another one have begun."""
+    from presence import refreshing  # once the apps are loaded
+
+    refreshing._pause.cache_clear()
     with running.simulator() as started:
         settings.CHAT = replace(  # type: ignore[attr-defined]  # pytest-django's own fixture
             settings.CHAT,  # type: ignore[attr-defined]  # as above

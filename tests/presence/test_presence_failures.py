@@ -28,7 +28,7 @@ from tests.presence.lookups import ADA, BEN, UNAVAILABLE
 
 pytestmark = pytest.mark.django_db
 HASH = "a" * 32
-NOBODY_LISTENS = {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
+UNREACHABLE = {"BACKEND": "presence.redis_cache.PresenceRedisCache", "LOCATION": "redis://127.0.0.1:1/0"}
 TEN_MINUTES = timedelta(minutes=10)
 
 
@@ -90,7 +90,7 @@ def test_a_miss_is_not_told_that_cannot_be_kept(unwritable: None, simulator: Sim
 @pytest.mark.usefixtures("simulator")
 def test_while_the_limits_do_not_answer_the_platform_is_not_asked(settings: Settings, simulator: Simulator) -> None:
     settings.LIMIT_STORE = "accounts.redis_limits.RedisLimits"
-    settings.CACHES = {**configured.CACHES, "default": NOBODY_LISTENS}
+    settings.CACHES = {**configured.CACHES, "default": UNREACHABLE}
     limits._store.cache_clear()
     with pytest.raises(RestUnavailable) as error:
         rest.membership(ADA)

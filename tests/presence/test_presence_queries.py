@@ -90,6 +90,20 @@ def test_a_banner_that_is_read_anew_costs_the_lookup_nothing(
         refreshing.settle()
 
 
+def test_while_no_banner_can_be_read_an_old_one_costs_the_lookup_nothing(
+    monkeypatch: pytest.MonkeyPatch, store: PresenceStore, simulator: Simulator
+) -> None:
+    simulator.rest_status = 503
+    store.keep_banner(ADA, Banner(None, timezone.now().timestamp() - 3601))
+    assert lookups.get(ADA).status == 200
+    simulator.rest_status = 0
+    assert _cost(ADA, monkeypatch) == ([*KEY, *GLANCE], _redis(BOTH))
+    assert len(simulator.counters.rest) == 1
+    kept.drop_banner(store, ADA)
+    assert lookups.get(ADA).status == 200
+    assert len(simulator.counters.rest) == 2  # it may be the first one of a new member
+
+
 def test_an_id_that_was_never_issued_costs_no_more_round_trips(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _cost(2**63, monkeypatch) == (KEY, _redis(BOTH))
 

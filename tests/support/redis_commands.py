@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+# CACHES whose Redis refuses every connection.
+UNREACHABLE = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
+
 
 def noted(patch: pytest.MonkeyPatch) -> list[str]:
     """The names of the commands from now on. Those of a pipeline, which share a round trip, are joined by a plus."""
