@@ -8,6 +8,7 @@ import pytest
 from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
+from config import compression
 from config.middleware import CompressionMiddleware
 from tests.factories.accounts import UserFactory
 
@@ -82,3 +83,14 @@ def test_a_compressed_profile_page_is_found_unchanged_by_its_etag(client: Client
     assert b"opal" in gzip.decompress(page.content)
     again = client.get("/opal", headers={**accept, "If-None-Match": page.headers["ETag"]})
     assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_long_body_that_is_sent_again_is_compressed_once() -> None:
+    compression._kept.cache_clear()
+    first, last = compression.KEPT_LENGTHS[0], compression.KEPT_LENGTHS[-1]
+    for length, kept in ((first - 1, 0), (first, 1), (first, 1), (last, 2), (last + 1, 2)):
+        for _ in range(2):
+            headers: dict[str, str] = {}
+            assert gzip.decompress(compression.json_body(headers, b"x" * length, "gzip")) == b"x" * length
+            assert int(headers["Content-Length"]) < length
+        assert compression._kept.cache_info().misses == kept

@@ -17,7 +17,7 @@ from config.received_body import AHEAD, CutOff, ReceivedBody
 pytestmark = pytest.mark.once
 
 PIECE = 100_000
-SECONDS = 10  # a thread that waits longer waits for ever
+SECONDS = 10  # a thread that waits longer never ends
 T = TypeVar("T")
 
 
@@ -132,7 +132,7 @@ def test_an_answer_takes_over_from_the_task_that_receives(*, is_streamed: bool) 
         assert not body.is_cut_off
         return len(client.sizes)
 
-    assert run(go) == (3 if is_streamed else 2)  # the third is told that the client has left
+    assert run(go) == (3 if is_streamed else 2)  # the third says that the client has left
 
 
 def test_the_end_of_a_request_ends_its_task_and_the_wait_of_its_thread() -> None:
