@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import secrets
@@ -60,13 +61,20 @@ def record_of(secret_hash: str) -> KeyRecord | None:
     return KeyRecord(
         key_id=key_id,
         owner_id=owner_id,
-        permissions=json.loads(permissions),
+        permissions=_permissions(permissions),
         is_dead=is_dead,
         is_enabled=is_enabled,
         expires_at=microseconds(expires_at),
         premium_until=microseconds(plan_expires_at) if plan in PREMIUM_PLANS else 0,
         has_quota=has_quota,
     )
+
+
+@functools.lru_cache(maxsize=1_000)
+def _permissions(text: str) -> list[str]:
+    """The column's JSON, read once: many keys have the same. The list is never changed."""
+    permissions: list[str] = json.loads(text)
+    return permissions
 
 
 @transaction.atomic

@@ -5,9 +5,9 @@ Django's views adapt them to Django's requests and responses; `config.hot_lane` 
 
 from __future__ import annotations
 
-import contextlib
 import functools
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
@@ -28,12 +28,11 @@ class MustWait(BaseException):
     """Raised in place of a write, where a request is answered on an event loop. No `except Exception` stops it."""
 
 
-@contextlib.contextmanager
-def without_waiting() -> Iterator[None]:
-    """Raise MustWait where an answer has to write, or to wait for another one that writes."""
+def without_waiting(answer: Callable[[], R]) -> R:
+    """`answer()`. Raises MustWait where it has to write, or to wait for another answer that writes."""
     token = _may_not_wait.set(True)
     try:
-        yield
+        return answer()
     finally:
         _may_not_wait.reset(token)
 
@@ -124,36 +123,34 @@ class Query:
     def __init__(self, text: str) -> None:
         """`text`: as WSGI has it, a character for each byte."""
         is_plain = text.isascii() and "%" not in text and "+" not in text and text.count("&") < MAX_PLAIN_PARAMETERS
-        self._values = _plain(text) if is_plain else dict(QueryDict(_bytes(text)).lists())
+        self._values = _plain(text) if is_plain else _decoded(text)
 
     def single(self, name: str, default: str = "") -> str | None:
         """The value of a parameter, `default` without one, None where it is repeated: a bad value."""
-        values = self._values.get(name)
-        if values is None:
-            return default
-        return values[0] if len(values) == 1 else None
+        return self._values.get(name, default)
 
     def names_of(self, value: str) -> tuple[str, ...]:
         """The parameters that have this value and are not repeated."""
-        alone = [value]
-        return tuple([name for name, values in self._values.items() if values == alone])
+        return tuple([name for name, found in self._values.items() if found == value])
 
 
-def _plain(text: str) -> dict[str, list[str]]:
-    values: dict[str, list[str]] = {}
-    for pair in text.split("&"):
-        if pair:
-            name, _, value = pair.partition("=")
-            values.setdefault(name, []).append(value)
+def _plain(text: str) -> dict[str, str | None]:
+    """The values by name, None for one that is repeated."""
+    pairs = [pair.partition("=") for pair in text.split("&") if pair]
+    values: dict[str, str | None] = {name: value for name, _, value in pairs}
+    if len(values) < len(pairs):
+        counts = Counter([name for name, _, _ in pairs])
+        values |= {name: None for name, count in counts.items() if count > 1}
     return values
 
 
-def _bytes(text: str) -> bytes:
-    """The bytes that were sent; ASGI has decoded them by UTF-8."""
+def _decoded(text: str) -> dict[str, str | None]:
+    """The same of any query. ASGI has decoded the bytes that were sent by UTF-8."""
     try:
-        return text.encode("latin-1")
+        sent = text.encode("latin-1")
     except UnicodeEncodeError:
-        return text.encode()
+        sent = text.encode()
+    return {name: values[0] if len(values) == 1 else None for name, values in QueryDict(sent).lists()}
 
 
 class Answer(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 import json
-from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import NamedTuple, Self
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 FOREVER = 2**53 - 1  # the greatest whole number that Lua counts exactly: the year 2255
 
 
@@ -25,8 +25,7 @@ class Verdict(enum.StrEnum):
     OK = "OK"
 
 
-@dataclass(frozen=True)
-class KeyRecord:
+class KeyRecord(NamedTuple):
     """A key as it stands in the database. Times are microseconds since 1970.
 
     `is_dead`: revoked, or the owner is banned. `premium_until`: 0 where the owner has no premium.
@@ -56,7 +55,7 @@ class KeyRecord:
         return now < self.premium_until
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), separators=(",", ":"))
+        return json.dumps(self._asdict(), separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
@@ -65,4 +64,4 @@ class KeyRecord:
 
 def microseconds(moment: datetime | None) -> int:
     """`moment` as records and scripts count it; None never comes."""
-    return FOREVER if moment is None else min((moment - EPOCH) // timedelta(microseconds=1), FOREVER)
+    return FOREVER if moment is None else min((moment - EPOCH) // _MICROSECOND, FOREVER)

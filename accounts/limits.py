@@ -11,7 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -28,6 +28,7 @@ MINUTE = timedelta(minutes=1)
 RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
 # How long no record of a changed key is cached: longer than a reader that read it before the change may dawdle.
 PAUSE_AFTER_CHANGE = timedelta(seconds=10)
+REFUSALS = (Verdict.ADDRESS_LIMITED, Verdict.KEY_LIMITED)  # in the order in which the limits of a request are looked at
 
 
 @dataclass(slots=True)
@@ -126,15 +127,8 @@ class InProcessLimits:
 
     def hit(self, limits: Sequence[Limit]) -> list[Outcome]:
         now = time.time()
-        with self._lock:
-            if len(self._windows) > self.PRUNE_ABOVE:
-                self._windows = {name: window for name, window in self._windows.items() if window[0] > now}
-            counted = [(limit, *self._window(limit, now)) for limit in limits]
-            is_allowed = all(count < limit.amount for limit, _, count in counted)
-            if is_allowed:
-                for limit, ends_at, count in counted:
-                    self._windows[limit.name] = (ends_at, count + 1)
-        return [outcome_of(limit, count, ends_at - now, is_counted=is_allowed) for limit, ends_at, count in counted]
+        before, is_allowed = self._count(limits, now)
+        return [outcome_of(limit, count, ends_at - now, is_counted=is_allowed) for limit, ends_at, count in before]
 
     def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
         """Nothing is cached: the database is this process's neighbour, and other processes may write to it."""
@@ -147,13 +141,27 @@ class InProcessLimits:
         limits = [asked.address]
         if record is not None and verdict is Verdict.OK:
             limits.append(asked.limit(record))
-        for outcome, refused in zip(self.hit(limits), (Verdict.ADDRESS_LIMITED, Verdict.KEY_LIMITED), strict=False):
-            if not outcome.is_allowed:
-                return KeyAnswer(refused, seconds_left=outcome.seconds_left)
+        now = time.time()
+        before, _ = self._count(limits, now)
+        for (limit, ends_at, count), refused in zip(before, REFUSALS, strict=False):
+            if count >= limit.amount:
+                return KeyAnswer(refused, seconds_left=whole(ends_at - now))
         return KeyAnswer(verdict, record)
 
     def forget_keys(self, secret_hashes: Sequence[str]) -> None:
         """Nothing was kept."""
+
+    def _count(self, limits: Sequence[Limit], now: float) -> tuple[list[tuple[Limit, float, int]], bool]:
+        """Count a request; the window of each limit before it, its end and its requests, and whether it counts."""
+        with self._lock:
+            if len(self._windows) > self.PRUNE_ABOVE:
+                self._windows = {name: window for name, window in self._windows.items() if window[0] > now}
+            before = [(limit, *self._window(limit, now)) for limit in limits]
+            is_allowed = all(count < limit.amount for limit, _, count in before)
+            if is_allowed:
+                for limit, ends_at, count in before:
+                    self._windows[limit.name] = (ends_at, count + 1)
+        return before, is_allowed
 
     def _refusal(self, limit: Limit) -> Outcome | None:
         now = time.time()
@@ -172,8 +180,13 @@ def outcome_of(limit: Limit, count_before: int, seconds_left: float, *, is_count
         limit=limit,
         is_allowed=count_before < limit.amount,
         remaining=max(limit.amount - count_before - (1 if is_counted else 0), 0),
-        seconds_left=max(math.ceil(seconds_left), 1),
+        seconds_left=whole(seconds_left),
     )
+
+
+def whole(seconds: float) -> int:
+    """As Outcome has it."""
+    return max(math.ceil(seconds), 1)
 
 
 @functools.cache
@@ -206,7 +219,7 @@ def check_key(asked: KeyRequest, load: LoadKey) -> KeyAnswer:
     With RATE_LIMITS_ENABLED=0 nothing is counted, and keys are checked all the same.
     """
     if not _is_counting():
-        asked = replace(asked, is_counted=False)
+        asked.is_counted = False
     return _store().check_key(asked, load)
 
 

@@ -28,6 +28,7 @@ if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of
 Value = str | int | datetime | None
 Row = tuple[Any, ...]  # of the kinds that the statement's `columns` name
 Convert = Callable[[Any], Any]  # from what a driver gives
+Converters = tuple[tuple[int, Convert], ...]  # by the number of the column
 
 _NUMBERED = re.compile(r"\$([0-9]+)")
 _PREPARED = "_prepared_by_hand"  # on psycopg's connection: the names of the statements that the server has
@@ -47,8 +48,11 @@ class Statement:
         self._sqlite = _NUMBERED.sub(r"?\1", sql)
         self._django = _NUMBERED.sub("%s", sql.replace("%", "%%"))
         self._order = [int(number) - 1 for number in _NUMBERED.findall(sql)]
-        self._columns = tuple(enumerate(_FROM_TEXT.get(letter) for letter in columns))
-        self._converters = [_FROM_DRIVER[letter] for letter in columns]
+        self._from_text = tuple(enumerate(_FROM_TEXT.get(letter) for letter in columns))
+        self._from_sqlite = tuple(
+            (at, convert) for at, letter in enumerate(columns) if (convert := _FROM_SQLITE.get(letter))
+        )
+        self._from_driver = tuple((at, _FROM_DRIVER[letter]) for at, letter in enumerate(columns))
         self._is_read = is_read
 
     def one(self, *values: Value) -> Row | None:
@@ -67,18 +71,13 @@ class Statement:
             return self._through_libpq(database, [_encoded(value) for value in values])
         with database.wrap_database_errors:
             found = database.connection.execute(self._sqlite, _adapted(values)).fetchall()
-        return [self._row(row) for row in found]
+        return [_converted(row, self._from_sqlite) for row in found]
 
     def _through_django(self, values: Sequence[Value]) -> list[Row]:
         adapted = _adapted(values)
         with connection.cursor() as cursor:
             cursor.execute(self._django, [adapted[index] for index in self._order])
-            return [self._row(row) for row in cursor.fetchall()]
-
-    def _row(self, row: Row) -> Row:
-        return tuple(
-            None if value is None else convert(value) for value, convert in zip(row, self._converters, strict=True)
-        )
+            return [_converted(row, self._from_driver) for row in cursor.fetchall()]
 
     def _through_libpq(self, database: BaseDatabaseWrapper, values: list[bytes | None]) -> list[Row]:
         try:
@@ -96,7 +95,7 @@ class Statement:
             tuple(
                 [
                     value if (value := get(row, at)) is None or convert is None else convert(value)
-                    for at, convert in self._columns
+                    for at, convert in self._from_text
                 ]
             )
             for row in range(result.ntuples)
@@ -143,10 +142,21 @@ def _encoded(value: Value) -> bytes | None:
     return (value.isoformat() if isinstance(value, datetime) else str(value)).encode()
 
 
-def _adapted(values: Sequence[Value]) -> list[Any]:
+def _adapted(values: Sequence[Value]) -> Sequence[Any]:
     """The values as the driver of Django's connection takes them."""
-    adapt = connection.ops.adapt_datetimefield_value
-    return [adapt(value) if isinstance(value, datetime) else value for value in values]
+    if datetime not in map(type, values):
+        return values
+    return [
+        connection.ops.adapt_datetimefield_value(value) if isinstance(value, datetime) else value for value in values
+    ]
+
+
+def _converted(row: Row, converters: Converters) -> Row:
+    cells = list(row)
+    for at, convert in converters:
+        if (value := cells[at]) is not None:
+            cells[at] = convert(value)
+    return tuple(cells)
 
 
 def _timestamp(value: bytes | str | datetime) -> datetime:
@@ -164,4 +174,5 @@ _FROM_TEXT: dict[str, Convert] = {
     "b": lambda value: value == b"t",
     "d": _timestamp,
 }
-_FROM_DRIVER: dict[str, Convert] = {"t": str.encode, "s": str, "i": int, "b": bool, "d": _timestamp}
+_FROM_SQLITE: dict[str, Convert] = {"t": str.encode, "b": bool, "d": _timestamp}
+_FROM_DRIVER: dict[str, Convert] = {**_FROM_SQLITE, "s": str, "i": int}

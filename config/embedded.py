@@ -15,10 +15,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import io
 import sys
 from asyncio import events
-from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -38,6 +38,16 @@ PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
 CLOSE = (b"connection", b"close")  # the rest of the body would pass for the next request
 TIMEOUT = b'{"error":"errors.requestTimeout"}'
 
+# Of the environ of each request.
+_CONSTANT = {
+    "SCRIPT_NAME": "",
+    "wsgi.url_scheme": wsgi.SCHEME,
+    "wsgi.version": (1, 0),
+    "wsgi.errors": sys.stderr,
+    "wsgi.multithread": True,
+    "wsgi.multiprocess": False,
+    "wsgi.run_once": False,
+}
 _threads = ThreadPoolExecutor(settings.WEB_THREADS, thread_name_prefix="web")
 
 
@@ -123,16 +133,15 @@ async def _answer_read(asked: hot_lane.Asked, send: Send) -> None:
     loop = asyncio.get_running_loop()
     events._set_running_loop(None)
     try:
-        with hot.without_waiting():
-            answer: Answer | None = asked.answer()
+        answer: Answer | None = hot.without_waiting(asked.answer)
     except MustWait:
         answer = None
     finally:
         events._set_running_loop(loop)
     if answer is None:
         answer = await loop.run_in_executor(_threads, asked.answer)
-    headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in answer.headers.items()]
-    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+    headers = map(_encoded, answer.headers.items())
+    await send({"type": "http.response.start", "status": answer.status, "headers": list(headers)})
     await send({"type": "http.response.body", "body": answer.body})
 
 
@@ -179,32 +188,38 @@ def _at_pace(send: Send) -> Send:
 
 def _environ(scope: Scope) -> dict[str, Any]:
     """WSGI's, `wsgi.input` aside. Headers with an underscore are dropped: they would look like those with a hyphen."""
-    headers: defaultdict[str, list[str]] = defaultdict(list)
-    for name, value in scope["headers"]:
-        if b"_" not in name:
-            headers[name.decode("latin-1").upper().replace("-", "_")].append(value.decode("latin-1"))
     environ: dict[str, Any] = {
-        f"HTTP_{name}": ("; " if name == "COOKIE" else ",").join(values) for name, values in headers.items()
-    }
-    for name in {"CONTENT_TYPE", "CONTENT_LENGTH"} & headers.keys():
-        environ[name] = environ.pop(f"HTTP_{name}")
-    return {
-        **environ,
+        **_CONSTANT,
         "REQUEST_METHOD": scope["method"],
-        "SCRIPT_NAME": "",
         "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
         "QUERY_STRING": scope["query_string"].decode("latin-1"),
         "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
         "SERVER_NAME": scope["server"][0],
         "SERVER_PORT": str(scope["server"][1]),
         "REMOTE_ADDR": scope["client"][0],
-        "wsgi.url_scheme": wsgi.SCHEME,
-        "wsgi.version": (1, 0),
-        "wsgi.errors": sys.stderr,
-        "wsgi.multithread": True,
-        "wsgi.multiprocess": False,
-        "wsgi.run_once": False,
     }
+    for name, value in scope["headers"]:
+        if variable := _variable(name):
+            text = value.decode("latin-1")
+            if variable in environ:
+                text = f"{environ[variable]}{'; ' if variable == 'HTTP_COOKIE' else ','}{text}"
+            environ[variable] = text
+    return environ
+
+
+@functools.lru_cache(maxsize=1_000)
+def _encoded(header: tuple[str, str]) -> tuple[bytes, bytes]:
+    """A header of an answer as ASGI has it."""
+    return header[0].encode("latin-1"), header[1].encode("latin-1")
+
+
+@functools.lru_cache(maxsize=200)
+def _variable(header: bytes) -> str:
+    """The name of a header in WSGI; "" where it is dropped."""
+    if b"_" in header:
+        return ""
+    name = header.decode("latin-1").upper().replace("-", "_")
+    return name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
 
 
 get_resolver().url_patterns  # noqa: B018 - loads every view, so that the first request need not

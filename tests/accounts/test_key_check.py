@@ -62,7 +62,7 @@ class Checked:
         return self.records.get(secret_hash)
 
     def put(self, name: str = "hash", **changes: Any) -> None:
-        self.records[name] = replace(GOOD, **changes)
+        self.records[name] = GOOD._replace(**changes)
         self.store.forget_keys([name])
 
     def counted(self, name: str) -> int:
@@ -101,7 +101,7 @@ def test_a_key_without_flaw_passes_and_counts_for_both(checked: Checked) -> None
 def test_of_several_flaws_the_first_in_the_order_is_told(checked: Checked, flaws: tuple[Verdict, ...]) -> None:
     changes = {name: value for flaw in flaws for name, value in FLAWS[flaw].items()}
     checked.put(**changes)
-    assert checked.check() == KeyAnswer(flaws[0], replace(GOOD, **changes))
+    assert checked.check() == KeyAnswer(flaws[0], GOOD._replace(**changes))
     assert (checked.counted("an address"), checked.counted("key:hash")) == (1, 0)
 
 

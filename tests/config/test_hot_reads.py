@@ -35,8 +35,7 @@ def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = 
 
 
 def answered_at_once(asked: Asked) -> hot.Answer:
-    with hot.without_waiting():
-        return asked.answer()
+    return hot.without_waiting(asked.answer)
 
 
 def requests_left() -> int:
