@@ -8,16 +8,19 @@ from typing import Any
 from django.http import HttpResponse
 
 CONTENT_TYPE = "application/json"
-# Made once: `json.dumps` makes one for each value.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+# `value` (what `json` can write) without spaces. ValueError: NaN or an infinity, which JSON has not. `json.dumps` would
+# make an encoder for each value.
+json_text = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
 def json_bytes(value: Any) -> bytes:
-    """`value` (what `json` can write) without spaces, in UTF-8. ValueError: NaN or an infinity, which JSON has not.
+    """`json_text` in UTF-8."""
+    return utf8(json_text(value))
 
-    Half of a surrogate pair, which is no character, becomes a question mark.
-    """
-    return _ENCODER.encode(value).encode("utf-8", "replace")
+
+def utf8(text: str) -> bytes:
+    """Half of a surrogate pair, which is no character, becomes a question mark."""
+    return text.encode("utf-8", "replace")
 
 
 def json_response(body: str | bytes, status: int = 200) -> HttpResponse:

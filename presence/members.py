@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
 
-from accounts.api_json import json_bytes
+from accounts.api_json import utf8
 from accounts.kept_settings import from_settings
 from lookup.errors import ProfilePrivate
 from presence import fields, presentation, privacy, refreshing, rest, store, turns
@@ -132,7 +132,7 @@ def _shown_with() -> tuple[object, ...]:
 
 def body(presence: Presence) -> bytes:
     """Its JSON."""
-    return json_bytes(_SERIALIZER.to_representation(presence))
+    return utf8(_SERIALIZER.to_json(presence))
 
 
 def seen(chat_id: str, now: datetime) -> tuple[int, Glance]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
+from accounts.api_json import utf8
 from accounts.compiled_serializer import CompiledSerializer
 from lookup import addresses, settings_schema
 from lookup.models import Alias, Audio, Background, GalleryItem, Link, Profile, Project, Widget
-from lookup.queries import ShownBadge, ShownTier, WholeProfile
+from lookup.queries import WholeProfile
 from lookup.rows import CommentRow, UserRow
 from lookup.serializers.fields import AssetSerializer, Number, TextOrNull, Timestamp
+from lookup.shown_badges import ShownBadge, ShownTier
 
 Json = dict[str, Any]  # Any: a JSON value
 
@@ -196,6 +199,14 @@ class CommentSerializer(CompiledSerializer[CommentRow]):
     pinned = serializers.BooleanField(source="is_pinned")
     createdAt = Timestamp(source="created_at")
     author = AuthorSerializer(source="*")
+
+
+_COMMENT = CommentSerializer()
+
+
+def comments_json(count: int, shown: Iterable[CommentRow]) -> bytes:
+    """`comments`: how many there are, and the first ones."""
+    return utf8(f'{{"count":{count},"items":[{",".join([_COMMENT.to_json(row) for row in shown])}]}}')
 
 
 @extend_schema_serializer(many=False)

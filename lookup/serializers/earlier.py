@@ -11,8 +11,8 @@ from accounts.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
 from lookup.earlier_facts import EarlierFacts
 from lookup.models import Audio, Background, Link
-from lookup.queries import ShownBadge
 from lookup.serializers.fields import Number, UnixTime, UploadUrl
+from lookup.shown_badges import ShownBadge
 
 Json = dict[str, Any]  # Any: a JSON value
 

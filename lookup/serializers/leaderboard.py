@@ -10,9 +10,9 @@ from accounts.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
 from lookup.earlier_facts import EarlierFacts
 from lookup.models import Link
-from lookup.queries import ShownBadge
 from lookup.serializers.earlier import EarlierAudioSerializer, EarlierBadgeSerializer
 from lookup.serializers.fields import UploadUrl
+from lookup.shown_badges import ShownBadge
 
 Json = dict[str, Any]  # Any: a JSON value
 

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from datetime import datetime
 
 from accounts import hot
-from accounts.api_json import json_bytes
+from accounts.api_json import utf8
 from accounts.api_view import HotView
 from accounts.models import Permission
 from lookup import answer_rows, finding, openapi, rows
 from lookup.answer_rows import AnswerRow, Wanted
 from lookup.rows import DOCUMENT_COLUMNS
-from lookup.serializers.current import CommentSerializer, FeedbackSerializer
+from lookup.serializers.current import FeedbackSerializer, comments_json
 
-_LIVE = frozenset(openapi.INCLUDES) - frozenset(DOCUMENT_COLUMNS)  # what no document holds
 _KEYS = {include: f',"{include}":'.encode() for include in openapi.INCLUDES}
 ALIAS_PROFILE = "showAliasProfile"
-_COMMENT, _FEEDBACK = CommentSerializer(), FeedbackSerializer()
+_FEEDBACK = FeedbackSerializer()
 
 
 class UserLookup(HotView):
@@ -43,9 +43,9 @@ def answer(query: hot.Query, now: datetime) -> bytes:
         now,
         is_alias_profile=wanted.is_alias_profile,
     )
-    parts = [b'{"error":null,"user":', user.head or b""]
+    parts, texts = [b'{"error":null,"user":', user.head or b""], user.texts
     for include in includes:
-        parts += (_KEYS[include], user.texts[include] if include not in _LIVE else _live(include, user))
+        parts += (_KEYS[include], texts[include] if include in texts else _LIVE[include](user))
     parts.append(b"}")
     return b"".join(parts)
 
@@ -54,20 +54,22 @@ def answer(query: hot.Query, now: datetime) -> bytes:
 def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Wanted]:
     """The includes in the order of the answer, and what they take. `names`: of the parameters that are true."""
     includes = tuple(include for include in openapi.INCLUDES if include in names)
-    texts = tuple(include for include in includes if include not in _LIVE)
+    texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
     has_counters, has_comments = len(texts) < len(includes), "comments" in includes
     return includes, Wanted(texts, has_counters, has_comments, ALIAS_PROFILE in names)
 
 
-def _live(include: str, user: AnswerRow) -> bytes:
-    """What changes without the owner, and the aliases, which are the same for each profile of a user."""
-    if include == "aliases":
-        return user.aliases
-    if include == "views":
-        return b"%d" % user.views
-    if include == "feedback":
-        return json_bytes(_FEEDBACK.to_representation(user))
+def _comments(user: AnswerRow) -> bytes:
+    """All of them are counted, and the first ones shown."""
     many = user.comments > rows.MAX_COMMENTS
     found = rows.read_comments(user.user_id) if many else rows.comments_of(user.shown_comments)
-    items = [_COMMENT.to_representation(row) for row in found]
-    return json_bytes({"count": user.comments, "items": items})
+    return comments_json(user.comments, found)
+
+
+# What no document holds: it changes without the owner, or, as the aliases, is the same for each profile of a user.
+_LIVE: dict[str, Callable[[AnswerRow], bytes]] = {
+    "aliases": lambda user: user.aliases,
+    "views": lambda user: b"%d" % user.views,
+    "feedback": lambda user: utf8(_FEEDBACK.to_json(user)),
+    "comments": _comments,
+}

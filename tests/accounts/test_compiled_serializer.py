@@ -14,7 +14,8 @@ from django.db.models import TextChoices
 from rest_framework import serializers
 
 from accounts import compiled_serializer
-from accounts.compiled_serializer import CompiledSerializer, compiled
+from accounts.api_json import json_text
+from accounts.compiled_serializer import CompiledSerializer, compiled, written
 
 pytestmark = pytest.mark.once
 
@@ -121,18 +122,40 @@ def _of_fields(row: object) -> object:
     return serializers.Serializer.to_representation(Everything(), row)
 
 
+def _check(row: Row) -> None:
+    """By its keys and by its attributes, as a value and as JSON."""
+    for one in (row, SimpleNamespace(**row)):
+        assert _said(compiled(Everything), one) == _said(_of_fields, one)
+        assert _said(written(Everything), one) == _said(lambda row: json_text(_of_fields(row)), one)
+
+
 @pytest.mark.parametrize("changes", OTHERS)
 def test_a_row_is_written_as_the_fields_say(changes: Row) -> None:
-    row = {**WHOLE, **changes}
-    assert _said(compiled(Everything), row) == _said(_of_fields, row)
-    assert _said(compiled(Everything), SimpleNamespace(**row)) == _said(_of_fields, SimpleNamespace(**row))
+    _check({**WHOLE, **changes})
 
 
 @pytest.mark.parametrize("missing", WHOLE)
 def test_what_is_missing_is_left_out_filled_in_or_an_error_as_the_fields_say(missing: str) -> None:
-    row = {name: value for name, value in WHOLE.items() if name != missing}
-    assert _said(compiled(Everything), row) == _said(_of_fields, row)
-    assert _said(compiled(Everything), SimpleNamespace(**row)) == _said(_of_fields, SimpleNamespace(**row))
+    _check({name: value for name, value in WHOLE.items() if name != missing})
+
+
+@pytest.mark.parametrize("text", ['"', "\\", "\n", "\x00", "é", "\u2028", "\ud800", "</script>", "%s {0}"])
+def test_every_character_is_written_as_json_says(text: str) -> None:
+    assert Child().to_json(SimpleNamespace(name=text)) == json_text({"name": text})
+
+
+@pytest.mark.parametrize("value", [0, -1, 2**63, True, 1.5, float("nan"), "1", None])
+def test_every_number_is_written_as_json_says(value: object) -> None:
+    class Numbers(CompiledSerializer[Any]):
+        number = serializers.IntegerField()
+        flag = serializers.BooleanField()
+
+    row = SimpleNamespace(number=value, flag=value)
+    assert _said(Numbers().to_json, row) == _said(lambda row: json_text(Numbers().to_representation(row)), row)
+
+
+def test_a_form_of_its_own_is_written_by_its_own_method() -> None:
+    assert Shouting().to_json(SimpleNamespace(name="Ada")) == '{"name":"Ada!"}'
 
 
 class Optional(CompiledSerializer[Row]):
@@ -153,10 +176,10 @@ def test_an_ordinary_row_never_takes_the_slow_way(
     form: type[CompiledSerializer[Any]], row: object, left_out: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(compiled_serializer, "_MISSING", ())
-    represent = compiled.__wrapped__(form)
-    assert list(represent(row)) == [
-        field.field_name for field in form()._readable_fields if field.field_name not in left_out
-    ]
+    represent, write = compiled.__wrapped__(form), written.__wrapped__(form)
+    names = [field.field_name for field in form()._readable_fields if field.field_name not in left_out]
+    assert list(represent(row)) == names
+    assert isinstance(row, dict) or list(json.loads(write(row))) == names
 
 
 def test_a_related_row_that_is_gone_is_null() -> None:

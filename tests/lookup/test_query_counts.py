@@ -17,7 +17,7 @@ from lookup import answer_rows, boards, documents
 from lookup.answer_rows import Wanted
 from lookup.models import Profile, UserDocument
 from lookup.rows import DOCUMENT_COLUMNS, MAX_COMMENTS
-from lookup.views import current, earlier
+from lookup.views import current, earlier, leaderboards
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup import answers, statements
@@ -41,7 +41,8 @@ COUNTERS = ["f.views", "f.likes", "f.dislikes", "f.comments", "f.aliases", "NULL
 
 @pytest.fixture
 def asked_before(filled: Filled) -> Filled:
-    """Both keys have been used before, as at nearly every request."""
+    """Both keys have been used before, as at nearly every request. No answer of a leaderboard is kept."""
+    leaderboards._kept.cache_clear()
     key_uses.last_uses.clear()
     assert answers.user("ada").status == answers.earlier("ada").status == 200
     return filled
@@ -146,13 +147,22 @@ def test_a_key_that_is_missing_or_malformed_costs_nothing(asked_before: Filled) 
 def test_a_leaderboard_is_the_key_and_one_statement(asked_before: Filled) -> None:
     UserFactory.create_batch(10)
     boards.rank()
-    stale = "CASE WHEN d.user_version = u.public_version AND d.fingerprint = %s THEN NULL ELSE f.profile_id END"
-    columns = ["e.score", "e.change", "f.views", "d.leaderboard", stale]
+    columns = ["e.score", "e.change", "f.views", "d.leaderboard", "f.profile_id"]
     for name, count in (("views", 1), ("views", 10), ("badges", 10), ("uid", 10)):
-        found = statements.of(lambda name=name, count=count: answers.board(name, limit=count))  # type: ignore[misc]  # bound early
-        assert [one.name for one in found] == [*KEY, "SELECT lookup_leaderboardentry"]
-        assert found[-1].columns == columns
+        for read in (columns, []):  # the texts are read once
+            found = statements.of(lambda name=name, count=count: answers.board(name, limit=count))  # type: ignore[misc]  # bound early
+            assert [one.name for one in found] == [*KEY, "SELECT lookup_leaderboardentry"]
+            assert found[-1].columns[1:] == read
+            assert "d.user_version = u.public_version AND d.fingerprint = %s" in found[-1].columns[0]
         assert len(answers.board(name, limit=count).body) == count
+
+
+def test_a_change_of_a_leaderboard_costs_one_more_statement(asked_before: Filled) -> None:
+    boards.rank()
+    assert _names(answers.board, "uid") == [*KEY, "SELECT lookup_leaderboardentry"]
+    UserDocument.objects.filter(pk=ADA).update(views=77)
+    assert _names(answers.board, "uid") == [*KEY, *(["SELECT lookup_leaderboardentry"] * 2)]
+    assert _names(answers.board, "uid") == [*KEY, "SELECT lookup_leaderboardentry"]
 
 
 def test_a_stale_document_is_rendered_once(asked_before: Filled) -> None:
