@@ -2,25 +2,32 @@
 
 from django.conf import settings
 
+from accounts.kept_settings import from_settings
+
 
 def upload(path: str) -> str:
     """An uploaded file."""
-    return f"{settings.UPLOAD_CDN_URL}/{path}"
+    return f"{_of('UPLOAD_CDN_URL')}/{path}"
 
 
 def card(path: str) -> str:
     """An uploaded picture as a PNG."""
-    return f"{settings.BASE_URL}/uploads/{path}/card.png"
+    return f"{_of('BASE_URL')}/uploads/{path}/card.png"
 
 
 def badge_image(catalog: str, image: str) -> str:
     """Artwork of the badge catalogue."""
-    return f"{settings.ASSET_URL}/badges/{catalog}/{image}"
+    return f"{badge_images()}{catalog}/{image}"
+
+
+def badge_images() -> str:
+    """What the addresses of artwork begin with."""
+    return f"{_of('ASSET_URL')}/badges/"
 
 
 def mirrored_avatar(user_id: str) -> str:
     """Redirects to the user's current picture on the chat platform."""
-    return f"{settings.BASE_URL}/api/chat/avatar/{user_id}"
+    return f"{_of('BASE_URL')}/api/chat/avatar/{user_id}"
 
 
 def avatar(user_id: str, *, path: str, mirrors_chat: bool) -> str | None:
@@ -28,3 +35,8 @@ def avatar(user_id: str, *, path: str, mirrors_chat: bool) -> str | None:
     if mirrors_chat:
         return mirrored_avatar(user_id)
     return upload(path) if path else None
+
+
+@from_settings
+def _of(setting: str) -> str:
+    return str(getattr(settings, setting))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.db import transaction
 
 from accounts.models import User
-from lookup import documents
+from lookup import bulk, documents
 from lookup.models import Board, LeaderboardEntry, Profile, ProfileDocument, UserDocument
 
 # Ten times what an endpoint shows: who comes up from further below counts as new, and ranking a million users costs as
@@ -24,14 +24,18 @@ def _rank(board: Board) -> int:
     found = _best(board)
     previous = dict(LeaderboardEntry.objects.filter(board=board).values_list("user_id", "rank"))
     LeaderboardEntry.objects.filter(board=board).delete()
-    LeaderboardEntry.objects.bulk_create(
+    bulk.insert(
         [
-            LeaderboardEntry(
-                board=board, rank=rank, user_id=user_id, score=score, change=previous.get(user_id, rank) - rank
+            bulk.build(
+                LeaderboardEntry,
+                board=board,
+                rank=rank,
+                user_id=user_id,
+                score=score,
+                change=previous.get(user_id, rank) - rank,
             )
             for rank, (user_id, score) in enumerate(found, start=1)
-        ],
-        batch_size=500,
+        ]
     )
     return len(found)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from typing import Any, TypeVar
 from django.db import connection
 from django.db.models import AutoField, Field, JSONField, Model
 from django.db.models.base import ModelState
+from django.db.models.expressions import RawSQL
 
 Values = tuple[Any, ...]  # Any: values of columns
 Row = TypeVar("Row", bound=Model)
@@ -31,9 +33,9 @@ def build(model: type[Row], **values: Any) -> Row:
     of too.
     """
     row = model.__new__(model)
-    keys, defaults = _columns_of(model)
+    keys, constants, defaults = _columns_of(model)
     columns, state = vars(row), ModelState()
-    columns["_state"] = state
+    columns.update(constants, _state=state)
     for name, value in values.items():
         if (column := keys.get(name)) is None:
             columns[name] = value
@@ -47,11 +49,26 @@ def build(model: type[Row], **values: Any) -> Row:
 
 
 @functools.cache
-def _columns_of(model: type[Model]) -> tuple[dict[str, str], list[tuple[str, Callable[[], Any]]]]:
-    """The columns of foreign keys by their names, and each column with what makes its default. Any: the default."""
+def _columns_of(
+    model: type[Model],
+) -> tuple[dict[str, str], dict[str, Any], list[tuple[str, Callable[[], Any]]]]:
+    """The columns of foreign keys by their names, the defaults that are the same for each row, and the columns whose
+    default is made for each, with what makes it. Any: defaults."""
     fields = model._meta.concrete_fields
     keys = {field.name: field.attname for field in fields if field.is_relation}
-    return keys, [(field.attname, field.get_default) for field in fields]
+    made = [field for field in fields if (callable(field.default) if field.has_default() else field.has_db_default())]
+    constants = {field.attname: field.get_default() for field in fields if field not in made}
+    return keys, constants, [(field.attname, field.get_default) for field in made]
+
+
+def one_parameter(values: Collection[Any]) -> list[Any] | RawSQL:
+    """The same values for `__in`; on PostgreSQL as one array: a statement with a place for each takes the driver longer
+    to translate than the server to answer. Any: texts, or integers."""
+    found = list(values)
+    if connection.vendor != "postgresql" or not found:
+        return found
+    type_ = "bigint" if isinstance(found[0], int) else "text"
+    return RawSQL(f"SELECT unnest(%s::{type_}[])", [found])  # noqa: S611  # the values are a parameter
 
 
 @contextmanager
@@ -72,23 +89,29 @@ def rare_collections() -> Iterator[None]:
         gc.unfreeze()
 
 
-def insert(rows: Sequence[Model]) -> None:
+def insert(rows: Iterable[Model]) -> None:
     """Insert new rows of one model as they are: no `save()`, no hooks, no numbers for automatic keys. 1 statement.
 
-    IntegrityError: one of them is there already; none is inserted then.
+    PostgreSQL writes rows while the next ones are made, which must not use the database. IntegrityError: one of them is
+    there already; none is inserted then.
     """
-    if not rows:
+    found = iter(rows)
+    if (first := next(found, None)) is None:
         return
-    model, is_postgresql = type(rows[0]), connection.vendor == "postgresql"
-    fields = [field for field in model._meta.concrete_fields if not isinstance(field, AutoField)]
+    fields = [field for field in first._meta.concrete_fields if not isinstance(field, AutoField)]
     names = ", ".join(connection.ops.quote_name(str(field.column)) for field in fields)
-    table = connection.ops.quote_name(model._meta.db_table)
-    if is_postgresql:
-        _copy(f"COPY {table} ({names}) FROM STDIN", _values(fields, rows))
+    table = connection.ops.quote_name(first._meta.db_table)
+    found = _as_inserted(itertools.chain([first], found))
+    if connection.vendor == "postgresql":
+        _copy(f"COPY {table} ({names}) FROM STDIN", _values(fields, found))
     else:
         places = ", ".join(["%s"] * len(fields))
-        _run_each(f"INSERT INTO {table} ({names}) VALUES ({places})", [*_prepared(fields, rows)])  # noqa: S608  # names of columns alone
+        _run_each(f"INSERT INTO {table} ({names}) VALUES ({places})", [*_prepared(fields, found)])  # noqa: S608  # names of columns alone
+
+
+def _as_inserted(rows: Iterable[Model]) -> Iterator[Model]:
     for row in rows:
+        yield row
         row._state.adding, row._state.db = False, connection.alias
 
 

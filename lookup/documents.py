@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import json
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from types import ModuleType
@@ -21,13 +20,26 @@ from django.db.models import F, Q, QuerySet
 from rest_framework.serializers import Serializer
 
 from accounts import compiled_serializer, hot
+from accounts.api_json import json_text
 from accounts.kept_settings import from_settings
 from accounts.models import User
-from lookup import addresses, bulk, earlier_facts, heads, queries, sections, settings_schema, svg, values
+from lookup import (
+    addresses,
+    bulk,
+    earlier_facts,
+    heads,
+    queries,
+    sections,
+    settings_schema,
+    shown_badges,
+    svg,
+    values,
+)
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 from lookup.serializers import current, earlier, fields, leaderboard
 from lookup.serializers import sections as section_forms
+from lookup.shown_badges import ShownBadge
 
 BATCH = 1000  # documents that are marked at once
 TEXTS = (
@@ -37,11 +49,14 @@ TEXTS = (
 )
 FORM_MODULES = (current, earlier, leaderboard, section_forms, fields)
 RENDERING_MODULES = (
-    *(compiled_serializer, addresses, earlier_facts, heads, queries, sections, settings_schema, svg, values),
+    *(compiled_serializer, addresses, earlier_facts, heads, queries, sections, settings_schema, shown_badges, svg),
+    values,
 )
 _PROFILE, _USER = current.ProfileSerializer(), current.UserSerializer()
-_COLUMNS = ("is_main", "fingerprint", "user_version", "plan_ends", "avatar_path", "mirrors_chat", *TEXTS)
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+_COLUMNS = (
+    *("is_main", "fingerprint", "user_version", "plan_ends", "avatar_path", "mirrors_chat", "leaderboard_digest"),
+    *TEXTS,
+)
 
 
 def fingerprint() -> str:
@@ -114,10 +129,8 @@ def is_fresh() -> Q:
 def insert(found: Collection[WholeProfile]) -> None:
     """Insert the documents of new profiles. 1 statement."""
     bulk.insert(
-        [
-            bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=one.profile.user_id, **rendered(one))
-            for one in found
-        ]
+        bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=one.profile.user_id, **rendered(one))
+        for one in found
     )
 
 
@@ -155,18 +168,26 @@ def rendered(one: WholeProfile) -> dict[str, Any]:
     """The columns of a profile's document."""
     facts = earlier_facts.of(one)
     standard, custom = _of_type(one, "STANDARD"), _of_type(one, "CUSTOM")
+    board_text = _until_views(
+        **heads.leaderboard(one),
+        profile=_form(leaderboard.BoardProfileSerializer).to_representation(facts),
+        badges=_each(earlier.EarlierBadgeSerializer, standard),
+        customBadges=_each(leaderboard.BoardCustomBadgeSerializer, custom),
+        links=_each(leaderboard.BoardLinkSerializer, one.links),
+        audios=_each(leaderboard.BoardAudioSerializer, one.audios),
+    )
     return {
         "fingerprint": fingerprint(),
         **_of_user(one),
-        "profile_text": _text(_PROFILE.of(one)),
-        "badges": _text(_each(current.BadgeSerializer, one.badges)),
-        "widgets": _text(_each(current.WidgetSerializer, one.widgets)),
-        "audios": _text(_each(current.AudioSerializer, _active(one.audios))),
-        "backgrounds": _text(_each(current.BackgroundSerializer, _active(one.backgrounds))),
-        "links": _text(_each(current.LinkSerializer, _active(one.links))),
-        "projects": _text(_each(current.ProjectSerializer, one.projects)),
-        "gallery": _text(_each(current.GalleryItemSerializer, one.gallery)),
-        "sections": _text([section_forms.rendered(section) for section in one.sections]),
+        "profile_text": json_text(_PROFILE.of(one)),
+        "badges": json_text(_each(current.BadgeSerializer, one.badges)),
+        "widgets": json_text(_each(current.WidgetSerializer, one.widgets)),
+        "audios": json_text(_each(current.AudioSerializer, _active(one.audios))),
+        "backgrounds": json_text(_each(current.BackgroundSerializer, _active(one.backgrounds))),
+        "links": json_text(_each(current.LinkSerializer, _active(one.links))),
+        "projects": json_text(_each(current.ProjectSerializer, one.projects)),
+        "gallery": json_text(_each(current.GalleryItemSerializer, one.gallery)),
+        "sections": json_text([section_forms.rendered(section) for section in one.sections]),
         "earlier": _until_views(
             **heads.earlier(one, _each(current.AliasSerializer, one.aliases[:1])),
             profile=_form(earlier.EarlierProfileSerializer).to_representation(facts),
@@ -176,21 +197,15 @@ def rendered(one: WholeProfile) -> dict[str, Any]:
             audios=_each(earlier.EarlierAudioSerializer, one.audios),
             backgrounds=_each(earlier.EarlierBackgroundSerializer, one.backgrounds),
         ),
-        "leaderboard": _until_views(
-            **heads.leaderboard(one),
-            profile=_form(leaderboard.BoardProfileSerializer).to_representation(facts),
-            badges=_each(earlier.EarlierBadgeSerializer, standard),
-            customBadges=_each(leaderboard.BoardCustomBadgeSerializer, custom),
-            links=_each(leaderboard.BoardLinkSerializer, one.links),
-            audios=_each(leaderboard.BoardAudioSerializer, one.audios),
-        ),
+        "leaderboard": board_text,
+        "leaderboard_digest": heads.digest(board_text),
     }
 
 
 def user_columns(one: WholeProfile) -> dict[str, Any]:
     """The columns of the user's document that come from their main profile and their aliases."""
     return {
-        "aliases": _text(_each(current.AliasSerializer, one.aliases)),
+        "aliases": json_text(_each(current.AliasSerializer, one.aliases)),
         "badge_count": sum(badge.is_enabled for badge in one.badges),
     }
 
@@ -222,25 +237,20 @@ def _active(rows: Collection[Any]) -> list[Any]:
     return [row for row in rows if row.is_active]
 
 
-def _of_type(one: WholeProfile, type_: str) -> list[queries.ShownBadge]:
+def _of_type(one: WholeProfile, type_: str) -> list[ShownBadge]:
     return [badge for badge in one.badges if badge.type == type_]
-
-
-def _text(value: Any) -> str:
-    """Any: what `json` can write."""
-    return _ENCODER.encode(value)
 
 
 def _of_user(one: WholeProfile) -> dict[str, Any]:
     """What lookups say of the user, and what says whether that is still so."""
     user, shown = one.profile.user, heads.user_row(one, is_lapsed=False)
-    ends, lapsed = user.plan_expires_at, heads.user_row(one, is_lapsed=True)
+    ends = user.plan_expires_at
     return {
         "is_main": one.profile.is_main,
         "user_version": user.public_version,
         "plan_ends": ends and heads.microseconds(ends),
-        "head": _text(_USER.to_representation(shown)),
-        "lapsed_head": _text(_USER.to_representation(lapsed)) if ends else "",
+        "head": _USER.to_json(shown),
+        "lapsed_head": _USER.to_json(heads.user_row(one, is_lapsed=True)) if ends else "",
         "avatar_path": shown.avatar_path,
         "mirrors_chat": shown.mirrors_chat,
     }
@@ -248,4 +258,4 @@ def _of_user(one: WholeProfile) -> dict[str, Any]:
 
 def _until_views(**values: Any) -> str:
     """A JSON object up to its last member, the number of views: the views add it at each request. Any: JSON values."""
-    return f'{_text(values)[:-1]},"viewCount":'
+    return f'{json_text(values)[:-1]},"viewCount":'

@@ -20,6 +20,7 @@ PLATFORMS = {
     "messaging_channel": ("messagingChannel", "messaging", "telegram"),
     "stats_username": ("statsUsername", "stats", "tracker"),
 }
+_IN_LOWER_CASE = {name: {platform.lower() for platform in platforms} for name, platforms in PLATFORMS.items()}
 _NO_ABOUT: Json = {"title": "", "description": "", **sections.default(SectionType.ABOUT_ME)}
 
 
@@ -82,7 +83,7 @@ def of(one: WholeProfile) -> EarlierFacts:
         about_me_title=about["title"],
         about_me_description=about["description"],
         skills=about["skills"],
-        elsewhere={name: _elsewhere(one, platforms) for name, platforms in PLATFORMS.items()},
+        elsewhere=_elsewhere(one),
     )
 
 
@@ -92,12 +93,14 @@ def _about(one: WholeProfile) -> Json:
     return first or _NO_ABOUT
 
 
-def _elsewhere(one: WholeProfile, platforms: tuple[str, ...]) -> str:
-    """What the first widget or visible link of one of these platforms names."""
-    named = [(widget.platform, widget.identifier) for widget in one.widgets]
-    named += [(link.platform_id or link.platform_type, link.url) for link in one.links if link.is_active]
-    known = {platform.lower() for platform in platforms}
-    return next((value for platform, value in named if platform.lower() in known), "")
+def _elsewhere(one: WholeProfile) -> dict[str, str]:
+    """What the first widget or visible link of each group of platforms names; "" where there is none."""
+    named = [(widget.platform.lower(), widget.identifier) for widget in one.widgets]
+    named += [((link.platform_id or link.platform_type).lower(), link.url) for link in one.links if link.is_active]
+    return {
+        name: next((value for platform, value in named if platform in platforms), "")
+        for name, platforms in _IN_LOWER_CASE.items()
+    }
 
 
 def _url(asset: Asset | None) -> str:

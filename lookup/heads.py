@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -17,6 +18,11 @@ _MICROSECOND = timedelta(microseconds=1)
 def microseconds(time: datetime) -> int:
     """Since 1970: what `ProfileDocument.plan_ends` holds."""
     return (time - _EPOCH) // _MICROSECOND
+
+
+def digest(text: str) -> str:
+    """The same for the same text alone."""
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def user_row(one: WholeProfile, *, is_lapsed: bool) -> UserRow:

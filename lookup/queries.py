@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 from django.db.models import Model, QuerySet
 
 from accounts.models import LinkedAccount
-from lookup import addresses, sections, settings_schema
+from lookup import bulk, sections, settings_schema, shown_badges
 from lookup.models import (
     Alias,
     Anime,
-    Asset,
     Audio,
     Background,
     CustomBadge,
@@ -30,57 +29,10 @@ from lookup.models import (
     Widget,
 )
 from lookup.sections import SectionType
+from lookup.shown_badges import ShownBadge
 
 Json = dict[str, Any]  # Any: a JSON value
 Row = TypeVar("Row", bound=Model)
-
-
-@dataclass(frozen=True)
-class ShownTier:
-    tier: int
-    threshold: float
-    title: str
-    description: str
-    color: str
-    image_url: str
-    is_unlocked: bool
-    is_selected: bool
-
-
-@dataclass(frozen=True)
-class ShownBadge:
-    """A catalogue badge or a custom one, in one shape. `row` is where it came from."""
-
-    row: ProfileBadge | CustomBadge
-    type: str
-    badge_id: str | None = None
-    selected_tier: int | None = None
-    unlocked_tiers: tuple[int, ...] = ()
-    name: str = ""
-    image: Asset | None = None
-    image_url: str | None = None
-    icon_svg: str = ""
-    tiers: tuple[ShownTier, ...] = ()
-
-    @property
-    def id(self) -> str:
-        return self.row.id
-
-    @property
-    def is_enabled(self) -> bool:
-        return self.row.is_enabled
-
-    @property
-    def color(self) -> str:
-        return self.row.color
-
-    @property
-    def recolor(self) -> bool:
-        return self.row.recolor
-
-    @property
-    def order(self) -> int:
-        return self.row.order
 
 
 @dataclass
@@ -103,7 +55,7 @@ class WholeProfile:
 
 
 def whole(profile_ids: Sequence[str], *, is_run: bool = False) -> list[WholeProfile]:
-    """These profiles, ordered by id, with their rows. At most 20 queries.
+    """These profiles, ordered by id, with their rows. At most 21 queries.
 
     The user comes first: a change of its `public_version` after that is one that the caller has not read.
     `is_run`: there is no other profile between the first and the last one, in the order of the database, which then
@@ -117,10 +69,7 @@ def whole(profile_ids: Sequence[str], *, is_run: bool = False) -> list[WholeProf
     profiles = [profile for profile in rows if profile.pk in wanted]
     users = {profile.user_id for profile in profiles}
     aliases = aliases_of(users)
-    linked = {
-        (account.user_id, account.kind): account
-        for account in LinkedAccount.objects.filter(user__in=users).only("user", "kind", "external_id", "name")
-    }
+    linked = linked_of(users)
     found = {profile.pk: begun(profile, aliases[profile.user_id], linked) for profile in profiles}
     fill(found, *(listed.filter(**of_profile) for listed in _LISTS))
     return list(found.values())
@@ -141,7 +90,7 @@ def begun(profile: Profile, aliases: list[Alias], linked: Mapping[tuple[str, str
 
 def fill(found: Mapping[str, WholeProfile], *lists: Iterable[Any]) -> None:
     """Put rows on their profiles, each list in shown order: those of `LISTED`, one iterable for each, with what they
-    name. At most 4 queries, for catalogues. Any: rows of one of these models.
+    name. At most 6 queries, for catalogues. Any: rows of one of these models.
     """
     rows = {
         model: sorted((row for row in listed if row.profile_id in found), key=lambda row: (row.order, row.pk))
@@ -161,7 +110,7 @@ _LISTS: tuple[QuerySet[Any], ...] = (  # Any: models that have a profile and an 
     Background.objects.select_related("asset"),
     Link.objects.select_related("icon"),
     Project.objects.select_related("icon"),
-    ProfileBadge.objects.select_related("badge").prefetch_related("badge__tiers"),
+    ProfileBadge.objects.all(),
     CustomBadge.objects.select_related("image"),
     Section.objects.filter(is_enabled=True),
     GalleryItem.objects.select_related("asset"),
@@ -174,47 +123,23 @@ _PLAIN: tuple[type[Model], ...] = (Widget, Audio, Background, Link, Project)
 def aliases_of(user_ids: Collection[str]) -> dict[str, list[Alias]]:
     """Oldest first, by user. 1 query."""
     found: dict[str, list[Alias]] = defaultdict(list)
-    rows = Alias.objects.filter(name__user__in=user_ids).select_related("name")
+    rows = Alias.objects.filter(name__user__in=bulk.one_parameter(user_ids)).select_related("name")
     for alias in rows.order_by("created_at", "pk"):
         found[alias.name.user_id].append(alias)
     return found
 
 
-def _add_badges(found: Mapping[str, WholeProfile], held: Iterable[ProfileBadge], own: Iterable[CustomBadge]) -> None:
-    for row in held:
-        found[row.profile_id].badges.append(_standard(row))
-    for custom in own:
-        shown = ShownBadge(custom, "CUSTOM", name=custom.name, image=custom.image, icon_svg=custom.icon_svg)
-        found[custom.profile_id].badges.append(shown)
+def linked_of(user_ids: Collection[str]) -> dict[tuple[str, str], LinkedAccount]:
+    """Outside accounts by user and kind. 1 query."""
+    rows = LinkedAccount.objects.filter(user__in=bulk.one_parameter(user_ids))
+    return {(row.user_id, row.kind): row for row in rows.only("user", "kind", "external_id", "name")}
+
+
+def _add_badges(found: Mapping[str, WholeProfile], held: Collection[ProfileBadge], own: Iterable[CustomBadge]) -> None:
+    for shown in (*shown_badges.standard(held), *shown_badges.custom(own)):
+        found[shown.row.profile_id].badges.append(shown)
     for one in found.values():
         one.badges.sort(key=lambda badge: (badge.order, badge.id))
-
-
-def _standard(row: ProfileBadge) -> ShownBadge:
-    badge, unlocked = row.badge, tuple(sorted(set(row.unlocked_tiers)))
-    tiers = tuple(
-        ShownTier(
-            tier=tier.tier,
-            threshold=tier.threshold,
-            title=tier.title,
-            description=tier.description,
-            color=tier.color,
-            image_url=addresses.badge_image(badge.catalog, tier.image),
-            is_unlocked=tier.tier in unlocked,
-            is_selected=tier.tier == row.selected_tier,
-        )
-        for tier in badge.sorted_tiers
-    )
-    return ShownBadge(
-        row,
-        "STANDARD",
-        badge_id=badge.pk,
-        selected_tier=row.selected_tier,
-        unlocked_tiers=unlocked,
-        name=badge.name,
-        image_url=addresses.badge_image(badge.catalog, badge.image),
-        tiers=tiers,
-    )
 
 
 def _add_sections(found: Mapping[str, WholeProfile], rows: Iterable[Section], pictures: Iterable[GalleryItem]) -> None:

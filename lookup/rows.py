@@ -73,10 +73,11 @@ _COMMENTS = f"""
     LIMIT {MAX_COMMENTS}
 """
 _COMMENTS_OF_USER = Statement(_COMMENTS.format(user="$1"), "ssiibdsisssb")
-_BOARD = Statement(
-    """
-    SELECT e.score, e.change, f.views, d.leaderboard,
-        CASE WHEN d.user_version = u.public_version AND d.fingerprint = $3 THEN NULL ELSE f.profile_id END
+# All that an entry depends on, as one text, which is sent and compared sooner than columns; NULL: the document is to be
+# rendered anew.
+_BOARD_STATE = """e.score || ' ' || e.change || ' ' || f.views || ' ' ||
+    CASE WHEN d.user_version = u.public_version AND d.fingerprint = $3 THEN d.leaderboard_digest END"""
+_BOARD_SOURCE = """
     FROM lookup_leaderboardentry e
     JOIN accounts_user u ON u.id = e.user_id AND u.is_active AND u.public_api_access
     JOIN lookup_userdocument f ON f.user_id = u.id
@@ -84,8 +85,10 @@ _BOARD = Statement(
     WHERE e.board = $1
     ORDER BY e.rank
     LIMIT $2
-    """,
-    "iiits",
+"""
+_BOARD_STATES = Statement(f"SELECT {_BOARD_STATE}{_BOARD_SOURCE}", "t")
+_BOARD = Statement(
+    f"SELECT {_BOARD_STATE}, e.score, e.change, f.views, d.leaderboard, f.profile_id{_BOARD_SOURCE}", "tiiits"
 )
 
 
@@ -158,15 +161,21 @@ class CommentRow(NamedTuple):
 class BoardRow(NamedTuple):
     """A place on a leaderboard with its user as the read model holds it.
 
-    `change`: as the ranking stored it; users who left the board since then do not count. `stale_profile_id`: of a
-    document that is to be rendered anew.
+    `state`: another one where anything else of the entry is another; None: the document is to be rendered anew.
+    `change`: as the ranking stored it; users who left the board since then do not count.
     """
 
+    state: bytes | None
     score: int
     change: int
     views: int
     text: bytes | None
-    stale_profile_id: str | None
+    profile_id: str
+
+    @property
+    def has_digest(self) -> bool:
+        """Whether `state` says which text it is of: documents of an earlier release have no digest."""
+        return self.state is not None and not self.state.endswith(b" ")
 
 
 def read_user(
@@ -204,7 +213,7 @@ def comments_column(user: str) -> str:
 
 def comments_of(text: bytes | None) -> list[CommentRow]:
     """The comments in such a column."""
-    return [_comment(row) for row in json.loads(text or b"[]")]
+    return [_comment(row) for row in json.loads(text.decode())] if text else []
 
 
 def _comment(row: list[Any]) -> CommentRow:
@@ -216,6 +225,11 @@ def _comment(row: list[Any]) -> CommentRow:
 def read_board(board: str, limit: int, fingerprint: str) -> list[BoardRow]:
     """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document. 1 query."""
     return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint)]
+
+
+def read_board_states(board: str, limit: int, fingerprint: str) -> list[bytes | None]:
+    """The `state` of each of these places, without reading their texts. 1 query."""
+    return [state for (state,) in _BOARD_STATES.all(str(board), limit, fingerprint)]
 
 
 def _moment(value: Any) -> Any:

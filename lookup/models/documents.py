@@ -77,6 +77,9 @@ class ProfileDocument(models.Model):
     sections = models.TextField(default="[]")
     earlier = models.TextField(default="")
     leaderboard = models.TextField(default="")
+    leaderboard_digest = models.CharField(
+        max_length=32, blank=True, default="", db_default="", help_text="Says whether `leaderboard` has changed."
+    )
 
     def __str__(self) -> str:
         return self.profile_id

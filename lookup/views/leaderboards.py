@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from lookup.rows import BoardRow
 from lookup.views.earlier import EarlierView
 
 DEFAULT_LIMIT, MAX_LIMIT = 10, 100
+MOST_KEPT = 6  # answers that a process keeps, of up to some hundred kB
 _LIMIT = re.compile(r"[0-9]{1,3}")
 
 
@@ -38,20 +40,42 @@ class UidLeaderboard(Leaderboard):
     board = Board.UID
 
 
+class KeptAnswer:
+    """The last answer of a board, with the states of its entries; None where there is none."""
+
+    latest: tuple[list[bytes | None], bytes] | None = None
+
+
+@functools.lru_cache(maxsize=MOST_KEPT)
+def _kept(board: Board, limit: int) -> KeptAnswer:
+    return KeptAnswer()
+
+
 def answer(board: Board, limit: int) -> bytes:
-    """The first `limit` entries, their ranks without a gap. 1 query; stale documents are rendered first."""
+    """The first `limit` entries, their ranks without a gap. 1 query where nothing of them has changed since the last
+    time, or there was none; else 2, and stale documents are rendered first."""
+    kept = _kept(board, limit)
+    latest = kept.latest  # once: another thread may write it meanwhile
+    if latest is not None and latest[0] == rows.read_board_states(board, limit, documents.fingerprint()):
+        return latest[1]
+    found = _read(board, limit)
+    body = b"[%b]" % b",".join([_entry(rank, row) for rank, row in enumerate(found, start=1)])
+    kept.latest = ([row.state for row in found], body) if all(row.has_digest for row in found) else None
+    return body
+
+
+def _read(board: Board, limit: int) -> list[BoardRow]:
     found = rows.read_board(board, limit, documents.fingerprint())
-    stale = [row.stale_profile_id for row in found if row.stale_profile_id is not None]
+    stale = [row.profile_id for row in found if row.state is None]
     if stale:
         documents.refresh(*stale)
         found = rows.read_board(board, limit, documents.fingerprint())
-    shown = [row for row in found if row.text is not None]  # the others have been deleted meanwhile
-    return b"[%b]" % b",".join([_entry(rank, row) for rank, row in enumerate(shown, start=1)])
+    return [row for row in found if row.text is not None]  # the others have been deleted meanwhile
 
 
 def _entry(rank: int, row: BoardRow) -> bytes:
-    score, change, views, text, _ = row
-    return b'{"rank":%d,"user":%b%d},"score":%d,"change":%d}' % (rank, text or b"", views, score, change)
+    user = b"%b%d}" % (row.text or b"", row.views)
+    return b'{"rank":%d,"user":%b,"score":%d,"change":%d}' % (rank, user, row.score, row.change)
 
 
 def _limit(value: str | None) -> int:

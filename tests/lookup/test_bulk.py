@@ -10,7 +10,7 @@ from django.db.models import Model
 
 from accounts.models import User
 from lookup import bulk
-from lookup.models import Asset, Link, Profile, Section
+from lookup.models import Asset, Badge, Link, Profile, Section
 
 OWNER, ICON = User(username="ada"), Asset(path="a.png", mime="image/png")
 PROFILE = Profile(user=OWNER)
@@ -38,6 +38,15 @@ def test_each_row_has_defaults_of_its_own() -> None:
     one, other = bulk.build(Section, profile=PROFILE), bulk.build(Section, profile=PROFILE)
     assert one.pk != other.pk
     assert one.config is not other.config
+
+
+@pytest.mark.django_db
+def test_rows_are_inserted_while_the_next_ones_are_made() -> None:
+    badges = [bulk.build(Badge, id=name, name=name, image="a.svg") for name in ("early", "late")]
+    bulk.insert(badge for badge in badges)
+    bulk.insert(iter(()))
+    assert [(badge._state.adding, badge._state.db) for badge in badges] == [(False, "default")] * 2
+    assert set(Badge.objects.filter(pk__in=["early", "late"])) == set(badges)
 
 
 def test_the_collector_is_as_before_after_a_command() -> None:

@@ -35,7 +35,7 @@ def _found() -> set[tuple[str, str, str]]:
 
 
 # A change of the tables past every operation, and the columns that it makes wrong.
-BOTH = ("earlier", "leaderboard")
+BOTH = ("earlier", "leaderboard", "leaderboard_digest")
 CHANGES: dict[str, tuple[Callable[[], object], tuple[str, ...]]] = {
     "a text": (lambda: _raw(models.Profile, is_main=True, user=ADA).update(description="x"), ("profile_text", *BOTH)),
     "a badge": (

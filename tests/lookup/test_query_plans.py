@@ -145,7 +145,11 @@ def test_a_board_is_read_by_rank(many: None) -> None:
         def act(board: Board = board, limit: int = limit) -> None:
             assert len(rows.read_board(board, limit, documents.fingerprint())) == limit
 
+        def compare(board: Board = board, limit: int = limit) -> None:
+            assert len(rows.read_board_states(board, limit, documents.fingerprint())) == limit
+
         _check(act, index="leaderboard_rank_is_unique")
+        _check(compare, index="leaderboard_rank_is_unique")
 
 
 # A thousand of a million users, as here three of three thousand: with a third of all, a sort would be cheaper.
