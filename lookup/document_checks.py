@@ -10,7 +10,7 @@ from typing import TypeVar
 from django.db.models import Model, QuerySet
 
 from accounts.models import User
-from lookup import documents, figures, profiles, queries
+from lookup import bulk, documents, figures, profiles, queries
 from lookup.models import Comment, Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 
@@ -62,9 +62,9 @@ def differences(part: Part = EVERYTHING, *, is_repairing: bool = False) -> Itera
                 profiles.complete(user)
     for batch in _batches(Profile.objects.only("pk"), part):
         yield from _of_profiles([profile.pk for profile in batch], is_repairing=is_repairing)
-    for rows in _batches(UserDocument.objects.all(), part):
+    for rows in _batches(UserDocument.objects.only("uid", "likes", "dislikes", "comments"), part):
         yield from _of_users(rows, is_repairing=is_repairing)
-    for comments in _batches(Comment.objects.filter(parent__isnull=True), part):
+    for comments in _batches(Comment.objects.filter(parent__isnull=True).only("like_count", "reply_count"), part):
         yield from _of_comments(comments, is_repairing=is_repairing)
 
 
@@ -98,7 +98,7 @@ def _of_profile(
 
 def _of_users(rows: list[UserDocument], *, is_repairing: bool) -> Iterator[Difference]:
     counts = figures.counted([row.pk for row in rows])
-    uids = dict(User.objects.filter(document__in=rows).values_list("pk", "uid"))
+    uids = dict(User.objects.filter(pk__in=bulk.one_parameter(counts)).values_list("pk", "uid"))
     for row in rows:
         if row.uid != uids[row.pk]:
             if is_repairing:

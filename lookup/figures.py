@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import Count, F, Q
 
 from accounts.models import User
+from lookup import bulk
 from lookup.models import Comment, CommentLike, FeedbackVote, UserDocument
 
 
@@ -71,22 +72,23 @@ def recount_comments(comment_ids: Collection[str]) -> None:
 
 def counted(user_ids: Collection[str]) -> dict[str, tuple[int, int, int]]:
     """Likes, dislikes and comments of each user that has a document, with what an import brought. 3 queries."""
+    users = bulk.one_parameter(user_ids)
     votes = {
         user: (likes, dislikes)
-        for user, likes, dislikes in FeedbackVote.objects.filter(user__in=user_ids, voter__is_active=True)
+        for user, likes, dislikes in FeedbackVote.objects.filter(user__in=users, voter__is_active=True)
         .values("user")
         .annotate(likes=Count("pk", filter=Q(is_like=True)), dislikes=Count("pk", filter=Q(is_like=False)))
         .order_by()
         .values_list("user", "likes", "dislikes")
     }
     comments = dict(
-        Comment.objects.filter(user__in=user_ids, parent__isnull=True, author__is_active=True)
+        Comment.objects.filter(user__in=users, parent__isnull=True, author__is_active=True)
         .values("user")
         .annotate(number=Count("pk"))
         .order_by()
         .values_list("user", "number")
     )
-    brought = UserDocument.objects.filter(pk__in=user_ids).values_list(
+    brought = UserDocument.objects.filter(pk__in=users).values_list(
         "pk", "imported_likes", "imported_dislikes", "imported_comments"
     )
     nothing = (0, 0)
@@ -98,23 +100,22 @@ def counted(user_ids: Collection[str]) -> dict[str, tuple[int, int, int]]:
 
 def counted_of_comments(comment_ids: Collection[str]) -> dict[str, tuple[int, int]]:
     """Likes and replies of each comment, with what an import brought. 3 queries."""
+    comments = bulk.one_parameter(comment_ids)
     likes = dict(
-        CommentLike.objects.filter(comment__in=comment_ids, user__is_active=True)
+        CommentLike.objects.filter(comment__in=comments, user__is_active=True)
         .values("comment")
         .annotate(number=Count("pk"))
         .order_by()
         .values_list("comment", "number")
     )
     replies = dict(
-        Comment.objects.filter(parent__in=comment_ids, author__is_active=True)
+        Comment.objects.filter(parent__in=comments, author__is_active=True)
         .values("parent")
         .annotate(number=Count("pk"))
         .order_by()
         .values_list("parent", "number")
     )
-    brought = Comment.objects.filter(pk__in=comment_ids).values_list(
-        "pk", "imported_like_count", "imported_reply_count"
-    )
+    brought = Comment.objects.filter(pk__in=comments).values_list("pk", "imported_like_count", "imported_reply_count")
     return {
         pk: (imported_likes + likes.get(pk, 0), imported_replies + replies.get(pk, 0))
         for pk, imported_likes, imported_replies in brought

@@ -27,7 +27,7 @@ class BadgeCatalogue:
     number of the line, say where that makes a difference."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
-        named = [(line, path, entry) for line in lines for path, entry in STANDARD_BADGES.entries(line.data)]
+        named = [(line, path, entry) for line in lines for path, entry in STANDARD_BADGES.of(line)]
         held = found(Badge.objects.prefetch_related("tiers"), "pk", {entry["badgeId"] for _, _, entry in named})
         self._badges = {badge.pk: badge for badge in held}
         self._old = set(self._badges)
@@ -56,14 +56,13 @@ class BadgeCatalogue:
             agrees = agrees and all(getattr(tier, name) == value for name, value in facts.items())
         return agrees and len(tiers) == len(entry["tiers"])
 
-    def write(self) -> dict[str, Badge]:
-        """The badges that lines name, by id, as they are now."""
+    def write(self) -> None:
+        """Make what is missing; profiles that show a badge which gets a tier are rendered anew."""
         Badge.objects.bulk_create([badge for pk, badge in self._badges.items() if pk not in self._old])
         BadgeTier.objects.bulk_create(self._new_tiers)
         grown = {tier.badge_id for tier in self._new_tiers} & self._old
         if grown:
             documents.mark_stale(Profile.objects.filter(badges__badge__in=grown))
-        return {badge.pk: badge for badge in found(Badge.objects.prefetch_related("tiers"), "pk", self._badges)}
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any, TypeVar
 
-from django.db import connection
 from django.db.models import QuerySet
-from django.db.models.expressions import RawSQL
 
 from accounts.models import LinkedAccount, Name, User
+from lookup import bulk
 from lookup.models import Comment, GalleryItem, Profile
 from lookup.transfer.reading import Line
 from lookup.transfer.shapes import Problem
@@ -34,16 +33,7 @@ _GIVEN_UP = {NAME, CHAT, SCROBBLER}  # what a user no longer holds once a line n
 def found(rows: QuerySet[Any, Row], column: str, values: Collection[Any]) -> Iterator[Row]:
     """Any: a queryset of any model. The rows whose `column` is one of `values`, however many these are."""
     for batch in batches(values):
-        yield from rows.filter(**{f"{column}__in": _one_parameter(batch)})
-
-
-def _one_parameter(values: list[Any]) -> list[Any] | RawSQL:
-    """The same values for `__in`; on PostgreSQL as one array: a statement with a place for each takes the driver longer
-    to translate than the server to answer."""
-    if connection.vendor != "postgresql":
-        return values
-    type_ = "bigint" if isinstance(values[0], int) else "text"
-    return RawSQL(f"SELECT unnest(%s::{type_}[])", [values])  # noqa: S611  # the values are a parameter
+        yield from rows.filter(**{f"{column}__in": bulk.one_parameter(batch)})
 
 
 def batches(values: Collection[Any]) -> Iterator[list[Any]]:
@@ -64,6 +54,7 @@ class Claims:
         self._held: dict[Key, str] = {}
         self._keys_of: dict[str, set[Key]] = defaultdict(set)
         self.users: dict[str, User] = {}
+        self.banned: set[str] = set()
         self.main_profiles: dict[str, Profile] = {}
         self.main_ids: dict[str, str] = {}
         self.alias_profiles: dict[str, set[str]] = defaultdict(set)
@@ -138,7 +129,7 @@ class Claims:
                 yield (PROFILE, alias["profileId"]), user["id"], f"aliases.{place}.profileId"
         main = self.main_ids.get(user["id"])
         for table in TABLES:
-            for path, entry in table.entries(line.data):
+            for path, entry in table.of(line):
                 held = self._held.get((table.name, entry["id"]))
                 # A profile that gets another id keeps its rows.
                 holder = main if main and held == main else line.profile_id
@@ -172,6 +163,7 @@ class Claims:
         for user in found(User.objects.all(), "pk", {user["id"] for user in named}):
             self.users[user.pk] = user
             self._held[USER, user.pk] = str(user.uid)
+        self.banned = {pk for pk, user in self.users.items() if not user.is_active}
         for uid, pk in found(User.objects.values_list("uid", "pk"), "uid", {user["uid"] for user in named}):
             self._held[UID, uid] = pk
         keys = {user["username"].upper() for user in named}
@@ -205,7 +197,7 @@ class Claims:
             rows: QuerySet[Any] = table.model._default_manager.all()  # Any: what is on a profile
             if table.model is GalleryItem:
                 rows = rows.select_related("section")
-            ids = {entry["id"] for line in self._lines for _, entry in table.entries(line.data)}
+            ids = {entry["id"] for line in self._lines for _, entry in table.of(line)}
             for row in {row.pk: row for row in [*found(rows, "pk", ids), *found(rows, "profile", mains)]}.values():
                 self._held[table.name, row.pk] = row.profile_id
                 self.rows[table.name, row.profile_id].append(row)

@@ -10,9 +10,8 @@ from typing import Any
 from django.db.models import Model
 from django.utils import timezone
 
-from accounts.models import LinkedAccount
 from lookup import bulk, queries
-from lookup.models import Alias, Asset, Badge, Profile, ProfileBadge, ProfileDocument
+from lookup.models import Alias, Asset, Profile, ProfileBadge, ProfileDocument
 from lookup.queries import WholeProfile
 from lookup.transfer.claims import Claims, batches, found
 from lookup.transfer.people import Author, People, kept
@@ -51,7 +50,7 @@ class Uploads:
     """The asset rows of what lines name: those that say the same already, and new ones."""
 
     def __init__(self, lines: Iterable[Line], authors: Iterable[Author]) -> None:
-        wanted = {(line.user_id, facts): None for line in lines for facts in assets_of(line.data)}
+        wanted = {(line.user_id, facts): None for line in lines for _, facts in assets_of(line)}
         pictures = [(author.user.pk, author.data["avatarUrl"]) for author in authors]
         wanted |= {(owner, facts): None for owner, facts in pictures if isinstance(facts, AssetFacts)}
         rows = found(Asset.objects.all(), "owner", {owner for owner, _ in wanted})
@@ -79,7 +78,7 @@ class Written:
     new: dict[str, WholeProfile]
 
 
-def write(lines: list[Line], people: People, badges: Mapping[str, Badge], claims: Claims) -> Written:
+def write(lines: list[Line], people: People, claims: Claims) -> Written:
     """The profiles of the lines with everything on them."""
     uploads = Uploads(lines, people.authors)
     rows = [_profile(line, claims, uploads) for line in lines] + [_empty(author, uploads) for author in people.authors]
@@ -89,22 +88,17 @@ def write(lines: list[Line], people: People, badges: Mapping[str, Badge], claims
     gone = {table.name: _delete(table, lines, claims) for table in reversed(TABLES)}  # pictures before their sections
     listed = {table.model: _write_rows(table, lines, uploads, claims, gone[table.name]) for table in TABLES}
     new = [row for row in rows if row.user_id not in claims.users]
-    return Written(people, profiles, _whole(new, people, listed, badges))
+    return Written(people, profiles, _whole(new, people, listed))
 
 
-def _whole(
-    profiles: list[Profile], people: People, listed: Mapping[type[Model], list[Any]], badges: Mapping[str, Badge]
-) -> dict[str, WholeProfile]:
+def _whole(profiles: list[Profile], people: People, listed: Mapping[type[Model], list[Any]]) -> dict[str, WholeProfile]:
     """Any: rows of any model. 2 queries, and those of `queries.fill`."""
     users = [profile.user_id for profile in profiles]
     aliases = queries.aliases_of(users)
-    linked = {(account.user_id, account.kind): account for account in LinkedAccount.objects.filter(user__in=users)}
+    linked = queries.linked_of(users)
     for profile in profiles:
         profile.user = people.users[profile.user_id]
     found = {profile.pk: queries.begun(profile, aliases[profile.user_id], linked) for profile in profiles}
-    for row in listed[ProfileBadge]:
-        if row.profile_id in found:
-            row.badge = badges[row.badge_id]
     queries.fill(found, *(listed[model] for model in queries.LISTED))
     return found
 
@@ -200,8 +194,9 @@ def _delete(table: Table, lines: Iterable[Line], claims: Claims) -> set[str]:
     """Rows that lookups show and the line does not name; their ids. A row that gets another badge is made anew."""
     gone = set()
     for line in lines:
-        named = {entry["id"]: entry for _, entry in table.entries(line.data)}
-        for row in _held(table, line, claims):
+        rows = _held(table, line, claims)
+        named = {entry["id"]: entry for _, entry in table.of(line)} if rows else {}
+        for row in rows:
             entry = named.get(row.pk)
             if entry is None:
                 if not table.is_hidden(row, line.data):
@@ -225,7 +220,7 @@ def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: C
     held: set[str] = set()
     for line in lines:
         held.update(row.pk for row in _held(table, line, claims))
-        for _, entry in table.entries(line.data):
+        for _, entry in table.of(line):
             values: Json = {
                 name: uploads.of(line.user_id, value) if isinstance(value, AssetFacts) else value
                 for name, value in table.columns(entry).items()

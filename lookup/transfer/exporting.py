@@ -12,17 +12,17 @@ from django.db.models import F, OuterRef, Q, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from accounts.api_json import json_bytes
+from accounts.api_json import utf8
 from accounts.models import LinkedAccount, User
 from lookup import documents
 from lookup.models import Comment
 from lookup.rows import DOCUMENT_COLUMNS, MAX_COMMENTS, CommentRow, UserRow
-from lookup.serializers.current import CommentSerializer, FeedbackSerializer, UserSerializer
+from lookup.serializers.current import FeedbackSerializer, UserSerializer, comments_json
 from lookup.transfer.form import VERSION
 
 BATCH = 200
 _TEXTS = tuple(DOCUMENT_COLUMNS.values())
-_USER, _COMMENT, _FEEDBACK = UserSerializer(), CommentSerializer(), FeedbackSerializer()
+_USER, _FEEDBACK = UserSerializer(), FeedbackSerializer()
 _PROFILE = "document__profile__document"
 # The fields of UserRow, `now` and `texts` aside, and behind them the texts.
 _COLUMNS = (
@@ -113,16 +113,15 @@ def _line(row: UserRow, aliases: str, comments: Collection[CommentRow]) -> bytes
     """In the order of `openapi.INCLUDES`."""
     texts = {name: text.encode() for name, text in zip(DOCUMENT_COLUMNS, row.texts, strict=True)}
     after = {name: texts.pop(name) for name in ("gallery", "sections")}
-    items = [_COMMENT.to_representation(comment) for comment in comments]
     includes = {
         **texts,
         "views": str(row.views).encode(),
         "aliases": aliases.encode(),
         **after,
-        "feedback": json_bytes(_FEEDBACK.to_representation(row)),
-        "comments": json_bytes({"count": row.comments, "items": items}),
+        "feedback": utf8(_FEEDBACK.to_json(row)),
+        "comments": comments_json(row.comments, comments),
     }
-    parts = [b'{"version":%d,"error":null,"user":' % VERSION, json_bytes(_USER.to_representation(row))]
+    parts = [b'{"version":%d,"error":null,"user":' % VERSION, utf8(_USER.to_json(row))]
     for name, text in includes.items():
         parts += [b',"', name.encode(), b'":', text]
     return b"".join([*parts, b"}"])

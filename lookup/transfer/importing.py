@@ -19,7 +19,7 @@ from lookup.transfer.reading import Line, LineRefused
 from lookup.transfer.shapes import Problem, Problems
 
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
-BATCH_LINES, BATCH_BYTES = 250, 4 * 1024 * 1024
+BATCH_LINES, BATCH_BYTES = 500, 4 * 1024 * 1024
 AHEAD = 3  # batches that another process has read, or is to read, while one is written
 _MEANWHILE = "Somebody else took something that this line names at this moment. Import it again."
 

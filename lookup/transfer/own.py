@@ -23,8 +23,7 @@ from lookup.transfer.catalogues import missing_entries
 from lookup.transfer.claims import Claims
 from lookup.transfer.reading import Json, Line, LineRefused
 from lookup.transfer.shapes import Problem
-from lookup.transfer.tables import TABLES
-from lookup.transfer.uploads import AssetFacts
+from lookup.transfer.tables import TABLES, assets_of
 
 MAX_BYTES = 2 * 1024 * 1024
 _CONTENT = ("widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections")
@@ -122,14 +121,9 @@ def _problems(line: Line, claims: Claims) -> Iterator[Problem]:
 def _foreign_files(line: Line) -> Iterator[Problem]:
     """Files are named by their address: that somebody knows it makes them nobody's own."""
     own = {content.facts_of(asset) for asset in Asset.objects.filter(owner=line.user_id)}
-    for path, facts in _files(line.data):
+    for path, facts in assets_of(line):
         if facts not in own:
             yield path, "Is none of your files here: upload it again, and export anew."
-
-
-def _files(data: Json) -> Iterator[tuple[str, AssetFacts]]:
-    for path, entry in [("profile", data["profile"]), *(row for table in TABLES for row in table.entries(data))]:
-        yield from ((f"{path}.{name}", value) for name, value in entry.items() if isinstance(value, AssetFacts))
 
 
 def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
@@ -138,7 +132,7 @@ def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
     for table in TABLES:
         if table.model not in limits:
             continue
-        entries = list(table.entries(line.data))
+        entries = table.of(line)
         named = {entry["id"] for _, entry in entries}
         held = claims.rows[table.name, line.profile_id]
         staying = sum(row.pk not in named and table.is_hidden(row, line.data) for row in held)
@@ -148,6 +142,6 @@ def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
 
 
 def _write(line: Line, claims: Claims, user: User, by: User | None) -> None:
-    content.write([line], people.People({}, []), {}, claims)
+    content.write([line], people.People({}, []), claims)
     audit.record("profile:restored", by=by, on=user, profile=line.profile_id)
     profiles.touch(line.profile_id)

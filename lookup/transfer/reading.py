@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, BinaryIO, NoReturn
 
 from lookup.transfer import consistency
@@ -17,6 +18,7 @@ _NEWER = f"A newer release made this export: this one reads versions up to {VERS
 _BOM = b"\xef\xbb\xbf"
 
 Json = dict[str, Any]  # Any: what the shapes made of JSON
+Located = tuple[str, Json]  # an entry with its path
 
 
 class LineRefused(Exception):
@@ -29,25 +31,27 @@ class LineRefused(Exception):
 
 @dataclass(frozen=True)
 class Line:
-    """One user as the file says it. `warnings`: what is taken in another way than it stands there."""
+    """One user as the file says it. `warnings`: what is taken in another way than it stands there. `listed`: the
+    entries of `tables.Table.of`, by table, once they have been asked for."""
 
     number: int
     data: Json
     warnings: list[Problem] = field(default_factory=list)
+    listed: dict[str, list[Located]] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def user(self) -> Json:
         return dict(self.data["user"])
 
-    @property
+    @cached_property
     def profile(self) -> Json:
         return dict(self.data["profile"])
 
-    @property
+    @cached_property
     def user_id(self) -> str:
         return str(self.data["user"]["id"])
 
-    @property
+    @cached_property
     def profile_id(self) -> str:
         return str(self.data["profile"]["profileId"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,12 +65,14 @@ _SHOWN_AS = {key: name for name, _, key in CATALOGUES.values()}
 _LISTED: dict[str, str] = {**{type_: key for type_, (_, _, key) in CATALOGUES.items()}, SectionType.MUSIC: "music"}
 
 
+@functools.cache
 def _form(type_: str) -> Object:
     """The keys of the type. Exports of earlier releases may lack what its configuration holds."""
     config = _as_shown(type_)
     return Object({**dict.fromkeys(config, Anything()), **_SECTIONS[type_].fields}, config)
 
 
+@functools.cache
 def _as_shown(type_: str) -> dict[str, Any]:
     """Any: JSON. The defaults of what is shown as it is stored."""
     return {name: value for name, value in sections.default(type_).items() if name != _LISTED.get(type_)}

@@ -49,9 +49,8 @@ def _document(
 ) -> UserDocument:
     """The counters of the line, with what they hold beyond the rows. Which badges there are, the line says: none are
     due."""
-    banned = {pk for pk, user in claims.users.items() if not user.is_active}
     items = line.comments()
-    own = sum(item["author"]["id"] not in banned for item in items)
+    own = sum(item["author"]["id"] not in claims.banned for item in items)
     likes, dislikes, comments = 0, 0, own
     if held is not None:
         counted = counts[line.user_id]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from django.db.models import Model
@@ -21,10 +22,8 @@ from lookup.models import (
     Widget,
 )
 from lookup.sections import SectionType
+from lookup.transfer.reading import Json, Line, Located
 from lookup.transfer.uploads import AssetFacts
-
-Json = dict[str, Any]  # Any: what the shapes made of JSON
-Located = tuple[str, Json]  # an entry with its path
 
 
 def _never(row: Model, data: Json) -> bool:
@@ -34,8 +33,8 @@ def _never(row: Model, data: Json) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """`entries`: those of a line that are rows of it. `columns`: what a row says, its id and profile aside; an asset as
-    its facts.
+    """`entries`: those of a line's data that are rows of it. `columns`: what a row says, its id and profile aside; an
+    asset as its facts.
 
     `is_hidden`: whether lookups leave a row out. Such a row is nothing that a line could speak of, and stays.
     """
@@ -45,9 +44,15 @@ class Table:
     columns: Callable[[Json], Json]
     is_hidden: Callable[[Any, Json], bool] = _never
 
-    @property
+    @cached_property
     def name(self) -> str:
         return str(self.model._meta.verbose_name)
+
+    def of(self, line: Line) -> list[Located]:
+        """The entries of a line, which are looked for once."""
+        if (found := line.listed.get(self.name)) is None:
+            found = line.listed[self.name] = list(self.entries(line.data))
+        return found
 
 
 def _of(include: str, **wanted: str) -> Callable[[Json], Iterator[Located]]:
@@ -197,10 +202,9 @@ TABLES = (
 )
 
 
-def assets_of(data: Json) -> Iterator[AssetFacts]:
-    """Every upload that the line names."""
-    named = [value for value in data["profile"].values() if isinstance(value, AssetFacts)]
-    for table in TABLES:
-        for _, entry in table.entries(data):
-            named += [value for value in entry.values() if isinstance(value, AssetFacts)]
-    return iter(named)
+def assets_of(line: Line) -> Iterator[tuple[str, AssetFacts]]:
+    """Every upload that the line names, with its path there."""
+    for path, entry in [("profile", line.data["profile"]), *(row for table in TABLES for row in table.of(line))]:
+        for name, value in entry.items():
+            if isinstance(value, AssetFacts):
+                yield f"{path}.{name}", value

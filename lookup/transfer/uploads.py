@@ -88,7 +88,7 @@ def upload_path(url: str) -> str:
 
 def badge_image(url: str) -> tuple[str, str]:
     """The catalogue and the file of badge artwork. ValueError, with a sentence: it is none."""
-    prefix = f"{settings.ASSET_URL}/badges/"
+    prefix = addresses.badge_images()
     if not url.startswith(prefix):
         raise ValueError(f"Must lie under {prefix} (ASSET_URL).")
     found = _BADGE.fullmatch(url.removeprefix(prefix))

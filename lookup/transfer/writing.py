@@ -19,16 +19,16 @@ from lookup.transfer.reading import Line
 
 def write(*, lines: list[Line], claims: Claims, badges: BadgeCatalogue, by: User | None) -> None:
     """The rows, then the documents through their door; `updatedAt` stays what the lines say."""
-    held_badges = badges.write()
+    badges.write()
     everybody = people.write(lines, claims, timezone.now())
     catalogues.write_entries(lines)
-    written = content.write(lines, everybody, held_badges, claims)
+    written = content.write(lines, everybody, claims)
     social.write(lines, claims, written)
     documents.insert(written.new.values())
     documents.rebuild(*sorted({profile.pk for profile in written.profiles.values()} - set(written.new)))
     for batch in batches([line.user_id for line in lines]):
         documents.mark_stale(Profile.objects.filter(user__in=batch, is_main=False))
-    bulk.insert([*_events(lines, claims, everybody, by)])
+    bulk.insert(_events(lines, claims, everybody, by))
 
 
 def _events(lines: list[Line], claims: Claims, everybody: People, by: User | None) -> Iterator[AuditEvent]:

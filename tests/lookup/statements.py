@@ -36,7 +36,7 @@ class Statement:
 
     @property
     def _outer(self) -> str:
-        """Without what stands in parentheses, such as a SELECT for one column."""
+        """Without what is in parentheses, such as a SELECT for one column."""
         outer, sql = "", self.sql
         while sql != outer:
             outer, sql = sql, _INNERMOST.sub("", sql)

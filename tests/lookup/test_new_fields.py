@@ -21,7 +21,7 @@ from lookup.models import ProfileDocument, Section
 from lookup.sections import SectionType
 from lookup.serializers import current
 from lookup.serializers import sections as forms
-from lookup.transfer import own
+from lookup.transfer import own, section_form
 from lookup.transfer.reading import LineRefused
 from lookup.transfer.shapes import FLAG, ID, ListOf, Object, Problems
 from lookup.values import Text
@@ -45,9 +45,14 @@ Noted.__module__ = current.__name__
 @pytest.fixture(autouse=True)
 def release() -> Iterator[None]:
     """Another process: the forms are read anew."""
-    documents.forms.cache_clear()
+    _forget()
     yield
-    documents.forms.cache_clear()
+    _forget()
+
+
+def _forget() -> None:
+    for kept in (documents.forms, section_form._form, section_form._as_shown):
+        kept.cache_clear()
 
 
 def add_a_field(patched: pytest.MonkeyPatch, type_: str = SectionType.CUSTOM_TEXT) -> None:
@@ -58,6 +63,7 @@ def add_a_field(patched: pytest.MonkeyPatch, type_: str = SectionType.CUSTOM_TEX
     patched.setitem(sections._SHAPES, type_, dataclasses.replace(shape, fields=fields))
     moody = type("Moody", (forms.SERIALIZERS[type_],), {"mood": serializers.CharField()})
     patched.setitem(forms.FORMS, type_, moody())
+    _forget()
     documents.forms.cache_clear()
 
 

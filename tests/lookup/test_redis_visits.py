@@ -18,10 +18,10 @@ from lookup.visit_records import Folded
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile
 from tests.lookup.visiting import Visiting, redis, visit, visiting
+from tests.support.redis_commands import UNREACHABLE
 from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
-NOBODY_LISTENS = {"default": {"BACKEND": "django_redis.cache.RedisCache", "LOCATION": "redis://127.0.0.1:1/0"}}
 
 
 class Crash(Exception):
@@ -62,8 +62,8 @@ def unreachable(monkeypatch: pytest.MonkeyPatch) -> Iterator[Visiting]:
     """The store, with nobody behind it."""
     from django.core.cache import caches
 
-    monkeypatch.setattr(settings, "CACHES", NOBODY_LISTENS)
-    monkeypatch.setattr(caches, "settings", caches.configure_settings(NOBODY_LISTENS))
+    monkeypatch.setattr(settings, "CACHES", UNREACHABLE)
+    monkeypatch.setattr(caches, "settings", caches.configure_settings(UNREACHABLE))
     del caches["default"]
     with visiting("RedisVisits") as seen:
         yield seen
