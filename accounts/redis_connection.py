@@ -12,6 +12,7 @@ import socket
 import ssl
 import struct
 import threading
+import weakref
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -115,7 +116,10 @@ class _Wire:
 
     def __init__(self, connection: Connection) -> None:
         self.process = os.getpid()
-        self._connection = connection
+        # Also runs when nothing holds this any more, as when a thread has ended. `__del__` may come after the one of the
+        # socket, which complains.
+        self.close = weakref.finalize(self, connection.disconnect)
+        self.close.atexit = False
         # What comes is read here, past the library's own parser.
         self._socket = cast("socket.socket", connection._sock)
         if not isinstance(self._socket, ssl.SSLSocket):  # whose timeout TLS must know of
@@ -135,13 +139,6 @@ class _Wire:
             else:
                 raise ConnectionResetError("Redis has closed the connection.")
         return replies
-
-    def __del__(self) -> None:
-        """Python drops what a thread held when the thread is gone."""
-        self.close()
-
-    def close(self) -> None:
-        self._connection.disconnect()  # type: ignore[no-untyped-call]
 
 
 def _let_the_system_time(connected: socket.socket) -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gc
+import socket
 import threading
+import warnings
+from typing import Any
 
 import pytest
 from django.test import override_settings
 from django_redis import get_redis_connection
+from redis.connection import Connection
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from accounts.redis_connection import RedisConnection, Script
+from accounts.redis_connection import RedisConnection, Script, _Wire
 from tests.support.redis_commands import UNREACHABLE
 from tests.support.threads import together
 
@@ -46,6 +51,21 @@ def test_an_ended_connection_is_replaced_once(redis: RedisConnection) -> None:
     before = own_id(redis)
     get_redis_connection("default").client_kill_filter(_id=before)
     assert own_id(redis) > before
+
+
+def test_a_connection_that_only_refers_to_itself_is_closed_before_its_socket_complains() -> None:
+    connected, other = socket.socketpair()  # older than what refers to it, so garbage sooner
+    connection = Connection()
+    connection._sock = connected
+    wire: Any = _Wire(connection)
+    wire.itself = wire
+    del wire, connection, connected
+    with warnings.catch_warnings(record=True) as complaints:
+        warnings.simplefilter("always")
+        gc.collect()
+    assert not complaints
+    with other:
+        assert other.recv(1) == b""
 
 
 def test_an_error_is_raised_and_the_next_reply_fits(redis: RedisConnection) -> None:
