@@ -116,8 +116,8 @@ class _Wire:
 
     def __init__(self, connection: Connection) -> None:
         self.process = os.getpid()
-        # Also runs when nothing holds this any more, as when a thread has ended. `__del__` may come after the one of the
-        # socket, which complains.
+        # Also runs once nothing holds this, as when its thread has ended. `__del__` may come after the one of the socket,
+        # which complains.
         self.close = weakref.finalize(self, connection.disconnect)
         self.close.atexit = False
         # What comes is read here, past the library's own parser.

@@ -55,7 +55,8 @@ def test_an_ended_connection_is_replaced_once(redis: RedisConnection) -> None:
 
 def test_a_connection_that_only_refers_to_itself_is_closed_before_its_socket_complains() -> None:
     connected, other = socket.socketpair()  # older than what refers to it, so garbage sooner
-    connection = Connection()
+    other.settimeout(5)
+    connection: Any = Connection()  # type: ignore[no-untyped-call]
     connection._sock = connected
     wire: Any = _Wire(connection)
     wire.itself = wire
