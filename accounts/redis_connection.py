@@ -116,7 +116,7 @@ class _Wire:
 
     def __init__(self, connection: Connection) -> None:
         self.process = os.getpid()
-        # Also runs once nothing holds this, as when its thread has ended. `__del__` may come after the one of the socket,
+        # Also runs once nothing holds this, as when its thread has ended. `__del__` may come after that of the socket,
         # which complains.
         self.close = weakref.finalize(self, connection.disconnect)
         self.close.atexit = False
