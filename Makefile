@@ -1,8 +1,9 @@
 # Needs Python 3.11 or newer and make; everything else comes from the lock files.
 
-# The newest Python found; say PYTHON=... for another one.
-PYTHON ?= $(shell for python in python3.14 python3.13 python3.12 python3.11 python3; do \
-	$$python -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
+# The system's Python if it is new enough, for distributions build theirs with every optimisation (a quarter faster than
+# one that pyenv builds); else the newest found. Say PYTHON=... for another one.
+PYTHON ?= $(shell for python in /usr/bin/python3 python3.14 python3.13 python3.12 python3.11 python3; do \
+	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 # Errors are printed, warnings about the package index are not. A registry that is slow once is asked again.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --timeout 60 --retries 5 \
@@ -76,7 +77,7 @@ clean:  ## remove the environment and every cache; the data in var/ stays
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
-	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed (python3); none was found." >&2; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed, with venv (Debian: python3-venv); none was found." >&2; exit 1; }
 	@$(PYTHON) -m venv .venv
 
 # The stamps make an installation run again only when its lock file changed.
