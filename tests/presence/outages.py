@@ -20,6 +20,8 @@ from presence.store import PresenceStore
 from tests.presence.workers import wait_until
 from tests.support import processes, programs
 
+EVICTED = 1_000_000  # bytes
+
 
 class Outage:
     """On a socket of its own, so that no other program takes its port while it is away. `options`: of redis-server."""
@@ -47,6 +49,14 @@ class Outage:
             preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
         wait_until(self._is_there, "redis-server does not answer")
+
+    def evict(self) -> None:
+        """Be short of memory until keys are evicted by the server's policy, then have plenty of it again."""
+        with Redis(unix_socket_path=self._socket) as redis:
+            before = redis.config_get("maxmemory")["maxmemory"]
+            redis.config_set("maxmemory", redis.info("memory")["used_memory"] - EVICTED)
+            wait_until(lambda: redis.info("stats")["evicted_keys"], "redis-server evicts nothing")
+            redis.config_set("maxmemory", before)
 
     def _is_there(self) -> bool:
         with Redis(unix_socket_path=self._socket) as redis:

@@ -47,9 +47,10 @@ class TestShortOfMemory:
         chat_ids = simulator.populate(4000)
         for chat_id in chat_ids[:300]:
             LinkedAccountFactory(external_id=str(chat_id))
-        limits = ("--maxmemory", "3mb", "--maxmemory-policy", "allkeys-lru")
+        limits = ("--maxmemory", "64mb", "--maxmemory-policy", "allkeys-lru")
         with outages.fragile(*limits) as redis, working(simulator, redis.store):
             wait_for_truth(redis.store)
+            redis.evict()
             evicted = [chat_id for chat_id in chat_ids[:300] if redis.store.glance(chat_id).record is None]
             assert evicted
             with override_settings(CACHES={**settings.CACHES, "presence": redis.config}):
