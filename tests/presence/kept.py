@@ -56,7 +56,8 @@ def age(cache: BaseCache, key: str, seconds: float) -> None:
     """Let the store's clock go on by so much for this key."""
     if isinstance(cache, PresenceDatabaseCache):
         entry = StoreEntry.objects.filter(cache_key=cache.make_key(key))
-        assert entry.update(expires=F("expires") - timedelta(seconds=seconds)) == 1
+        gone_by = timedelta(seconds=seconds, milliseconds=2)  # SQLite's clock counts whole ones
+        assert entry.update(expires=F("expires") - gone_by) == 1
     else:
         redis, name = get_redis_connection("presence"), cache.make_key(key)
         redis.pexpire(name, redis.pttl(name) - int(seconds * 1000))  # one that is not positive deletes the key

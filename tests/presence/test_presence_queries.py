@@ -77,6 +77,7 @@ def test_a_private_account_costs_the_same(monkeypatch: pytest.MonkeyPatch, store
     assert lookups.get(ADA).whole == lookups.PRIVATE
 
 
+@pytest.mark.django_db(transaction=True)  # SQLite lets the thread that keeps the banner write
 def test_a_banner_that_is_read_anew_costs_the_lookup_nothing(
     monkeypatch: pytest.MonkeyPatch, store: PresenceStore
 ) -> None:
