@@ -78,7 +78,7 @@ class Connection {
       if (this.left <= 0) this.done()
     } else if (this.isChunked) {
       this.tail = Buffer.concat([this.tail, buffer.subarray(0, count)]).subarray(-5)
-      if (this.tail.latin1Slice() === '0\r\n\r\n') this.done()
+      if (this.tail.toString('latin1') === '0\r\n\r\n') this.done()
     } else {
       this.readHead(count, buffer)
     }
@@ -92,10 +92,10 @@ class Connection {
       this.head = Buffer.from(content)
       return
     }
-    const head = content.latin1Slice(0, end)
+    const head = content.toString('latin1', 0, end)
     this.head = null
     this.status = (content[9] - 48) * 100 + (content[10] - 48) * 10 + content[11] - 48
-    if (this.status !== options.expect) this.text = content.latin1Slice(0, 600)
+    if (this.status !== options.expect) this.text = content.toString('latin1', 0, 600)
     const length = /\r\ncontent-length: *(\d+)/i.exec(head)
     if (length || this.status === 204 || this.status === 304 || !/transfer-encoding: *chunked/i.test(head)) {
       this.left = (length ? Number(length[1]) : 0) - (content.length - end - 4)
@@ -103,7 +103,7 @@ class Connection {
     } else {
       this.isChunked = true
       this.tail = Buffer.from(content.subarray(-5))
-      if (content.length > end + 4 && this.tail.latin1Slice() === '0\r\n\r\n') this.done()
+      if (content.length > end + 4 && this.tail.toString('latin1') === '0\r\n\r\n') this.done()
     }
   }
 
