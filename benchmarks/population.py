@@ -35,11 +35,14 @@ class Population:
         return self.names[:half] + self.names[half :: max(1, len(self.names) // half)][:half]
 
     def callers(self, seed: int) -> list[dict[str, str]]:
-        """Headers of requests that no limit refuses: every key as often as every other, in no order."""
+        """Headers of requests that no limit refuses: every key and every address as often as any other, in no
+        order."""
         dice = random.Random(seed)  # noqa: S311 - no secret
-        callers = [{"X-API-Key": key} for key in self.keys]
-        dice.shuffle(callers)
-        return [{**caller, "X-Client-Address": dice.choice(self.addresses)} for caller in callers]
+        keys, addresses = (dice.sample(some, len(some)) for some in (self.keys, self.addresses))
+        return [
+            {"X-API-Key": keys[number % len(keys)], "X-Client-Address": address}
+            for number, address in enumerate(addresses)
+        ]
 
 
 def make(bench: Bench) -> Population:
