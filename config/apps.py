@@ -33,6 +33,7 @@ def _import_compat() -> None:
             del sys.modules[name]
 
 
+GARBAGE = 10_000  # new containers after which garbage is collected: at Python's 700, every second request would
 gc.disable()  # until the apps are loaded: collections between imports find nothing, and take a tenth of the start
 _import_compat()
 
@@ -46,6 +47,7 @@ class ConfigConfig(AppConfig):
         from config import checks, jobs  # noqa: F401 - registers their system checks
 
         gc.enable()
+        gc.set_threshold(GARBAGE)
 
 
 class AdminConfig(SimpleAdminConfig):

@@ -25,7 +25,6 @@ from typing import Any
 from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
-from django.urls import get_resolver
 
 from accounts import hot
 from accounts.hot import Answer, MustWait
@@ -222,5 +221,4 @@ def _variable(header: bytes) -> str:
     return name if name in {"CONTENT_TYPE", "CONTENT_LENGTH"} else f"HTTP_{name}"
 
 
-get_resolver().url_patterns  # noqa: B018 - loads every view, so that the first request need not
 web_server.note_loaded()

@@ -25,7 +25,6 @@ from config.supervisor import Program
 
 READY_VARIABLE = "WEB_READY_FD"  # a pipe: the first worker writes to it once it has loaded everything
 PATIENCE = 10.0  # seconds that the other programs wait for that: they need the same processors
-GARBAGE = 10_000  # new containers after which garbage is collected: at Python's 700, every second request would
 _MODULE = ("-m", "granian")
 # One worker: limits and caches of the embedded default live in it.
 _OPTIONS = (
@@ -66,9 +65,6 @@ def forked(web: Program) -> Program:
 def note_loaded() -> None:
     """Collect garbage from here on, and say that this worker can answer (later ones find the pipe closed)."""
     gc.enable()
-    gc.collect()
-    gc.freeze()  # what is loaded stays: collections need not look at it again
-    gc.set_threshold(GARBAGE)
     if writer := os.environ.get(READY_VARIABLE):
         with contextlib.suppress(OSError):
             os.write(int(writer), b".")

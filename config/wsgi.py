@@ -1,5 +1,6 @@
 """The WSGI application that the server loads."""
 
+import gc
 import os
 from collections.abc import Iterable
 from http.client import responses
@@ -8,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+from django.urls import get_resolver
 
 from config import hot_lane, leaving, request_body
 from config.request_body import RequestBody
@@ -53,3 +55,8 @@ def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
 
 def _names_a_codec(parameter: str) -> bool:
     return "charset" in parameter.lower() or "*" in parameter.partition("=")[0]
+
+
+get_resolver().url_patterns  # noqa: B018 - loads every view, so that the first request need not
+gc.collect()
+gc.freeze()  # what is loaded stays: collections need not look at it again

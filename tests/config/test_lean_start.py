@@ -52,8 +52,11 @@ def test_a_program_without_pages_loads_nothing_of_them(tmp_path: Path, code: str
     assert OF_PAGES & modules == set()
 
 
-def test_the_web_server_has_loaded_every_view_before_it_answers(tmp_path: Path) -> None:
-    modules = loaded(tmp_path, "from config import embedded")
+@pytest.mark.parametrize("server", ["embedded", "wsgi"])
+def test_the_web_server_has_loaded_every_view_before_it_answers(tmp_path: Path, server: str) -> None:
+    modules = loaded(
+        tmp_path, f"from config import {server}\nimport gc\nassert gc.isenabled() and gc.get_freeze_count()"
+    )
     assert {"config.urls", "accounts.admin", "lookup.views.profile_page"} <= modules
     assert {"hikari", "aiohttp", "av", "boto3"} & modules == set()
 
