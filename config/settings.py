@@ -128,9 +128,7 @@ if EMBEDDED:
             "OPTIONS": {
                 "transaction_mode": "IMMEDIATE",  # DEFERRED loses half of concurrent writes to "database is locked"
                 "timeout": 20,
-                # A read of a mapped page takes no call of the system.
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192;"
-                "PRAGMA mmap_size=268435456;",
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA cache_size=-8192;",
             },
         }
     }
