@@ -48,7 +48,7 @@ def lane(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 @pytest.fixture
 def someone(db: None) -> None:
     user = UserFactory(username="Ada")
-    ProfileFactory(user=user, description="long " * 380)
+    ProfileFactory(user=user, description="🌱" * 1900)
     ApiKeyFactory(secret=SECRET, permissions=list(Permission.values))
     UserFactory(username="Hidden", public_api_access=False)
 
@@ -97,6 +97,14 @@ def test_the_lane_answers_what_django_answers(
     assert lane == [True, False]
     assert early[:2] == late[:2]
     assert early[2] == late[2] or gzip.decompress(early[2]) == gzip.decompress(late[2])
+
+
+@pytest.mark.usefixtures("someone")
+def test_both_compress_a_long_answer(lane: list[bool]) -> None:
+    early, late = both(LOOKUP, f"type=username&value=ada&{ALL}", X_API_KEY=SECRET, ACCEPT_ENCODING="gzip, br")
+    assert lane == [True, False]
+    assert [sent[1]["Content-Encoding"] for sent in (early, late)] == ["gzip", "gzip"]
+    assert gzip.decompress(early[2]) == gzip.decompress(late[2])
 
 
 @pytest.mark.usefixtures("someone")

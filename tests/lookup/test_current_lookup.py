@@ -10,7 +10,14 @@ import pytest
 from accounts import bans
 from accounts.models import User
 from lookup import comments
-from tests.factories.lookup import AudioFactory, CustomBadgeFactory, LinkFactory, main_profile, shown
+from tests.factories.lookup import (
+    AudioFactory,
+    CustomBadgeFactory,
+    LinkFactory,
+    ProfileBadgeFactory,
+    main_profile,
+    shown,
+)
 from tests.lookup import answers, expected_current, expected_sections
 from tests.lookup.answers import INCLUDES, compact
 from tests.lookup.filled import BARE, CLEO, Filled, row
@@ -89,6 +96,13 @@ def test_rows_of_one_place_are_in_the_order_of_their_ids(
         factory(profile=main_profile(bare), id=row(number), order=0)
     shown(bare)
     assert [entry["id"] for entry in answers.user("bare", include).body[include]] == [row(1), row(2), row(3)]
+
+
+def test_both_kinds_of_badge_are_ordered_by_id_at_one_place(bare: User) -> None:
+    for number, factory in ((3, ProfileBadgeFactory), (1, CustomBadgeFactory), (2, ProfileBadgeFactory)):
+        factory(profile=main_profile(bare), id=row(number), order=0)
+    shown(bare)
+    assert [entry["id"] for entry in answers.user("bare", "badges").body["badges"]] == [row(1), row(2), row(3)]
 
 
 # --- Comments ---
