@@ -1,11 +1,11 @@
-"""Size limits: a module under 300 lines, a function under 40, a conftest under 100 (migrations aside)."""
+"""Size limits: a module of at most 500 lines, a function of at most 40, a conftest of at most 100 (migrations aside)."""
 
 import ast
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-MODULE, FUNCTION, CONFTEST = 300, 40, 100
+MODULE, FUNCTION, CONFTEST = 500, 40, 100
 OUTSIDE = {".venv", "node_modules", "migrations", "var"}
 
 
