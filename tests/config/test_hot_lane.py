@@ -16,9 +16,10 @@ from accounts import hot
 from accounts.models import ApiKey, Permission
 from config import hot_lane, wsgi
 from lookup import openapi
+from lookup.models import Profile
 from lookup.views import current
 from tests.factories.accounts import ApiKeyFactory, UserFactory
-from tests.factories.lookup import ProfileFactory
+from tests.factories.lookup import main_profile, shown
 from tests.support import wsgi as wsgi_requests
 from tests.support.wsgi import Sent
 
@@ -48,7 +49,8 @@ def lane(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
 @pytest.fixture
 def someone(db: None) -> None:
     user = UserFactory(username="Ada")
-    ProfileFactory(user=user, description="🌱" * 1900)
+    Profile.objects.filter(pk=main_profile(user).pk).update(description="🌱" * 1900)
+    shown(user)
     ApiKeyFactory(secret=SECRET, permissions=list(Permission.values))
     UserFactory(username="Hidden", public_api_access=False)
 
