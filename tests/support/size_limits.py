@@ -1,4 +1,4 @@
-"""Size limits: a module of at most 500 lines, a function of at most 40, a conftest of at most 100 (migrations aside)."""
+"""Size limits: at most 500 lines a module, 40 a function, 100 a conftest (migrations aside)."""
 
 import ast
 import sys
