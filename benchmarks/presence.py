@@ -31,7 +31,7 @@ READY_WITHIN = 120.0
 
 def send(members: int, rate: int, seconds: int) -> None:
     """The simulated platform's process. Says where it listens, waits for a line, sends, says how much it sent."""
-    from presence.simulator import running
+    from demo.chat_platform import running
 
     with running.simulator() as platform:
         ids = platform.populate(members)

@@ -16,7 +16,7 @@ EVERY = 20.0  # seconds; a banner is fresh for 30
 
 
 def main(count: int) -> None:
-    from presence.simulator import running
+    from demo.chat_platform import running
 
     with running.simulator() as platform:
         ids = platform.populate(count)

@@ -22,6 +22,7 @@ VAR_DIR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
 DATABASE_URL = env.text("DATABASE_URL", "")
 REDIS_URL = env.text("REDIS_URL", "")
 EMBEDDED = not DATABASE_URL
+DEMO = env.flag("DEMO", default=EMBEDDED)
 
 # --- Origin -----------------------------------------------------------------------------------------------------------
 HOST = env.text("HOST", "127.0.0.1")
@@ -53,6 +54,7 @@ SECRET_KEY_FALLBACKS = env.words("SECRET_KEY_FALLBACKS")
 # --- Applications -----------------------------------------------------------------------------------------------------
 INSTALLED_APPS = [
     "config",
+    *(["demo"] if DEMO else []),
     "dashboard",
     "oidc_provider",
     "imagehost",

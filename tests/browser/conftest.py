@@ -19,7 +19,7 @@ from tests.journeys import services
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     directory = tmp_path_factory.mktemp("site")
     with services.embedded_server(directory, RATE_LIMITS_ENABLED="0") as server:
-        # Any: the file's JSON, as config/demo.py writes it
+        # Any: the file's JSON, as demo/seeding.py writes it
         demo: dict[str, Any] = json.loads((directory / "var" / "demo.json").read_text())
         yield Site(server, demo)
     services.forget(directory)

@@ -15,12 +15,12 @@ from pytest_django import Settings
 @pytest.fixture(scope="module")
 def demo_file(module_db: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """`demo.json` beside its database rows."""
-    from config import demo
+    from demo import seeding
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(configured, "VAR_DIR", tmp_path_factory.mktemp("demo"))
-        demo.seed()
-        return demo.path()
+        seeding.seed()
+        return seeding.path()
 
 
 @pytest.fixture

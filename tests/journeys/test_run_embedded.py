@@ -31,7 +31,7 @@ LIMIT = 100
 TOO_MANY = {"message": "Too many requests. Please try again later."}
 JOBS = (len(jobs.SCHEDULE),) * 2  # how many there are, and how many of them have succeeded
 PROGRAMS = {"web", "run_jobs", "simulate_chat_platform", "run_presence_gateway"}
-Demo = dict[str, Any]  # Any: the file's JSON, as config/demo.py writes it
+Demo = dict[str, Any]  # Any: the file's JSON, as demo/seeding.py writes it
 
 
 def demo_of(server: Server) -> Demo:

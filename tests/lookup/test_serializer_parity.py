@@ -15,9 +15,9 @@ from rest_framework import serializers
 
 from accounts.compiled_serializer import CompiledSerializer, compiled
 from accounts.models import User
+from demo.population import growth
 from lookup import documents, earlier_facts, queries, rows
 from lookup.models import Profile
-from lookup.population import growth
 from lookup.serializers import current, earlier, fields, leaderboard, sections
 from lookup.serializers.fields import iso
 

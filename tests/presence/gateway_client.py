@@ -12,7 +12,7 @@ from typing import Any, ParamSpec
 
 import aiohttp
 
-from presence.simulator.running import Simulator
+from demo.chat_platform.running import Simulator
 
 PATIENCE = 10.0  # seconds for anything to come
 ALL_INTENTS = 259

@@ -21,8 +21,8 @@ import time_machine
 from django.conf import settings
 from django.core.management import execute_from_command_line
 
+from demo.chat_platform.running import Simulator
 from presence.fields import Json
-from presence.simulator.running import Simulator
 from tests.support import processes
 
 ROOT = Path(__file__).parents[2]

@@ -16,8 +16,8 @@ from pytest_django import Settings
 
 from accounts import api_keys, bans
 from accounts.models import ApiKey
+from demo.chat_platform.running import Simulator
 from presence import members, places, streams
-from presence.simulator.running import Simulator
 from presence.store import Banner, PresenceStore
 from presence.streams import BlockingStream, KeyInUse
 from tests.presence import following, kept, lookups

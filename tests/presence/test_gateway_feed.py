@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from demo.chat_platform import running
+from demo.chat_platform.running import Simulator
 from presence.feed import Dispatch, FatalFeedError, FeedEvent, SessionLost, SessionResumed, SessionStarted
 from presence.hikari_feed import FATAL_CODES, HikariFeed
 from presence.pace import Pace
-from presence.simulator import running
-from presence.simulator.running import Simulator
 from tests.presence.workers import wait_until
 
 pytestmark = pytest.mark.live

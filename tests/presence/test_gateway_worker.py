@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from accounts.models import LinkedAccount
+from demo.chat_platform import guild
+from demo.chat_platform.running import Simulator
+from demo.chat_platform.shapes import Json
 from presence import last_online, status
-from presence.simulator import guild
-from presence.simulator.running import Simulator
-from presence.simulator.shapes import Json
 from presence.store import Banner, PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers

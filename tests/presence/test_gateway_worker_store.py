@@ -7,9 +7,9 @@ from django.conf import settings
 from django.test import Client, override_settings
 from django.utils import timezone
 
+from demo.chat_platform.running import Simulator
+from demo.chat_platform.shapes import Json
 from presence import members
-from presence.simulator.running import Simulator
-from presence.simulator.shapes import Json
 from presence.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import lookups, outages, workers

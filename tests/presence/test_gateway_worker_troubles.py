@@ -13,9 +13,9 @@ from django.core.cache import caches
 from django.db import DatabaseError, InterfaceError
 
 from accounts.models import LinkedAccount
+from demo.chat_platform.running import Simulator
+from demo.chat_platform.shapes import Json
 from presence import checked_cache, last_online, lease, pictures
-from presence.simulator.running import Simulator
-from presence.simulator.shapes import Json
 from presence.store import Banner, PresenceStore, StoreUnavailable
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers

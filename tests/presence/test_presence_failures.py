@@ -17,11 +17,11 @@ from pytest_django import Settings
 from redis import RedisError
 
 from accounts import limits
+from demo.chat_platform.running import Simulator
 from presence import members, refreshing, rest
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
 from presence.flights import Flights
 from presence.rest import RestUnavailable
-from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, UNAVAILABLE

@@ -12,8 +12,8 @@ from django.core.cache import caches
 from django.test import override_settings
 from django.utils import timezone
 
+from demo.chat_platform.running import Simulator
 from presence import refreshing, rest
-from presence.simulator.running import Simulator
 from presence.store import Banner, PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import kept, lookups, reading

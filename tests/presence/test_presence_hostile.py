@@ -10,9 +10,9 @@ from django.core.cache import caches
 from django.test import RequestFactory
 from hypothesis import HealthCheck, given, settings, strategies
 
+from demo.chat_platform.running import Simulator
 from presence import members
 from presence.errors import ChatIdInvalid
-from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from presence.views.current import PresenceLookup
 from tests.presence import kept, lookups, reading

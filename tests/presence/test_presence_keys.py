@@ -10,7 +10,7 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import ApiKey
-from presence.simulator.running import Simulator
+from demo.chat_platform.running import Simulator
 from presence.store import PresenceStore
 from tests.factories.accounts import UserFactory
 from tests.presence import lookups, reading

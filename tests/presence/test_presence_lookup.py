@@ -9,7 +9,7 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from presence.simulator.running import Simulator
+from demo.chat_platform.running import Simulator
 from presence.store import PresenceStore, Profile
 from tests.lookup.answers import compact
 from tests.presence import lookups, reading, whole_members

@@ -8,9 +8,9 @@ import pytest
 from django.core.cache import caches
 from django.utils import timezone
 
+from demo.chat_platform.running import Simulator
 from presence import members, turns
 from presence.rest import Membership
-from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import kept, lookups, reading

@@ -12,9 +12,9 @@ from pytest_django import Settings
 
 from accounts import bans, linking, users
 from accounts.models import LinkedAccount, User
+from demo.chat_platform.running import Simulator
 from lookup import profiles
 from presence import members, privacy
-from presence.simulator.running import Simulator
 from presence.store import PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup import statements

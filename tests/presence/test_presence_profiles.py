@@ -12,9 +12,9 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts import outside
+from demo.chat_platform.running import Simulator
 from presence import profiles, refreshing
 from presence.profiles import ProfileUnavailable
-from presence.simulator.running import Simulator
 from presence.store import PresenceStore, Profile
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN

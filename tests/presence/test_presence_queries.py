@@ -15,8 +15,8 @@ from django.conf import settings
 from django.utils import timezone
 from pytest_django import Settings
 
+from demo.chat_platform.running import Simulator
 from presence import refreshing, rest
-from presence.simulator.running import Simulator
 from presence.store import Banner, PresenceStore, Profile, Record
 from tests.lookup import statements
 from tests.presence import kept, lookups, reading

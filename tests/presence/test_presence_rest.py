@@ -10,9 +10,9 @@ import pytest
 from pytest_django import Settings
 
 from accounts import outside
+from demo.chat_platform.running import Simulator
 from presence import rest
 from presence.rest import Membership, RestUnavailable
-from presence.simulator.running import Simulator
 from tests.presence import reading
 from tests.presence.lookups import ADA
 from tests.presence.reading import Clock, Reply, Server

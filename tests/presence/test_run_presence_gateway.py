@@ -16,10 +16,10 @@ from django.conf import settings
 from django.core.cache import caches
 from django.core.management import CommandError, call_command
 
+from demo.chat_platform import running as platforms
+from demo.chat_platform.running import Simulator
 from presence import last_online
 from presence.checked_cache import LEASE, LEASE_SECONDS
-from presence.simulator import running as platforms
-from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from tests.config import process_table
 from tests.presence import kept, outages, workers

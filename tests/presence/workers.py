@@ -12,10 +12,10 @@ from typing import Any
 
 from django.core.cache import caches
 
+from demo.chat_platform.running import Simulator
 from presence import status
 from presence.hikari_feed import HikariFeed
 from presence.pace import Pace
-from presence.simulator.running import Simulator
 from presence.store import PresenceStore
 from presence.worker import Worker
 

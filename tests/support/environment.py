@@ -32,6 +32,7 @@ def prepare() -> None:
     for name in NAMES:
         os.environ.pop(name, None)
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
+    os.environ["DEMO"] = "1"
     os.environ["SECRET_KEY"] = "a-secret-key-of-the-tests-alone-" * 2
     os.environ["SIGNING_KEY_ENCRYPTION_KEYS"] = "an-encryption-key-of-the-tests-alone"
     if WORKER is None:

@@ -17,7 +17,7 @@ from django.core.management import BaseCommand, CommandError, call_command
 from django.db import connection, connections
 from django.db.migrations.recorder import MigrationRecorder
 
-from config import checks, demo, supervisor, web_server
+from config import checks, supervisor, web_server
 from config.supervisor import Program
 from lookup import boards
 from lookup.models import LeaderboardEntry
@@ -47,7 +47,8 @@ class Command(BaseCommand):
         self._migrate()
         self._collect_static_files()
         signing.ensure_signing_key()
-        self._seed()
+        if apps.is_installed("demo"):
+            self._seed()
 
     def _migrate(self) -> None:
         """Skipped where the database has each migration that is there: loading them takes a quarter of a second."""
@@ -61,11 +62,13 @@ class Command(BaseCommand):
 
     def _seed(self) -> None:
         """Someone who banned the demo's owner or took its names can still start the service."""
+        from demo import seeding  # a production build has no such app
+
         try:
-            entry = demo.seed()
+            entry = seeding.seed()
             if not LeaderboardEntry.objects.exists():
                 boards.rank()  # the job's first turn comes a moment after the server's first answer
-            self._tell(entry)
+            self._tell(entry, seeding.path())
         except ValidationError as error:
             self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
             self.stdout.write(f"{settings.SITE_NAME} is at {settings.BASE_URL}")
@@ -106,7 +109,7 @@ class Command(BaseCommand):
         call_command("collectstatic", verbosity=0, interactive=False, clear=True)
         stamp.write_text(now)
 
-    def _tell(self, entry: dict[str, Any]) -> None:
+    def _tell(self, entry: dict[str, Any], file: Path) -> None:
         base_url, operator, person = entry["base_url"], entry["operator"], entry["users"][0]
         self.stdout.write(
             f"{settings.SITE_NAME} is at {base_url}\n"
@@ -114,7 +117,7 @@ class Command(BaseCommand):
             f"  a user     {base_url}/accounts/login/  as {person['username']} / {person['password']}\n"
             f"  a profile  {base_url}/{person['username']}\n"
             f"  discovery  {base_url}/.well-known/openid-configuration\n"
-            f"  all of it, apps and keys too, is in {demo.path()}; Ctrl-C stops the server"
+            f"  all of it, apps and keys too, is in {file}; Ctrl-C stops the server"
         )
 
     def _serve(self) -> None:
@@ -146,7 +149,7 @@ def _other_programs() -> list[Program]:
     """What makes the whole service beside the web server."""
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
     names = ["run_jobs"]
-    if settings.CHAT.simulator_port:
+    if settings.CHAT.simulator_port and apps.is_installed("demo"):
         names.append("simulate_chat_platform")
     if settings.CHAT.guild_id:
         names.append("run_presence_gateway")

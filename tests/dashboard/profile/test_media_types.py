@@ -28,7 +28,7 @@ FONTS = {
     "otf": (made.plain_font(flavor=b"OTTO"), "font/otf", "otf"),
     "woff": (made.woff(), "font/woff", "woff"),
     "woff2": (made.woff2(), "font/woff2", "woff2"),
-    "demo": (Path("static/uploads/demo-fonts/pixel.woff").read_bytes(), "font/woff", "woff"),
+    "demo": (Path("demo/static/uploads/demo-fonts/pixel.woff").read_bytes(), "font/woff", "woff"),
 }
 
 

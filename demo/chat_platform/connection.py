@@ -1,0 +1,117 @@
+"""One WebSocket connection of the gateway: texts out in order, plain or compressed, objects in, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import zlib
+from collections import deque
+from typing import Any
+
+from aiohttp import WSMessage, WSMsgType, web
+
+from demo.chat_platform import shapes
+from demo.chat_platform.shapes import Json
+
+SENDS, SENDS_IN = 120, 60.0  # that many a minute from one connection
+LARGEST = 64 * 1024  # bytes that a client may send at once
+PATIENCE = 2.0  # seconds for a client to take what is left, and then to answer a close
+
+DECODE_ERROR, RATE_LIMITED = 4002, 4008
+
+
+class Closed(Exception):
+    """The connection ends with this close code."""
+
+    def __init__(self, code: int, reason: str = "") -> None:
+        super().__init__(code)
+        self.code, self.reason = code, reason
+
+
+class Connection:
+    """What is sent waits in a queue; `write` takes it from there."""
+
+    def __init__(self, request: web.Request, *, silence: float) -> None:
+        """`silence`: seconds after which a client that says nothing is gone."""
+        self.query = request.query
+        self.socket = web.WebSocketResponse(max_msg_size=LARGEST, compress=False, timeout=PATIENCE)
+        self._request, self._silence = request, silence
+        self._outgoing: asyncio.Queue[str] = asyncio.Queue()
+        self._deflate = zlib.compressobj(1) if request.query.get("compress") == "zlib-stream" else None
+        self._came_in_at: deque[float] = deque(maxlen=SENDS)
+        self._closing = asyncio.Lock()
+        self._is_open = True
+
+    async def open(self) -> None:
+        await self.socket.prepare(self._request)
+        self._writer = asyncio.get_running_loop().create_task(self._write())
+
+    def send(self, text: str) -> None:
+        self._outgoing.put_nowait(text)
+
+    def send_op(self, op: int, data: Any = None) -> None:
+        self.send(shapes.text({"op": op, "d": data, "s": None, "t": None}))
+
+    async def drained(self) -> None:
+        """Until all has been sent, or nothing can be any more."""
+        while self._is_open and not self._outgoing.empty():
+            await asyncio.sleep(0.002)
+
+    async def _write(self) -> None:
+        """One zlib stream for the whole connection, flushed after each text."""
+        with contextlib.suppress(ConnectionError):
+            while True:
+                text = await self._outgoing.get()
+                if self._deflate is None:
+                    await self.socket.send_str(text)
+                else:
+                    data = self._deflate.compress(text.encode()) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
+                    await self.socket.send_bytes(data)
+
+    async def receive(self) -> Json | None:
+        """None: the connection has ended. One from which nothing comes is cut.
+
+        Raises Closed for what is no object, and for a client that says too much.
+        """
+        try:
+            message: WSMessage = await self.socket.receive(timeout=self._silence)
+        except TimeoutError:
+            self.abort()
+            return None
+        if message.type not in (WSMsgType.TEXT, WSMsgType.BINARY):
+            return None
+        self._count()
+        try:
+            value = json.loads(message.data)
+        except (ValueError, RecursionError) as error:
+            raise Closed(DECODE_ERROR, "Error while decoding payload.") from error
+        if not isinstance(value, dict):
+            raise Closed(DECODE_ERROR, "Error while decoding payload.")
+        return value
+
+    def _count(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if len(self._came_in_at) == SENDS and now - self._came_in_at[0] < SENDS_IN:
+            raise Closed(RATE_LIMITED, "You are being rate limited.")
+        self._came_in_at.append(now)
+
+    def abort(self) -> None:
+        """As when a cable is cut."""
+        self._is_open = False
+        if self._request.transport is not None:
+            self._request.transport.abort()
+
+    async def close(self, code: int, reason: str = "") -> None:
+        """After what is waiting has gone out."""
+        async with self._closing:
+            with contextlib.suppress(ConnectionError, TimeoutError):
+                await asyncio.wait_for(self.drained(), PATIENCE)
+                await self.socket.close(code=code, message=reason.encode())
+
+    async def end(self) -> None:
+        """Let go of everything, once nobody is closing it any more."""
+        self._is_open = False
+        async with self._closing:
+            self._writer.cancel()
+            await asyncio.gather(self._writer, return_exceptions=True)

@@ -1,0 +1,203 @@
+"""OAuth 2 as the platform speaks it: the authorization code grant, with PKCE where a client uses it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import hashlib
+import hmac
+import re
+import secrets
+import time
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
+
+from aiohttp import web
+
+from demo.chat_platform import pages, shapes
+from demo.chat_platform.shapes import Json
+from demo.chat_platform.world import World
+
+CODE_SECONDS = 60
+TOKEN_SECONDS = 604_800
+_SCOPES = {"identify", "email", "guilds", "connections", "openid"}
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}")
+
+
+@dataclass(frozen=True)
+class Code:
+    """`challenge`: of PKCE, empty without. `issued_at`: UNIX seconds."""
+
+    chat_id: str
+    redirect_uri: str
+    scope: str
+    challenge: str
+    issued_at: float
+
+
+@dataclass
+class Grants:
+    """The codes that nobody has exchanged yet."""
+
+    codes: dict[str, Code] = field(default_factory=dict)
+
+    def issue(self, code: Code) -> str:
+        """The code's value. Old ones are forgotten."""
+        alive = {value: old for value, old in self.codes.items() if code.issued_at - old.issued_at < CODE_SECONDS}
+        self.codes = {**alive, (value := secrets.token_urlsafe(22)): code}
+        return value
+
+    def take(self, value: str, now: float) -> Code | None:
+        """Once: whatever becomes of the exchange, the code is gone."""
+        code = self.codes.pop(value, None)
+        return code if code is not None and now - code.issued_at < CODE_SECONDS else None
+
+
+class Refused(Exception):
+    """`error` as RFC 6749 §5.2 names it."""
+
+    def __init__(self, error: str, description: str, status: int = 400) -> None:
+        super().__init__(error)
+        self.body = {"error": error, "error_description": description}
+        self.status = status
+
+
+def routes(world: World) -> list[web.RouteDef]:
+    """`GET /users/@me` is one of the REST routes, which asks `user_of_bearer`."""
+    grants = Grants()
+
+    async def show(request: web.Request) -> web.StreamResponse:
+        return _show(world, request.query)
+
+    async def decide(request: web.Request) -> web.StreamResponse:
+        return _decide(world, grants, request.query, await request.post())
+
+    async def token(request: web.Request) -> web.StreamResponse:
+        headers = {"Cache-Control": "no-store", "Pragma": "no-cache"}
+        try:
+            body = _exchange(world, grants, request.headers.get("Authorization", ""), dict(await request.post()))
+        except Refused as refusal:
+            return _json(refusal.body, refusal.status, headers)
+        return _json(body, 200, headers)
+
+    return [
+        web.get("/oauth2/authorize", show),
+        web.post("/oauth2/authorize", decide),
+        web.post("/api/v10/oauth2/token", token),
+    ]
+
+
+def user_of_bearer(world: World, token: str) -> Json | None:
+    """Who let a client have this access token; None: nobody, or somebody who is not there any more."""
+    chat_id = world.bearers.get(token)
+    return world.accounts[chat_id] if chat_id is not None and chat_id in world.accounts else None
+
+
+# --- The page -------------------------------------------------------------------------------------------------------
+
+
+def _show(world: World, asked: Any) -> web.Response:
+    """`asked`: the query, one of aiohttp's mappings."""
+    problem = _problem(world, asked)
+    if problem:
+        return pages.answer("This request cannot be answered", f"<p>{problem}</p>", status=400)
+    question = "An app wants to know who you are here: your id, name and picture."
+    return pages.answer("Simulated chat platform", pages.form(question, pages.choice_of_members(world), {}))
+
+
+def _decide(world: World, grants: Grants, asked: Any, form: Any) -> web.Response:
+    """Both: mappings of aiohttp."""
+    problem = _problem(world, asked)
+    if problem:
+        return pages.answer("This request cannot be answered", f"<p>{problem}</p>", status=400)
+    state = {"state": asked["state"]} if "state" in asked else {}
+    if form.get("decision") != "allow":
+        description = "The resource owner or authorization server denied the request"
+        return _back(asked["redirect_uri"], {"error": "access_denied", "error_description": description, **state})
+    chat_id = str(form.get("other") or form.get("member") or "")
+    if chat_id not in world.accounts:
+        return pages.answer("Nobody has this id", "<p>Go back and choose again.</p>", status=400)
+    code = Code(chat_id, asked["redirect_uri"], asked["scope"], asked.get("code_challenge", ""), time.time())
+    return _back(asked["redirect_uri"], {"code": grants.issue(code), **state})
+
+
+def _problem(world: World, asked: Any) -> str:
+    """What is wrong with an authorization request, in words; empty where nothing is."""
+    scopes = asked.get("scope", "").split()
+    if asked.get("client_id") != world.bot_id:
+        return "Unknown client_id."
+    if urlsplit(asked.get("redirect_uri", "")).scheme not in {"http", "https"}:
+        return "No redirect_uri."
+    if asked.get("response_type") != "code":
+        return "The response_type must be code."
+    if not scopes or not _SCOPES.issuperset(scopes):
+        return "Unknown scope."
+    if "code_challenge" in asked and (
+        asked.get("code_challenge_method") != "S256" or not _CHALLENGE.fullmatch(asked["code_challenge"])
+    ):
+        return "PKCE is spoken with S256 alone."
+    return ""
+
+
+def _back(url: str, more: dict[str, str]) -> web.Response:
+    """See Other: to the client's address, with more in its query."""
+    parts = urlsplit(url)
+    query = "&".join(filter(None, [parts.query, urlencode(more)]))
+    return web.Response(status=303, headers={"Location": urlunsplit(parts._replace(query=query))})
+
+
+# --- The exchange ---------------------------------------------------------------------------------------------------
+
+
+def _exchange(world: World, grants: Grants, authorization: str, form: dict[str, Any]) -> Json:
+    """The token response. `form`: of strings, or of whatever a client uploads instead."""
+    values = {name: value for name, value in form.items() if isinstance(value, str)}
+    _check_client(world, authorization, values)
+    if values.get("grant_type") != "authorization_code":
+        raise Refused("unsupported_grant_type", "Only codes are exchanged here.")
+    code = grants.take(values.get("code", ""), time.time())
+    if code is None:
+        raise Refused("invalid_grant", 'Invalid "code" in request.')
+    if values.get("redirect_uri") != code.redirect_uri:
+        raise Refused("invalid_grant", 'Invalid "redirect_uri" in request.')
+    if code.challenge and not hmac.compare_digest(_challenge(values.get("code_verifier", "")), code.challenge):
+        raise Refused("invalid_grant", 'Invalid "code_verifier" in request.')
+    token = secrets.token_urlsafe(22)
+    world.bearers[token] = code.chat_id
+    return {
+        "token_type": "Bearer",
+        "access_token": token,
+        "expires_in": TOKEN_SECONDS,
+        "refresh_token": secrets.token_urlsafe(22),
+        "scope": code.scope,
+    }
+
+
+def _check_client(world: World, authorization: str, form: dict[str, str]) -> None:
+    """By HTTP Basic, or by values of the form (RFC 6749 §2.3.1)."""
+    client_id, secret = form.get("client_id", ""), form.get("client_secret", "")
+    if authorization:
+        client_id, secret = _basic(authorization)
+    is_secret = hmac.compare_digest(secret.encode(errors="replace"), world.oauth_secret.encode())
+    if client_id != world.bot_id or not is_secret:
+        raise Refused("invalid_client", "Unknown client, or another secret.", 401)
+
+
+def _basic(header: str) -> tuple[str, str]:
+    scheme, _, value = header.partition(" ")
+    try:
+        client_id, _, secret = base64.b64decode(value, validate=True).decode().partition(":")
+    except (binascii.Error, ValueError):
+        return "", ""
+    return (unquote(client_id), unquote(secret)) if scheme.lower() == "basic" else ("", "")
+
+
+def _challenge(verifier: str) -> str:
+    """RFC 7636 §4.2."""
+    digest = hashlib.sha256(verifier.encode(errors="replace")).digest()
+    return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
+
+
+def _json(body: Any, status: int, headers: dict[str, str]) -> web.Response:
+    return web.Response(text=shapes.text(body), status=status, content_type="application/json", headers=headers)

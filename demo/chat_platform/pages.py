@@ -1,0 +1,65 @@
+"""The two pages on which people choose who they are on the simulated platforms. Plain HTML, for tests and for trying
+things out: whoever can reach it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+from aiohttp import web
+
+from demo.chat_platform.world import World
+
+MOST_CHOICES = 50
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'"
+
+_STYLE = """
+:root { color-scheme: light dark; font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 26rem; margin: 2rem auto; padding: 0 1rem; }
+label { display: block; margin-block: .75rem .25rem; }
+select, input { box-sizing: border-box; width: 100%; min-height: 2.75rem; font: inherit; }
+button { min-height: 2.75rem; margin-block-start: 1rem; padding-inline: 1.25rem; font: inherit; }
+"""
+
+
+def answer(title: str, inner: str, status: int = 200) -> web.Response:
+    """`inner`: HTML."""
+    page = (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta name="viewport" content="width=device-width, initial-scale=1"><title>{escape(title)}</title>'
+        f"<style>{_STYLE}</style></head><body><main><h1>{escape(title)}</h1>{inner}</main></body></html>"
+    )
+    headers = {"Cache-Control": "no-store", "Content-Security-Policy": POLICY, "Referrer-Policy": "no-referrer"}
+    body = page.encode(errors="replace")  # members of tests have names with lone surrogates
+    return web.Response(body=body, status=status, content_type="text/html", charset="utf-8", headers=headers)
+
+
+def form(question: str, field: str, hidden: Mapping[str, str]) -> str:
+    """A form with Allow and Refuse, sent to the address of the page. `field`: HTML; `hidden`: values it takes along."""
+    kept = "".join(
+        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in hidden.items()
+    )
+    return (
+        f'<p>{escape(question)}</p><form method="post">{kept}{field}'
+        f'<button name="decision" value="allow">Allow</button> '
+        f'<button name="decision" value="refuse" formnovalidate>Refuse</button></form>'
+    )
+
+
+def choice_of_members(world: World) -> str:
+    """HTML: the latest members of the chat server, and a place for the id of any other account."""
+    options = "".join(
+        f'<option value="{escape(chat_id)}">{escape(str(world.accounts[chat_id].get("username")))} ({escape(chat_id)})'
+        f"</option>"
+        for chat_id in _latest_members(world)
+    )
+    return (
+        f'<label for="member">You are</label><select id="member" name="member">{options}</select>'
+        f'<label for="other">or somebody else, by id</label>'
+        f'<input id="other" name="other" inputmode="numeric" pattern="[0-9]+" autocomplete="off">'
+    )
+
+
+def _latest_members(world: World) -> list[str]:
+    """Who joined last comes first: the command takes in those who are linked before it makes up the others."""
+    return [chat_id for chat_id in reversed(world.members) if chat_id != world.bot_id][:MOST_CHOICES]

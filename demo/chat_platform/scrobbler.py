@@ -1,0 +1,117 @@
+"""A music scrobbler with web authentication (https://www.last.fm/api/webauth): enough to link an account."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+import time
+from html import escape
+from typing import Any
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from aiohttp import web
+
+from demo.chat_platform import pages, shapes
+from demo.chat_platform.shapes import Json
+from demo.chat_platform.world import World
+
+API_KEY = "simulated"
+TOKEN_SECONDS = 3600
+UNSIGNED = {"format", "callback", "api_sig"}
+INVALID_METHOD, AUTHENTICATION_FAILED, INVALID_PARAMETERS = 3, 4, 6
+INVALID_KEY, INVALID_SIGNATURE, TOKEN_EXPIRED = 10, 13, 15
+NAME = '<label for="name">Your name there</label><input id="name" name="name" required maxlength="15" value="listener">'
+
+
+class Failure(Exception):
+    """An error of the protocol, by its number."""
+
+    def __init__(self, code: int, message: str, status: int = 403) -> None:
+        super().__init__(message)
+        self.body = {"message": message, "error": code}
+        self.status = status
+
+
+def routes(world: World) -> list[web.RouteDef]:
+    """The secret that signs is the platform's OAuth secret: a simulated world has one for all."""
+    tokens: dict[str, tuple[str, float]] = {}  # whose, and when they were issued (UNIX seconds)
+
+    async def show(request: web.Request) -> web.StreamResponse:
+        return _show(request.query)
+
+    async def decide(request: web.Request) -> web.StreamResponse:
+        return _decide(tokens, request.query, await request.post())
+
+    async def call(request: web.Request) -> web.StreamResponse:
+        if status := 503 if world.switches.rest_is_down else world.switches.rest_status:
+            return web.Response(status=status, text="Out of order")
+        values = {**request.query, **(await request.post())}
+        try:
+            return _json(_session(tokens, world.oauth_secret, values), 200)
+        except Failure as failure:
+            return _json(failure.body, failure.status)
+
+    return [
+        web.get("/scrobbler/auth/", show),
+        web.post("/scrobbler/auth/", decide),
+        web.get("/scrobbler/2.0/", call),
+        web.post("/scrobbler/2.0/", call),
+    ]
+
+
+def _show(asked: Any) -> web.Response:
+    """`asked`: the query, one of aiohttp's mappings."""
+    if problem := _problem(asked):
+        return pages.answer("This request cannot be answered", f"<p>{escape(problem)}</p>", status=400)
+    return pages.answer("Simulated scrobbler", pages.form("An app wants to know what you listen to.", NAME, {}))
+
+
+def _decide(tokens: dict[str, tuple[str, float]], asked: Any, form: Any) -> web.Response:
+    """Both: mappings of aiohttp. Who refuses comes back without a token; the real service just keeps them."""
+    name = str(form.get("name", "")).strip()
+    if problem := _problem(asked):
+        return pages.answer("This request cannot be answered", f"<p>{escape(problem)}</p>", status=400)
+    if form.get("decision") != "allow":
+        return web.Response(status=303, headers={"Location": asked["cb"]})
+    if not name:
+        return pages.answer("A name is needed", "<p>Go back and type one.</p>", status=400)
+    token = secrets.token_urlsafe(24)
+    tokens[token] = (name, time.time())
+    parts = urlsplit(asked["cb"])
+    query = "&".join(filter(None, [parts.query, urlencode({"token": token})]))
+    return web.Response(status=303, headers={"Location": urlunsplit(parts._replace(query=query))})
+
+
+def _problem(asked: Any) -> str:
+    if asked.get("api_key") != API_KEY:
+        return "Invalid API key."
+    return "" if urlsplit(asked.get("cb", "")).scheme in {"http", "https"} else "No callback address."
+
+
+def _session(tokens: dict[str, tuple[str, float]], secret: str, values: dict[str, Any]) -> Json:
+    """auth.getSession. `values`: of query and form; strings, or whatever a client uploads instead."""
+    call = {name: value for name, value in values.items() if isinstance(value, str)}
+    if call.get("method") != "auth.getSession":
+        raise Failure(INVALID_METHOD, "Invalid Method - No method with that name in this package", 400)
+    if call.get("api_key") != API_KEY:
+        raise Failure(INVALID_KEY, "Invalid API key - You must be granted a valid key by last.fm")
+    if "token" not in call:
+        raise Failure(INVALID_PARAMETERS, "Invalid parameters - Your request is missing a required parameter", 400)
+    if not hmac.compare_digest(_signature(call, secret), call.get("api_sig", "").lower().encode()):
+        raise Failure(INVALID_SIGNATURE, "Invalid method signature supplied")
+    name, issued_at = tokens.pop(call["token"], ("", 0.0))
+    if not name:
+        raise Failure(AUTHENTICATION_FAILED, "Invalid authentication token supplied")
+    if time.time() - issued_at > TOKEN_SECONDS:
+        raise Failure(TOKEN_EXPIRED, "This token has expired")
+    return {"session": {"subscriber": 0, "name": name, "key": secrets.token_hex(16)}}
+
+
+def _signature(call: dict[str, str], secret: str) -> bytes:
+    text = "".join(f"{name}{value}" for name, value in sorted(call.items()) if name not in UNSIGNED) + secret
+    return hashlib.md5(text.encode(errors="replace"), usedforsecurity=False).hexdigest().encode()
+
+
+def _json(body: Json, status: int) -> web.Response:
+    return web.Response(text=shapes.text(body), status=status, content_type="application/json")

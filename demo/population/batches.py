@@ -1,0 +1,207 @@
+"""Members made some hundred at a time: a fixed number of steps, whatever the size of the batch."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import F
+
+from accounts.models import LinkedAccount, Name, User
+from accounts.models.names import RESERVED_KEYS, NameKind
+from accounts.models.users import UidCounter
+from demo.population import awards, page_sections, pages, people, talk
+from demo.population.pages import Page
+from demo.population.people import LATEST, Member
+from demo.population.rows import Rows
+from demo.population.talk import Talk
+from lookup import bulk, documents, queries
+from lookup.models import Alias, Badge, Profile, ProfileDocument, UserDocument
+from lookup.queries import WholeProfile
+from lookup.sections import SectionType
+
+# How much members make of their profiles.
+BARE, LIGHT, DECORATED, FULL = range(4)
+LEVELS = ((BARE, 0.38), (LIGHT, 0.40), (DECORATED, 0.17), (FULL, 0.05))
+OFTEN_SEEN = 2000  # views: such a profile has more on it
+
+
+@dataclass
+class Made:
+    member: Member
+    page: Page
+    talk: Talk
+
+
+@dataclass
+class Batch:
+    """Members with everything of theirs, and the rows of all that, which are still to be written.
+
+    `present`: the members of the batches that were not written either, by id, and whether their accounts are active.
+    """
+
+    members: Sequence[Member] = ()
+    present: dict[str, bool] = field(default_factory=dict)
+    rows: Rows = field(default_factory=Rows)
+
+
+@transaction.atomic
+def make(seed: int, numbers: Sequence[int], badges: Mapping[str, Badge], now: datetime) -> int:
+    """Make those of the members that are missing; how many that were."""
+    batch = admit(seed, numbers, now)
+    fill(batch, badges)
+    write(batch)
+    return len(batch.members)
+
+
+def admit(seed: int, numbers: Sequence[int], now: datetime, *, after: Sequence[Batch] = ()) -> Batch:
+    """Those of the members that are missing, with uids, names and linked accounts. `after`: the batches before that
+    may not have been written yet; the next batch is admitted after this one.
+
+    Every table is read once, whatever the number of members: about 6 queries.
+    """
+    ids = {number: people.user_id(seed, number) for number in numbers}
+    there = set(User.objects.filter(pk__in=ids.values()).values_list("pk", flat=True))
+    batch = Batch([people.member(seed, number, now) for number in numbers if ids[number] not in there])
+    earlier = [member for one in after for member in one.members]
+    batch.present = {member.user.pk: member.user.is_active for member in (*earlier, *batch.members)}
+    if batch.members:
+        _name_members(batch.members, earlier)
+        for member in batch.members:
+            member.level = min(FULL, member.rng.weighted(LEVELS) + (member.views >= OFTEN_SEEN))
+            member.linked = list(people.linked_accounts(member))
+        _leave_linked_accounts(batch.members, earlier)
+    return batch
+
+
+def fill(batch: Batch, badges: Mapping[str, Badge]) -> None:
+    """Make the rows of a batch that was admitted. At most 5 queries."""
+    rows = batch.rows
+    made = [_fill(member, rows) for member in batch.members]
+    present = _present(made, batch)
+    counters = {}
+    for one in made:
+        one.talk.leave_out_all_but(present)
+        rows.extend(one.talk.rows())
+        counters[one.member.user.pk] = {"views": one.member.views, **one.talk.count(present)}
+        _reward(one, badges, counters[one.member.user.pk])
+    _add_documents(rows, counters)
+
+
+@transaction.atomic
+def write(batch: Batch) -> None:
+    """Every table is written once."""
+    batch.rows.insert()
+
+
+def _name_members(members: Sequence[Member], earlier: Sequence[Member]) -> None:
+    """Give each member a uid and the first free of the names that they would like."""
+    taken = set(Name.objects.filter(key__in=people.wanted_keys(members)).values_list("key", flat=True))
+    taken.update(RESERVED_KEYS, (name.upper() for one in earlier for name in (one.user.username, *one.aliases)))
+    with transaction.atomic():
+        uid = UidCounter.take()
+        UidCounter.objects.update(next_uid=F("next_uid") + len(members) - 1)
+    for member in members:
+        member.user.uid, member.user.username = uid, people.choose(member.names, taken)
+        uid += 1
+        if member.aliases:
+            member.aliases = [people.choose(member.aliases, taken)]
+
+
+def _name(user: User, name: str, kind: NameKind) -> Name:
+    return Name(key=name.upper(), name=name, user=user, kind=kind)
+
+
+def _fill(member: Member, rows: Rows) -> Made:
+    user, level = member.user, member.level
+    rows.add(user, _name(user, user.username, NameKind.USERNAME), *member.linked)
+    profile = pages.new_profile(member, user.username, is_main=True)
+    rows.add(profile)
+    page = Page(profile, member.user.username, member.rng, rows)
+    if level >= LIGHT:
+        pages.write_texts(page)
+        pages.add_links(page, 0, 3 + 2 * level)
+    if level >= DECORATED:
+        _decorate(page, level)
+    for name in member.aliases:
+        _add_alias(member, name, rows)
+    return Made(member, page, talk.about(member))
+
+
+def _decorate(page: Page, level: int) -> None:
+    rng, is_full = page.rng, level == FULL
+    pages.decorate(page, share=0.6 if is_full else 0.25)
+    widgets = pages.add_widgets(page, 3) if rng.chance(0.9 if is_full else 0.3) else []
+    projects = pages.add_projects(page, 1, 5) if rng.chance(0.9 if is_full else 0.3) else []
+    if rng.chance(0.9 if is_full else 0.5):
+        pages.add_audios(page, 3)
+    if rng.chance(0.9 if is_full else 0.6):
+        pages.add_backgrounds(page, 3)
+    types = rng.some(list(SectionType), 4, 9) if is_full else rng.some(list(SectionType), 1, 3)
+    if projects and SectionType.PROJECTS not in types:
+        types.append(SectionType.PROJECTS)
+    page_sections.add_sections(page, types, widgets=widgets, projects=projects)
+    if rng.chance(0.2):
+        page_sections.add_pictures(page, None, rng.randint(1, 3))
+
+
+def _add_alias(member: Member, name: str, rows: Rows) -> None:
+    """Every fourth alias shows a small profile of its own; the others lead to the username."""
+    rng, profile = member.rng, None
+    if rng.chance(0.25):
+        profile = pages.new_profile(member, name, is_main=False)
+        rows.add(profile)
+        page = Page(profile, name, rng, rows)
+        pages.write_texts(page)
+        pages.add_links(page, 1, 3)
+    key = _name(member.user, name, NameKind.ALIAS)
+    created_at = rng.timestamp(member.joined_at, LATEST)
+    redirects = profile is None and rng.chance(0.8)
+    rows.add(key, Alias(name=key, redirects=redirects, profile=profile, created_at=created_at))
+
+
+def _reward(one: Made, badges: Mapping[str, Badge], counters: Mapping[str, int]) -> None:
+    awards.add_badges(one.page, badges, counters)
+    if one.member.level == FULL and one.page.rng.chance(0.5):
+        awards.add_custom(one.page, order=len(badges))
+
+
+def _present(made: Sequence[Made], batch: Batch) -> dict[str, bool]:
+    """Everybody who has said something, and whether their account is active."""
+    others = {author for one in made for author in one.talk.authors()} - set(batch.present)
+    return batch.present | dict(User.objects.filter(pk__in=others).values_list("pk", "is_active"))
+
+
+def _leave_linked_accounts(members: Sequence[Member], earlier: Sequence[Member]) -> None:
+    """A linked account that a user has already stays with that user."""
+    wanted = [account for member in members for account in member.linked]
+    held = LinkedAccount.objects.filter(external_id__in=[account.external_id for account in wanted])
+    taken: set[tuple[str, str]] = set(held.values_list("kind", "external_id"))
+    taken.update((account.kind, account.external_id) for member in earlier for account in member.linked)
+    for member in members:
+        member.linked = [one for one in member.linked if (one.kind, one.external_id) not in taken]
+        taken.update((one.kind, one.external_id) for one in member.linked)
+
+
+def _add_documents(rows: Rows, counters: Mapping[str, Mapping[str, int]]) -> None:
+    """Rendered from the rows as they were made: they say what any later rendering says."""
+    for one in _whole(rows):
+        user = one.profile.user
+        rows.add(bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=user.pk, **documents.rendered(one)))
+        if one.profile.is_main:
+            columns = {**documents.user_columns(one), **counters[user.pk]}
+            rows.add(bulk.build(UserDocument, user_id=user.pk, uid=user.uid, profile_id=one.profile.pk, **columns))
+
+
+def _whole(rows: Rows) -> Collection[WholeProfile]:
+    """The profiles with everything on them, without reading it back."""
+    aliases: dict[str, list[Alias]] = defaultdict(list)
+    for alias in sorted(rows.of(Alias), key=lambda alias: (alias.created_at, alias.pk)):
+        aliases[alias.name.user_id].append(alias)
+    linked = {(account.user_id, account.kind): account for account in rows.of(LinkedAccount)}
+    found = {profile.pk: queries.begun(profile, aliases[profile.user_id], linked) for profile in rows.of(Profile)}
+    queries.fill(found, *(rows.of(model) for model in queries.LISTED))
+    return found.values()

@@ -1,0 +1,104 @@
+"""The population grows to a number of members, in steps that can be stopped and taken up again."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+
+from demo.population import awards, batches, catalogue_data
+from demo.population.batches import Batch
+from lookup import badge_catalog, bulk, workers
+from lookup.models import Badge
+from lookup.workers import Turns
+
+BATCH = 500
+Badges = dict[str, Badge]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Of `users`, `done` are there; `made` of them are new."""
+
+    users: int
+    done: int
+    made: int
+
+
+def prepare() -> None:
+    """The catalogues: badges, games, anime, media, music."""
+    badge_catalog.load_missing()
+    catalogue_data.fill()
+
+
+def grow(
+    *,
+    users: int,
+    now: datetime,
+    seed: int = 1,
+    report: Callable[[Progress], None] | None = None,
+    processes: int | None = None,
+) -> int:
+    """Make those of the first `users` members of this seed that are missing; how many that was.
+
+    Each batch is a transaction of its own. `processes` fill batches while the next ones are admitted, and write them
+    in their order; without it one for each core, where `workers.may_fork`. The members are the same in any case.
+    `report` is called after each batch.
+    """
+    prepare()
+    made, ahead = 0, deque[Batch]()
+    processes = (processes or workers.number()) if users > BATCH and workers.may_fork() else 1
+    with bulk.rare_collections(), _finisher(processes) as finish:
+        for first in range(0, users, BATCH):
+            numbers = range(first, min(first + BATCH, users))
+            batch = batches.admit(seed, numbers, now, after=ahead)
+            finish(batch)
+            ahead.append(batch)
+            made += len(batch.members)
+            if len(ahead) > processes:
+                ahead.popleft()
+            if report is not None:
+                report(Progress(users, numbers.stop, made))
+    return made
+
+
+@contextmanager
+def _finisher(processes: int) -> Iterator[Callable[[Batch], None]]:
+    """A function that fills and writes a batch: at once, or in one of several processes, which have finished all but
+    the last `processes` batches when it returns, and all of them at the end."""
+    badges = awards.catalogue()
+    if processes == 1:
+        yield lambda batch: _finish(batch, badges)
+        return
+    turns, pending, place = Turns(), deque[Future[None]](), 0
+
+    def finish(batch: Batch) -> None:
+        nonlocal place
+        pending.append(pool.submit(_finish_in_turn, batch, badges, place))
+        place += 1
+        if len(pending) > processes:
+            pending.popleft().result()
+
+    with workers.pool(processes, turns) as pool:
+        yield finish
+        while pending:
+            pending.popleft().result()
+
+
+def _finish(batch: Batch, badges: Badges) -> None:
+    if batch.members:
+        batches.fill(batch, badges)
+        batches.write(batch)
+
+
+def _finish_in_turn(batch: Batch, badges: Badges, place: int) -> None:
+    """The same in another process: members of a batch name those of the batches before, so these are written first."""
+    with workers.turn(place) as wait:
+        if batch.members:
+            batches.fill(batch, badges)
+        wait()
+        if batch.members:
+            batches.write(batch)

@@ -1,0 +1,54 @@
+"""Random values that depend on nothing but a seed, so that invented data is the same at each run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from random import Random
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+class SeededRandom(Random):
+    """Made by `seeded(...)`."""
+
+    def chance(self, share: float) -> bool:
+        return self.random() < share
+
+    def pick(self, values: Sequence[Value]) -> Value:
+        """As `choice`, in less time."""
+        return values[int(self.random() * len(values))]
+
+    def some(self, values: Sequence[Value], least: int, most: int) -> list[Value]:
+        """From `least` to `most` different values, in any order."""
+        return self.sample(values, min(self.randint(least, most), len(values)))
+
+    def weighted(self, values: Sequence[tuple[Value, float]]) -> Value:
+        """One of the values, by shares that add up to 1."""
+        rest = self.random()
+        for value, share in values:
+            rest -= share
+            if rest < 0:
+                return value
+        return values[-1][0]
+
+    def timestamp(self, start: datetime, end: datetime) -> datetime:
+        """A whole second between the two."""
+        return start + timedelta(seconds=int(self.random() * (end - start).total_seconds()))
+
+    def new_id(self) -> str:
+        """An id as `accounts.models.users.new_id` makes them: 32 lower-case hexadecimal characters."""
+        return f"{self.getrandbits(128):032x}"
+
+    def snowflake(self) -> str:
+        """An id of the chat platform: 18 digits."""
+        return str(self.randrange(10**17, 10**18))
+
+    def image_hash(self, *, is_animated: bool = False) -> str:
+        """The hash by which the chat platform names an image."""
+        return f"{'a_' if is_animated else ''}{self.getrandbits(128):032x}"
+
+
+def seeded(*parts: object) -> SeededRandom:
+    return SeededRandom("/".join(map(str, parts)))
