@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 
-from accounts import api_keys, hot, key_uses, limits, throttling
+from accounts import hashing, hot, limits, throttling
+from accounts.api_keys import records, uses
 from accounts.errors import (
     ApiError,
     InvalidApiKey,
@@ -70,7 +71,7 @@ def check(secret: str | None, *, permission: str, now: datetime, beside: Command
         raise InvalidApiKey
     asked = KeyRequest(
         address=throttling.address_limit(),
-        secret_hash=api_keys.digest(secret),
+        secret_hash=hashing.digest(secret),
         permission=permission,
         amount=throttling.KEY_AMOUNT,
         premium_amount=throttling.PREMIUM_KEY_AMOUNT,
@@ -81,15 +82,15 @@ def check(secret: str | None, *, permission: str, now: datetime, beside: Command
     record = answer.record
     if record is None or answer.verdict is not Verdict.OK:
         raise _refusal(answer)
-    if record.has_quota and not key_uses.take(record.key_id, now=now):
+    if record.has_quota and not uses.take(record.key_id, now=now):
         raise UsageExceeded
-    key_uses.last_uses.note(record.key_id, now=now)
+    uses.last_uses.note(record.key_id, now=now)
     return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant), answer.reply)
 
 
 def _record_of(secret_hash: str) -> KeyRecord | None:
     """The record of a key, before the request counts: a use of a quota is an UPDATE, so it may have to wait."""
-    record = api_keys.record_of(secret_hash)
+    record = records.load(secret_hash)
     if record is not None and record.has_quota:
         hot.before_waiting()
     return record
@@ -98,7 +99,7 @@ def _record_of(secret_hash: str) -> KeyRecord | None:
 def recheck(secret_hash: str, *, permission: str, now: datetime) -> ApiError | None:
     """What is wrong by now with a key that `check` let pass, for answers that go on for long; None: nothing.
 
-    `secret_hash`: as `api_keys.digest` makes it. Counts for no limit, takes no use, and is no use that anybody notes: a
+    `secret_hash`: as `hashing.digest` makes it. Counts for no limit, takes no use, and is no use that anybody notes: a
     quota that is used up meanwhile is no reason. LimitsUnavailable as `limits`.
     """
     asked = KeyRequest(
@@ -110,7 +111,7 @@ def recheck(secret_hash: str, *, permission: str, now: datetime) -> ApiError | N
         now=now,
         is_counted=False,
     )
-    answer = limits.check_key(asked, api_keys.record_of)
+    answer = limits.check_key(asked, records.load)
     return None if answer.verdict is Verdict.OK else _refusal(answer)
 
 

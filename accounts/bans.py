@@ -8,7 +8,8 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts import audit, key_cache, sessions, users
+from accounts import audit, sessions, users
+from accounts.api_keys import records
 from accounts.models import User
 
 
@@ -27,7 +28,7 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
     user.is_active = False
     user.banned_at = timezone.now()
     user.save(update_fields=["is_active", "banned_at"])
-    key_cache.forget_of(user)
+    records.forget_of(user)
     ended = sessions.end_all(user)
     for path in settings.ON_BAN:
         import_string(path)(user)
@@ -45,7 +46,7 @@ def lift(*, user: User, by: User | None, reason: str) -> User:
     user.is_active = True
     user.banned_at = None
     user.save(update_fields=["is_active", "banned_at"])
-    key_cache.forget_of(user)
+    records.forget_of(user)
     for path in settings.ON_LIFT:
         import_string(path)(user)
     audit.record("user:ban_lifted", by=by, on=user, reason=reason)

@@ -17,9 +17,9 @@ from urllib.parse import urlencode
 from django.conf import settings
 from django.contrib.sessions.backends.base import SessionBase
 
-from accounts import link_flow, outside
+from accounts import http_client, link_flow
+from accounts.http_client import NoAnswer
 from accounts.link_flow import Identity
-from accounts.outside import NoAnswer
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +69,7 @@ def identity_of(token: str) -> Identity:
     call = {"method": "auth.getSession", "api_key": settings.SCROBBLER.api_key, "token": token}
     signed = {**call, "api_sig": signature(call, settings.SCROBBLER.secret), "format": "json"}
     try:
-        body = outside.read("POST", settings.SCROBBLER.api_url, form=signed, seconds=link_flow.SECONDS).body
+        body = http_client.read("POST", settings.SCROBBLER.api_url, form=signed, seconds=link_flow.SECONDS).body
     except NoAnswer as error:
         logger.warning("The scrobbler did not answer: %s", error)
         raise Refused(link_flow.NOT_ANSWERING) from error
@@ -91,7 +91,7 @@ def _identity(body: dict[str, Any]) -> Identity:
     if number in TOKEN_IS_OVER:
         raise Refused(link_flow.ASKED_TOO_LATE)
     session = body.get("session")
-    name = outside.name_of(session.get("name")) if isinstance(session, dict) else ""
+    name = http_client.name_of(session.get("name")) if isinstance(session, dict) else ""
     if code is not None or not name or len(name.lower()) > MAX_ID:
         logger.warning("The scrobbler gave no account to link: error %.20r", number)
         raise Refused(link_flow.NOT_ANSWERING)

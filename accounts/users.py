@@ -17,7 +17,8 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts import audit, key_cache, sessions, text_rules
+from accounts import audit, sessions, text_rules
+from accounts.api_keys import records
 from accounts.models import User
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
@@ -114,7 +115,7 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     columns = [name for name in values if name not in _MANY]
     user.save(update_fields=columns)
     if {"plan", "plan_expires_at"} & set(values):
-        key_cache.forget_of(user)
+        records.forget_of(user)
     if "public_api_access" in values:
         tell_of_public_access(user)
     data = {"old_username": old_username} if user.username != old_username else {}
@@ -205,7 +206,7 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
         import_string(path)(user)
     # The full lock waits for whoever is adding a row that names the user, and lets nobody begin.
     user = User.objects.select_for_update().get(pk=user.pk)
-    key_cache.forget_deleted(user)
+    records.forget_deleted(user)
     user.delete()
 
 

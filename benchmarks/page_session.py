@@ -17,7 +17,8 @@ def main() -> None:
     from django.test import Client
     from django.urls import reverse
 
-    from accounts import api_keys, users
+    from accounts import users
+    from accounts.api_keys import keys
     from accounts.models import Permission, User
 
     name = "benchmark-reader"
@@ -25,7 +26,7 @@ def main() -> None:
         username=name, email="reader@benchmark.example", password=users.new_password(), by=None, has_verified_email=True
     )
     for permission in (Permission.ACCOUNT, Permission.LOOKUP_USER):
-        api_keys.issue(owner=user, permissions=[permission], name=f"Key: {permission}", by=None)
+        keys.issue(owner=user, permissions=[permission], name=f"Key: {permission}", by=None)
     client = Client()
     client.force_login(user, backend=settings.AUTHENTICATION_BACKENDS[0])
     cookie = f"{settings.SESSION_COOKIE_NAME}={client.cookies[settings.SESSION_COOKIE_NAME].value}"

@@ -74,7 +74,7 @@ def _write(folder: Path, count: int) -> None:
     import django
 
     django.setup()
-    from accounts import api_keys
+    from accounts import hashing
     from accounts.models import ApiKey, Permission, User
     from accounts.plans import PREMIUM_PLANS
     from lookup import settings_schema
@@ -87,7 +87,7 @@ def _write(folder: Path, count: int) -> None:
             ApiKey(
                 owner_id=owners[number % len(owners)],
                 prefix=secret[:12],
-                secret_hash=api_keys.digest(secret),
+                secret_hash=hashing.digest(secret),
                 permissions=[permission.value for permission in Permission],
             )
             for number, secret in enumerate(secrets)

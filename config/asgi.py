@@ -20,7 +20,7 @@ from django.core.handlers.asgi import ASGIHandler
 from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
-from config import leaving
+from config import graceful_shutdown
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django.setup(set_prefix=False)
@@ -70,7 +70,7 @@ class Application(ASGIHandler):
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                leaving.tell_streams(has_handlers=True)
+                graceful_shutdown.end_streams(has_handlers=True)
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 return

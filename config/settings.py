@@ -13,7 +13,7 @@ import dj_database_url
 import django_stubs_ext
 
 from config import caches, chat, env, logging, object_storage, openapi, postgresql, toolkit
-from config.account_pages import *  # noqa: F403 - what allauth is told, which depends on nothing here
+from config.allauth_settings import *  # noqa: F403 - settings of allauth that no environment changes
 
 django_stubs_ext.monkeypatch()
 

@@ -20,8 +20,8 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from accounts import signal_box
-from accounts.signal_box import SignalBox
+from accounts import signal_waiter
+from accounts.signal_waiter import SignalWaiter
 from config.logging import LOGGING
 
 STOP_SECONDS = 8.0  # the web server gives its connections 5
@@ -163,29 +163,29 @@ def lead_session(parent: int) -> None:
 def supervise(programs: Sequence[Program]) -> None:
     """Run them until SIGTERM, SIGINT or SIGHUP."""
     children: list[_Child] = []
-    with signal_box.opened(*ENDS, signal.SIGCHLD) as box:
+    with signal_waiter.opened(*ENDS, signal.SIGCHLD) as waiter:
         try:
             children.extend(_Child(program) for program in programs)
-            _watch(children, box)
+            _watch(children, waiter)
         finally:
-            _stop(children, box)
+            _stop(children, waiter)
 
 
-def _watch(children: Sequence[_Child], box: SignalBox) -> None:
+def _watch(children: Sequence[_Child], waiter: SignalWaiter) -> None:
     while True:
         for child in children:
             child.look()
         pauses = [seconds for child in children if (seconds := child.seconds_to_start()) is not None]
-        if box.wait(min(pauses, default=None)) & ENDS:
+        if waiter.wait(min(pauses, default=None)) & ENDS:
             return
 
 
-def _stop(children: Sequence[_Child], box: SignalBox) -> None:
+def _stop(children: Sequence[_Child], waiter: SignalWaiter) -> None:
     give_up_at = time.monotonic() + STOP_SECONDS
     for child in children:
         child.ask_to_stop()
     while any(child.is_running() for child in children) and (seconds := give_up_at - time.monotonic()) > 0:
-        box.wait(seconds)
+        waiter.wait(seconds)
     for child in children:
         child.kill_group()
 

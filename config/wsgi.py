@@ -11,13 +11,13 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config import hot_lane, leaving, request_body
+from config import graceful_shutdown, hot_lane, request_body
 from config.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 django_application = get_wsgi_application()
 SCHEME = urlsplit(settings.BASE_URL).scheme
-leaving.tell_streams()
+graceful_shutdown.end_streams()
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

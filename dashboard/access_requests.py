@@ -13,7 +13,8 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import api_keys, audit, users
+from accounts import audit, users
+from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 from dashboard import letters
 from dashboard.models import AccessRequest
@@ -78,7 +79,7 @@ def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
     elif _is_over(_locked_key(request.key), timezone.now()):
         raise ValidationError("The key was revoked or has expired in the meantime. Deny the request.")
     else:
-        api_keys.grant_permission(key=request.key, permission=request.subject, by=by, reason=reason)
+        keys.grant_permission(key=request.key, permission=request.subject, by=by, reason=reason)
     return _decide(request, AccessRequest.State.GRANTED, by, reason)
 
 

@@ -10,8 +10,9 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import api_keys, key_changes, users
-from accounts.api_keys import IssuedKey
+from accounts import users
+from accounts.api_keys import keys
+from accounts.api_keys.keys import IssuedKey
 from accounts.models import ApiKey, User
 from dashboard import access_requests, letters, versions
 from dashboard.access_requests import SELF_SERVED
@@ -35,7 +36,7 @@ def make(*, owner: User, wanted: NewKey) -> IssuedKey:
     """Make the key, ask staff for what they have to grant, and tell the owner. ValidationError, by argument."""
     if set(wanted.permissions) - set(SELF_SERVED):
         raise ValidationError({"permissions": ["This permission is granted by staff: ask for it."]})
-    issued = api_keys.issue(
+    issued = keys.issue(
         owner=owner,
         permissions=wanted.permissions,
         name=wanted.name,
@@ -52,8 +53,8 @@ def make(*, owner: User, wanted: NewKey) -> IssuedKey:
 
 @transaction.atomic
 def rotate(*, key: ApiKey, overlap: timedelta, form_id: str, by: User) -> IssuedKey:
-    """As `key_changes.rotate`; what waits for staff waits for the new key."""
-    issued = key_changes.rotate(key=key, overlap=overlap, form_id=form_id, by=by)
+    """As `keys.rotate`; what waits for staff waits for the new key."""
+    issued = keys.rotate(key=key, overlap=overlap, form_id=form_id, by=by)
     AccessRequest.objects.pending().filter(key=key).update(key=issued.key)
     old = ApiKey.objects.get(pk=key.pk)
     _tell(issued.key, "An API key was replaced", "key_replaced", {"old": old, "has_overlap": bool(overlap)})
@@ -66,24 +67,24 @@ def revoke(*, key: ApiKey, by: User) -> ApiKey:
     users.lock(key.owner_id)  # before requests and keys, as `access_requests` does
     for request in AccessRequest.objects.pending().filter(key=key).order_by("pk"):
         access_requests.withdraw(request=request, by=by)
-    return api_keys.revoke(key=key, by=by)
+    return keys.revoke(key=key, by=by)
 
 
 @transaction.atomic
 def edit(*, key: ApiKey, name: str, expires_at: datetime | None, version: str, by: User) -> ApiKey:
     """Another name and another end. ValidationError, by argument; where the key has changed since `version`."""
     users.lock(key.owner_id)
-    versions.check(version, api_keys.locked(key).changed_at)
-    key = key_changes.rename(key=key, name=name, by=by)
-    return key_changes.change_end(key=key, expires_at=expires_at, by=by)
+    versions.check(version, keys.locked(key).changed_at)
+    key = keys.rename(key=key, name=name, by=by)
+    return keys.change_end(key=key, expires_at=expires_at, by=by)
 
 
 @transaction.atomic
 def enable(*, key: ApiKey, by: User) -> ApiKey:
     """Undo `disable`. ValidationError: staff disabled it, or it is revoked, or no place is left."""
     if not key.is_enabled and not key.is_over(timezone.now()):
-        api_keys.check_place(key.owner)
-    return api_keys.enable(key=key, by=by)
+        keys.check_room(key.owner)
+    return keys.enable(key=key, by=by)
 
 
 def give_permission(*, key: ApiKey, permission: str, by: User) -> ApiKey:
@@ -92,14 +93,14 @@ def give_permission(*, key: ApiKey, permission: str, by: User) -> ApiKey:
         raise ValidationError("This permission is granted by staff: ask for it.")
     if key.revoked_at is not None:
         raise ValidationError("A revoked key cannot be used again; make a new one.")
-    return api_keys.grant_permission(key=key, permission=permission, by=by, is_self_served=True)
+    return keys.grant_permission(key=key, permission=permission, by=by, is_self_served=True)
 
 
 def remind(now: datetime, within: timedelta) -> int:
     """Tell the owners of keys that end `within` that time, once for each key and end; how many keys those were."""
     ending = ApiKey.objects.live(now).filter(expires_at__lte=now + within, reminded_at=None, replaced_by=None)
-    keys = ending.filter(owner__is_active=True).order_by("pk").values_list("pk", flat=True)
-    return sum(_remind(pk, now) for pk in list(keys))
+    pks = ending.filter(owner__is_active=True).order_by("pk").values_list("pk", flat=True)
+    return sum(_remind(pk, now) for pk in list(pks))
 
 
 @transaction.atomic

@@ -19,7 +19,8 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from accounts import api_keys, linking, operators, users
+from accounts import linking, operators, users
+from accounts.api_keys import keys
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
 from demo import image_files, profile_content
@@ -181,12 +182,12 @@ def _application(app: App, owner: User, known: Entry) -> Entry:
 
 def _key(permission: str, owner: User, known: Entry) -> Entry:
     for entry in known.get("api_keys", []):
-        if entry["permissions"] == [permission] and api_keys.find(entry["key"]) is not None:
+        if entry["permissions"] == [permission] and keys.find(entry["key"]) is not None:
             return dict(entry)
     name = f"Demo key: {permission}"
     for lost in ApiKey.objects.filter(owner=owner, name=name, revoked_at__isnull=True).order_by("pk"):
-        api_keys.revoke(key=lost, by=None, reason=FILE_WAS_LOST)
-    issued = api_keys.issue(owner=owner, permissions=[permission], name=name, by=None)
+        keys.revoke(key=lost, by=None, reason=FILE_WAS_LOST)
+    issued = keys.issue(owner=owner, permissions=[permission], name=name, by=None)
     return {"key": issued.secret, "permissions": issued.key.permissions, "owner": owner.username}
 
 

@@ -15,7 +15,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from accounts import api_keys, users
+from accounts import users
+from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 
 MAX_A_DAY = 20  # upload keys of one user: a script must not fill the table
@@ -57,7 +58,7 @@ def make(*, owner: User, kind: str, now: datetime) -> Written:
             f"You made {MAX_A_DAY} upload keys within a day. Use one of the files that you have, or come back tomorrow."
         )
     name = f"{uploader.title} {now:%Y-%m-%d}"
-    issued = api_keys.issue(owner=owner, permissions=only_upload, name=name, by=owner)
+    issued = keys.issue(owner=owner, permissions=only_upload, name=name, by=owner)
     return Written(uploader, uploader.write(issued.secret))
 
 

@@ -7,7 +7,7 @@ from itertools import islice
 
 from django.conf import settings
 
-from accounts import linking, outside
+from accounts import http_client, linking
 from accounts.models import LinkedAccount
 from presence import assets, fields
 from presence.fields import Json
@@ -53,6 +53,6 @@ def _take_over(chat_id: int, member: Json, name: str, picture: str | None) -> No
     linking.refresh(
         kind=CHAT,
         external_id=str(chat_id),
-        name=outside.name_of(user.get("username")) or name,
+        name=http_client.name_of(user.get("username")) or name,
         avatar_url=assets.own_avatar(chat_id, user) if picture is None else picture,
     )

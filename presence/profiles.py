@@ -14,8 +14,8 @@ from typing import Any, Protocol
 
 from django.conf import settings
 
-from accounts import outside
-from accounts.outside import NoAnswer
+from accounts import http_client
+from accounts.http_client import NoAnswer
 from presence.circuit import Circuit
 from presence.store import Profile
 
@@ -71,7 +71,7 @@ class HttpSource:
         if self._circuit.enter():
             raise SourcePaused
         try:
-            answer = outside.read("GET", self._url.replace("{id}", str(chat_id)), headers=self._headers)
+            answer = http_client.read("GET", self._url.replace("{id}", str(chat_id)), headers=self._headers)
         except NoAnswer as error:
             self._circuit.fail()
             raise ProfileUnavailable(str(error)) from error

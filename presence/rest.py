@@ -16,9 +16,9 @@ from http import HTTPStatus
 
 from django.conf import settings
 
-from accounts import limits, outside
+from accounts import http_client, limits
+from accounts.http_client import Answer, NoAnswer
 from accounts.limits import Limit, LimitsUnavailable
-from accounts.outside import Answer, NoAnswer
 from presence.circuit import Circuit
 
 BUCKET = Limit("chat-rest", 10, timedelta(seconds=1))
@@ -86,7 +86,7 @@ def _read(path: str, *buckets: Limit) -> Answer:
     _take(*buckets)
     headers = {"Authorization": f"Bot {chat.bot_token}", "User-Agent": f"DiscordBot ({settings.BASE_URL}, 1.0)"}
     try:
-        answer = outside.read("GET", chat.api_url + path, headers=headers)
+        answer = http_client.read("GET", chat.api_url + path, headers=headers)
     except NoAnswer as error:
         circuit.fail()
         raise RestUnavailable(str(error), retry_after=5) from error

@@ -40,7 +40,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class KeyInUse:
-    """The key of the request that opened a stream. `secret_hash`: as `api_keys.digest` makes it."""
+    """The key of the request that opened a stream. `secret_hash`: as `hashing.digest` makes it."""
 
     key_id: int
     secret_hash: str

@@ -71,11 +71,12 @@ def _nothing_is_left_over() -> None:
     from django.conf import settings
     from django.core.cache import cache
 
-    from accounts import key_uses, limits
+    from accounts import limits
+    from accounts.api_keys import uses
     from oidc_provider import request_log, signing
 
     limits._store.cache_clear()
-    key_uses.last_uses.clear()
+    uses.last_uses.clear()
     signing.forget_cached_signer()
     request_log.forget()
     if settings.REDIS_URL:

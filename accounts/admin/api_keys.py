@@ -9,8 +9,8 @@ from django.contrib import admin
 from django.db import models
 from django.http import HttpRequest
 
-from accounts import api_keys, key_rules
 from accounts.admin.fields import RowField
+from accounts.api_keys import keys, rules
 from accounts.models import ApiKey, Permission
 from accounts.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
 
@@ -27,12 +27,12 @@ class ApiKeyAddForm(forms.ModelForm[ApiKey]):
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        for argument, sentences in key_rules.problems(**self.arguments()).items():
+        for argument, sentences in rules.problems(**self.arguments()).items():
             self.add_error("allowed" if argument == "permissions" else argument, sentences)
         return self.cleaned_data
 
     def arguments(self) -> dict[str, Any]:
-        """What `api_keys.issue` takes."""
+        """What `keys.issue` takes."""
         return {("permissions" if name == "allowed" else name): value for name, value in self.cleaned_data.items()}
 
 
@@ -57,7 +57,7 @@ class ApiKeyAdmin(IssuingAdmin):
             "Enable",
             "The key works again.",
             "accounts.change_apikey",
-            through(api_keys.enable, "key"),
+            through(keys.enable, "key"),
             is_offered=lambda key: not key.is_enabled and key.revoked_at is None,
         ),
         StaffAction(
@@ -65,7 +65,7 @@ class ApiKeyAdmin(IssuingAdmin):
             "Disable",
             "The key is refused until staff enable it, whoever disabled it before.",
             "accounts.change_apikey",
-            through(api_keys.disable, "key"),
+            through(keys.disable, "key"),
             is_offered=lambda key: key.revoked_at is None,
         ),
         StaffAction(
@@ -73,7 +73,7 @@ class ApiKeyAdmin(IssuingAdmin):
             "Revoke",
             "The key is refused for ever.",
             "accounts.delete_apikey",
-            through(api_keys.revoke, "key"),
+            through(keys.revoke, "key"),
             is_offered=lambda key: key.revoked_at is None,
         ),
         StaffAction(
@@ -81,7 +81,7 @@ class ApiKeyAdmin(IssuingAdmin):
             "Grant a permission",
             "The key may call one more surface.",
             "accounts.change_apikey",
-            through(api_keys.grant_permission, "key"),
+            through(keys.grant_permission, "key"),
             PermissionForm,
         ),
         StaffAction(
@@ -89,7 +89,7 @@ class ApiKeyAdmin(IssuingAdmin):
             "Withdraw a permission",
             "The key may no longer call one of its surfaces.",
             "accounts.change_apikey",
-            through(api_keys.withdraw_permission, "key"),
+            through(keys.withdraw_permission, "key"),
             PermissionForm,
         ),
     ]
@@ -104,5 +104,5 @@ class ApiKeyAdmin(IssuingAdmin):
         return columns(ApiKey, without=("secret_hash",))
 
     def issue(self, request: HttpRequest, form: ApiKeyAddForm) -> tuple[ApiKey, str]:
-        issued = api_keys.issue(**form.arguments(), by=staff_of(request))
+        issued = keys.issue(**form.arguments(), by=staff_of(request))
         return issued.key, issued.secret

@@ -12,8 +12,8 @@ from allauth.utils import get_request_param
 from django.conf import settings
 from django.http import HttpRequest
 
-from accounts import link_flow, outside
-from accounts.outside import NoAnswer
+from accounts import http_client, link_flow
+from accounts.http_client import NoAnswer
 from accounts.social import PROVIDER
 
 _TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
@@ -66,7 +66,7 @@ def _asked(method: str, url: str, *, data: dict[str, str] | None = None, bearer:
     """The object that the platform answers, with whatever is in it."""
     headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {bearer}"} if bearer else {})
     try:
-        answer = outside.read(method, url, headers=headers, form=data, seconds=link_flow.SECONDS)
+        answer = http_client.read(method, url, headers=headers, form=data, seconds=link_flow.SECONDS)
     except NoAnswer as error:
         raise ProviderException(str(error)) from error
     if answer.status != 200 or not isinstance(answer.body, dict):
@@ -76,7 +76,7 @@ def _asked(method: str, url: str, *, data: dict[str, str] | None = None, bearer:
 
 def _account(body: dict[str, Any]) -> dict[str, str]:
     """Id, name and picture of a user object of the platform."""
-    external_id, name, picture = body.get("id"), outside.name_of(body.get("username")), body.get("avatar")
+    external_id, name, picture = body.get("id"), http_client.name_of(body.get("username")), body.get("avatar")
     if not isinstance(external_id, str) or not _SNOWFLAKE.fullmatch(external_id):
         raise ProviderException("no id")
     if not name:

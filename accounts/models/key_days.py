@@ -11,7 +11,7 @@ from accounts.models.api_keys import ApiKey
 class KeyDay(models.Model):
     """Requests that were answered; refused ones are not among them. `day` is one of UTC.
 
-    Written by `accounts.key_uses` alone, a minute late. Where a process ends in that minute, its count is lost.
+    Written by `accounts.api_keys.uses` alone, a minute late. Where a process ends in that minute, its count is lost.
     """
 
     key = models.ForeignKey(ApiKey, on_delete=models.CASCADE, related_name="days", db_index=False)

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 from django.conf import settings
 
-from accounts import api_keys, key_changes, plans, throttling
+from accounts import plans, throttling
+from accounts.api_keys import keys
 from dashboard import api_key_pages
 from imagehost import folders, rules, uploaders
 from oidc_provider import application_rules, redirects
@@ -56,9 +57,9 @@ def _counts() -> dict[str, str]:
         "max_apps": application_rules.MAX_APPLICATIONS,
         "max_redirect_urls": redirects.MAX_URLS,
         "max_redirect_length": redirects.MAX_LENGTH,
-        "max_keys": api_keys.MAX_LIVE,
+        "max_keys": keys.MAX_LIVE,
         "uploader_keys": uploaders.MAX_A_DAY,
-        "overlap_hours": key_changes.LONGEST_OVERLAP // timedelta(hours=1),
+        "overlap_hours": keys.LONGEST_OVERLAP // timedelta(hours=1),
         "reminder_days": api_key_pages.SOON.days,
         "max_folders": folders.MAX_FOLDERS,
         "max_rules": rules.MAX_RULES,

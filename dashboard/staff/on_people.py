@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from django.utils import timezone
 
-from accounts import api_keys, bans
+from accounts import bans
+from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 from dashboard.staff.acts import Act, refused_if, through
 from oidc_provider import applications
@@ -87,7 +88,7 @@ def grant_permission(permission: Permission) -> Act:
         KEYS_RIGHT,
         lambda key: [f"The key {key.prefix} of {key.owner} may call one more surface: {permission.label}."],
         lambda key: _no_grant(key, permission),
-        through(api_keys.grant_permission, "key", permission=permission),
+        through(keys.grant_permission, "key", permission=permission),
         is_harmless=True,
     )
 
@@ -101,7 +102,7 @@ def withdraw_permission(permission: Permission) -> Act:
         KEYS_RIGHT,
         lambda key: [f"Calls with the key {key.prefix} of {key.owner} are refused at once: {permission.label}."],
         refused_if(lambda key: not key.allows(permission), f"This key does not have {permission.value}."),
-        through(api_keys.withdraw_permission, "key", permission=permission),
+        through(keys.withdraw_permission, "key", permission=permission),
     )
 
 

@@ -12,7 +12,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
-from accounts import api_keys, key_changes
+from accounts.api_keys import keys
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey
 from dashboard import access, access_requests, api_key_pages, own_keys
@@ -33,7 +33,7 @@ def disable(request: SignedInRequest, prefix: str) -> HttpResponse:
     """Undone by one button, so nothing asks twice."""
     key = access.key_of(request, prefix)
     return _done(
-        request, key, "The key is refused until you enable it.", lambda: api_keys.disable(key=key, by=request.user)
+        request, key, "The key is refused until you enable it.", lambda: keys.disable(key=key, by=request.user)
     )
 
 
@@ -66,7 +66,7 @@ def take(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse
     if not key.allows(permission):
         raise Http404
     if request.method == "POST":
-        act = lambda: api_keys.withdraw_permission(key=key, permission=permission, by=request.user)  # noqa: E731
+        act = lambda: keys.withdraw_permission(key=key, permission=permission, by=request.user)  # noqa: E731
         return _done(request, key, "The key may not do that any more.", act)
     effects = [
         f"{api_key_pages.in_words(permission)}: the key may not do that any more. Its callers read “API Key not found”."
@@ -100,7 +100,7 @@ def delete(request: SignedInRequest, prefix: str) -> HttpResponse:
         ]
         return _confirm(request, key, f"Delete {key}", effects, "Delete the key")
     try:
-        key_changes.delete(key=key, by=request.user)
+        keys.delete(key=key, by=request.user)
     except ValidationError as error:
         messages.error(request, error.messages[0])
         return redirect("api_key", key.prefix)

@@ -12,8 +12,8 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import api_keys
-from accounts.api_keys import IssuedKey
+from accounts.api_keys import keys
+from accounts.api_keys.keys import IssuedKey
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey
 from dashboard import access, access_requests, api_key_pages, key_samples, own_keys
@@ -33,7 +33,7 @@ def index(request: SignedInRequest) -> HttpResponse:
     context = {
         "page": page,
         "rows": api_key_pages.rows_of(list(page), now),
-        "most": api_keys.MAX_LIVE,
+        "most": keys.MAX_LIVE,
         "earlier_samples": key_samples.of_earlier_forms(request.user),
     }
     return render(request, "dashboard/api_keys/index.html", context)
@@ -64,7 +64,7 @@ def page(request: SignedInRequest, prefix: str) -> HttpResponse:
         "key": key,
         "state": api_key_pages.state_of(key, now),
         "is_over": key.is_over(now),
-        "is_disabled_by_others": api_keys.is_disabled_by_others(key),
+        "is_disabled_by_others": keys.is_disabled_by_others(key),
         "requests": api_key_pages.requests_of([key], now.date())[key.pk],
         "refill_at": api_key_pages.refill_at_of(key),
         "quota_text": f"{key.remaining_uses} of {key.refill_amount}",

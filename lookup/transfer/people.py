@@ -10,7 +10,7 @@ from typing import Any
 
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX, UNUSABLE_PASSWORD_SUFFIX_LENGTH
 
-from accounts import key_cache
+from accounts.api_keys import records
 from accounts.models import LinkedAccount, Name, UidCounter, User
 from accounts.models.names import NameKind
 from accounts.plans import Plan
@@ -84,7 +84,7 @@ def _user(line: Line, user: User | None, now: datetime) -> User:
         user.plan = Plan.IMAGEHOST if given["imagehost"] else Plan.PREMIUM if given["premium"] else Plan.FREE
         user.plan_expires_at = None
         if not user._state.adding:
-            key_cache.forget_of(user)
+            records.forget_of(user)
     return user
 
 

@@ -9,7 +9,7 @@ from django.core.handlers.asgi import ASGIRequest
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
-from accounts import api_keys, hot, jobs
+from accounts import hashing, hot, jobs
 from accounts.api_view import ApiRequest, ApiView
 from accounts.authentication import header_credential
 from presence import members, openapi_events, streams
@@ -44,7 +44,7 @@ def _stream(request: ApiRequest, presence: Presence) -> BlockingStream | AsyncSt
         presence=presence,
         key=KeyInUse(
             request.caller.key_id,
-            api_keys.digest(header_credential(hot.Request.of(request)) or ""),
+            hashing.digest(header_credential(hot.Request.of(request)) or ""),
             PresenceEvents.permission,
         ),
         last_event_id=request.META.get("HTTP_LAST_EVENT_ID", ""),

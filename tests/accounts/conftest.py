@@ -33,6 +33,6 @@ def wait(clock: time_machine.Traveller) -> Callable[[float], None]:
 @pytest.fixture
 def fresh(wait: Callable[[float], None]) -> None:
     """Time stands still, and no use of a key, noted by an earlier test, waits to be written."""
-    from accounts import key_uses
+    from accounts.api_keys import uses
 
-    key_uses.last_uses.clear()
+    uses.last_uses.clear()

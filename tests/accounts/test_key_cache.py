@@ -12,7 +12,8 @@ from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
 
-from accounts import api_keys, bans, key_changes, key_records, limits, users
+from accounts import bans, key_records, limits, users
+from accounts.api_keys import keys, records
 from accounts.key_records import KeyRecord, Verdict
 from accounts.limits import KeyRequest, Limit
 from accounts.models import ApiKey, AuditEvent, Permission
@@ -45,11 +46,11 @@ def nothing(key: ApiKey) -> None:
 
 
 def disable(key: ApiKey) -> None:
-    api_keys.disable(key=key, by=None)
+    keys.disable(key=key, by=None)
 
 
 def withdraw(key: ApiKey) -> None:
-    api_keys.withdraw_permission(key=key, permission=Permission.LOOKUP_PRESENCE, by=None)
+    keys.withdraw_permission(key=key, permission=Permission.LOOKUP_PRESENCE, by=None)
 
 
 def expire(key: ApiKey) -> None:
@@ -73,19 +74,19 @@ def end_plan(key: ApiKey) -> None:
 
 
 CHANGES: dict[str, tuple[Act, Any, Act, Any]] = {
-    "revoke": (nothing, 200, lambda key: api_keys.revoke(key=key, by=None), "KEY_NOT_FOUND"),
+    "revoke": (nothing, 200, lambda key: keys.revoke(key=key, by=None), "KEY_NOT_FOUND"),
     "disable": (nothing, 200, disable, "KEY_DISABLED"),
-    "enable": (disable, "KEY_DISABLED", lambda key: api_keys.enable(key=key, by=None), 200),
+    "enable": (disable, "KEY_DISABLED", lambda key: keys.enable(key=key, by=None), 200),
     "withdraw": (nothing, 200, withdraw, "KEY_NOT_FOUND"),
     "grant": (
         withdraw,
         "KEY_NOT_FOUND",
-        lambda key: api_keys.grant_permission(key=key, permission=Permission.LOOKUP_PRESENCE, by=None),
+        lambda key: keys.grant_permission(key=key, permission=Permission.LOOKUP_PRESENCE, by=None),
         200,
     ),
     "ban": (nothing, 200, ban, "KEY_NOT_FOUND"),
     "lift": (ban, "KEY_NOT_FOUND", lambda key: bans.lift(user=key.owner, by=None, reason="Error"), 200),
-    "delete the key": (expire, "KEY_EXPIRED", lambda key: key_changes.delete(key=key, by=None), "INVALID_API_KEY"),
+    "delete the key": (expire, "KEY_EXPIRED", lambda key: keys.delete(key=key, by=None), "INVALID_API_KEY"),
     "delete the owner": (nothing, 200, lambda key: users.delete(user=key.owner, by=None), "INVALID_API_KEY"),
     "take a plan": (plan(Plan.IMAGEHOST), "premium", plan(Plan.FREE), 200),
     "end a plan": (plan(Plan.PREMIUM), "premium", end_plan, 200),
@@ -112,7 +113,7 @@ def test_the_next_request_after_a_change_knows_it(
 def test_a_change_that_is_rolled_back_changes_no_answer(key: ApiKey, commit: Commit) -> None:
     assert told(call()) == 200
     with commit(), transaction.atomic():
-        api_keys.revoke(key=key, by=None)
+        keys.revoke(key=key, by=None)
         transaction.set_rollback(True)
     assert told(call()) == 200
 
@@ -122,15 +123,15 @@ def test_without_the_store_a_change_stands_and_is_logged(
 ) -> None:
     limits._store.cache_clear()
     with override_settings(CACHES=UNREACHABLE, LIMIT_STORE="accounts.redis_limits.RedisLimits"), commit():
-        api_keys.revoke(key=key, by=None)
+        keys.revoke(key=key, by=None)
         bans.ban(user=key.owner, by=None, reason="Spam")
     limits._store.cache_clear()
     key.refresh_from_db()
     assert key.revoked_at is not None
     assert key.owner.is_banned
     assert sorted(AuditEvent.objects.values_list("verb", flat=True)) == ["api_key:revoked", "user:banned"]
-    sentence = "Cached keys could not be forgotten: they answer as before until they end."
-    logged = [record.getMessage() for record in caplog.records if record.name == "accounts.key_cache"]
+    sentence = "Cached keys could not be dropped: they answer as before until they expire."
+    logged = [record.getMessage() for record in caplog.records if record.name == "accounts.api_keys.records"]
     assert logged == [sentence, sentence]
 
 
@@ -177,14 +178,14 @@ def test_a_request_without_a_key_is_one_command(path: str, secret: str | None, c
 
 def test_a_reader_that_read_before_the_change_does_not_put_the_old_record_back(key: ApiKey, commit: Commit) -> None:
     def slow(secret_hash: str) -> KeyRecord | None:
-        record = api_keys.record_of(secret_hash)
+        record = records.load(secret_hash)
         with commit():
-            api_keys.revoke(key=key, by=None)  # meanwhile
+            keys.revoke(key=key, by=None)  # meanwhile
         return record
 
     store = RedisLimits()
     assert store.check_key(_asked(key), slow).verdict is Verdict.OK  # it asked before the change
-    assert store.check_key(_asked(key), api_keys.record_of).verdict is Verdict.DEAD
+    assert store.check_key(_asked(key), records.load).verdict is Verdict.DEAD
     assert told(call()) == "KEY_NOT_FOUND"
 
 
@@ -192,9 +193,9 @@ def test_a_reader_that_read_before_the_first_record_does_not_replace_it(key: Api
     store = RedisLimits()
 
     def slow(secret_hash: str) -> KeyRecord | None:
-        record = api_keys.record_of(secret_hash)
+        record = records.load(secret_hash)
         ApiKey.objects.filter(pk=key.pk).update(is_enabled=False)
-        assert store.check_key(_asked(key), api_keys.record_of).verdict is Verdict.DISABLED
+        assert store.check_key(_asked(key), records.load).verdict is Verdict.DISABLED
         return record
 
     assert store.check_key(_asked(key), slow).verdict is Verdict.DISABLED
@@ -202,10 +203,10 @@ def test_a_reader_that_read_before_the_first_record_does_not_replace_it(key: Api
 
 def test_another_process_forgets_at_once_what_it_has_cached(key: ApiKey) -> None:
     here, there = RedisLimits(), RedisLimits()
-    assert here.check_key(_asked(key), api_keys.record_of).verdict is Verdict.OK
+    assert here.check_key(_asked(key), records.load).verdict is Verdict.OK
     ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
     there.forget_keys([key.secret_hash])
-    assert here.check_key(_asked(key), api_keys.record_of).verdict is Verdict.DEAD
+    assert here.check_key(_asked(key), records.load).verdict is Verdict.DEAD
 
 
 def test_a_changed_key_is_cached_again_after_a_pause(
@@ -215,11 +216,11 @@ def test_a_changed_key_is_cached_again_after_a_pause(
 
     def load(secret_hash: str) -> KeyRecord | None:
         loaded.append(secret_hash)
-        return api_keys.record_of(secret_hash)
+        return records.load(secret_hash)
 
     store = RedisLimits()
     with commit():
-        api_keys.disable(key=key, by=None)
+        keys.disable(key=key, by=None)
     for _ in range(3):
         assert store.check_key(_asked(key), load).verdict is Verdict.DISABLED
     assert len(loaded) == 3
@@ -252,10 +253,10 @@ def test_an_unknown_key_is_never_cached(key: ApiKey) -> None:
 def test_a_record_says_what_the_database_says(key: ApiKey) -> None:
     now = timezone.now()
     expected = KeyRecord(key.pk, key.owner_id, ["lookup:presence"], False, True, key_records.FOREVER, 0, False)  # noqa: FBT003 - in the order of the columns
-    assert api_keys.record_of(key.secret_hash) == expected
+    assert records.load(key.secret_hash) == expected
     ApiKey.objects.filter(pk=key.pk).update(expires_at=now, remaining_uses=0, is_enabled=False)
     users.change(user=key.owner, values={"plan": Plan.PREMIUM, "plan_expires_at": now}, by=StaffFactory())
     at = key_records.microseconds(now)
     expected = KeyRecord(key.pk, key.owner_id, ["lookup:presence"], False, False, at, at, True)  # noqa: FBT003 - the same
-    assert api_keys.record_of(key.secret_hash) == expected
-    assert api_keys.record_of("no such hash") is None
+    assert records.load(key.secret_hash) == expected
+    assert records.load("no such hash") is None

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts import api_keys, authentication
+from accounts import authentication, hashing
 from accounts.errors import ApiError, InvalidApiKey, KeyDisabled, KeyExpired, KeyNotFound
 from accounts.key_records import FOREVER, KeyRecord, Verdict, microseconds
 from accounts.limits import InProcessLimits, KeyAnswer, KeyRequest, Limit, LimitStore
@@ -229,5 +229,5 @@ def test_a_recheck_is_free_and_tells_what_is_wrong(columns: dict[str, Any], erro
         assert (found and type(found)) is error
     key.refresh_from_db()
     assert (key.remaining_uses, key.last_used_at) == (columns.get("remaining_uses"), None)
-    unknown = authentication.recheck(api_keys.digest("nobody's"), permission="lookup:presence", now=NOON)
+    unknown = authentication.recheck(hashing.digest("nobody's"), permission="lookup:presence", now=NOON)
     assert type(unknown) is InvalidApiKey

@@ -11,8 +11,8 @@ from django.db import DataError, OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import key_uses
-from accounts.key_uses import LastUses
+from accounts.api_keys import uses
+from accounts.api_keys.uses import LastUses
 from accounts.models import ApiKey, KeyDay, Permission
 from tests.accounts.calls import SECRET, call
 from tests.factories.accounts import ApiKeyFactory, UserFactory
@@ -63,19 +63,19 @@ def test_a_refill_sets_the_quota_once_its_interval_is_over(wait: Wait) -> None:
 def test_a_refill_replaces_what_is_left_and_adds_nothing() -> None:
     now = timezone.now()
     key = key_with(500, refill=10, refilled_at=now - HOUR)
-    assert key_uses.take(key.pk, now=now)
+    assert uses.take(key.pk, now=now)
     assert state(key) == (9, now)
 
 
 def test_a_refill_that_was_never_made_counts_from_the_creation_of_the_key() -> None:
     key = key_with(0, refill=10)
-    assert not key_uses.take(key.pk, now=key.created_at + HOUR - timedelta(microseconds=1))
-    assert key_uses.take(key.pk, now=key.created_at + HOUR)
+    assert not uses.take(key.pk, now=key.created_at + HOUR - timedelta(microseconds=1))
+    assert uses.take(key.pk, now=key.created_at + HOUR)
     assert state(key) == (9, key.created_at + HOUR)
     unlimited = ApiKeyFactory()
-    assert key_uses.take(unlimited.pk, now=timezone.now())
+    assert uses.take(unlimited.pk, now=timezone.now())
     assert state(unlimited) == (None, None)
-    assert not key_uses.take(0, now=timezone.now())
+    assert not uses.take(0, now=timezone.now())
 
 
 def test_a_quota_costs_one_statement_more() -> None:
@@ -89,11 +89,11 @@ def test_a_quota_costs_one_statement_more() -> None:
 
 @pytest.mark.embedded
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(("uses", "refill", "passing"), [(15, None, 15), (3, 15, 15)])
-def test_8_callers_take_exactly_what_there_is(uses: int, refill: int | None, passing: int) -> None:
+@pytest.mark.parametrize(("left", "refill", "passing"), [(15, None, 15), (3, 15, 15)])
+def test_8_callers_take_exactly_what_there_is(left: int, refill: int | None, passing: int) -> None:
     now = timezone.now()
-    key = key_with(uses, refill=refill, refilled_at=now - HOUR if refill else None)
-    taken = together(8, lambda _: [key_uses.take(key.pk, now=now) for _ in range(3)])
+    key = key_with(left, refill=refill, refilled_at=now - HOUR if refill else None)
+    taken = together(8, lambda _: [uses.take(key.pk, now=now) for _ in range(3)])
     assert sum(took for each in taken for took in each) == passing
     assert state(key)[0] == 0
 
@@ -145,7 +145,7 @@ def test_requests_note_when_their_key_was_used(wait: Wait) -> None:
     assert call().status_code == 200
     wait(30)
     assert call().status_code == 200
-    key_uses.last_uses.write()
+    uses.last_uses.write()
     assert last_used(key) == [began + timedelta(seconds=30)]
 
 
@@ -179,12 +179,12 @@ def test_uses_that_can_never_be_written_are_logged_and_dropped(caplog: pytest.Lo
 
 
 def test_a_forked_process_leaves_the_uses_to_the_one_that_noted_them() -> None:
-    key_uses.last_uses.note(ApiKeyFactory().pk, now=timezone.now())
+    uses.last_uses.note(ApiKeyFactory().pk, now=timezone.now())
     child = os.fork()
     if child == 0:
-        os._exit(len(key_uses.last_uses._noted))
+        os._exit(len(uses.last_uses._noted))
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert len(key_uses.last_uses._noted) == 1
+    assert len(uses.last_uses._noted) == 1
 
 
 def days_of(key: ApiKey) -> list[tuple[date, int]]:
@@ -228,7 +228,7 @@ def test_answered_requests_count_and_refused_ones_do_not(refused: dict[str, obje
     other = ApiKeyFactory(secret="another-one", **{"permissions": [Permission.LOOKUP_PRESENCE], **refused})
     assert [call().status_code for _ in range(2)] == [200, 200]
     assert call(secret="another-one").status_code in {401, 403}
-    key_uses.last_uses.write()
+    uses.last_uses.write()
     assert [count for _, count in days_of(key)] == [2]
     assert days_of(other) == []
     assert last_used(other) == [None]
@@ -252,5 +252,5 @@ def test_days_of_long_ago_are_forgotten() -> None:
     now, key = timezone.now(), ApiKeyFactory()
     for age in (0, 90, 91, 300):
         KeyDay.objects.create(key=key, day=now.date() - timedelta(days=age), count=1)
-    assert key_uses.delete_old_days(now) == 2
+    assert uses.delete_old_days(now) == 2
     assert [(now.date() - day).days for day, _ in days_of(key)] == [90, 0]

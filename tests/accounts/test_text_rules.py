@@ -8,7 +8,7 @@ import pytest
 from django.apps import apps
 from django.core.exceptions import ValidationError
 
-from accounts import outside, text_rules
+from accounts import http_client, text_rules
 from accounts.models import ApiKey, LinkedAccount, User
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
@@ -67,7 +67,7 @@ def test_a_link_with_user_info_or_an_unsafe_character_is_refused(url: str) -> No
 
 
 def test_a_name_from_another_service_comes_without_them() -> None:
-    assert outside.name_of(" \u202eada\x07\ud83d\x00 ") == "ada"
+    assert http_client.name_of(" \u202eada\x07\ud83d\x00 ") == "ada"
 
 
 @pytest.mark.embedded

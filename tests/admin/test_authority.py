@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 from django.core.exceptions import PermissionDenied
 
-from accounts import api_keys, users
+from accounts import users
+from accounts.api_keys import keys
 from accounts.models import User
 from oidc_provider import applications
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
@@ -18,8 +19,8 @@ pytestmark = pytest.mark.django_db
 URLS = ["https://app.example.org/new"]
 Act = Callable[[User, User], object]
 ACTS: dict[str, Act] = {
-    "issue a key": lambda owner, by: api_keys.issue(owner=owner, permissions=["account"], by=by),
-    "enable a key": lambda owner, by: api_keys.enable(key=ApiKeyFactory(owner=owner, is_enabled=False), by=by),
+    "issue a key": lambda owner, by: keys.issue(owner=owner, permissions=["account"], by=by),
+    "enable a key": lambda owner, by: keys.enable(key=ApiKeyFactory(owner=owner, is_enabled=False), by=by),
     "register an app": lambda owner, by: applications.register(
         owner=owner, name="An app", redirect_urls=URLS, scopes=["openid"], by=by
     ),
@@ -37,7 +38,7 @@ ACTS: dict[str, Act] = {
     "change a display name": lambda owner, by: users.set_display_name(user=owner, name="Countess", by=by),
 }
 STAFF_ACTS: dict[str, Act] = {
-    "grant a permission": lambda owner, by: api_keys.grant_permission(
+    "grant a permission": lambda owner, by: keys.grant_permission(
         key=ApiKeyFactory(owner=owner), permission="lookup:user", by=by
     ),
     "unlock a scope": lambda owner, by: applications.unlock_scope(owner=owner, scope="email", by=by, reason="Asked"),

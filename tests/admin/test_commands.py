@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from accounts import api_keys
+from accounts.api_keys import keys
 from accounts.models import ApiKey, User
 from oidc_provider.models import Application
 from tests.factories.accounts import UserFactory
@@ -27,7 +27,7 @@ def test_issue_api_key_prints_the_key_once() -> None:
     options = ("--permission", "lookup:user", "--permission", "account", "--name", "Bot", "--expires-in-days", "30")
     answer = json.loads(run("issue_api_key", "--owner", "ADA", *options, "--json"))
     key = ApiKey.objects.get()
-    assert api_keys.find(answer["key"]) == key
+    assert keys.find(answer["key"]) == key
     assert answer == {
         "id": key.pk,
         "key": answer["key"],

@@ -10,7 +10,7 @@ from django.db.models import Model
 from django.test import Client
 from django.utils import timezone
 
-from accounts import api_keys
+from accounts.api_keys import keys
 from accounts.models import ApiKey, AuditEvent, User
 from oidc_provider.models import AccessToken, Application, Approval, RefreshToken
 from tests.admin.test_pages import access_token, cost_of, refresh_token
@@ -241,7 +241,7 @@ def test_a_key_is_issued_and_shown_once(browser: Client) -> None:
     answer = browser.post("/admin/accounts/apikey/add/", {"owner": owner.pk, "name": "Bot", "allowed": ["lookup:user"]})
     secret = shown_once(browser, answer, r"ik_\w{8}_\w{40}")
     key = ApiKey.objects.get()
-    assert api_keys.find(secret) == key
+    assert keys.find(secret) == key
     assert (key.owner, key.permissions) == (owner, ["lookup:user"])
 
 

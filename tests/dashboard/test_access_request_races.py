@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.core.exceptions import ValidationError
 
-from accounts import api_keys, bans, users
+from accounts import bans, users
+from accounts.api_keys import keys
 from accounts.models import ApiKey, AuditEvent, User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
@@ -86,7 +87,7 @@ def test_a_key_that_is_revoked_at_the_same_time_gets_nothing_afterwards() -> Non
         lambda number: done(
             [
                 lambda: access_requests.grant(request=asked, by=staff, reason="Yes"),
-                lambda: api_keys.revoke(key=ApiKey.objects.get(), by=staff),
+                lambda: keys.revoke(key=ApiKey.objects.get(), by=staff),
             ][number]
         ),
     )

@@ -13,7 +13,8 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import api_keys, bans, users
+from accounts import bans, users
+from accounts.api_keys import keys
 from accounts.models import AuditEvent, User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
@@ -204,7 +205,7 @@ def test_granting_what_the_user_has_by_now_closes_the_request() -> None:
     scope, permission, staff = AccessRequestFactory(), PermissionRequestFactory(), StaffFactory()
     assert permission.key is not None
     applications.unlock_scope(owner=scope.user, scope="email", by=staff, reason="By the admin")
-    api_keys.grant_permission(key=permission.key, permission="lookup:user", by=staff)
+    keys.grant_permission(key=permission.key, permission="lookup:user", by=staff)
     for asked in (scope, permission):
         access_requests.grant(request=asked, by=staff, reason="Because")
         assert state_of(asked) == "GRANTED"

@@ -13,7 +13,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from accounts import api_keys, bans
+from accounts import bans
+from accounts.api_keys import keys
 from accounts.models import AuditEvent, LinkedAccount, User
 from config import chat, web_server
 from config.management.commands import run_embedded
@@ -41,7 +42,7 @@ def assert_works(entry: Entry) -> None:
         app = Application.objects.get(client_id=entry[name]["client_id"])
         assert app.check_secret(entry[name]["client_secret"])
     for key in entry["api_keys"]:
-        found = api_keys.find(key["key"])
+        found = keys.find(key["key"])
         assert found is not None
         assert found.revoked_at is None
 
@@ -104,7 +105,7 @@ def test_a_lost_or_broken_file_is_made_again_with_fresh_secrets(entry: Entry, co
     assert second["app"]["client_id"] == entry["app"]["client_id"]
     assert second["app"]["client_secret"] != entry["app"]["client_secret"]
     assert second["users"][0]["password"] != entry["users"][0]["password"]
-    old = api_keys.find(entry["api_keys"][0]["key"])
+    old = keys.find(entry["api_keys"][0]["key"])
     assert old is not None
     assert old.revoked_at is not None
 

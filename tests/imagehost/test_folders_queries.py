@@ -11,7 +11,7 @@ import pytest
 from django.conf import settings
 from pytest_django import Settings
 
-from accounts import key_uses
+from accounts.api_keys import uses
 from accounts.models import User
 from imagehost import listing
 from imagehost.listing import Page
@@ -32,7 +32,7 @@ def opal(db: None, settings: Settings) -> User:
     """Her key has been used before, as at nearly every request."""
     settings.RATE_LIMITS_ENABLED = False
     opal = answers.opal()
-    key_uses.last_uses.clear()
+    uses.last_uses.clear()
     assert answers.folders().status == 200
     return opal
 

@@ -11,7 +11,7 @@ from django.contrib.messages import get_messages
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import api_keys
+from accounts.api_keys import keys
 from accounts.models import ApiKey, AuditEvent, User
 from tests.factories.accounts import ApiKeyFactory
 from tests.imagehost.set_ups import PAGE, get, key_in, text_of
@@ -32,10 +32,10 @@ def test_each_download_holds_a_fresh_key_that_can_upload_and_nothing_else(
 ) -> None:
     secrets = [key_in(text_of(get(browser, kind))) for _ in range(2)]
     assert len(set(secrets)) == 2
-    keys = [api_keys.find(secret) for secret in secrets]
-    assert {key.pk for key in keys if key} == set(ApiKey.objects.values_list("pk", flat=True))
+    found = [keys.find(secret) for secret in secrets]
+    assert {key.pk for key in found if key} == set(ApiKey.objects.values_list("pk", flat=True))
     titles = {"sharex": "ShareX", "sharex-earlier": "ShareX, earlier form", "flameshot": "Flameshot", "curl": "curl"}
-    for key in keys:
+    for key in found:
         assert key is not None
         assert (key.owner, key.permissions, key.name) == (user, ["imagehost:upload"], f"{titles[kind]} 2026-11-21")
         assert (key.expires_at, key.remaining_uses, key.is_enabled, key.revoked_at) == (None, None, True, None)

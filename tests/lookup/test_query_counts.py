@@ -12,7 +12,8 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
-from accounts import hot, key_uses
+from accounts import hot
+from accounts.api_keys import uses
 from lookup import answer_rows, boards, documents
 from lookup.answer_rows import Wanted
 from lookup.models import Profile, UserDocument
@@ -43,7 +44,7 @@ COUNTERS = ["f.views", "f.likes", "f.dislikes", "f.comments", "f.aliases", "NULL
 def asked_before(filled: Filled) -> Filled:
     """Both keys have been used before, as at nearly every request. No answer of a leaderboard is kept."""
     leaderboards._kept.cache_clear()
-    key_uses.last_uses.clear()
+    uses.last_uses.clear()
     assert answers.user("ada").status == answers.earlier("ada").status == 200
     return filled
 

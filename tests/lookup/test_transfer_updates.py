@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from accounts import api_keys, bans, key_records, limits
+from accounts import bans, hashing, key_records, limits
+from accounts.api_keys import keys, records
 from accounts.limits import KeyRequest, Limit
 from accounts.models import LinkedAccount, Name, User
 from lookup import comments, document_checks, feedback, models, profiles
@@ -225,12 +226,12 @@ def test_public_api_access_stays_turned_off_for_those_who_can_sign_in(tmp_path: 
 def test_a_plan_that_changes_counts_at_once_for_the_keys_of_the_user(
     tmp_path: Path, django_capture_on_commit_callbacks: Any
 ) -> None:
-    secret = api_keys.issue(owner=User.objects.get(pk=USER), permissions=["lookup:user"], by=None).secret
+    secret = keys.issue(owner=User.objects.get(pk=USER), permissions=["lookup:user"], by=None).secret
     now = timezone.now()
-    asked = KeyRequest(Limit("an address", 9), api_keys.digest(secret), "lookup:user", 9, 9, now)
+    asked = KeyRequest(Limit("an address", 9), hashing.digest(secret), "lookup:user", 9, 9, now)
 
     def is_premium() -> bool:
-        record = limits.check_key(asked, api_keys.record_of).record
+        record = limits.check_key(asked, records.load).record
         return record is not None and record.is_premium(key_records.microseconds(now))
 
     before = is_premium()

@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import time_machine
 from django.conf import settings
 
-from accounts import key_uses
+from accounts.api_keys import uses
 from presence import profiles, refreshing, rest
 from tests.accounts.moments import NOON
 
@@ -47,7 +47,7 @@ def standing_still() -> Iterator[Clock]:
     rest._circuit.cache_clear()
     refreshing._pause.cache_clear()
     profiles._http_source.cache_clear()
-    key_uses.last_uses.clear()
+    uses.last_uses.clear()
     with time_machine.travel(NOON, tick=False) as traveller:
         yield Clock(traveller)
 

@@ -14,7 +14,8 @@ from django.db import connection
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import api_keys, bans
+from accounts import bans
+from accounts.api_keys import keys
 from accounts.models import ApiKey
 from demo.chat_platform.running import Simulator
 from presence import members, places, streams
@@ -183,11 +184,11 @@ def _stream() -> BlockingStream:
 
 
 ENDS: dict[str, tuple[Callable[[ApiKey], object], Json]] = {
-    "revoked": (lambda key: api_keys.revoke(key=key, by=None), {"error": "API Key not found", "code": "KEY_NOT_FOUND"}),
+    "revoked": (lambda key: keys.revoke(key=key, by=None), {"error": "API Key not found", "code": "KEY_NOT_FOUND"}),
     "withdrawn": (
         lambda key: (
-            api_keys.grant_permission(key=key, permission="lookup:user", by=None),
-            api_keys.withdraw_permission(key=key, permission="lookup:presence", by=None),
+            keys.grant_permission(key=key, permission="lookup:user", by=None),
+            keys.withdraw_permission(key=key, permission="lookup:presence", by=None),
         ),
         {"error": "API Key not found", "code": "KEY_NOT_FOUND"},
     ),

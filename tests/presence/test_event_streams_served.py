@@ -10,7 +10,7 @@ import pytest
 import requests
 from django.db import connection
 
-from accounts import api_keys
+from accounts.api_keys import keys
 from accounts.models import ApiKey
 from oidc_provider import signing
 from presence.store import PresenceStore
@@ -79,7 +79,7 @@ def test_five_readers_share_two_connections_until_the_key_is_revoked(tmp_path: P
         assert _is_taken(server)
         readers[0].leave()
         wait_until(lambda: not _is_taken(server), "The place was never freed.")
-        api_keys.revoke(key=ApiKey.objects.get(), by=None)
+        keys.revoke(key=ApiKey.objects.get(), by=None)
         refused = {"error": "API Key not found", "code": "KEY_NOT_FOUND"}
         assert list(readers[1].events()) == [Event("closed", "", refused)]
 

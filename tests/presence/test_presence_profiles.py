@@ -11,7 +11,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import outside
+from accounts import http_client
 from demo.chat_platform.running import Simulator
 from presence import profiles, refreshing
 from presence.profiles import ProfileUnavailable
@@ -122,7 +122,7 @@ class TestTheLookup:
     def test_a_source_that_hangs_holds_up_no_answer(
         self, server: Server, store: PresenceStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(outside, "SECONDS", 0.5)
+        monkeypatch.setattr(http_client, "SECONDS", 0.5)
         server.replies[f"/of/{ADA}?of={ADA}"] = Reply(200, (None,))
         assert [lookups.get(ADA).status for _ in range(3)] == [200] * 3
         assert store.glance(ADA).profile is None  # still being read

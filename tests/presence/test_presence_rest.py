@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 from pytest_django import Settings
 
-from accounts import outside
+from accounts import http_client
 from demo.chat_platform.running import Simulator
 from presence import rest
 from presence.rest import Membership, RestUnavailable
@@ -87,7 +87,7 @@ BROKEN = {
     "no text": Reply(200, (b"\xff\xfe",)),
     "nested beyond reason": Reply(200, (b"[" * 100_000,)),
     "a number of thousands of digits": Reply(200, (b'{"banner":' + b"9" * 9000 + b"}",)),
-    "too long": Reply(200, (b'{"a":"', b"x" * outside.MOST_BYTES, b'"}')),
+    "too long": Reply(200, (b'{"a":"', b"x" * http_client.MOST_BYTES, b'"}')),
     "a redirect": Reply(302, (b"{}",), {"Location": "/elsewhere"}),
     "cut": Reply(200, (b'{"a"',), {"Content-Length": "500"}),
     "not what it says": Reply(200, (b"{}",), {"Content-Encoding": "gzip"}),
@@ -105,7 +105,7 @@ def test_a_broken_answer_says_nothing(server: Server, case: str) -> None:
 def test_nobody_waits_long_for_an_answer(
     server: Server, monkeypatch: pytest.MonkeyPatch, body: tuple[bytes | float | None, ...]
 ) -> None:
-    monkeypatch.setattr(outside, "SECONDS", 0.2)
+    monkeypatch.setattr(http_client, "SECONDS", 0.2)
     _reply(server, Reply(200, body))
     assert _refused(ASKS["membership"]) == 5
 

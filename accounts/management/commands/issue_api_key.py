@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
-from accounts import api_keys
+from accounts.api_keys import keys
 from accounts.management.arguments import command_error, user_named
 from accounts.models import Permission
 
@@ -36,7 +36,7 @@ class Command(BaseCommand):
         if days is not None and not 1 <= days <= 36_500:
             raise CommandError("--expires-in-days must be between 1 and 36500.")
         try:
-            issued = api_keys.issue(
+            issued = keys.issue(
                 owner=user_named(options["owner"]),
                 permissions=options["permission"],
                 name=options["name"],

@@ -14,9 +14,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 
-from accounts import signal_box
+from accounts import signal_waiter
 from accounts.jobs import let_go_of_connections
-from accounts.signal_box import SignalBox
+from accounts.signal_waiter import SignalWaiter
 from config import jobs
 from config.jobs import Job
 from imagehost import previews
@@ -65,13 +65,13 @@ class Command(BaseCommand):
             self._list()
             return
         self._is_telling = once or options["verbosity"] > 1  # every minute is too often for a log
-        with signal_box.opened(*ENDS, signal.SIGALRM, note=self._note) as box:
+        with signal_waiter.opened(*ENDS, signal.SIGALRM, note=self._note) as waiter:
             try:
                 if once:
                     self._run_once()
                 else:
                     with self._previews_meanwhile(options["previews"]):
-                        self._run_until_asked(box, parent)
+                        self._run_until_asked(waiter, parent)
             except Abandoned:
                 told = "Stopped in the middle of a job, which is left for its next turn."
                 if once:
@@ -106,7 +106,7 @@ class Command(BaseCommand):
         if failed:
             raise CommandError(f"Failed: {', '.join(failed)}.")
 
-    def _run_until_asked(self, box: SignalBox, parent: int | None) -> None:
+    def _run_until_asked(self, waiter: SignalWaiter, parent: int | None) -> None:
         while not self._is_asked_to_end:
             try:
                 self._run_due()
@@ -115,7 +115,7 @@ class Command(BaseCommand):
                 logger.exception("The periodic jobs cannot be read")
                 seconds = AFTER_DATABASE_ERROR
             let_go_of_connections()
-            self._sleep(box, seconds, parent)
+            self._sleep(waiter, seconds, parent)
 
     def _run_due(self) -> list[str]:
         """Run what is due, in order; the names of those that failed."""
@@ -145,11 +145,11 @@ class Command(BaseCommand):
         seconds = (due_at - timezone.now()).total_seconds() if due_at else LONGEST_SLEEP
         return min(max(seconds, SHORTEST_SLEEP), LONGEST_SLEEP)
 
-    def _sleep(self, box: SignalBox, seconds: float, parent: int | None) -> None:
+    def _sleep(self, waiter: SignalWaiter, seconds: float, parent: int | None) -> None:
         """Until a signal at most. A parent that is gone is as good as one."""
         wakes_at = time.monotonic() + seconds
         while not self._is_asked_to_end and (left := wakes_at - time.monotonic()) > 0:
-            box.wait(left if parent is None else min(left, LOOK_AT_PARENT))
+            waiter.wait(left if parent is None else min(left, LOOK_AT_PARENT))
             if parent is not None and os.getppid() != parent:
                 self._is_asked_to_end = True
 

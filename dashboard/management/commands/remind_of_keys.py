@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from accounts import key_uses
+from accounts.api_keys import uses
 from accounts.management.job_command import JobCommand
 from dashboard import own_keys
 
@@ -17,4 +17,4 @@ class Command(JobCommand):
     def perform(self) -> str:
         now = timezone.now()
         reminded = own_keys.remind(now, WITHIN)
-        return f"Told of {reminded} keys, forgot {key_uses.delete_old_days(now)} days."
+        return f"Told of {reminded} keys, forgot {uses.delete_old_days(now)} days."

@@ -13,10 +13,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error as AnyDatabaseError
 
-from accounts import signal_box
+from accounts import signal_waiter
 from accounts.jobs import let_go_of_connections
 from accounts.models import LinkedAccount
-from accounts.signal_box import SignalBox
+from accounts.signal_waiter import SignalWaiter
 from demo.chat_platform import featured, members, running
 from demo.chat_platform.running import Simulator
 
@@ -52,9 +52,9 @@ class Command(BaseCommand):
             )
         if not 0 < port <= LAST_PORT:
             raise CommandError(f"The port must be 1 to {LAST_PORT}.")
-        with signal_box.opened(*ENDS) as box:
+        with signal_waiter.opened(*ENDS) as waiter:
             try:
-                self._run(box, port, members, parent)
+                self._run(waiter, port, members, parent)
             except OSError as error:
                 if error.errno != errno.EADDRINUSE:
                     raise CommandError(f"Nothing can listen on port {port}: {error.strerror}.") from error
@@ -63,7 +63,7 @@ class Command(BaseCommand):
                     f"Choose another one with --port or CHAT_SIMULATOR_PORT."
                 ) from error
 
-    def _run(self, box: SignalBox, port: int, members: int, parent: int | None) -> None:
+    def _run(self, waiter: SignalWaiter, port: int, members: int, parent: int | None) -> None:
         chat = settings.CHAT
         with running.simulator(
             port=port,
@@ -75,7 +75,7 @@ class Command(BaseCommand):
         ) as platform:
             self.stdout.write(f"Simulated chat platform with {platform.count()} members on {platform.url}.")
             self.stdout.flush()
-            self._stay(box, platform, parent)
+            self._stay(waiter, platform, parent)
 
     def _furnish(self, platform: Simulator, members: int) -> None:
         platform.limits_full_requests = True
@@ -85,9 +85,9 @@ class Command(BaseCommand):
         self._take_in(platform)
         platform.populate(max(members - platform.count(), 0))
 
-    def _stay(self, box: SignalBox, platform: Simulator, parent: int | None) -> None:
+    def _stay(self, waiter: SignalWaiter, platform: Simulator, parent: int | None) -> None:
         looks_at = time.monotonic() + LOOK_AT_ACCOUNTS
-        while not box.wait(LOOK_AT_PARENT):
+        while not waiter.wait(LOOK_AT_PARENT):
             if parent is not None and os.getppid() != parent:
                 return
             if time.monotonic() >= looks_at:

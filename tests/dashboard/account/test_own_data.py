@@ -11,7 +11,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts import api_keys, audit
+from accounts import audit
+from accounts.api_keys import keys
 from accounts.models import KeyDay, User
 from dashboard import access_requests, own_data
 from oidc_provider.models.request_log import LastUse, RequestRecord
@@ -40,7 +41,7 @@ def fill(user: User) -> str:
     LinkedAccountFactory(user=user)
     ApplicationFactory(user=user)
     ApprovalFactory(user=user)
-    issued = api_keys.issue(owner=user, permissions=["account"], name="Server", by=user)
+    issued = keys.issue(owner=user, permissions=["account"], name="Server", by=user)
     KeyDay.objects.create(key=issued.key, day=timezone.now().date(), count=5)
     access_requests.ask_for_permission(key=issued.key, permission="lookup:user", reason="A bot")
     FolderRuleFactory(owner=user, folder=FolderFactory(owner=user))

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 from django.utils import timezone
 
-from accounts import api_keys, key_changes
+from accounts.api_keys import keys
 from accounts.models import ApiKey, User
 from dashboard import access_requests, own_keys
 from dashboard.models import AccessRequest
@@ -47,7 +47,7 @@ def test_an_expired_key_lives_again_with_a_new_end(browser: Browser, key: ApiKey
 
 def test_a_stale_form_saves_nothing_and_keeps_what_was_typed(browser: Browser, user: User, key: ApiKey) -> None:
     browser.open(path_of(key, "edit"))
-    key_changes.rename(key=key, name="Meanwhile", by=user)
+    keys.rename(key=key, name="Meanwhile", by=user)
     browser.submit(name="Too late", ends="30")
     assert browser.errors() == [CHANGED]
     assert browser.form("name").fields["name"] == "Too late"
@@ -90,8 +90,8 @@ def test_what_staff_disabled_only_they_enable(
     browser: Browser, client: Client, user: User, key: ApiKey, is_disabled_before: bool
 ) -> None:
     if is_disabled_before:
-        api_keys.disable(key=key, by=user)
-    api_keys.disable(key=key, by=StaffFactory())
+        keys.disable(key=key, by=user)
+    keys.disable(key=key, by=StaffFactory())
     browser.open(path_of(key))
     assert not [form for form in browser.page.forms if str(form.get("action")).endswith("/enable/")]
     client.post(path_of(key, "enable"))
@@ -101,12 +101,12 @@ def test_what_staff_disabled_only_they_enable(
 
 def test_owners_do_not_enable_what_the_system_disabled(user: User, key: ApiKey) -> None:
     staff = StaffFactory()
-    api_keys.disable(key=key, by=None)
+    keys.disable(key=key, by=None)
     with pytest.raises(ValidationError, match="Staff disabled"):
-        api_keys.enable(key=key, by=user)
-    assert api_keys.enable(key=key, by=staff).is_enabled
-    api_keys.disable(key=key, by=user)
-    assert api_keys.enable(key=key, by=user).is_enabled
+        keys.enable(key=key, by=user)
+    assert keys.enable(key=key, by=staff).is_enabled
+    keys.disable(key=key, by=user)
+    assert keys.enable(key=key, by=user).is_enabled
 
 
 def test_revoking_asks_once_more_is_for_ever_and_withdraws_what_waits(browser: Browser, key: ApiKey) -> None:

@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from accounts import api_keys, key_changes
+from accounts.api_keys import keys
 from accounts.models import ApiKey, KeyDay, User
 from accounts.plans import Plan
 from dashboard import access_requests, api_key_pages
@@ -59,7 +59,7 @@ def test_the_list_and_the_page_tell_the_state(browser: Browser, user: User) -> N
 
 def test_a_replaced_key_says_by_which(browser: Browser, user: User) -> None:
     old = ApiKeyFactory(owner=user)
-    new = key_changes.rotate(key=old, overlap=DAY, by=user).key
+    new = keys.rotate(key=old, overlap=DAY, by=user).key
     assert "Replaced by" in browser.open(page_of(old)).text
     assert browser.page.xpath(f"//a[@href='{page_of(new)}']")
 
@@ -86,7 +86,7 @@ def test_the_page_of_a_key_costs_the_same_however_much_there_is(browser: Browser
     counts = []
     for age in range(2):
         KeyDay.objects.create(key=key, day=(timezone.now() - age * DAY).date(), count=3)
-        key_changes.rename(key=key, name=f"Name {age}", by=user)
+        keys.rename(key=key, name=f"Name {age}", by=user)
         access_requests.ask_for_permission(key=key, permission=("lookup:user", "account")[age], reason="Why not")
         browser.open(page_of(key))
         counts.append(statements.names(lambda: browser.open(page_of(key))))
@@ -127,14 +127,14 @@ def test_a_quota_shows_what_is_left_and_when_it_is_filled_up(browser: Browser, u
 
 def test_the_trail_tells_who_did_what(browser: Browser, user: User) -> None:
     staff = StaffFactory()
-    key = api_keys.issue(owner=user, permissions=["imagehost:upload"], name="Old", by=user).key
-    key_changes.rename(key=key, name="New", by=user)
-    key_changes.change_end(key=key, expires_at=timezone.now() + DAY, by=user)
-    key_changes.change_end(key=key, expires_at=None, by=user)
-    api_keys.grant_permission(key=key, permission="lookup:user", by=staff, reason="A fine bot")
-    api_keys.disable(key=key, by=staff)
-    api_keys.enable(key=key, by=staff)
-    key_changes.rotate(key=key, overlap=timedelta(hours=1), by=user)
+    key = keys.issue(owner=user, permissions=["imagehost:upload"], name="Old", by=user).key
+    keys.rename(key=key, name="New", by=user)
+    keys.change_end(key=key, expires_at=timezone.now() + DAY, by=user)
+    keys.change_end(key=key, expires_at=None, by=user)
+    keys.grant_permission(key=key, permission="lookup:user", by=staff, reason="A fine bot")
+    keys.disable(key=key, by=staff)
+    keys.enable(key=key, by=staff)
+    keys.rotate(key=key, overlap=timedelta(hours=1), by=user)
     rows = [
         " ".join(row.text_content().split())
         for row in browser.open(page_of(key)).page.xpath("//section[@aria-labelledby='activity']//tbody/tr/td[2]")

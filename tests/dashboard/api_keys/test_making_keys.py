@@ -13,7 +13,7 @@ from django.test import Client
 from django.utils import timezone
 from time_machine import travel
 
-from accounts import api_keys
+from accounts.api_keys import keys
 from accounts.models import AuditEvent, User
 from dashboard.forms.api_keys import NewKeyForm
 from dashboard.models import AccessRequest
@@ -43,7 +43,7 @@ def test_a_key_for_uploads_works_at_once_and_its_secret_is_shown_once(browser: B
     assert f"KEY=&#x27;{key.prefix}_" in page
     assert "/api/imagehost/upload" in page
     (secret,) = set(re.findall(rf"{key.prefix}_\w{{40}}", page))
-    found = api_keys.find(secret)
+    found = keys.find(secret)
     assert found == key
     assert (key.name, key.permissions) == ("My server", ["imagehost:upload"])
     assert secret not in browser.open(f"/dashboard/api-keys/{key.prefix}/").response.content.decode()
@@ -141,7 +141,7 @@ def test_of_four_that_come_at_once_one_makes_the_key_and_no_place_is_taken_twice
 
     def make(form_id: str) -> bool:
         try:
-            api_keys.issue(owner=owner, permissions=["account"], form_id=form_id, by=owner)
+            keys.issue(owner=owner, permissions=["account"], form_id=form_id, by=owner)
         except ValidationError:
             return False
         return True

@@ -11,7 +11,8 @@ from django.core.mail import EmailMessage
 from django.core.management import call_command
 from django.utils import timezone
 
-from accounts import bans, key_changes
+from accounts import bans
+from accounts.api_keys import keys
 from accounts.models import ApiKey, JobRun, KeyDay, User
 from tests.factories.accounts import ApiKeyFactory
 
@@ -73,10 +74,10 @@ def test_a_key_with_a_new_end_is_told_of_again_and_a_replaced_one_is_not(
 ) -> None:
     key = ApiKeyFactory(owner=user, expires_at=timezone.now() + DAY)
     remind()
-    key_changes.change_end(key=key, expires_at=timezone.now() + 2 * DAY, by=user)
+    keys.change_end(key=key, expires_at=timezone.now() + 2 * DAY, by=user)
     remind()
     assert len(mailoutbox) == 2
-    key_changes.change_end(key=key, expires_at=timezone.now() + 3 * DAY, by=user)
+    keys.change_end(key=key, expires_at=timezone.now() + 3 * DAY, by=user)
     ApiKey.objects.filter(pk=key.pk).update(replaced_by=ApiKeyFactory(owner=user))
     remind()
     assert len(mailoutbox) == 2

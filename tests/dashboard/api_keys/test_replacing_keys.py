@@ -11,7 +11,7 @@ from django.core.mail import EmailMessage
 from django.test import Client
 from django.utils import timezone
 
-from accounts import key_changes
+from accounts.api_keys import keys
 from accounts.models import ApiKey, User
 from dashboard import access_requests, own_keys
 from tests.dashboard.api_keys.pages import FORM_ID, SECRET, live_keys, path_of, verdict
@@ -43,7 +43,7 @@ def test_a_replaced_key_hands_over_what_it_may_and_works_on_as_long_as_was_said(
 def test_an_overlap_never_lets_a_key_live_longer_than_it_would_have(user: User, key: ApiKey) -> None:
     soon = timezone.now() + HOUR
     ApiKey.objects.filter(pk=key.pk).update(expires_at=soon)
-    new = key_changes.rotate(key=key, overlap=DAY, by=user).key
+    new = keys.rotate(key=key, overlap=DAY, by=user).key
     assert (new.expires_at, ApiKey.objects.get(pk=key.pk).expires_at) == (soon, soon)
 
 
@@ -52,7 +52,7 @@ def test_replacing_a_key_makes_no_more_uses_than_there_were(
     user: User, overlap: timedelta, left: tuple[int, int]
 ) -> None:
     key = ApiKeyFactory(owner=user, remaining_uses=7, refill_amount=10, refill_interval=DAY, refilled_at=timezone.now())
-    new = key_changes.rotate(key=key, overlap=overlap, by=user).key
+    new = keys.rotate(key=key, overlap=overlap, by=user).key
     key.refresh_from_db()
     new.refresh_from_db()
     assert (key.remaining_uses, new.remaining_uses) == left
@@ -97,7 +97,7 @@ def test_other_overlaps_are_refused(client: Client, user: User, key: ApiKey) -> 
     assert client.post(path_of(key, "replace"), {"overlap": "2", "form_id": FORM_ID}).context["form"].errors
     for overlap in (-HOUR, DAY + timedelta(microseconds=1)):
         with pytest.raises(ValidationError, match="at most 24 hours"):
-            key_changes.rotate(key=key, overlap=overlap, by=user)
+            keys.rotate(key=key, overlap=overlap, by=user)
     assert ApiKey.objects.count() == 1
 
 

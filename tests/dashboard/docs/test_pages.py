@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from accounts import api_keys
+from accounts.api_keys import keys
 from accounts.models import LinkedAccount, Permission, User
 from dashboard.documentation import contents
 from tests.factories.accounts import UserFactory
@@ -65,7 +65,7 @@ def furnished(reader: User) -> User:
         user=reader, kind=LinkedAccount.Kind.CHAT, external_id="268473310986240777", name="ada"
     )
     for permission in Permission.values:
-        api_keys.issue(owner=reader, permissions=[permission], name=permission, by=reader)
+        keys.issue(owner=reader, permissions=[permission], name=permission, by=reader)
     return reader
 
 
@@ -102,7 +102,7 @@ def test_a_reader_with_nothing_and_a_visitor_read_examples(client: Client, reade
 def test_the_ids_of_another_user_are_never_put_in(signed_in: Client, furnished: User) -> None:
     other = UserFactory.create(username="Eve")
     app = ApplicationFactory.create(user=other)
-    issued = api_keys.issue(owner=other, permissions=["lookup:user"], name="x", by=other)
+    issued = keys.issue(owner=other, permissions=["lookup:user"], name="x", by=other)
     for slug in ("sign-in/token", "lookup/user", "lookup/chat-avatar"):
         text = signed_in.get(f"/docs/{slug}").content.decode()
         assert app.client_id not in text
@@ -112,14 +112,14 @@ def test_the_ids_of_another_user_are_never_put_in(signed_in: Client, furnished: 
 
 def test_the_newest_key_that_works_is_named(signed_in: Client, furnished: User) -> None:
     older = furnished.api_keys.get(name="lookup:user")
-    newer = api_keys.issue(owner=furnished, permissions=["lookup:user"], name="newer", by=furnished).key
+    newer = keys.issue(owner=furnished, permissions=["lookup:user"], name="newer", by=furnished).key
     text = signed_in.get("/docs/lookup/user").content.decode()
     assert (newer.prefix in text, older.prefix in text) == (True, False)
 
 
 def test_a_revoked_key_is_not_named(signed_in: Client, furnished: User) -> None:
     key = furnished.api_keys.get(name="lookup:user")
-    api_keys.revoke(key=key, by=furnished, reason="gone")
+    keys.revoke(key=key, by=furnished, reason="gone")
     assert key.prefix not in signed_in.get("/docs/lookup/user").content.decode()
 
 
@@ -144,7 +144,7 @@ def test_a_page_takes_the_same_queries_with_one_app_and_with_ten(signed_in: Clie
     assert asked[-3:] == [f"SELECT {table}" for table in tables]
     for _ in range(9):
         ApplicationFactory.create(user=furnished)
-        api_keys.issue(owner=furnished, permissions=["lookup:user"], name="more", by=furnished)
+        keys.issue(owner=furnished, permissions=["lookup:user"], name="more", by=furnished)
     assert statements.names(lambda: signed_in.get("/docs/lookup/user")) == asked
 
 

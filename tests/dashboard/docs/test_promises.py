@@ -10,7 +10,7 @@ from django.template import engines
 from django.test import Client
 from django.urls import reverse
 
-from accounts import api_keys, key_changes
+from accounts.api_keys import keys
 from accounts.models import User
 from dashboard import api_key_pages, code_samples
 from dashboard.code_samples.stacks import STACKS, Stack
@@ -37,7 +37,7 @@ def text_of(slug: str) -> str:
 @pytest.mark.parametrize("page", NAMES)
 def test_what_a_page_calls_by_name_is_called_so_in_the_dashboard(signed_in: Client, reader: User, page: str) -> None:
     app = ApplicationFactory.create(user=reader)
-    issued = api_keys.issue(owner=reader, permissions=["imagehost:upload"], name="Mine", by=reader)
+    issued = keys.issue(owner=reader, permissions=["imagehost:upload"], name="Mine", by=reader)
     arguments = {"application": [app.client_id], "api_key": [issued.key.prefix]}.get(page, [])
     shown = page_of(signed_in.get(reverse(page, args=arguments)))
     named = {" ".join(each.text_content().split()) for each in shown.xpath("//a | //button")}
@@ -52,7 +52,7 @@ def test_every_name_is_looked_up() -> None:
 def test_the_limits_of_an_account_are_those_of_the_code() -> None:
     text = text_of("limits")
     assert f"| Apps of an account | {application_rules.MAX_APPLICATIONS} |" in text
-    assert f"| Keys of an account that work at the same time | {api_keys.MAX_LIVE} |" in text
+    assert f"| Keys of an account that work at the same time | {keys.MAX_LIVE} |" in text
     assert f"| Keys made by the uploaders page | {uploaders.MAX_A_DAY} within a day |" in text
     assert f"| {redirects.MAX_URLS}, each at most {redirects.MAX_LENGTH} characters |" in text
     assert f"at most {folders.MAX_FOLDERS} folders and {rules.MAX_RULES} folder rules" in text
@@ -64,7 +64,7 @@ def test_the_life_of_a_key_is_that_of_the_code() -> None:
     assert f"In the last {remind_of_keys.WITHIN.days} days before, you get one mail" in text
     assert f"in its last {remind_of_keys.WITHIN.days} days" in text_of("changes")
     offered = [int(hours) for hours in Overlap.values]
-    assert offered == [0, 1, key_changes.LONGEST_OVERLAP.total_seconds() // 3600]
+    assert offered == [0, 1, keys.LONGEST_OVERLAP.total_seconds() // 3600]
     assert f"it stops at once, or works for {offered[1]} or {offered[2]} hours more" in text
 
 

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from config.leaving import Wish
+from config.graceful_shutdown import ShutdownFlag
 
 
 @pytest.fixture
@@ -21,13 +21,13 @@ def _signals_as_before() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_signals_as_before")
-def test_it_is_heard_whoever_handles_the_signal() -> None:
-    wish, heard = Wish(), list[int]()
-    wish.listen_beside()
+def test_it_is_set_whoever_handles_the_signal() -> None:
+    flag, heard = ShutdownFlag(), list[int]()
+    flag.watch_wakeup_pipe()
     signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
-    assert not wish.is_heard()
+    assert not flag.is_set()
     signal.raise_signal(signal.SIGTERM)
-    assert [wish.is_heard(), wish.is_heard()] == [True, True]
+    assert [flag.is_set(), flag.is_set()] == [True, True]
     assert heard == [signal.SIGTERM]
 
 
@@ -37,17 +37,17 @@ def test_somebody_elses_socket_is_left_alone() -> None:
     writer.setblocking(False)  # noqa: FBT003 - the socket takes it so
     with reader, writer:
         signal.set_wakeup_fd(writer.fileno())
-        wish = Wish()
-        wish.listen_beside()
+        flag = ShutdownFlag()
+        flag.watch_wakeup_pipe()
         assert signal.set_wakeup_fd(-1) == writer.fileno()
-    assert not wish.is_heard()
+    assert not flag.is_set()
 
 
-def test_outside_the_main_thread_nothing_is_heard() -> None:
-    wish = Wish()
+def test_outside_the_main_thread_nothing_is_set() -> None:
+    flag = ShutdownFlag()
     before = signal.getsignal(signal.SIGTERM)
     with ThreadPoolExecutor(1) as pool:
-        pool.submit(wish.listen_beside).result()
-        pool.submit(wish.listen_before).result()
-    assert not wish.is_heard()
+        pool.submit(flag.watch_wakeup_pipe).result()
+        pool.submit(flag.wrap_handlers).result()
+    assert not flag.is_set()
     assert signal.getsignal(signal.SIGTERM) is before

@@ -12,7 +12,7 @@ from types import FrameType
 
 
 @dataclass(frozen=True)
-class SignalBox:
+class SignalWaiter:
     """Keeps the numbers of the signals that came in."""
 
     _reader: socket.socket
@@ -27,8 +27,8 @@ class SignalBox:
 
 
 @contextlib.contextmanager
-def opened(*numbers: signal.Signals, note: Callable[[int], None] | None = None) -> Iterator[SignalBox]:
-    """While open, these signals only reach the box, and `note` between two steps of the program. Main thread only.
+def opened(*numbers: signal.Signals, note: Callable[[int], None] | None = None) -> Iterator[SignalWaiter]:
+    """While open, these signals reach the waiter alone, and `note` between two steps of the program. Main thread only.
 
     Python writes to the wake-up socket in the signal's own handler: none is lost, whatever the program does just then.
     """
@@ -46,7 +46,7 @@ def opened(*numbers: signal.Signals, note: Callable[[int], None] | None = None) 
         try:
             for number in numbers:
                 signal.signal(number, handle)
-            yield SignalBox(reader)
+            yield SignalWaiter(reader)
         finally:
             for number, handler in before.items():
                 signal.signal(number, signal.SIG_DFL if handler is None else handler)

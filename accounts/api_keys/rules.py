@@ -1,14 +1,23 @@
-"""What an API key may be: the rules of its making, in sentences."""
+"""Validation rules of API keys, with their error messages."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from typing import Any
 
+from django.core.exceptions import ValidationError
 from django.utils import timezone
 
 from accounts import text_rules
 from accounts.models import Permission, User
+
+
+def check(**values: Any) -> None:
+    """ValidationError by argument, where `problems` finds any. Any: arguments of `problems`."""
+    found = problems(**values)
+    if found:
+        raise ValidationError(found)
 
 
 def problems(
@@ -21,7 +30,7 @@ def problems(
     refill_amount: int | None = None,
     refill_interval: timedelta | None = None,
 ) -> dict[str, list[str]]:
-    """Why `api_keys.issue` would refuse these, as far as given, by argument; empty: it would not."""
+    """Return why `keys.issue` refuses the given values, by argument; empty where it accepts them."""
     found: dict[str, list[str]] = {}
     if owner is not None and not owner.is_active:
         found["owner"] = ["This account is banned."]
@@ -38,7 +47,7 @@ def problems(
 
 
 def permission_problems(permissions: Sequence[str]) -> list[str]:
-    """Why a key cannot have exactly these."""
+    """Return why a key cannot have exactly these permissions."""
     found = [
         f"{permission} is no permission; choose from {', '.join(Permission.values)}."
         for permission in permissions
@@ -50,7 +59,7 @@ def permission_problems(permissions: Sequence[str]) -> list[str]:
 
 
 def _quota_problems(uses: int | None, amount: int | None, interval: timedelta | None) -> dict[str, list[str]]:
-    """The rules of the table's constraints, in sentences."""
+    """The table's constraints, as error messages."""
     if uses is not None and uses < 0:
         return {"remaining_uses": ["The usage quota cannot be negative."]}
     if amount is None and interval is None:

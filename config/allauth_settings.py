@@ -1,4 +1,4 @@
-"""What allauth is told of sign-up, login, second factors and linked accounts: the part that no environment changes."""
+"""Settings of allauth (sign-up, login, second factors, linked accounts) that no environment changes."""
 
 ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
 ACCOUNT_FORMS = {"login": "accounts.signup.LoginForm"}

@@ -1,10 +1,7 @@
-"""API keys: issued, found by their secret, and changed."""
+"""Operations on API keys: issue, find, rotate, change, revoke and delete them."""
 
 from __future__ import annotations
 
-import functools
-import hashlib
-import json
 import secrets
 import string
 from collections.abc import Sequence
@@ -16,22 +13,15 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, key_cache, key_rules, users
-from accounts.key_records import KeyRecord, microseconds
+from accounts import audit, hashing, users
+from accounts.api_keys import records, rules
 from accounts.models import ApiKey, AuditEvent, Permission, User
-from accounts.plans import PREMIUM_PLANS
-from accounts.prepared import Statement
 
 PUBLIC_LENGTH = 8
 RANDOM_LENGTH = 40  # of 62 characters: 238 random bits
 MAX_LIVE = 25  # keys of one user that work at the same time; staff may give more
+LONGEST_OVERLAP = timedelta(hours=24)  # how long a rotated key may still work
 _ALPHABET = string.ascii_letters + string.digits
-_RECORD = Statement(
-    """SELECT k.id, k.owner_id, k.permissions, k.revoked_at IS NOT NULL OR NOT u.is_active, k.is_enabled, k.expires_at,
-        k.remaining_uses IS NOT NULL, u.plan, u.plan_expires_at
-    FROM accounts_apikey k JOIN accounts_user u ON u.id = k.owner_id WHERE k.secret_hash = $1""",
-    "issbbdbsd",
-)
 
 
 @dataclass(frozen=True)
@@ -42,39 +32,9 @@ class IssuedKey:
     secret: str
 
 
-def digest(secret: str) -> str:
-    """SHA-256 in 64 hexadecimal characters: how a key is stored."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def find(secret: str) -> ApiKey | None:
     """The key with this secret, its owner loaded; revoked, disabled and expired ones too. 1 query."""
-    return ApiKey.objects.select_related("owner").filter(secret_hash=digest(secret)).first()
-
-
-def record_of(secret_hash: str) -> KeyRecord | None:
-    """What a request's check must know of the key, as the database says now. 1 query, by hand: each request may ask."""
-    row = _RECORD.one(secret_hash)
-    if row is None:
-        return None
-    key_id, owner_id, permissions, is_dead, is_enabled, expires_at, has_quota, plan, plan_expires_at = row
-    return KeyRecord(
-        key_id=key_id,
-        owner_id=owner_id,
-        permissions=_permissions(permissions),
-        is_dead=is_dead,
-        is_enabled=is_enabled,
-        expires_at=microseconds(expires_at),
-        premium_until=microseconds(plan_expires_at) if plan in PREMIUM_PLANS else 0,
-        has_quota=has_quota,
-    )
-
-
-@functools.lru_cache(maxsize=1_000)
-def _permissions(text: str) -> list[str]:
-    """The column's JSON, read once: many keys have the same. The list is never changed."""
-    permissions: list[str] = json.loads(text)
-    return permissions
+    return ApiKey.objects.select_related("owner").filter(secret_hash=hashing.digest(secret)).first()
 
 
 @transaction.atomic
@@ -91,7 +51,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     form_id: str = "",
     by: User | None,
 ) -> IssuedKey:
-    """Make a key. ValidationError by argument, as `key_rules.problems` tells; PermissionDenied as
+    """Make a key. ValidationError by argument, as `rules.problems` tells; PermissionDenied as
     `users.check_may_act_for`.
 
     `may_be_empty`: without a permission, until staff grant one. `form_id`: of the form that asks for it;
@@ -102,12 +62,10 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     columns: dict[str, Any] = {"name": name, "expires_at": expires_at, "remaining_uses": remaining_uses}
     columns |= {"refill_amount": refill_amount, "refill_interval": refill_interval}
     asked = None if may_be_empty and not permissions else permissions
-    found = key_rules.problems(owner=owner, permissions=asked, **columns)
-    if found:
-        raise ValidationError(found)
+    rules.check(owner=owner, permissions=asked, **columns)
     _check_form(owner, form_id)
     if by is not None and by.pk == owner.pk:
-        check_place(owner)
+        check_room(owner)
     return _made(
         by=by,
         owner=owner,
@@ -118,26 +76,98 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     )
 
 
-def replace(*, key: ApiKey, kept_uses: int, form_id: str, by: User | None) -> IssuedKey:
-    """Another key that may do what `key` may, for `key_changes.rotate`, in its transaction. The old one keeps
-    `kept_uses` of its quota."""
-    users.check_may_act_for(owner=key.owner, by=by)
-    _check_form(key.owner, form_id)
-    taken_over = ("name", "permissions", "expires_at", "reminded_at")
-    quota = ("remaining_uses", "refill_amount", "refill_interval", "refilled_at")
-    columns = {column: getattr(key, column) for column in (*taken_over, *quota)}
-    if key.remaining_uses is not None:
-        columns["remaining_uses"] = key.remaining_uses - kept_uses
-    return _made(by=by, owner=key.owner, form_id=form_id or None, **columns)
-
-
-def check_place(owner: User, *, argument: str | None = None) -> None:
+def check_room(owner: User, *, argument: str | None = None) -> None:
     """ValidationError, of the argument, where the owner has as many live keys as one may. The owner's row is locked, so
     that two makers come one after the other."""
     users.lock(owner.pk)
     if ApiKey.objects.live(timezone.now()).filter(owner=owner).count() >= MAX_LIVE:
         sentence = f"You have {MAX_LIVE} keys that work, and no more fit. Revoke one that you do not need."
         raise ValidationError({argument: [sentence]} if argument else sentence)
+
+
+@transaction.atomic
+def rotate(*, key: ApiKey, overlap: timedelta, form_id: str = "", by: User | None) -> IssuedKey:
+    """A new key with the name, permissions, end and quota of `key`, which works on for `overlap` and no longer.
+
+    The uses that are left of a quota move along; with an overlap the old key keeps half of them, and no refill.
+    ValidationError: the key cannot be used now, or has been replaced; with an overlap, the owner has no place for one
+    more.
+    """
+    if not timedelta() <= overlap <= LONGEST_OVERLAP:
+        raise ValidationError({"overlap": ["The old key can work on for at most 24 hours."]})
+    users.lock(key.owner_id)
+    key = locked(key)
+    now = timezone.now()
+    if key.replaced_by_id is not None:
+        raise ValidationError("Another key has replaced this one already.")
+    if key.is_over(now):
+        raise ValidationError("This key has ended; make a new one.")
+    if not key.is_enabled:
+        raise ValidationError("This key is disabled; enable it first, or make a new one.")
+    if by is not None and by.pk == key.owner_id and overlap:
+        check_room(key.owner, argument="overlap")
+    kept = (key.remaining_uses or 0) // 2 if overlap else 0
+    issued = _replacement(key=key, kept_uses=kept, form_id=form_id, by=by)
+    key.replaced_by, key.changed_at = issued.key, now
+    if overlap:
+        key.expires_at = min(key.expires_at or now + overlap, now + overlap)
+    else:
+        key.revoked_at = now
+    if key.remaining_uses is not None:
+        key.remaining_uses, key.refill_amount, key.refill_interval, key.refilled_at = kept, None, None, None
+    key.save()
+    _record("rotated", key, by, new_prefix=issued.key.prefix, overlap_hours=overlap // timedelta(hours=1))
+    return issued
+
+
+def _replacement(*, key: ApiKey, kept_uses: int, form_id: str, by: User | None) -> IssuedKey:
+    """Another key that may do what `key` may; the old one keeps `kept_uses` of its quota."""
+    users.check_may_act_for(owner=key.owner, by=by)
+    _check_form(key.owner, form_id)
+    copied = ("name", "permissions", "expires_at", "reminded_at")
+    quota = ("remaining_uses", "refill_amount", "refill_interval", "refilled_at")
+    columns = {column: getattr(key, column) for column in (*copied, *quota)}
+    if key.remaining_uses is not None:
+        columns["remaining_uses"] = key.remaining_uses - kept_uses
+    return _made(by=by, owner=key.owner, form_id=form_id or None, **columns)
+
+
+@transaction.atomic
+def rename(*, key: ApiKey, name: str, by: User | None) -> ApiKey:
+    """Give the key another name, which may be empty. ValidationError: too long."""
+    rules.check(name=name)
+    key = locked(key)
+    users.check_may_act_for(owner=key.owner, by=by)
+    if name != key.name:
+        old_name, key.name = key.name, name
+        key.changed_at = timezone.now()
+        key.save(update_fields=["name", "changed_at"])
+        _record("renamed", key, by, old_name=old_name)
+    return key
+
+
+@transaction.atomic
+def change_end(*, key: ApiKey, expires_at: datetime | None, by: User | None) -> ApiKey:
+    """Let the key end at another moment, or never. An expired one lives again.
+
+    ValidationError: a moment that is past; a key that is revoked, or that another one has replaced.
+    """
+    users.lock(key.owner_id)  # before the key, here and below
+    key = locked(key)
+    users.check_may_act_for(owner=key.owner, by=by)
+    if expires_at == key.expires_at:
+        return key
+    rules.check(expires_at=expires_at)
+    if key.revoked_at is not None:
+        raise ValidationError({"expires_at": ["A revoked key cannot be used again; make a new one."]})
+    if key.replaced_by_id is not None:
+        raise ValidationError({"expires_at": ["Another key has replaced this one; change the end of that."]})
+    if by is not None and by.pk == key.owner_id and key.is_expired(timezone.now()):
+        check_room(key.owner, argument="expires_at")
+    key.expires_at, key.reminded_at, key.changed_at = expires_at, None, timezone.now()
+    key.save(update_fields=["expires_at", "reminded_at", "changed_at"])
+    _record("end_changed", key, by, expires_at=expires_at.isoformat() if expires_at else "")
+    return key
 
 
 @transaction.atomic
@@ -155,7 +185,7 @@ def grant_permission(
     if permission not in key.permissions:
         key.permissions = [known for known in Permission.values if known in {*key.permissions, permission}]
         key.save(update_fields=["permissions"])
-        record("permission_granted", key, by, reason, permission=permission)
+        _record("permission_granted", key, by, reason, permission=permission)
     return key
 
 
@@ -167,7 +197,7 @@ def withdraw_permission(*, key: ApiKey, permission: str, by: User | None, reason
     if permission in key.permissions:
         key.permissions = [kept for kept in key.permissions if kept != permission]
         key.save(update_fields=["permissions"])
-        record("permission_withdrawn", key, by, reason, permission=permission)
+        _record("permission_withdrawn", key, by, reason, permission=permission)
     return key
 
 
@@ -183,7 +213,7 @@ def enable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     if not key.is_enabled:
         key.is_enabled = True
         key.save(update_fields=["is_enabled"])
-        record("enabled", key, by, reason)
+        _record("enabled", key, by, reason)
     return key
 
 
@@ -194,7 +224,7 @@ def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     if key.is_enabled or not (_is_owner(key, by) or is_disabled_by_others(key)):
         key.is_enabled = False
         key.save(update_fields=["is_enabled"])
-        record("disabled", key, by, reason)
+        _record("disabled", key, by, reason)
     return key
 
 
@@ -205,8 +235,20 @@ def revoke(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
         key.save(update_fields=["revoked_at"])
-        record("revoked", key, by, reason)
+        _record("revoked", key, by, reason)
     return key
+
+
+@transaction.atomic
+def delete(*, key: ApiKey, by: User | None) -> None:
+    """Forget a key that is over. ValidationError: it still works, or could."""
+    key = locked(key)
+    users.check_may_act_for(owner=key.owner, by=by)
+    if not key.is_over(timezone.now()):
+        raise ValidationError("Revoke the key first: only one that has ended can be deleted.")
+    audit.record("api_key:deleted", by=by, on=key, prefix=key.prefix, owner=key.owner_id)
+    records.forget(key)
+    key.delete()
 
 
 def is_disabled_by_others(key: ApiKey) -> bool:
@@ -223,9 +265,9 @@ def locked(key: ApiKey) -> ApiKey:
     return ApiKey.objects.select_for_update().get(pk=key.pk)
 
 
-def record(verb: str, key: ApiKey, by: User | None, reason: str = "", **data: str | int) -> None:
+def _record(verb: str, key: ApiKey, by: User | None, reason: str = "", **data: str | int) -> None:
     """That the key has changed, for the audit trail and for the cached records."""
-    key_cache.forget(key)
+    records.forget(key)
     audit.record(f"api_key:{verb}", by=by, on=key, reason=reason, prefix=key.prefix, **data)
 
 
@@ -233,7 +275,7 @@ def _made(*, by: User | None, owner: User, **columns: Any) -> IssuedKey:
     """Any: columns."""
     public = f"ik_{_random(PUBLIC_LENGTH)}"
     secret = f"{public}_{_random(RANDOM_LENGTH)}"
-    key = ApiKey.objects.create(owner=owner, prefix=public, secret_hash=digest(secret), **columns)
+    key = ApiKey.objects.create(owner=owner, prefix=public, secret_hash=hashing.digest(secret), **columns)
     audit.record("api_key:issued", by=by, on=key, prefix=key.prefix, owner=owner.pk, permissions=key.permissions)
     return IssuedKey(key, secret)
 
@@ -257,6 +299,6 @@ def _random(length: int) -> str:
 
 
 def _check_permission(permission: str) -> None:
-    found = key_rules.permission_problems([permission])
+    found = rules.permission_problems([permission])
     if found:
         raise ValidationError({"permission": found})

@@ -1,0 +1,66 @@
+"""Ends event streams when the server is asked to stop, so that it can stop before its grace period runs out."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from types import FrameType
+
+STOPS = (signal.SIGTERM, signal.SIGINT)
+
+
+class ShutdownFlag:
+    """Set once the process receives SIGTERM or SIGINT. Call one of the two methods that watch, in the main thread."""
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._reader: int | None = None  # of a pipe that stays open as long as the process runs
+
+    def is_set(self) -> bool:
+        """To be called by one thread only."""
+        if self._reader is not None:
+            with contextlib.suppress(BlockingIOError):
+                self._is_set = not set(STOPS).isdisjoint(os.read(self._reader, 4096)) or self._is_set
+        return self._is_set
+
+    def watch_wakeup_pipe(self) -> None:
+        """For a server that installs its signal handlers later, as granian does under WSGI: Python writes the number of
+        each signal to a pipe, whichever handler runs. Where the process has such a pipe already, the flag is never set.
+        """
+        reader, writer = os.pipe()
+        for end in (reader, writer):
+            os.set_blocking(end, False)
+        with contextlib.suppress(ValueError):  # not the main thread
+            before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+            if before == -1:
+                self._reader = reader
+                return
+            signal.set_wakeup_fd(before)
+        os.close(reader)
+        os.close(writer)
+
+    def wrap_handlers(self) -> None:
+        """For a server that has installed its signal handlers already: set the flag, then call them as before."""
+        for number in STOPS:
+            before = signal.getsignal(number)
+
+            def handle(number: int, frame: FrameType | None, before: object = before) -> None:
+                self._is_set = True
+                if callable(before):
+                    before(number, frame)
+
+            with contextlib.suppress(ValueError):  # not the main thread
+                signal.signal(number, handle)
+
+
+def end_streams(*, has_handlers: bool = False) -> None:
+    """End event streams on shutdown. `has_handlers`: the server has installed its signal handlers already."""
+    from presence import watching  # servers load this before Django is set up
+
+    flag = ShutdownFlag()
+    if has_handlers:
+        flag.wrap_handlers()
+    else:
+        flag.watch_wakeup_pipe()
+    watching.hub.is_leaving = flag.is_set
