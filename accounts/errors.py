@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Self
 
+from django.core.exceptions import PermissionDenied, ValidationError
+
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -157,3 +159,10 @@ class KeyRateLimited(KeyRefused):
 
     def headers(self) -> dict[str, str]:
         return {"Retry-After": str(self.seconds_left)}
+
+
+def sentences(error: ValidationError | PermissionDenied) -> str:
+    """Return the message of an operation's error, for a page."""
+    if isinstance(error, ValidationError):
+        return " ".join(error.messages)
+    return str(error) or "You may not do this."

@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
-from accounts.staff_actions import StaffAction, StaffActionsAdmin, columns, through
+from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin, columns, through
 from dashboard import access_requests
 from dashboard.models import AccessRequest
 from dashboard.staff import rights

@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.cache import add_never_cache_headers
 from django.utils.timesince import timesince
 
-from accounts.staff_actions import ReadOnlyAdmin, columns
+from accounts.admin.staff_actions import ReadOnlyAdmin, columns
 from presence import members, store
 from presence.models import LastOnline
 from presence.store import Json, StoreUnavailable

@@ -10,9 +10,9 @@ from django.db import models
 from django.http import HttpRequest
 
 from accounts.admin.fields import RowField
+from accounts.admin.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
 from accounts.api_keys import keys, rules
 from accounts.models import ApiKey, Permission
-from accounts.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
 
 
 class ApiKeyAddForm(forms.ModelForm[ApiKey]):

@@ -1,15 +1,20 @@
-"""What the forms of the admin share."""
+"""Form fields of the admin that answer any input with a validation error, where Django's own raise."""
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.forms.fields import InvalidJSONInput
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class RowField(forms.ModelChoiceField[Any]):
-    """Any: rows of a model. Asks the database for no key with a NUL, at which PostgreSQL raises."""
+    """Refuses keys with a NUL byte, at which PostgreSQL raises. Any: rows of a model."""
 
     def to_python(self, value: Any) -> Any:
         """Any: a key as it was sent; the row that has it."""
@@ -20,3 +25,34 @@ class RowField(forms.ModelChoiceField[Any]):
     def bound_data(self, data: Any, initial: Any) -> Any:
         """What the page shows again; any: a key as it was sent."""
         return None if isinstance(data, str) and "\x00" in data else super().bound_data(data, initial)
+
+
+class JsonField(forms.JSONField):
+    """Refuses numbers, depths and unpaired surrogates that Django's field takes and that the page cannot show."""
+
+    def to_python(self, value: Any) -> Any:
+        """Any: a JSON value."""
+        try:
+            return _readable(super().to_python(value))
+        except (ValueError, RecursionError) as error:
+            raise ValidationError(self.error_messages["invalid"], code="invalid", params={"value": "…"}) from error
+
+    def bound_data(self, data: Any, initial: Any) -> Any:
+        """Any: a JSON value, or the text that is none."""
+        try:
+            return _readable(super().bound_data(data, initial))
+        except (ValueError, RecursionError):
+            return InvalidJSONInput(data)
+
+    def prepare_value(self, value: Any) -> Any:
+        """Readable; any: a JSON value."""
+        if isinstance(value, InvalidJSONInput):
+            return value
+        return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _readable(value: Any) -> Any:
+    """Return the same JSON value; ValueError where it cannot be encoded as UTF-8."""
+    if _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+        raise ValueError("unpaired surrogate")
+    return value

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from django.contrib import admin
 
+from accounts.admin.staff_actions import ReadOnlyAdmin, columns
 from accounts.models import AuditEvent, JobRun, LinkedAccount, Name
-from accounts.staff_actions import ReadOnlyAdmin, columns
 
 
 @admin.register(LinkedAccount)

@@ -13,9 +13,9 @@ from django.db.models import Model
 from django.http import HttpRequest
 
 from accounts import bans, users
+from accounts.admin.staff_actions import ReadOnlyInline, StaffAction, StaffActionsAdmin, columns, staff_of, through
 from accounts.models import LinkedAccount, User
 from accounts.models.names import validate_available
-from accounts.staff_actions import ReadOnlyInline, StaffAction, StaffActionsAdmin, columns, staff_of, through
 
 
 class UserAddForm(BaseUserCreationForm[User]):

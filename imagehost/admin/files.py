@@ -12,8 +12,8 @@ from django.template.defaultfilters import filesizeformat
 from django.utils.html import format_html
 
 from accounts import users
+from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin, columns
 from accounts.models import User
-from accounts.staff_actions import StaffAction, StaffActionsAdmin, columns
 from imagehost import addresses, files, media, quarantine
 from imagehost.models import File, PreviewState, State
 

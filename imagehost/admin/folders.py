@@ -14,17 +14,16 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from accounts import audit
-from accounts.checked_lists import CheckedListAdmin
+from accounts.admin.audited_admin import AuditedAdmin
+from accounts.admin.staff_actions import staff_of
 from accounts.models import User
-from accounts.staff_actions import staff_of
 from imagehost import folders, names, rules
 from imagehost.errors import FolderExists
 from imagehost.folders import Changes
 from imagehost.models import File, Folder, FolderRule
-from lookup.admin.doors import DoorAdmin
 
 
-class OwnedAdmin(CheckedListAdmin, DoorAdmin):
+class OwnedAdmin(AuditedAdmin):
     """Any: rows of one owner."""
 
     related: ClassVar[tuple[str, ...]] = ("owner",)

@@ -12,9 +12,9 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
 from accounts import audit
+from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin
 from accounts.models import User
 from accounts.plans import ALLOWANCES
-from accounts.staff_actions import StaffAction, StaffActionsAdmin
 from imagehost import quotas
 from imagehost.models import Usage
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from accounts.admin.staff_actions import ReadOnlyInline
 from accounts.admin.users import UserAdmin
-from accounts.staff_actions import ReadOnlyInline
 from imagehost.models import Usage
 
 

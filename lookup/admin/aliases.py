@@ -11,13 +11,13 @@ from django.contrib.admin.widgets import AutocompleteSelect
 from django.db import transaction
 from django.http import HttpRequest
 
+from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.fields import RowField
+from accounts.admin.staff_actions import staff_of
 from accounts.models import Name, User
 from accounts.models.names import MAX_NAME_LENGTH, validate_available
 from accounts.models.users import username_validator
-from accounts.staff_actions import staff_of
 from lookup import aliases, profiles
-from lookup.admin.doors import DoorAdmin
 from lookup.models import Alias
 
 
@@ -50,7 +50,7 @@ class AliasAddForm(AliasChangeForm):
 
 
 @admin.register(Alias)
-class AliasAdmin(DoorAdmin):
+class AliasAdmin(AuditedAdmin):
     related = ("name__user", "profile")
     list_display = ("name", "user", "redirects", "profile", "created_at")
     list_filter = ("redirects",)

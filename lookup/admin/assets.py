@@ -9,14 +9,14 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts.admin.audited_admin import AuditedAdmin
 from accounts.models import User
 from lookup import profiles
-from lookup.admin.doors import DoorAdmin
 from lookup.models import Asset, Profile
 
 
 @admin.register(Asset)
-class AssetAdmin(DoorAdmin):
+class AssetAdmin(AuditedAdmin):
     """A file stays with its owner, whose profiles are rendered anew with it."""
 
     related = ("owner",)

@@ -9,7 +9,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from lookup.admin.doors import CatalogueAdmin
+from lookup.admin.profile_rows import CatalogueAdmin
 from lookup.models import Anime, Game, MediaTitle, MusicItem, Profile
 from lookup.sections import SectionType
 

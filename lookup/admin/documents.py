@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.staff_actions import ReadOnlyAdmin, columns
+from accounts.admin.staff_actions import ReadOnlyAdmin, columns
 from lookup import documents
 from lookup.models import LeaderboardEntry, ProfileDocument, UserDocument, Visit
 

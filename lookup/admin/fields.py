@@ -1,50 +1,13 @@
-"""What the forms of the admin share: JSON that never breaks the page, and files of nobody else."""
+"""What the forms of the admin share: files of the profile's user alone, and errors by path as sentences."""
 
 from __future__ import annotations
 
-import json
-import re
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.forms.fields import InvalidJSONInput
 
 from lookup.models import Asset
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class JsonField(forms.JSONField):
-    """Says of numbers, nestings and halves of characters that no reader takes that they are no JSON, where Django's own
-    raises or the page could not be sent."""
-
-    def to_python(self, value: Any) -> Any:
-        """Any: a JSON value."""
-        try:
-            return _readable(super().to_python(value))
-        except (ValueError, RecursionError) as error:
-            raise ValidationError(self.error_messages["invalid"], code="invalid", params={"value": "…"}) from error
-
-    def bound_data(self, data: Any, initial: Any) -> Any:
-        """Any: a JSON value, or the text that is none."""
-        try:
-            return _readable(super().bound_data(data, initial))
-        except (ValueError, RecursionError):
-            return InvalidJSONInput(data)
-
-    def prepare_value(self, value: Any) -> Any:
-        """Readable; any: a JSON value."""
-        if isinstance(value, InvalidJSONInput):
-            return value
-        return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def _readable(value: Any) -> Any:
-    """The same JSON value. ValueError where it cannot be written in UTF-8."""
-    if _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
-        raise ValueError("half of a surrogate pair")
-    return value
 
 
 class ContentForm(forms.ModelForm[Any]):

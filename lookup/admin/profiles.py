@@ -13,9 +13,9 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html_join
 
+from accounts.admin.audited_admin import AuditedAdmin
 from accounts.models import User
 from lookup import profiles, settings_schema
-from lookup.admin.doors import DoorAdmin
 from lookup.admin.fields import ContentForm, by_path
 from lookup.models import (
     Audio,
@@ -52,7 +52,7 @@ class ProfileForm(ContentForm):
 
 
 @admin.register(Profile)
-class ProfileAdmin(DoorAdmin):
+class ProfileAdmin(AuditedAdmin):
     form = ProfileForm
     related = ("user",)
     list_display = ("name", "user", "is_main", "display_name", "updated_at")

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 
 from lookup import sections
-from lookup.admin.doors import ProfileContentAdmin
 from lookup.admin.fields import ContentForm, by_path
+from lookup.admin.profile_rows import ProfileContentAdmin
 from lookup.models import GalleryItem, Section
 from lookup.sections import SectionType
 

@@ -9,10 +9,10 @@ from django import forms
 from django.contrib import admin
 from django.http import HttpRequest
 
+from accounts.admin.audited_admin import AuditedAdmin
+from accounts.admin.staff_actions import staff_of
 from accounts.models import User
-from accounts.staff_actions import staff_of
 from lookup import comments, feedback, figures
-from lookup.admin.doors import DoorAdmin
 from lookup.models import Comment, CommentLike, FeedbackVote
 
 
@@ -41,7 +41,7 @@ class FeedbackVoteForm(SocialForm):
 
 
 @admin.register(FeedbackVote)
-class FeedbackVoteAdmin(DoorAdmin):
+class FeedbackVoteAdmin(AuditedAdmin):
     form = FeedbackVoteForm
     related = ("user", "voter")
     list_display = ("__str__", "user", "voter", "created_at")
@@ -81,7 +81,7 @@ class CommentForm(SocialForm):
 
 
 @admin.register(Comment)
-class CommentAdmin(DoorAdmin):
+class CommentAdmin(AuditedAdmin):
     form = CommentForm
     related = ("user", "author", "parent")
     list_display = ("__str__", "user", "author", "is_pinned", "like_count", "reply_count", "created_at")
@@ -126,7 +126,7 @@ class CommentAdmin(DoorAdmin):
 
 
 @admin.register(CommentLike)
-class CommentLikeAdmin(DoorAdmin):
+class CommentLikeAdmin(AuditedAdmin):
     form = SocialForm
     related = ("comment__user", "user")
     list_display = ("comment", "user", "created_at")

@@ -12,8 +12,8 @@ from django.http import HttpRequest
 from django.utils.html import format_html
 
 from accounts.admin.fields import RowField
+from accounts.admin.staff_actions import IssuingAdmin, StaffAction, staff_of, through
 from accounts.models import User
-from accounts.staff_actions import IssuingAdmin, StaffAction, staff_of, through
 from oidc_provider import application_rules, applications, logos
 from oidc_provider.models import Application
 from oidc_provider.scopes import SCOPES

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.staff_actions import StaffAction, StaffActionsAdmin, columns, through
+from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin, columns, through
 from oidc_provider import revocations
 from oidc_provider.models import Approval
 

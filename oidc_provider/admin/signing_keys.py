@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.contrib import admin
 from django.utils import timezone
 
-from accounts.staff_actions import ReadOnlyAdmin
+from accounts.admin.staff_actions import ReadOnlyAdmin
 from oidc_provider.models import SigningKey
 
 

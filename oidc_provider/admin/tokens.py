@@ -7,7 +7,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from accounts.staff_actions import ReadOnlyAdmin, StaffAction, StaffActionsAdmin, through
+from accounts.admin.staff_actions import ReadOnlyAdmin, StaffAction, StaffActionsAdmin, through
 from oidc_provider import revocations
 
 

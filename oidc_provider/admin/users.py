@@ -8,8 +8,8 @@ from django import forms
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from accounts.admin.staff_actions import ReadOnlyInline, ReasonForm, StaffAction, through
 from accounts.admin.users import UserAdmin
-from accounts.staff_actions import ReadOnlyInline, ReasonForm, StaffAction, through
 from oidc_provider import applications
 from oidc_provider.models import Approval
 from oidc_provider.scopes import LOCKED_SCOPES

@@ -131,7 +131,7 @@ def test_an_action_on_a_selection_asks_first_at_the_same_cost_for_one_and_for_fo
 
 
 def test_more_rows_than_allowed_are_refused_whole(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("accounts.staff_actions.MAX_AT_ONCE", 2)
+    monkeypatch.setattr("accounts.admin.staff_actions.MAX_AT_ONCE", 2)
     keys = [ApiKeyFactory() for _ in range(3)]
     for count, status in ((2, 200), (3, 302)):
         sent = {"action": "disable", "_selected_action": [key.pk for key in keys[:count]]}

@@ -8,8 +8,8 @@ from django.contrib.admin import site
 from django.db.models import Model
 from django.test import Client
 
+from accounts.admin.audited_admin import AuditedAdmin
 from accounts.models import User
-from lookup.admin.doors import DoorAdmin
 from lookup.models import Alias, Comment, CommentLike, Profile, Widget
 from tests.factories import lookup as make
 from tests.factories.accounts import StaffFactory, UserFactory
@@ -59,7 +59,7 @@ def test_no_helper_writes_on_a_profile_of_staff(name: str) -> None:
     """Neither by the forms, nor by the list's action, nor by posting what a superuser's form would send."""
     made, model = MAKE[name](), apps.get_model("lookup", name)
     doors = site.get_model_admin(model)
-    assert isinstance(doors, DoorAdmin)
+    assert isinstance(doors, AuditedAdmin)
     owner = doors.owners_of(made)[0]
     chief, helpful = superuser(), helper(*_rights(name), "view_user", "view_profile", "view_asset")
     before = list(model._default_manager.values())

@@ -9,8 +9,8 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 
+from accounts.errors import sentences
 from accounts.http import SignedInRequest
-from accounts.staff_actions import sentences
 from dashboard import access
 from dashboard.forms.staff import ReasonForm
 from dashboard.staff import acts

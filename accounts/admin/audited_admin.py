@@ -1,4 +1,4 @@
-"""The one door of the admin: rows, what is rendered or counted of them, and the audit trail in one transaction."""
+"""The admin of rows that belong to users: a row, what is derived from it and its audit event change together."""
 
 from __future__ import annotations
 
@@ -6,28 +6,25 @@ import abc
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
-from django.contrib import admin, messages
-from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib import messages
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 from django.db import IntegrityError, models, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
 
 from accounts import audit, users
-from accounts.admin.fields import RowField
+from accounts.admin.fields import JsonField, RowField
+from accounts.admin.staff_actions import CheckedListAdmin, staff_of
+from accounts.errors import sentences
 from accounts.models import User
-from accounts.staff_actions import sentences, staff_of
-from lookup import documents, profiles
-from lookup.admin.fields import JsonField
-from lookup.models import Profile
 
 Owners = Callable[[Any], list[User]]
 
 
-class DoorAdmin(admin.ModelAdmin[Any]):
-    """Any: rows of the model. Subclasses say whose they are, and bring up to date what is kept of them.
+class AuditedAdmin(CheckedListAdmin):
+    """Any: rows of the model. Subclasses name the owners of a row and update what is derived from it.
 
-    What belongs to staff accounts is for superusers, as everywhere.
+    Only superusers change rows of staff accounts.
     """
 
     show_full_result_count = False
@@ -39,14 +36,14 @@ class DoorAdmin(admin.ModelAdmin[Any]):
 
     @abc.abstractmethod
     def owners_of(self, row: Any) -> list[User]:
-        """Whose page shows the row, then who else it speaks for. Nobody: it is everybody's."""
+        """Return the user whose page shows the row, then others whom it is about; empty where it has no owner."""
 
     @abc.abstractmethod
     def refresh(self, rows: Sequence[Any]) -> None:
-        """Render or count again what is kept of these rows: as they were, as they are, or deleted by now."""
+        """Update what is derived from these rows: as they were, as they are, or deleted by now."""
 
     def lock(self, rows: Sequence[Any]) -> None:
-        """Take the locks of what `refresh` writes, before those of the rows: whoever renders goes in that order."""
+        """Lock what `refresh` writes, before the rows are locked; rendering locks in the same order."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         rows = super().get_queryset(request)
@@ -59,7 +56,7 @@ class DoorAdmin(admin.ModelAdmin[Any]):
         return super().has_delete_permission(request, obj) and (obj is None or self._may(request, self._page_of, obj))
 
     def _page_of(self, row: Any) -> list[User]:
-        """Whose page shows the row: what staff left on somebody's page may be taken away like anybody's."""
+        """Return the user whose page shows the row: a comment by staff may be deleted like any other."""
         return self.owners_of(row)[:1]
 
     def _may(self, request: HttpRequest, owners_of: Owners, row: Any) -> bool:
@@ -78,34 +75,33 @@ class DoorAdmin(admin.ModelAdmin[Any]):
                 users.check_may_act_for(owner=owner, by=by)
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return self._or_told(request, lambda: super(DoorAdmin, self).changeform_view(request, *args, **kwargs))
+        return self._or_error_message(
+            request, lambda: super(AuditedAdmin, self).changeform_view(request, *args, **kwargs)
+        )
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        return self._or_told(request, lambda: super(DoorAdmin, self).delete_view(request, *args, **kwargs))
+        return self._or_error_message(request, lambda: super(AuditedAdmin, self).delete_view(request, *args, **kwargs))
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
-        def answer() -> Any:
-            for key in request.POST.getlist(ACTION_CHECKBOX_NAME):
-                self.opts.pk.run_validators(self.opts.pk.to_python(key))  # the database may raise at what is no key
-            return super(DoorAdmin, self).changelist_view(request, *args, **kwargs)
+        return self._or_error_message(
+            request, lambda: super(AuditedAdmin, self).changelist_view(request, *args, **kwargs)
+        )
 
-        return self._or_told(request, answer)
-
-    def _or_told(self, request: HttpRequest, answer: Callable[[], Any]) -> Any:
-        """The forms ask the rules; an operation or a table that refuses all the same lost a race. Any: a response."""
+    def _or_error_message(self, request: HttpRequest, answer: Callable[[], Any]) -> Any:
+        """Show the error of an operation or a constraint that refuses what the form accepted. Any: a response."""
         try:
             return answer()
         except ValidationError as refusal:
-            told = sentences(refusal)
+            message = sentences(refusal)
         except (IntegrityError, ObjectDoesNotExist):
             if request.method != "POST":
                 raise
-            told = "Somebody else was faster, and nothing was saved. Please look again."
-        self.message_user(request, told, messages.ERROR)
+            message = "Somebody else was faster, and nothing was saved. Please look again."
+        self.message_user(request, message, messages.ERROR)
         return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
-        """Django's views hold the transaction. The row as it was goes to `save_related` in memory."""
+        """Django's views hold the transaction. The row as it was is passed to `save_related` in memory."""
         stored = self.model._default_manager.filter(pk=obj.pk)
         self.lock([*stored, obj])
         before = [stored.select_for_update(no_key=True).get()] if change else []
@@ -114,7 +110,7 @@ class DoorAdmin(admin.ModelAdmin[Any]):
         self.write(request, obj, form, change=change)
 
     def write(self, request: HttpRequest, obj: Any, form: Any, *, change: bool) -> None:
-        """Save the row itself; of a changed one no more than was changed: clicks and counts may have moved since."""
+        """Save the row; of a changed one only the changed columns, since counters may have changed meanwhile."""
         if change:
             obj.save(update_fields=[name for name in form.changed_data if name in form._meta.fields])
         else:
@@ -137,7 +133,9 @@ class DoorAdmin(admin.ModelAdmin[Any]):
     @transaction.atomic
     def delete_rows(self, request: HttpRequest, rows: Sequence[Any]) -> None:
         self.lock(rows)
-        rows = list(self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk"))  # those left
+        rows = list(
+            self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk")
+        )  # not deleted meanwhile
         self._check_authority(request, self._page_of, rows)
         self.erase(request, rows)
         self.refresh(rows)
@@ -145,11 +143,11 @@ class DoorAdmin(admin.ModelAdmin[Any]):
             self.record(request, "deleted", [row])
 
     def erase(self, request: HttpRequest, rows: Sequence[Any]) -> None:
-        """Delete the rows themselves; they keep their ids in memory."""
+        """Delete the rows; the objects keep their ids."""
         self.model._default_manager.filter(pk__in=[row.pk for row in rows]).delete()
 
     def record(self, request: HttpRequest, act: str, rows: Sequence[Any], **data: Any) -> None:
-        """One event for each user whose page shows or showed the row; what stands in it is not kept."""
+        """Write one event for each user whose page shows or showed the row, without the row's content."""
         row = rows[-1]
         verb = "catalogue:changed"
         seen: dict[str, Model] = {}
@@ -160,46 +158,3 @@ class DoorAdmin(admin.ModelAdmin[Any]):
             audit.record(
                 verb, by=staff_of(request), on=on, act=act, model=self.opts.label_lower, id=str(row.pk), **data
             )
-
-
-class ProfileContentAdmin(DoorAdmin):
-    """Rows of a profile; one may move to another profile."""
-
-    related: ClassVar[tuple[str, ...]] = ("profile__user",)
-    autocomplete_fields: ClassVar[tuple[str, ...]] = ("profile",)
-    search_fields: ClassVar[tuple[str, ...]] = ("=id", "=profile__id", "=profile__user__username")
-    ordering = ("profile", "order", "pk")
-
-    def owners_of(self, row: Any) -> list[User]:
-        return [row.profile.user]
-
-    def lock(self, rows: Sequence[Any]) -> None:
-        profiles.locked(*{row.profile_id for row in rows})
-
-    def refresh(self, rows: Sequence[Any]) -> None:
-        profiles.touch(*sorted({row.profile_id for row in rows}))
-
-    @admin.display(description="User", ordering="profile__user__uid")
-    def user(self, row: Any) -> User:
-        """Any: a row of a profile."""
-        owner: User = row.profile.user
-        return owner
-
-
-class CatalogueAdmin(DoorAdmin):
-    """What many profiles show: these are marked stale, and rendered when somebody looks."""
-
-    @abc.abstractmethod
-    def shown_by(self, rows: Sequence[Any]) -> QuerySet[Profile]:
-        """The profiles that may show one of these."""
-
-    def owners_of(self, row: Any) -> list[User]:
-        return []
-
-    def refresh(self, rows: Sequence[Any]) -> None:
-        documents.mark_stale(self.shown_by(rows))
-
-    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What a row is named by stays: another one would be another row."""
-        read_only = super().get_readonly_fields(request, obj)
-        return (*read_only, "id") if obj is not None else read_only

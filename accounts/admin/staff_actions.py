@@ -23,8 +23,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.cache import add_never_cache_headers
 
-from accounts import checked_lists
-from accounts.checked_lists import CheckedListAdmin
+from accounts.errors import sentences
 from accounts.models import User
 
 MAX_AT_ONCE = 100
@@ -90,11 +89,26 @@ def show_secrets(request: HttpRequest, *, title: str, secrets: Sequence[Shown], 
     return response
 
 
-def sentences(error: ValidationError | PermissionDenied) -> str:
-    """What an operation's refusal says."""
-    if isinstance(error, ValidationError):
-        return " ".join(error.messages)
-    return str(error) or "You may not do this."
+def are_possible(model: type[Model], keys: list[str]) -> bool:
+    """Whether each could be a key of the model's table."""
+    column = model._meta.pk
+    try:
+        for key in keys:
+            column.run_validators(column.to_python(key))
+    except ValidationError:
+        return False
+    return not any("\x00" in key for key in keys)
+
+
+class CheckedListAdmin(admin.ModelAdmin[Any]):
+    """Any: rows of a model."""
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
+        """Any: as Django's."""
+        if are_possible(self.model, request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)):
+            return super().changelist_view(request, extra_context)
+        self.message_user(request, "There is no such row.", messages.ERROR)
+        return HttpResponseRedirect(request.get_full_path())
 
 
 class StaffActionsAdmin(CheckedListAdmin):
@@ -151,7 +165,7 @@ class StaffActionsAdmin(CheckedListAdmin):
             raise PermissionDenied
         is_post = request.method == "POST"
         ids = request.POST.getlist(helpers.ACTION_CHECKBOX_NAME) if is_post else request.GET.getlist("id")
-        if not checked_lists.are_possible(self.model, ids):
+        if not are_possible(self.model, ids):
             raise Http404
         objects = list(self.get_queryset(request).filter(pk__in=ids[:MAX_AT_ONCE]).order_by("pk"))
         if not objects:
