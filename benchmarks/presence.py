@@ -124,7 +124,7 @@ def _read(
     from presence import store
 
     opened, give_up_at = store.opened(), time.monotonic() + READY_WITHIN
-    while opened.glance(PROBE).record is None or opened.alive_at() is None:
+    while opened.snapshot(PROBE).record is None or opened.alive_at() is None:
         if time.monotonic() > give_up_at:
             raise SystemExit("The worker does not become ready.")
         time.sleep(0.1)
@@ -132,7 +132,7 @@ def _read(
     before, seen = _cpu_seconds(worker.pid), [(-1, 0)]
     ends_at = time.monotonic() + seconds + 1
     while time.monotonic() < ends_at:
-        record = opened.glance(PROBE).record
+        record = opened.snapshot(PROBE).record
         state = record.presence["activities"][0]["state"] if record and record.presence else ""
         if state and int(state.split()[1]) != seen[-1][0]:
             seen.append((int(state.split()[1]), time.time_ns()))

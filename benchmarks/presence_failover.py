@@ -140,17 +140,17 @@ def measure(members: int, *, is_cold: bool = False) -> Measured:
     from django.core.cache import caches
 
     from presence import store
-    from presence.pace import Pace
+    from presence.intervals import Intervals
     from presence.worker import Worker
 
-    opened, pace = store.opened(), Pace()
+    opened, intervals = store.opened(), Intervals()
     leader = Leader(opened, members)
     before = _kilobytes()
     running: list[tuple[Worker, Feed, asyncio.AbstractEventLoop]] = []
 
     async def work() -> None:
         feed = Feed(members)
-        worker = Worker(guild_id=GUILD, feed=feed, store=opened, pace=pace)
+        worker = Worker(guild_id=GUILD, feed=feed, store=opened, intervals=intervals)
         running.append((worker, feed, asyncio.get_running_loop()))
         await worker.run()
 
@@ -158,7 +158,7 @@ def measure(members: int, *, is_cold: bool = False) -> Measured:
     thread.start()
     _wait(lambda: running and running[0][0].stats()["ready"])
     worker, feed, loop = running[0]
-    time.sleep(2 * pace.forget + 2)  # it follows
+    time.sleep(2 * intervals.forget + 2)  # it follows
     try:
         leader.end()
         if is_cold:
@@ -177,7 +177,7 @@ def _followed(opened: PresenceStore, feed: Feed, members: int, before: float, *,
     while not everything:
         if time.monotonic() - ended > PATIENCE:
             raise SystemExit("The follower does not take over.")
-        state, record = opened.state(), opened.glance(FIRST).record
+        state, record = opened.state(), opened.snapshot(FIRST).record
         since = time.monotonic() - ended
         last = state.alive_at or last
         oldest = max(oldest, time.time() - last)

@@ -56,7 +56,7 @@ class ShutdownFlag:
 
 def end_streams(*, has_handlers: bool = False) -> None:
     """End event streams on shutdown. `has_handlers`: the server has installed its signal handlers already."""
-    from presence import watching  # servers load this before Django is set up
+    from presence.streaming import watching  # servers load this before Django is set up
 
     flag = ShutdownFlag()
     if has_handlers:

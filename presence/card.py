@@ -115,7 +115,7 @@ def of_user(chat_id: str, chosen: Json, *, is_mirrored: bool, now: datetime) -> 
         return None
     try:
         number = members.check(chat_id)
-        presence = members.shown(number, store.opened().glance(number), now)
+        presence = members.shown(number, store.opened().snapshot(number), now)
     except StoreUnavailable as error:
         logger.warning("Profiles are shown without presence, the store does not answer: %s", error)
         return None

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import logging
 import pickle
+from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from django.core.cache.backends.base import BaseCache
 from django.db import Error as AnyDatabaseError
 from django_redis.exceptions import ConnectionInterrupted
 from redis import RedisError
-
-from presence.fencing import FencedCache
 
 LEASE = "lease"
 LEASE_SECONDS = 5.0  # after a crash, this long until another worker may write
@@ -104,3 +103,44 @@ def answering() -> Iterator[None]:
         if isinstance(error, AnyDatabaseError):
             jobs.let_go_of_connections()  # a broken one would fail each time
         raise StoreUnavailable(jobs.described(error)) from error
+
+
+if TYPE_CHECKING:
+    from accounts.redis_connection import Command
+
+
+class FencedCache(ABC, BaseCache):
+    """`lease`: the key of the lease. `token`: names one holder's one term; no two terms share a token."""
+
+    @abstractmethod
+    def take(self, lease: str, token: str, seconds: float) -> bool:
+        """Take a free lease for so long. Return False where it is held."""
+
+    @abstractmethod
+    def renew(self, lease: str, token: str, seconds: float) -> bool:
+        """Hold the lease for so long from now. Return False where it ended or is another term's."""
+
+    @abstractmethod
+    def release(self, lease: str, token: str) -> None:
+        """Free the lease if it is this term's."""
+
+    def reading(self, names: Sequence[str]) -> Command | None:
+        """The command that reads these where the limits are counted on the same server; None: that cannot be."""
+        return None
+
+    def read(self, names: Sequence[str], reply: Sequence[Any]) -> dict[str, Any]:
+        """What the reply to `reading` says, as `get_many`. Without such a command: asks anew. Any: a cache's values."""
+        return self.get_many(names)
+
+    def eviction(self) -> str:
+        """The policy under which the server drops values when it is short of memory; "" where it drops none."""
+        return ""
+
+    @abstractmethod
+    def write_as(
+        self, lease: str, token: str, values: Mapping[str, Any], gone: Collection[str], timeout: float | None
+    ) -> bool:
+        """Keep `values` for `timeout` seconds (None: without end) and delete `gone`, all in one transaction.
+
+        Return False, with nothing changed, where the lease ended or is another term's. Any: a cache's value.
+        """

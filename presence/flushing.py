@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from itertools import count, islice
 
 from presence.background import Background
-from presence.moments import Moments
-from presence.pace import Pace
+from presence.intervals import Intervals
+from presence.last_seen import LastSeen
 from presence.roster import Roster
 from presence.store import LeaseLost, PresenceStore, StoreState, StoreUnavailable
 
@@ -48,14 +48,14 @@ class Flusher:
         roster: Roster,
         *,
         store: PresenceStore,
-        moments: Moments,
+        moments: LastSeen,
         background: Background,
-        pace: Pace,
+        intervals: Intervals,
     ) -> None:
         self.generation = self.completed = 0
         self.last_ms = self.lag_ms = 0.0
-        self._roster, self._store, self._moments = roster, store, moments
-        self._background, self._pace = background, pace
+        self._roster, self._store, self._last_seen = roster, store, moments
+        self._background, self._intervals = background, intervals
         self.token = ""  # of the term
         self._dump: list[int] = []  # who is still to be written under the generation
         self._numbers = count(1)  # of writes
@@ -105,7 +105,7 @@ class Flusher:
         if not (batch.changed or batch.dumped or batch.left or batch.updated or batch.stamp is not None):
             return await self._complete()
         try:
-            await self._moments.inherit((*batch.changed, *batch.dumped))
+            await self._last_seen.inherit((*batch.changed, *batch.dumped))
             self._fill(batch)
             is_whole = await self._background.do(self._deliver, batch)
         except (StoreUnavailable, LeaseLost, asyncio.CancelledError):
@@ -117,20 +117,20 @@ class Flusher:
             return True
         self._note(batch, begun)
         is_more = bool(self._dump) or await self._complete()
-        return is_more or len(self._roster.changes.dirty) >= self._pace.flush_size
+        return is_more or len(self._roster.changes.dirty) >= self._intervals.flush_size
 
     def _batch(self, now: float) -> _Batch:
         """Whom it is about. With nobody changed left, it is up to now."""
         changes, unix_now = self._roster.changes, time.time()
-        batch = _Batch(_taken(changes.dirty, self._pace.flush_size), [])
+        batch = _Batch(_taken(changes.dirty, self._intervals.flush_size), [])
         if self.is_dumping:
-            first = max(len(self._dump) - self._pace.dump_size, 0)
+            first = max(len(self._dump) - self._intervals.dump_size, 0)
             batch.dumped, self._dump = self._dump[first:], self._dump[:first]
-        batch.left = _taken(changes.left, self._pace.flush_size)
-        batch.updated = _taken(changes.updated, self._pace.flush_size)
+        batch.left = _taken(changes.left, self._intervals.flush_size)
+        batch.updated = _taken(changes.updated, self._intervals.flush_size)
         if not changes.dirty:
             batch.since, changes.since = changes.since, None
-            pause = self._pace.stamp / 2 if batch.changed else self._pace.stamp
+            pause = self._intervals.stamp / 2 if batch.changed else self._intervals.stamp
             if self.completed and now - self._stamped_at >= pause:
                 batch.stamp = unix_now
         return batch

@@ -6,7 +6,7 @@ once, however many members there are, and write everything under its own generat
 
 from __future__ import annotations
 
-from presence.pace import Pace
+from presence.intervals import Intervals
 from presence.roster import Changes, Roster
 from presence.store import StoreState
 
@@ -14,8 +14,8 @@ from presence.store import StoreState
 class Follower:
     """Of one worker. `now` is a time of the monotonic clock."""
 
-    def __init__(self, roster: Roster, pace: Pace) -> None:
-        self._roster, self._pace = roster, pace
+    def __init__(self, roster: Roster, intervals: Intervals) -> None:
+        self._roster, self._intervals = roster, intervals
         self._kept = Changes()
         self._is_close = False  # the store and the changes together are the truth
         self._epoch = 0  # the reconcile that the changes are counted from
@@ -33,7 +33,7 @@ class Follower:
         if epoch != self._epoch:
             self._roster.forget_changes()
             self._kept, self._is_close = Changes(), False
-        elif is_stamping and now - self._at >= self._pace.forget:
+        elif is_stamping and now - self._at >= self._intervals.forget:
             self._kept, self._is_close = self._roster.forget_changes(), True
         else:
             return
@@ -45,7 +45,7 @@ class Follower:
         A store that has fallen back to an earlier state, or was emptied, shows an older stamp, or none.
         """
         is_close, self._is_close = self._is_close, False
-        self._roster.changes.write_too(self._kept)
+        self._roster.changes.merge(self._kept)
         self._kept = Changes()
         if state.alive_at is None or self._alive_at is None:
             return False

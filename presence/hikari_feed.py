@@ -18,10 +18,10 @@ from hikari.api import CacheComponents, GatewayShard
 from hikari.impl import CacheSettings
 
 from presence import payloads
-from presence.envelopes import Envelopes
 from presence.feed import Dispatch, FatalFeedError, FeedEvent, Garbage, SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
-from presence.pace import FEW_IDENTIFIES, Pace, Starts
+from presence.gateway_decoder import GatewayDecoder
+from presence.intervals import FEW_IDENTIFIES, Intervals, Starts
 
 INTENTS = Intents.GUILDS | Intents.GUILD_MEMBERS | Intents.GUILD_PRESENCES
 FATAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
@@ -51,10 +51,10 @@ logger = logging.getLogger(__name__)
 class HikariFeed:
     """`GatewayFeed`. `guild_id`, `token` and `api_url` are those of `settings.CHAT`."""
 
-    def __init__(self, *, guild_id: int, token: str, api_url: str, pace: Pace | None = None) -> None:
+    def __init__(self, *, guild_id: int, token: str, api_url: str, intervals: Intervals | None = None) -> None:
         self.identifies_left: int | None = None
-        self._pace = pace or Pace()
-        self._starts = Starts(self._pace)
+        self._intervals = intervals or Intervals()
+        self._starts = Starts(self._intervals)
         self._guild_id = guild_id
         self._token = token
         self._api_url = api_url
@@ -62,7 +62,7 @@ class HikariFeed:
         self._bot: GatewayBot | None = None
         self._shard: GatewayShard | None = None  # of the bot
         self._is_live = False  # there is a session
-        self._envelopes = Envelopes(self._on_dispatch, complain=lambda: self._tell(Garbage()))
+        self._envelopes = GatewayDecoder(self._on_dispatch, complain=lambda: self._tell(Garbage()))
         self._closing = asyncio.Event()
         self._heard = asyncio.Event()  # a session since the last look
         self._hurried = asyncio.Event()  # the library wanted to begin a session too soon
@@ -83,7 +83,11 @@ class HikariFeed:
                 logger.warning("The gateway connection broke: %s: %s", cause, str(error)[:300])
             self._lose(cause)
             has_lasted, self._has_lasted = self._has_lasted, False
-            pause = self._pace.first_pause if has_lasted or not pause else min(pause * 2, self._pace.longest_pause)
+            pause = (
+                self._intervals.first_pause
+                if has_lasted or not pause
+                else min(pause * 2, self._intervals.longest_pause)
+            )
             jittered = random.uniform(pause / 2, pause)  # noqa: S311 - jitter is no secret
             await self._until_closing(max(jittered, self._told_wait()))
 

@@ -1,6 +1,6 @@
 """When members were last seen going offline: durable, because no snapshot of the platform tells it.
 
-Moments are whole UNIX seconds. Where the database fails (`django.db.Error`), all of it may be tried again.
+LastSeen are whole UNIX seconds. Where the database fails (`django.db.Error`), all of it may be tried again.
 """
 
 from __future__ import annotations

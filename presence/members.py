@@ -21,16 +21,16 @@ from django.conf import settings
 from accounts.api_json import utf8
 from accounts.kept_settings import from_settings
 from lookup.errors import ProfilePrivate
-from presence import fields, presentation, privacy, refreshing, rest, store, turns
+from presence import fields, presentation, privacy, refreshing, request_dedup, rest, store
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
-from presence.flights import Flights
 from presence.memo import Memo
 from presence.presentation import Presence
 from presence.records import MEMBERS_READ
 from presence.rest import Membership, RestUnavailable
 from presence.serializers import PresenceSerializer
-from presence.store import Glance, PresenceStore, StoreUnavailable
+from presence.single_flight import SingleFlight
+from presence.store import PresenceStore, Snapshot, StoreUnavailable
 
 if TYPE_CHECKING:
     from accounts.redis_connection import Command, Reply
@@ -46,15 +46,15 @@ _ID = re.compile("[0-9]{17,19}")
 
 _SERIALIZER = PresenceSerializer()
 
-_lookups: Flights[Glance] = Flights()
+_lookups: SingleFlight[Snapshot] = SingleFlight()
 _bodies: Memo[tuple[object, ...], bytes] = Memo(MEMBERS_READ)
 
 
 class _Answered(NamedTuple):
-    """`values`: what Redis said of the member, without the stamp, and the settings. `glance`: without what is shown."""
+    """`values`: what Redis holds of the member, without the stamp, and the settings. `snapshot`: without the body."""
 
     values: tuple[object, ...]
-    glance: Glance
+    snapshot: Snapshot
     body: bytes
 
 
@@ -99,22 +99,22 @@ def body_of(chat_id: str, now: datetime, reply: Reply = None) -> bytes:
     number, opened, values = possible(chat_id, now), store.opened(), (*reply[1:], _shown_with())
     known = _answered.known(number)
     if known and known.values == values:
-        glance = known.glance.at(opened.alive_in(reply))
-        _require_fresh(glance, now)
-        if refreshing.renewed(opened, number, glance, now) is glance:
+        snapshot = known.snapshot.at(opened.alive_in(reply))
+        _require_fresh(snapshot, now)
+        if refreshing.renewed(opened, number, snapshot, now) is snapshot:
             return known.body
-    first = opened.glance_in(number, reply)
-    glance = _seen(opened, number, first, now)
-    body = _body(number, glance)
-    if glance is first and glance.record:  # what was found out meanwhile is not in the reply
-        light = replace(glance, record=replace(glance.record, member={}, presence=None, text=""))
+    first = opened.snapshot_in(number, reply)
+    snapshot = _seen(opened, number, first, now)
+    body = _body(number, snapshot)
+    if snapshot is first and snapshot.record:  # what was found out meanwhile is not in the reply
+        light = replace(snapshot, record=replace(snapshot.record, member={}, presence=None, text=""))
         _answered.keep(number, _Answered(values, light, body))
     return body
 
 
-def _body(number: int, glance: Glance) -> bytes:
+def _body(number: int, snapshot: Snapshot) -> bytes:
     """It follows from texts of the store and from settings alone."""
-    record, banner, profile = glance.record, glance.banner, glance.profile
+    record, banner, profile = snapshot.record, snapshot.banner, snapshot.profile
     key = (
         number,
         record and record.text,
@@ -122,7 +122,7 @@ def _body(number: int, glance: Glance) -> bytes:
         profile and (profile.biography, profile.badges),
         _shown_with(),
     )
-    return _bodies.get(key, lambda _: body(_presented(number, glance))) or b""
+    return _bodies.get(key, lambda _: body(_presented(number, snapshot))) or b""
 
 
 @from_settings
@@ -135,29 +135,29 @@ def body(presence: Presence) -> bytes:
     return utf8(_SERIALIZER.to_json(presence))
 
 
-def seen(chat_id: str, now: datetime) -> tuple[int, Glance]:
+def seen(chat_id: str, now: datetime) -> tuple[int, Snapshot]:
     """A member, who may be seen. One round trip, and more for parts that are due.
 
     ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
     """
     number, opened = possible(chat_id, now), store.opened()
-    with _telling():
-        first = opened.glance(number)
+    with _outages_as_503():
+        first = opened.snapshot(number)
     return number, _seen(opened, number, first, now)
 
 
-def _seen(opened: PresenceStore, number: int, glance: Glance, now: datetime) -> Glance:
-    """`glance`, unless there was more to find out. Raises as `seen`."""
-    with _telling():
-        _require_fresh(glance, now)
-        if glance.record is None:
-            glance = _found_out(opened, number, glance, now)
-        require_public(glance)
-    return refreshing.renewed(opened, number, glance, now)
+def _seen(opened: PresenceStore, number: int, snapshot: Snapshot, now: datetime) -> Snapshot:
+    """`snapshot`, unless there was more to find out. Raises as `seen`."""
+    with _outages_as_503():
+        _require_fresh(snapshot, now)
+        if snapshot.record is None:
+            snapshot = _found_out(opened, number, snapshot, now)
+        require_public(snapshot)
+    return refreshing.renewed(opened, number, snapshot, now)
 
 
 @contextlib.contextmanager
-def _telling() -> Iterator[None]:
+def _outages_as_503() -> Iterator[None]:
     """A store that does not answer is PresenceUnavailable."""
     try:
         yield
@@ -166,31 +166,31 @@ def _telling() -> Iterator[None]:
         raise PresenceUnavailable from error
 
 
-def shown(chat_id: int, glance: Glance, now: datetime) -> Presence:
+def shown(chat_id: int, snapshot: Snapshot, now: datetime) -> Presence:
     """What the store alone proves, without any call: a presence, which may be private; NotMember, ChatNotFound,
     ProfilePrivate, else PresenceUnavailable."""
-    _require_fresh(glance, now)
-    return _presented(chat_id, glance)
+    _require_fresh(snapshot, now)
+    return _presented(chat_id, snapshot)
 
 
-def _presented(chat_id: int, glance: Glance) -> Presence:
+def _presented(chat_id: int, snapshot: Snapshot) -> Presence:
     """As `shown`, of a store that is fresh."""
-    record, profile = glance.record, glance.profile
+    record, profile = snapshot.record, snapshot.profile
     if record is None:
-        _tell_miss(glance)
+        raise_if_missing(snapshot)
         raise PresenceUnavailable
     return presentation.of(
         chat_id=chat_id,
         member=record.member,
         presence=record.presence,
         last_online=record.last_online,
-        banner=glance.banner.hash if glance.banner else _told_banner(record.member),
+        banner=snapshot.banner.hash if snapshot.banner else _reported_banner(record.member),
         biography=profile.biography if profile else None,
         profile_badges=profile.badges if profile else (),
     )
 
 
-def _told_banner(member: Json) -> str | None:
+def _reported_banner(member: Json) -> str | None:
     """The one that the gateway named, which it need not do; for while REST has told nothing."""
     banner = fields.mapping(member.get("user")).get("banner")
     return banner if isinstance(banner, str) else None
@@ -201,8 +201,8 @@ def _issued_at(chat_id: int) -> float:
     return ((chat_id >> 22) + EPOCH) / 1000
 
 
-def _require_fresh(glance: Glance, now: datetime) -> None:
-    if not is_fresh(glance.alive_at, now):
+def _require_fresh(snapshot: Snapshot, now: datetime) -> None:
+    if not is_fresh(snapshot.alive_at, now):
         raise PresenceUnavailable
 
 
@@ -211,43 +211,43 @@ def is_fresh(alive_at: float | None, now: datetime) -> bool:
     return alive_at is not None and abs(now.timestamp() - alive_at) < STALE_AFTER.total_seconds()
 
 
-def require_public(glance: Glance) -> None:
+def require_public(snapshot: Snapshot) -> None:
     """Raises ProfilePrivate."""
-    if glance.is_private:
+    if snapshot.is_private:
         raise ProfilePrivate
 
 
-def _tell_miss(glance: Glance) -> None:
+def raise_if_missing(snapshot: Snapshot) -> None:
     """Raises the miss that the store proves, or ProfilePrivate."""
-    require_public(glance)
-    if glance.miss == Membership.NOT_FOUND.value:
+    require_public(snapshot)
+    if snapshot.miss == Membership.NOT_FOUND.value:
         raise ChatNotFound
-    if glance.miss == Membership.NOT_MEMBER.value:
+    if snapshot.miss == Membership.NOT_MEMBER.value:
         raise NotMember
 
 
-def _found_out(opened: PresenceStore, chat_id: int, glance: Glance, now: datetime) -> Glance:
+def _found_out(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Snapshot:
     """One with a record, where the store had none; raises the miss."""
-    _tell_miss(glance)
+    raise_if_missing(snapshot)
     return _lookups.join(chat_id, lambda: _looked_up(opened, chat_id, now))
 
 
-def _looked_up(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
+def _looked_up(opened: PresenceStore, chat_id: int, now: datetime) -> Snapshot:
     """By this process, unless another one is about it."""
     turn = f"membership:{chat_id}"
-    if not turns.take(turn, TURN_SECONDS):
+    if not request_dedup.take(turn, TURN_SECONDS):
         return _awaited(opened, chat_id)
     try:
-        glance = opened.glance(chat_id)  # whoever had the turn before may have found out what we are about to ask
-        if glance.record is not None:
-            return glance
-        _tell_miss(glance)
+        snapshot = opened.snapshot(chat_id)  # whoever had the turn before may have found out what we are about to ask
+        if snapshot.record is not None:
+            return snapshot
+        raise_if_missing(snapshot)
         return _asked(opened, chat_id, now)
     finally:
-        turns.end(turn)
+        request_dedup.end(turn)
 
 
-def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
+def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Snapshot:
     """What the platform says is kept; where it says that the feed has not caught up, the feed gets a moment to."""
     if privacy.is_private(chat_id):
         opened.keep_miss(chat_id, "private")
@@ -258,7 +258,7 @@ def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
         logger.info("Whether %s is a member is not known: %s", chat_id, error)
         raise PresenceUnavailable(retry_after=error.retry_after) from error
     if membership is Membership.MEMBER:
-        opened.ask(chat_id)
+        opened.request_refresh(chat_id)
         return _awaited(opened, chat_id)
     if membership is Membership.NOT_FOUND:
         if _issued_at(chat_id) < now.timestamp() - FUTURE.total_seconds():  # a later id may still be issued
@@ -268,13 +268,13 @@ def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Glance:
     raise NotMember
 
 
-def _awaited(opened: PresenceStore, chat_id: int) -> Glance:
+def _awaited(opened: PresenceStore, chat_id: int) -> Snapshot:
     """What another process writes in a moment: a record, or a miss, which is raised."""
     ends_at = time.monotonic() + PATIENCE
     while time.monotonic() < ends_at:
         time.sleep(PAUSE)
-        glance = opened.glance(chat_id)
-        if glance.record is not None:
-            return glance
-        _tell_miss(glance)
+        snapshot = opened.snapshot(chat_id)
+        if snapshot.record is not None:
+            return snapshot
+        raise_if_missing(snapshot)
     raise PresenceUnavailable(retry_after=1)

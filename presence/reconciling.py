@@ -8,7 +8,7 @@ import random
 from presence import payloads
 from presence.feed import GatewayFeed
 from presence.fields import Json
-from presence.pace import Pace
+from presence.intervals import Intervals
 from presence.roster import Roster
 
 MAX_CHUNKS = 1_000_000
@@ -20,13 +20,13 @@ logger = logging.getLogger(__name__)
 class Reconciler:
     """`now` is a moment of the monotonic clock. `is_complete`: the roster has everybody; nothing was missed since."""
 
-    def __init__(self, roster: Roster, feed: GatewayFeed, pace: Pace) -> None:
+    def __init__(self, roster: Roster, feed: GatewayFeed, intervals: Intervals) -> None:
         self.is_complete = False
         self.rate_limited = 0
         self.begun_epoch = 0  # of the last gap
         self.completed_epoch = 0
         self._completed_at: float | None = None
-        self._roster, self._feed, self._pace = roster, feed, pace
+        self._roster, self._feed, self._intervals = roster, feed, intervals
         self._is_running = False
         self._attempt = 0
         self._nonce: str | None = None  # of the question that is being answered
@@ -53,7 +53,7 @@ class Reconciler:
         if not self._is_running or now < self._ask_at:
             return
         if self._nonce is not None:
-            if now - self._heard_at < self._pace.chunk_patience:
+            if now - self._heard_at < self._intervals.chunk_patience:
                 return
             logger.warning("Members of the chat server are missing for %g s; asking again.", now - self._heard_at)
         self._attempt += 1
@@ -95,7 +95,7 @@ class Reconciler:
         """The daily repeat."""
         if self._is_running or not self.is_complete or self._completed_at is None:
             return False
-        return now - self._completed_at >= self._pace.reconcile_again
+        return now - self._completed_at >= self._intervals.reconcile_again
 
     def _prefix(self) -> str:
         return f"{PREFIX}{self._roster.epoch}."

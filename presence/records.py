@@ -197,7 +197,7 @@ _STAMPS: Memo[str, Stamp] = Memo(8)
 
 
 @dataclass(frozen=True, slots=True)
-class Glance:
+class Snapshot:
     """All that the store says of one id.
 
     `alive_at`: of the last stamp of a complete generation. `record`: None too where it is of an older generation. That
@@ -212,9 +212,9 @@ class Glance:
     miss: str
     is_private: bool = False
 
-    def at(self, alive_at: float | None) -> Glance:
+    def at(self, alive_at: float | None) -> Snapshot:
         """The same with another stamp."""
-        return Glance(alive_at, self.record, self.banner, self.profile, self.miss, self.is_private)
+        return Snapshot(alive_at, self.record, self.banner, self.profile, self.miss, self.is_private)
 
 
 def text_of(value: Json) -> str:

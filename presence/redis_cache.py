@@ -15,7 +15,7 @@ from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
 from accounts.redis_connection import Command, RedisConnection, Script
-from presence.fencing import FencedCache
+from presence.checked_cache import FencedCache
 
 PICKLE = b"\x80"  # what a pickle begins with
 KEEPS_ALL = "noeviction"

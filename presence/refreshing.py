@@ -17,12 +17,12 @@ from typing import ParamSpec
 
 from django.db import connections
 
-from presence import profiles, rest, store, turns
+from presence import profiles, request_dedup, rest, store
 from presence.circuit import Circuit
-from presence.flights import Flights
 from presence.profiles import ProfileSource, ProfileUnavailable, SourcePaused
 from presence.rest import RestUnavailable
-from presence.store import Banner, Glance, PresenceStore, Profile, Record, StoreUnavailable
+from presence.single_flight import SingleFlight
+from presence.store import Banner, PresenceStore, Profile, Record, Snapshot, StoreUnavailable
 
 BANNER_LIFETIME = timedelta(seconds=30)  # then it is read anew
 BANNER_SHOWN = timedelta(hours=1)  # and shown meanwhile; an older one is as good as none
@@ -34,20 +34,20 @@ MOST_PENDING = 32  # of each kind; what comes on top of them is read at the next
 
 Parameters = ParamSpec("Parameters")
 
-_banners: Flights[Banner] = Flights()
+_banners: SingleFlight[Banner] = SingleFlight()
 _lock = threading.Lock()
 _pending: dict[str, dict[int, Future[None]]] = {"banner": {}, "profile": {}}
 
 logger = logging.getLogger(__name__)
 
 
-def renewed(opened: PresenceStore, chat_id: int, glance: Glance, now: datetime) -> Glance:
-    """`glance`, which has a record, with a fresh banner; what else is due is on its way."""
-    if glance.record is not None:
-        _record(opened, chat_id, glance.record, now)
-    _profile(chat_id, glance.profile, now)
-    banner = _banner(opened, chat_id, glance.banner, now)
-    return glance if banner is glance.banner else replace(glance, banner=banner)
+def renewed(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Snapshot:
+    """`snapshot`, which has a record, with a fresh banner; what else is due is on its way."""
+    if snapshot.record is not None:
+        _record(opened, chat_id, snapshot.record, now)
+    _profile(chat_id, snapshot.profile, now)
+    banner = _banner(opened, chat_id, snapshot.banner, now)
+    return snapshot if banner is snapshot.banner else replace(snapshot, banner=banner)
 
 
 def settle() -> None:
@@ -109,7 +109,7 @@ def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -
     if _age(known.touched_at, now) < TOUCHED_LIFETIME:
         return
     try:
-        opened.ask(chat_id)
+        opened.request_refresh(chat_id)
     except StoreUnavailable as error:
         logger.warning("A member could not be asked for: %s", error)
 
@@ -150,12 +150,12 @@ def _renew(source: ProfileSource, chat_id: int, known: Profile | None, now: date
     """Among all processes one tries in an hour. A value that was read stays for as long as the store keeps it."""
     turn = f"profile:{chat_id}"
     try:
-        if not turns.take(turn, int(FAILURE_LIFETIME.total_seconds())):
+        if not request_dedup.take(turn, int(FAILURE_LIFETIME.total_seconds())):
             return
         try:
             read = source.read(chat_id)
         except SourcePaused:
-            turns.end(turn)
+            request_dedup.end(turn)
             return
         except ProfileUnavailable as error:
             logger.warning("The profile of %s could not be read: %s", chat_id, error)

@@ -57,7 +57,7 @@ class Changes:
     redrawn: set[int] = field(default_factory=set)  # the user has a new picture, or none any more
     offline_at: dict[int, int] = field(default_factory=dict)  # the new `last_online`
 
-    def write_too(self, earlier: Changes) -> None:
+    def merge(self, earlier: Changes) -> None:
         """What was to be written then is to be written now."""
         self.dirty |= earlier.dirty
         self.left |= earlier.left

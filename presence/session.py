@@ -9,9 +9,9 @@ from collections import Counter
 from presence import payloads
 from presence.feed import Dispatch, FeedEvent, Garbage, SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
-from presence.healing import PREFIX as LOOKUP
-from presence.healing import Healer
-from presence.pulse import Pulse
+from presence.liveness import Liveness
+from presence.member_refetch import PREFIX as LOOKUP
+from presence.member_refetch import MemberRefetch
 from presence.reconciling import Reconciler
 from presence.roster import Roster
 
@@ -24,17 +24,17 @@ logger = logging.getLogger(__name__)
 class Session:
     """Takes the feed's events, in order. Nothing here waits."""
 
-    def __init__(self, roster: Roster, reconciler: Reconciler, healer: Healer, pulse: Pulse) -> None:
+    def __init__(self, roster: Roster, reconciler: Reconciler, refetch: MemberRefetch, liveness: Liveness) -> None:
         self.is_open = False
         self.is_guild_there = False
         self.lost: Counter[str] = Counter()  # sessions, by cause
-        self._roster, self._reconciler, self._healer, self.pulse = roster, reconciler, healer, pulse
+        self._roster, self._reconciler, self._refetch, self.liveness = roster, reconciler, refetch, liveness
         self._gap_at: float | None = None  # until when everything was known, where it is not now
 
     @property
     def is_ready(self) -> bool:
         """Whether the roster is the truth, and stays it."""
-        return self._is_whole and self.pulse.is_felt(time.monotonic())
+        return self._is_whole and self.liveness.is_alive(time.monotonic())
 
     @property
     def _is_whole(self) -> bool:
@@ -44,7 +44,7 @@ class Session:
     def tell(self, event: FeedEvent) -> None:
         """Of the port. Never raises on what the platform sends."""
         if not isinstance(event, SessionLost):
-            self.pulse.hear(time.monotonic())
+            self.liveness.hear(time.monotonic())
         if isinstance(event, Dispatch):
             self._dispatch(event)
         elif isinstance(event, Garbage):
@@ -54,7 +54,7 @@ class Session:
             self._note_gap()
             self.is_open = False
         elif isinstance(event, SessionResumed):
-            self.pulse.begin(time.monotonic())
+            self.liveness.begin(time.monotonic())
             self.is_open = True
             if self._reconciler.is_complete:
                 self._gap_at = None
@@ -64,7 +64,7 @@ class Session:
     def _start(self, event: SessionStarted) -> None:
         """The chat server's own event follows, and begins the reconcile."""
         self._note_gap()
-        self.pulse.begin(time.monotonic())
+        self.liveness.begin(time.monotonic())
         self._reconciler.stop()
         self.is_open, self.is_guild_there = True, False
         if event.guild_ids is not None and self._roster.guild_id not in event.guild_ids:
@@ -98,11 +98,11 @@ class Session:
             logger.error("The bot was removed from the chat server %s: nobody's presence is known.", payload.get("id"))
 
     def _take_chunk(self, payload: Json) -> None:
-        if self.pulse.take(payload.get("nonce")):
+        if self.liveness.take(payload.get("nonce")):
             return
         unix_now = time.time()
         if not self._reconciler.take(payload, unix_now=unix_now, now=time.monotonic()):
-            self._healer.take(payload, unix_now=unix_now)
+            self._refetch.handle_chunk(payload, unix_now=unix_now)
         elif self._reconciler.is_complete:
             self._gap_at = None
 
@@ -113,7 +113,7 @@ class Session:
         meta = payload.get("meta")
         nonce = meta.get("nonce") if isinstance(meta, dict) else None
         if isinstance(nonce, str) and nonce.startswith(LOOKUP):
-            self._healer.pause(nonce, seconds, now)
+            self._refetch.pause(nonce, seconds, now)
         else:
             self._reconciler.limit(seconds, now)
 

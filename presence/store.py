@@ -22,19 +22,19 @@ from presence import records
 from presence.checked_cache import DAMAGED, CheckedCache, LeaseLost, StoreUnavailable, answering
 from presence.fields import Json
 from presence.memo import Memo
-from presence.records import Banner, Glance, Profile, Record, Stamp
+from presence.records import Banner, Profile, Record, Snapshot, Stamp
 
 if TYPE_CHECKING:
     from accounts.redis_connection import Command
 
 __all__ = [
     "Banner",
-    "Glance",
     "Json",
     "LeaseLost",
     "PresenceStore",
     "Profile",
     "Record",
+    "Snapshot",
     "StoreState",
     "StoreUnavailable",
     "opened",
@@ -84,27 +84,27 @@ class PresenceStore(CheckedCache):
 
     # --- Readers ---
 
-    def glance(self, chat_id: int) -> Glance:
+    def snapshot(self, chat_id: int) -> Snapshot:
         """All that is known of one id; one round trip."""
-        return self.glances([chat_id])[chat_id]
+        return self.snapshots([chat_id])[chat_id]
 
-    def glances(self, chat_ids: Sequence[int]) -> dict[int, Glance]:
+    def snapshots(self, chat_ids: Sequence[int]) -> dict[int, Snapshot]:
         """The same of several; still one round trip."""
         found = self._read([*STATE, *(name for chat_id in chat_ids for name in _names(chat_id))])
         generation, alive_at = _generation(found), _alive_at(found)
-        return {chat_id: _glance(chat_id, found, generation, alive_at) for chat_id in chat_ids}
+        return {chat_id: _snapshot(chat_id, found, generation, alive_at) for chat_id in chat_ids}
 
     def reading(self, chat_id: int) -> Command | None:
-        """What brings a glance in the round trip that checks a key; None: that goes to another server."""
+        """What brings a snapshot in the round trip that checks a key; None: that goes to another server."""
         return self._cache.reading([*STATE, *_names(chat_id)])
 
-    def glance_in(self, chat_id: int, reply: Sequence[Any]) -> Glance:
-        """The glance in the reply to `reading`. One more round trip where a value is damaged. Any: what Redis says."""
+    def snapshot_in(self, chat_id: int, reply: Sequence[Any]) -> Snapshot:
+        """The snapshot in the reply to `reading`. One more round trip where a value is damaged. Any: Redis's values."""
         try:
             found = self._cache.read([*STATE, *_names(chat_id)], reply)
         except DAMAGED:
-            return self.glance(chat_id)
-        return _glance(chat_id, found, _generation(found), _alive_at(found))
+            return self.snapshot(chat_id)
+        return _snapshot(chat_id, found, _generation(found), _alive_at(found))
 
     def alive_in(self, reply: Sequence[Any]) -> float | None:
         """`alive_at` in the reply to `reading`; None, too, where it is damaged."""
@@ -117,11 +117,11 @@ class PresenceStore(CheckedCache):
         """When the worker last said that the store holds the truth; None where it did not, or the store was emptied."""
         return _alive_at(self._read([ALIVE, COMPLETE]))
 
-    def ask(self, chat_id: int) -> None:
+    def request_refresh(self, chat_id: int) -> None:
         """Ask the worker to look this member up; once for each id in 30 s."""
         with answering():
             if self._cache.add(f"asked:{chat_id}", 1, ASK_PAUSE):
-                self._set(f"ask:{self._next_ask()}", chat_id, ASK_LIFETIME)
+                self._set(f"ask:{self._next_request()}", chat_id, ASK_LIFETIME)
 
     def keep_banner(self, chat_id: int, banner: Banner) -> None:
         self._set(f"banner:{chat_id}", banner.to_text(), BANNER_LIFETIME)
@@ -210,7 +210,7 @@ class PresenceStore(CheckedCache):
             all_of_them.update((chat_id, text) for chat_id, text in read if isinstance(text, str))
         return all_of_them
 
-    def asked(self, since: int) -> tuple[list[int], int]:
+    def pending_refreshes(self, since: int) -> tuple[list[int], int]:
         """The ids asked for after position `since` (0 at first), oldest first, and the new position."""
         last = self._read([LAST_ASK]).get(LAST_ASK)
         if not isinstance(last, int):
@@ -218,7 +218,7 @@ class PresenceStore(CheckedCache):
         newest = last - ASKS_READ + 1
         first = newest if since > last else max(since + 1, newest)  # the store was emptied and the clock set back
         now = time.monotonic()
-        numbers = [*self._still_awaited(now), *range(first, last + 1)]
+        numbers = [*self._pending(now), *range(first, last + 1)]
         found = self._read([f"ask:{number}" for number in numbers])
         for number in numbers:
             if f"ask:{number}" in found:
@@ -240,7 +240,7 @@ class PresenceStore(CheckedCache):
         """What the worker tells the admin about itself."""
         self._set(STATS, records.text_of(stats), STATS_LIFETIME)
 
-    def _next_ask(self) -> int:
+    def _next_request(self) -> int:
         """Counted from the clock's milliseconds: numbers grow even when the store was emptied in between."""
         try:
             return self._cache.incr(LAST_ASK)
@@ -250,7 +250,7 @@ class PresenceStore(CheckedCache):
                 self._cache.set(LAST_ASK, first, None)
             return self._cache.incr(LAST_ASK)
 
-    def _still_awaited(self, now: float) -> list[int]:
+    def _pending(self, now: float) -> list[int]:
         self._awaited = {number: until for number, until in self._awaited.items() if until > now}
         return sorted(self._awaited)
 
@@ -264,12 +264,12 @@ def _names(chat_id: int) -> list[str]:
     return [f"{kind}:{chat_id}" for kind in ("m", "banner", "profile", "miss", "privacy")]
 
 
-def _glance(chat_id: int, found: Mapping[str, Any], generation: int, alive_at: float | None) -> Glance:
+def _snapshot(chat_id: int, found: Mapping[str, Any], generation: int, alive_at: float | None) -> Snapshot:
     record = Record.from_text(found.get(f"m:{chat_id}", ""))
     record = record if record is not None and record.generation >= generation else None
     miss, privacy = found.get(f"miss:{chat_id}"), found.get(f"privacy:{chat_id}")
     is_private = record.is_private if record is not None else miss == "private"
-    return Glance(
+    return Snapshot(
         alive_at=alive_at,
         record=record,
         banner=Banner.from_text(found.get(f"banner:{chat_id}")),

@@ -19,12 +19,12 @@ from presence.feed import GatewayFeed
 from presence.fields import Json
 from presence.flushing import Flusher
 from presence.following import Follower
-from presence.healing import Healer
+from presence.intervals import Intervals
+from presence.last_seen import LastSeen
 from presence.lease import Lease
-from presence.linked import LinkedAccounts
-from presence.moments import Moments
-from presence.pace import Pace
-from presence.pulse import Pulse
+from presence.linked_account_sync import LinkedAccounts
+from presence.liveness import Liveness
+from presence.member_refetch import MemberRefetch
 from presence.reconciling import Reconciler
 from presence.roster import Roster
 from presence.session import Session
@@ -38,21 +38,23 @@ logger = logging.getLogger(__name__)
 class Worker:
     """One of them. `run` it on an event loop of its own; `stop` it from there."""
 
-    def __init__(self, *, guild_id: int, feed: GatewayFeed, store: PresenceStore, pace: Pace | None = None) -> None:
+    def __init__(
+        self, *, guild_id: int, feed: GatewayFeed, store: PresenceStore, intervals: Intervals | None = None
+    ) -> None:
         self.roster = Roster(guild_id)
-        self._feed, self._store, self._pace = feed, store, pace or Pace()
+        self._feed, self._store, self._intervals = feed, store, intervals or Intervals()
         self._background = Background("presence store")
         self._renewing = Background("presence lease")  # a store that takes long must not cost the lease
         self._database = Background("presence database")  # nor may a database hold up the store
         self._lease = Lease(store)
-        self._reconciler = Reconciler(self.roster, feed, self._pace)
-        self._healer = Healer(self.roster, feed, self._pace)
-        pulse = Pulse(feed, self._pace, guild_id=guild_id)
-        self._session = Session(self.roster, self._reconciler, self._healer, pulse)
-        self._moments = Moments(self.roster, store, self._background, self._database)
+        self._reconciler = Reconciler(self.roster, feed, self._intervals)
+        self._refetch = MemberRefetch(self.roster, feed, self._intervals)
+        liveness = Liveness(feed, self._intervals, guild_id=guild_id)
+        self._session = Session(self.roster, self._reconciler, self._refetch, liveness)
+        self._last_seen = LastSeen(self.roster, store, self._background, self._database)
         self._linked = LinkedAccounts(self.roster, self._database, is_leader=lambda: self.is_leader)
         self._flusher = Flusher(
-            self.roster, store=store, moments=self._moments, background=self._background, pace=self._pace
+            self.roster, store=store, moments=self._last_seen, background=self._background, intervals=self._intervals
         )
         self._ending = asyncio.Event()
         self._troubles: set[str] = set()
@@ -60,7 +62,7 @@ class Worker:
         self._dumped_epoch = 0
         self._ready_at = 0.0  # when it was last so, by the monotonic clock
         self._asked_position = 0
-        self._follower = Follower(self.roster, self._pace)
+        self._follower = Follower(self.roster, self._intervals)
 
     @property
     def is_leader(self) -> bool:
@@ -88,24 +90,24 @@ class Worker:
                 task.result()  # raises what ended it
 
     def _duties(self) -> list[tuple[float, Callable[[], Awaitable[None]]]]:
-        pace = self._pace
+        intervals = self._intervals
         return [
-            (pace.look, self._look),
-            (pace.lease, self._see_to_lease),
-            (pace.asked, self._read_wishes),
-            (pace.offline_at, self._keep_moments),
-            (pace.pictures, self._follow_pictures),
-            (pace.privacy, self._follow_privacy),
-            (pace.stats, self._tell_stats),
+            (intervals.look, self._look),
+            (intervals.lease, self._see_to_lease),
+            (intervals.asked, self._read_wishes),
+            (intervals.offline_at, self._keep_last_seen),
+            (intervals.pictures, self._follow_pictures),
+            (intervals.privacy, self._follow_privacy),
+            (intervals.stats, self._tell_stats),
         ]
 
     # --- Writing ---
 
     async def _write_forever(self) -> None:
         while not self._ending.is_set():
-            is_more = await self._trying("store", self._write, self._pace.after_store_error)
+            is_more = await self._trying("store", self._write, self._intervals.after_store_error)
             if not is_more:
-                await asyncio.sleep(self._pace.flush)
+                await asyncio.sleep(self._intervals.flush)
 
     async def _write(self) -> bool:
         """Whether there is more to write at once."""
@@ -128,7 +130,7 @@ class Worker:
         """Begin to write, in a new term or into a store that lost something."""
         token = self._lease.token
         state = await self._background.do(self._store.state)
-        await self._moments.open_estate(state)
+        await self._last_seen.load_previous(state)
         await self._linked.read_privacy()  # no record is written before it is known who is private
         if self._flusher.token != token:
             self._flusher.begin_term(token)
@@ -157,7 +159,7 @@ class Worker:
                 logger.info("This worker writes presence now.")
                 if policy := await self._background.do(self._store.eviction):
                     logger.error("Redis may evict members (maxmemory-policy %s): set noeviction.", policy)
-        elif now - self._ready_at < self._pace.leader_not_ready:
+        elif now - self._ready_at < self._intervals.leader_not_ready:
             await self._renewing.do(self._lease.renew)
         elif self._lease.token:
             logger.warning("This worker has no complete session and gives the writing back.")
@@ -167,22 +169,22 @@ class Worker:
 
     async def _look(self) -> None:
         if self._session.is_open and self._session.is_guild_there:
-            await self._session.pulse.look()
+            await self._session.liveness.tick()
             await self._reconciler.look(time.monotonic())
-            await self._healer.look(time.monotonic())
+            await self._refetch.tick(time.monotonic())
 
     async def _read_wishes(self) -> None:
         """Of readers who miss a member, or find its record untouched for long."""
-        chat_ids, self._asked_position = await self._background.do(self._store.asked, self._asked_position)
-        self._healer.want(chat_ids)
+        chat_ids, self._asked_position = await self._background.do(self._store.pending_refreshes, self._asked_position)
+        self._refetch.enqueue(chat_ids)
         self.roster.changes.dirty.update(self.roster.members.keys() & chat_ids)  # the store may have lost the record
 
-    async def _keep_moments(self) -> None:
+    async def _keep_last_seen(self) -> None:
         if self.is_leader and self._flusher.generation:
-            await self._moments.keep()
+            await self._last_seen.keep()
             generation = self._flusher.generation
             if generation != self._retained and self._is_whole():
-                await self._moments.retain_members()
+                await self._last_seen.retain_members()
                 self._retained = generation
 
     async def _follow_pictures(self) -> None:
@@ -252,22 +254,22 @@ class Worker:
         """The last flush, the lease, the session; nothing of it may hold up the end for long."""
         for task in loops:
             task.cancel()
-        await asyncio.wait([writing], timeout=self._pace.ending)
+        await asyncio.wait([writing], timeout=self._intervals.ending)
         is_answering = not writing.cancel()  # the store
         if self.is_leader and is_answering:
-            await _briefly(self._write_the_rest(), self._pace.ending)
+            await _briefly(self._write_the_rest(), self._intervals.ending)
         if self.is_leader:
-            await _briefly(self._background.do(self._lease.release), self._pace.ending / 2)
+            await _briefly(self._background.do(self._lease.release), self._intervals.ending / 2)
         await self._feed.close()
         await asyncio.wait([feed], timeout=2)
         feed.cancel()
         for background in (self._background, self._renewing, self._database):
-            await background.close(self._pace.ending / 2)
+            await background.close(self._intervals.ending / 2)
 
     async def _write_the_rest(self) -> None:
         while await self._trying("store", self._write, 0):
             pass
-        await self._trying("keep_moments", self._keep_moments, 0)
+        await self._trying("keep_last_seen", self._keep_last_seen, 0)
 
 
 async def _briefly(work: Awaitable[None], seconds: float) -> None:

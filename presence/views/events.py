@@ -12,9 +12,10 @@ from django.utils import timezone
 from accounts import hashing, hot, jobs
 from accounts.api_view import ApiRequest, ApiView
 from accounts.authentication import header_credential
-from presence import members, openapi_events, streams
+from presence import members, openapi
 from presence.presentation import Presence
-from presence.streams import AsyncStream, BlockingStream, KeyInUse
+from presence.streaming import streams
+from presence.streaming.streams import AsyncStream, BlockingStream, KeyInUse
 from presence.views import current
 
 
@@ -27,7 +28,7 @@ class PresenceEvents(ApiView):
         current.check_id(request.method, kwargs["chat_id"])
         return super().answer(request, *args, **kwargs)
 
-    @openapi_events.presence_events
+    @openapi.presence_events
     def get(self, request: ApiRequest, chat_id: str) -> StreamingHttpResponse:
         presence = members.presence_of(chat_id, timezone.now())
         content = _nothing(request) if request.method == "HEAD" else _stream(request, presence)

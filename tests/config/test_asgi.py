@@ -11,7 +11,7 @@ import pytest
 from django.core.handlers.asgi import ASGIHandler
 
 from config import asgi
-from presence import watching
+from presence.streaming import watching
 
 Message = Mapping[str, Any]  # ASGI's, whose values have no type
 SCOPE: Message = {

@@ -11,16 +11,16 @@ from django.core.cache import caches
 from presence.background import Background
 from presence.feed import Dispatch
 from presence.flushing import Flusher
+from presence.intervals import Intervals
+from presence.last_seen import LastSeen
 from presence.lease import Lease
-from presence.moments import Moments
-from presence.pace import Pace
 from presence.roster import Roster
 from presence.store import LeaseLost, PresenceStore
 from tests.presence import workers
 
 GUILD = 268473310000000000
 ADA, BOB, CYD = 268473310000000011, 268473310000000012, 268473310000000013
-PACE = Pace(stamp=0.0, dump_size=2)
+PACE = Intervals(stamp=0.0, dump_size=2)
 
 
 class Eventful(PresenceStore):
@@ -47,13 +47,13 @@ class Desk:
             self.tell("PRESENCE_UPDATE", chat_id, status="online")
         self.store, self.background = Eventful(caches["presence"]), Background("flusher")
         self.lease = Lease(self.store)
-        self.moments = Moments(self.roster, self.store, self.background, self.background)
+        self.moments = LastSeen(self.roster, self.store, self.background, self.background)
         self.flusher = Flusher(
             self.roster,
             store=self.store,
             moments=self.moments,
             background=self.background,
-            pace=PACE,
+            intervals=PACE,
         )
         self.lead()
 

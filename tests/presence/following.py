@@ -10,7 +10,7 @@ from typing import Any
 
 from django.test import Client
 
-from presence import watching
+from presence.streaming import watching
 from tests.presence.lookups import ADA, ADDRESS, SECRET
 
 PATIENCE = 10  # seconds

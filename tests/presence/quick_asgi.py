@@ -1,7 +1,7 @@
 """The ASGI application with a heartbeat that a test can wait for."""
 
 from config.asgi import application
-from presence import streams
+from presence.streaming import streams
 
 __all__ = ["application"]
 

@@ -1,7 +1,7 @@
 """The WSGI application with a heartbeat that a test can wait for."""
 
 from config.wsgi import application
-from presence import streams
+from presence.streaming import streams
 
 __all__ = ["application"]
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from presence.feed import Dispatch, SessionStarted
 from presence.fields import Json
-from presence.healing import Healer
-from presence.pace import Pace
-from presence.pulse import Pulse
+from presence.intervals import Intervals
+from presence.liveness import Liveness
+from presence.member_refetch import MemberRefetch
 from presence.reconciling import Reconciler
 from presence.roster import Roster
 from presence.session import Session
@@ -40,13 +40,15 @@ class Line:
 
 
 class Bench:
-    """A worker's session without a worker. Moments are seconds since it was made."""
+    """A worker's session without a worker. LastSeen are seconds since it was made."""
 
     def __init__(self) -> None:
-        self.line, self.roster, pace = Line(), Roster(GUILD), Pace()
-        self.reconciler = Reconciler(self.roster, self.line, pace)
-        self.healer = Healer(self.roster, self.line, pace)
-        self.session = Session(self.roster, self.reconciler, self.healer, Pulse(self.line, pace, guild_id=GUILD))
+        self.line, self.roster, intervals = Line(), Roster(GUILD), Intervals()
+        self.reconciler = Reconciler(self.roster, self.line, intervals)
+        self.refetch = MemberRefetch(self.roster, self.line, intervals)
+        self.session = Session(
+            self.roster, self.reconciler, self.refetch, Liveness(self.line, intervals, guild_id=GUILD)
+        )
         self._made_at = time.monotonic()
 
     def tell(self, name: str, payload: Json) -> None:
@@ -77,13 +79,13 @@ class Bench:
 
         async def look() -> None:
             await self.reconciler.look(self._made_at + at)
-            await self.healer.look(self._made_at + at)
+            await self.refetch.tick(self._made_at + at)
 
         asyncio.run(look())
         return self.line.questions[before:]
 
     def ask(self, chat_id: int) -> str:
-        self.healer.want([chat_id])
+        self.refetch.enqueue([chat_id])
         ((nonce, chat_ids),) = self.look(2)
         assert chat_ids == [chat_id]
         return nonce

@@ -18,9 +18,10 @@ from accounts import bans
 from accounts.api_keys import keys
 from accounts.models import ApiKey
 from demo.chat_platform.running import Simulator
-from presence import members, places, streams
+from presence import members
 from presence.store import Banner, PresenceStore
-from presence.streams import BlockingStream, KeyInUse
+from presence.streaming import stream_slots, streams
+from presence.streaming.streams import BlockingStream, KeyInUse
 from tests.presence import following, kept, lookups
 from tests.presence.following import OPENING, Event
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, UNAVAILABLE, Json
@@ -111,7 +112,7 @@ def test_what_the_lookup_refuses_is_refused_in_the_same_words(case: str, method:
     answer = following.ask(chat_id, secret=secret, method=method)
     assert (answer.status_code, answer.content) == (expected.status, expected.text.encode() if method == "get" else b"")
     assert dict(answer.headers) == expected.headers
-    assert places.in_use() == 0
+    assert stream_slots.in_use() == 0
 
 
 def test_nobody_and_nothing_known_are_told_as_the_lookup_tells_them(store: PresenceStore) -> None:
@@ -148,7 +149,7 @@ def test_a_key_holds_five_streams_and_another_key_its_own() -> None:
     assert answers[-1].status_code == 200
     for answer in answers:
         answer.close()
-    assert places.in_use() == 0
+    assert stream_slots.in_use() == 0
 
 
 def test_a_process_that_holds_all_it_may_says_so(settings: Settings) -> None:
@@ -166,11 +167,11 @@ def test_an_answer_that_the_server_drops_holds_no_place_of_the_process() -> None
     for is_begun in (False, True):
         answer = following.ask()
         assert not is_begun or next(iter(answer)).startswith(b"retry:")
-        assert places.in_use() == 1
+        assert stream_slots.in_use() == 1
         del answer
         gc.collect()
         following.nobody_watches()
-        assert places.in_use() == 0
+        assert stream_slots.in_use() == 0
 
 
 # --- The key, and time ---

@@ -45,7 +45,7 @@ def test_who_left_and_came_back_is_no_miss(desk: Desk) -> None:
     desk.tell("GUILD_MEMBER_ADD", BOB, username="bob")
     desk.leave(CYD)
     desk.settle()
-    assert [desk.store.glance(chat_id).miss for chat_id in (BOB, CYD)] == ["", "notMember"]
+    assert [desk.store.snapshot(chat_id).miss for chat_id in (BOB, CYD)] == ["", "notMember"]
     desk.tell("PRESENCE_UPDATE", BOB, status="online")
     desk.settle()
     assert desk.shown() == {ADA: "online", BOB: "online", CYD: "absent"}
@@ -105,10 +105,10 @@ class TestAFailedWrite:
         desk.store.before = self.fail
         with pytest.raises(StoreUnavailable):
             desk.flush()
-        assert desk.store.glance(ADA).banner is not None
+        assert desk.store.snapshot(ADA).banner is not None
         desk.store.before = None
         desk.settle()
-        assert desk.store.glance(ADA).banner is None
+        assert desk.store.snapshot(ADA).banner is None
 
     def test_who_left_meanwhile_is_gone_and_is_known_to_be_no_member(self, desk: Desk) -> None:
         desk.begin()
@@ -120,7 +120,7 @@ class TestAFailedWrite:
         desk.store.before = None
         desk.settle()
         assert desk.shown() == {**WHOLE, BOB: "absent"}
-        assert [desk.store.glance(chat_id).miss for chat_id in (ADA, BOB)] == ["", "notMember"]
+        assert [desk.store.snapshot(chat_id).miss for chat_id in (ADA, BOB)] == ["", "notMember"]
 
     def test_one_that_came_through_all_the_same_is_no_reason_to_begin_anew(self, desk: Desk) -> None:
         desk.begin()
@@ -192,7 +192,7 @@ class TestAStoreThatLostSomething:
         desk.begin()
         desk.settle()
         assert desk.shown() == {ADA: "absent", BOB: "absent" if is_seen_by_a_write else "online", CYD: "online"}
-        assert (desk.store.glance(BOB).miss == "notMember") is is_seen_by_a_write
+        assert (desk.store.snapshot(BOB).miss == "notMember") is is_seen_by_a_write
 
     def test_nothing_of_an_earlier_term_arrives_late(self, desk: Desk) -> None:
         """Its worker stood still since its look at the lease."""
@@ -211,11 +211,11 @@ class TestAStoreThatLostSomething:
             lambda token: desk.store.drop_banners([BOB], token=token),
             lambda token: desk.store.keep_departures([CYD], token=token),
         ]
-        before = desk.store.glances([ADA, BOB, CYD])
+        before = desk.store.snapshots([ADA, BOB, CYD])
         for act in late:
             with pytest.raises(LeaseLost):
                 act("an earlier term")
-        assert desk.store.glances([ADA, BOB, CYD]) == before
+        assert desk.store.snapshots([ADA, BOB, CYD]) == before
         assert desk.flush() is False
         assert (desk.shown(), (desk.store.alive_at() or 0) >= (stamped or 0)) == (WHOLE, True)
 
@@ -237,6 +237,6 @@ class TestTheOneBefore:
         if is_known:
             desk.tell("PRESENCE_UPDATE", ADA, status="offline")
         roster.forget_changes()
-        desk.do(lambda: desk.moments.open_estate(desk.store.state()))
+        desk.do(lambda: desk.moments.load_previous(desk.store.state()))
         desk.do(lambda: desk.moments.inherit([ADA]))
         assert (roster.members[ADA].last_online, roster.changes.offline_at.get(ADA)) == (expected, expected)

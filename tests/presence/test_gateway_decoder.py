@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from presence.envelopes import IGNORED, LONG_PAUSE, Envelopes
+from presence.gateway_decoder import IGNORED, LONG_PAUSE, GatewayDecoder
 
 
 class Reader:
@@ -16,7 +16,9 @@ class Reader:
     def __init__(self) -> None:
         self.complaints = 0
         self.events: list[tuple[str, Any]] = []
-        self.envelopes = Envelopes(lambda name, payload: self.events.append((name, payload)), complain=self._complain)
+        self.envelopes = GatewayDecoder(
+            lambda name, payload: self.events.append((name, payload)), complain=self._complain
+        )
 
     def _complain(self) -> None:
         self.complaints += 1

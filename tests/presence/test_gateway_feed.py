@@ -14,13 +14,13 @@ from demo.chat_platform import running
 from demo.chat_platform.running import Simulator
 from presence.feed import Dispatch, FatalFeedError, FeedEvent, SessionLost, SessionResumed, SessionStarted
 from presence.hikari_feed import FATAL_CODES, HikariFeed
-from presence.pace import Pace
+from presence.intervals import Intervals
 from tests.presence.workers import wait_until
 
 pytestmark = pytest.mark.live
 
 ADA = 268473310000000011
-QUICK = Pace(first_pause=0.1, session_pause=1.0, longest_session_pause=4.0)
+QUICK = Intervals(first_pause=0.1, session_pause=1.0, longest_session_pause=4.0)
 
 READY = SessionStarted(frozenset({268473310000000000}))
 
@@ -28,11 +28,11 @@ READY = SessionStarted(frozenset({268473310000000000}))
 class Listener:
     """A feed in a thread of its own, and what it told."""
 
-    def __init__(self, simulator: Simulator, pace: Pace = QUICK) -> None:
+    def __init__(self, simulator: Simulator, intervals: Intervals = QUICK) -> None:
         self.events: list[FeedEvent] = []
         self.error: BaseException | None = None
         self._begun = threading.Event()
-        self._pace = pace
+        self._intervals = intervals
         self._thread = threading.Thread(target=self._run, args=(simulator,))
         self._thread.start()
         assert self._begun.wait(10)
@@ -63,7 +63,10 @@ class Listener:
     async def _listen(self, simulator: Simulator) -> None:
         self._loop = asyncio.get_running_loop()
         self.feed = HikariFeed(
-            guild_id=int(simulator.guild_id), token=simulator.bot_token, api_url=simulator.api_url, pace=self._pace
+            guild_id=int(simulator.guild_id),
+            token=simulator.bot_token,
+            api_url=simulator.api_url,
+            intervals=self._intervals,
         )
         self._begun.set()
         await self.feed.run(self._hear)
@@ -75,9 +78,9 @@ class Listener:
 
 
 @contextmanager
-def listening(simulator: Simulator, pace: Pace = QUICK) -> Iterator[Listener]:
+def listening(simulator: Simulator, intervals: Intervals = QUICK) -> Iterator[Listener]:
     """From its first session on."""
-    listener = Listener(simulator, pace)
+    listener = Listener(simulator, intervals)
     try:
         wait_until(listener.sessions)
         yield listener
@@ -182,7 +185,7 @@ def _warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
 def test_sessions_that_end_at_once_begin_more_and_more_seldom(
     platform: Simulator, caplog: pytest.LogCaptureFixture
 ) -> None:
-    with listening(platform, Pace(first_pause=0.1, session_pause=250.0, free_sessions=1)):
+    with listening(platform, Intervals(first_pause=0.1, session_pause=250.0, free_sessions=1)):
         platform.invalidate(resumable=False)
         wait_until(lambda: _warnings(caplog))
         assert platform.counters.identifies == 1

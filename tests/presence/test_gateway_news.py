@@ -125,7 +125,7 @@ class TestReconciles:
     def test_an_answer_meanwhile_is_newer_than_the_chunks(self, bench: Bench) -> None:
         nonce = bench.start()
         for chat_id in (ADA, BOB):
-            bench.healer.want([chat_id])
+            bench.refetch.enqueue([chat_id])
         ((lookup, _),) = bench.look(2)
         bench.answer(lookup, member(ADA), presences=[row(ADA, ONLINE)], not_found=[str(BOB)])
         bench.answer(nonce, member(ADA), member(BOB))

@@ -19,7 +19,7 @@ def ready() -> Bench:
 
 class TestLookups:
     def test_at_most_100_ids_in_2_seconds(self, ready: Bench) -> None:
-        ready.healer.want(range(1, 251))
+        ready.refetch.enqueue(range(1, 251))
         asked = [(tenth / 10, len(ids)) for tenth in range(100) for _, ids in ready.look(tenth / 10)]
         assert asked == [(0.0, 100), (2.0, 100), (4.0, 50)]
         assert sorted(chat_id for _, ids in ready.line.questions[1:] for chat_id in ids) == list(range(1, 251))
@@ -27,7 +27,7 @@ class TestLookups:
     def test_what_is_wanted_again_and_again_is_not_asked_for_more_often(self, ready: Bench) -> None:
         asked = []
         for tenth in range(50):
-            ready.healer.want([ADA])
+            ready.refetch.enqueue([ADA])
             asked += [tenth / 10 for _ in ready.look(tenth / 10)]
         assert asked == [0.0, 2.0, 4.0]
 
@@ -35,7 +35,7 @@ class TestLookups:
     def test_a_refusal_holds_up_every_question(self, ready: Bench, seconds: float, pause: float) -> None:
         nonce = ready.ask(ADA)  # at 2
         ready.refuse(nonce, seconds)
-        ready.healer.want([BOB])
+        ready.refetch.enqueue([BOB])
         assert ready.look(max(pause, 4.0) - 0.01) == []
         ((_, chat_ids),) = ready.look(pause + 60)
         assert sorted(chat_ids) == [ADA, BOB]
@@ -55,12 +55,12 @@ class TestLookups:
         assert len(ready.look(600)) == 1  # only now an answer is missing
 
     def test_an_answer_that_never_comes_is_waited_for_three_times(self, ready: Bench) -> None:
-        ready.healer.want([NEW])
+        ready.refetch.enqueue([NEW])
         asked = [second for second in range(100) for _ in ready.look(second)]
         assert asked == [0, 10, 20]
 
     def test_what_could_not_be_sent_is_no_question(self, ready: Bench) -> None:
-        ready.healer.want([NEW])
+        ready.refetch.enqueue([NEW])
         ready.line.is_up = False
         assert [ready.look(second) for second in range(0, 100, 5)] == [[]] * 20
         ready.line.is_up = True

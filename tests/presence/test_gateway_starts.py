@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from presence.pace import Pace, Starts
+from presence.intervals import Intervals, Starts
 
 DAY = 86_400
 
 
 def begun_in(seconds: float, *, lasting: float, left: int | None = None) -> int:
     """How many sessions begin in this time, where each ends so long after its beginning."""
-    starts, now, count = Starts(Pace()), 1000.0, 0
+    starts, now, count = Starts(Intervals()), 1000.0, 0
     while now < 1000 + seconds:
         assert starts.seconds_to_wait(now, left) == 0
         starts.begin(now)
@@ -34,7 +34,7 @@ def test_a_hundred_sessions_are_enough_for_a_day(lasting: float) -> None:
 
 
 def test_pauses_grow_and_a_session_that_lasts_ends_them() -> None:
-    starts, now, pauses = Starts(Pace()), 0.0, []
+    starts, now, pauses = Starts(Intervals()), 0.0, []
     for _ in range(10):
         starts.begin(now)
         pauses.append(starts.seconds_to_wait(now, None))
@@ -50,7 +50,7 @@ def test_pauses_grow_and_a_session_that_lasts_ends_them() -> None:
 
 
 def test_what_never_became_ready_counts_too() -> None:
-    starts = Starts(Pace())
+    starts = Starts(Intervals())
     for _ in range(3):
         starts.begin(50)
         assert starts.lose(500) is False
@@ -59,7 +59,7 @@ def test_what_never_became_ready_counts_too() -> None:
 
 @pytest.mark.parametrize(("left", "seconds"), [(None, 0), (100, 0), (99, 900), (0, 900)])
 def test_the_last_99_sessions_of_a_day_are_saved(left: int | None, seconds: float) -> None:
-    starts = Starts(Pace())
+    starts = Starts(Intervals())
     assert starts.seconds_to_wait(1000, left) == 0  # the first one of a process
     starts.begin(1000)
     assert starts.seconds_to_wait(1000, left) == seconds

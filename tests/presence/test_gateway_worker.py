@@ -60,7 +60,7 @@ class TestLive:
             client_status = {"vr": "online", "embedded": "idle"}
             simulator.set_presence(ADA, {"status": "online", "client_status": client_status, "activities": activities})
             wait_for_status(store, ADA, "online")
-            record = store.glance(ADA).record
+            record = store.snapshot(ADA).record
             assert record is not None
             assert record.presence == {
                 "status": "online",
@@ -75,10 +75,10 @@ class TestLive:
             store.keep_miss(NEW, "notMember")
             simulator.add_member(NEW, presence={"status": "idle"})
             wait_for_status(store, NEW, "idle")
-            wait_until(lambda: store.glance(NEW).miss == "")
+            wait_until(lambda: store.snapshot(NEW).miss == "")
             simulator.remove_member(NEW)
             wait_for_status(store, NEW, "absent")
-            wait_until(lambda: store.glance(NEW).miss == "notMember")
+            wait_until(lambda: store.snapshot(NEW).miss == "notMember")
 
     def test_a_changed_member_is_stored_and_its_linked_account_follows(
         self, simulator: Simulator, store: PresenceStore
@@ -89,8 +89,8 @@ class TestLive:
             wait_for_truth(store)
             store.keep_banner(ADA, Banner("b1", time.time()))
             simulator.update_member(ADA, member={"nick": "Countess"}, user={"username": "lovelace"})
-            wait_until(lambda: store.glance(ADA).banner is None)
-            record = store.glance(ADA).record
+            wait_until(lambda: store.snapshot(ADA).banner is None)
+            record = store.snapshot(ADA).record
             assert record is not None
             assert record.member["nick"] == "Countess"
             wait_until(lambda: LinkedAccount.objects.get().name == "lovelace")
@@ -105,7 +105,7 @@ class TestLookups:
         simulator.add_member(ADA)
         with working(simulator, store):
             wait_for_truth(store)
-            store.ask(ADA)
+            store.request_refresh(ADA)
             wait_until(lambda: [ADA] in simulator.counters.member_requests)
 
 

@@ -33,7 +33,9 @@ def _shown(store: PresenceStore, chat_ids: list[int]) -> bool:
     """Whether a lookup shows one of them; one is made where the store has a record and a fresh stamp, which may be
     evicted, too."""
     now = timezone.now()
-    ready = [id_ for id_, one in store.glances(chat_ids).items() if one.record and members.is_fresh(one.alive_at, now)]
+    ready = [
+        id_ for id_, one in store.snapshots(chat_ids).items() if one.record and members.is_fresh(one.alive_at, now)
+    ]
     return bool(ready) and lookups.get(ready[0], address="again").status == 200
 
 
@@ -51,7 +53,7 @@ class TestShortOfMemory:
         with outages.fragile(*limits) as redis, working(simulator, redis.store):
             wait_for_truth(redis.store)
             redis.evict()
-            evicted = [chat_id for chat_id in chat_ids[:300] if redis.store.glance(chat_id).record is None]
+            evicted = [chat_id for chat_id in chat_ids[:300] if redis.store.snapshot(chat_id).record is None]
             assert evicted
             with override_settings(CACHES={**settings.CACHES, "presence": redis.config}):
                 some = evicted[:20]  # with what follows fewer than a key may look up in a minute

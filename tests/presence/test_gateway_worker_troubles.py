@@ -15,7 +15,7 @@ from django.db import DatabaseError, InterfaceError
 from accounts.models import LinkedAccount
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
-from presence import checked_cache, last_online, lease, pictures
+from presence import checked_cache, last_online, lease, linked_account_sync
 from presence.store import Banner, PresenceStore, StoreUnavailable
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
@@ -95,7 +95,7 @@ class TestDatabase:
         LinkedAccountFactory(external_id=str(ADA), name="ada", avatar_url="https://old.example/ada.png")
         with working(simulator, store):
             wait_for_truth(store)
-            calls = failing(pictures, "follow", InterfaceError("The connection is closed."))
+            calls = failing(linked_account_sync, "follow", InterfaceError("The connection is closed."))
             simulator.update_member(ADA, user={"avatar": "0f", "username": "ada_l"})
             avatar_url = f"{settings.CHAT_CDN_URL}/avatars/{ADA}/0f.png"
             wait_until(lambda: LinkedAccount.objects.get().avatar_url == avatar_url)
@@ -114,7 +114,7 @@ def test_an_emptied_store_is_written_again(simulator: Simulator, store: Presence
         workers.empty()
         wait_for_truth(store)
         assert workers.statuses(store, [ADA, BOB, NEW]) == {ADA: "offline", BOB: "idle", NEW: "absent"}
-        record = store.glance(ADA).record
+        record = store.snapshot(ADA).record
         assert record is not None
         assert record.last_online == last_online.all_of()[ADA]
 
@@ -155,7 +155,7 @@ def test_what_the_last_leader_could_not_write_the_next_one_does(
             first.stop()
             wait_until(lambda: second.stats()["leader"])
             wait_for_truth(store)
-            wait_until(lambda: store.glance(ADA).banner is None)
+            wait_until(lambda: store.snapshot(ADA).banner is None)
 
 
 @pytest.mark.live

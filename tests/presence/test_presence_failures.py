@@ -20,8 +20,8 @@ from accounts import limits
 from demo.chat_platform.running import Simulator
 from presence import members, refreshing, rest
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
-from presence.flights import Flights
 from presence.rest import RestUnavailable
+from presence.single_flight import SingleFlight
 from presence.store import PresenceStore
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, UNAVAILABLE
@@ -108,11 +108,11 @@ def test_without_a_call_a_miss_is_what_the_store_proves(
     if miss:
         store.keep_miss(ADA, miss)
     with pytest.raises(error):
-        members.shown(ADA, store.glance(ADA), timezone.now())
+        members.shown(ADA, store.snapshot(ADA), timezone.now())
 
 
 def test_calls_of_each_key_are_their_own_and_a_failed_one_leaves_nothing() -> None:
-    flights: Flights[str] = Flights()
+    flights: SingleFlight[str] = SingleFlight()
 
     def fail() -> str:
         raise KeyError("x")

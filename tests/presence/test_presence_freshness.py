@@ -181,7 +181,7 @@ def test_until_a_banner_can_be_read_the_one_that_the_gateway_named_is_shown(
 def test_a_member_untouched_for_ten_minutes_is_asked_for(store: PresenceStore, minutes: float, is_asked: bool) -> None:
     lookups.tell(store, touched=minutes * MINUTE)
     assert [lookups.get(ADA).status for _ in range(3)] == [200] * 3
-    assert store.asked(0)[0] == ([ADA] if is_asked else [])
+    assert store.pending_refreshes(0)[0] == ([ADA] if is_asked else [])
 
 
 def test_a_record_counts_before_every_miss(store: PresenceStore) -> None:

@@ -89,7 +89,7 @@ def test_a_damaged_record_is_no_miss(store: PresenceStore, text: str, monkeypatc
     monkeypatch.setattr(members, "PATIENCE", 0.1)
     kept.write(store, {ADA: text}, ())
     assert lookups.get(ADA).whole == UNAVAILABLE
-    assert store.asked(0)[0] == [ADA]
+    assert store.pending_refreshes(0)[0] == [ADA]
 
 
 @pytest.mark.parametrize("value", ["x", -1, "{}", '{"at":"x","g":1}', '{"at":NaN,"g":1}', '{"at":1,"g":1}'])

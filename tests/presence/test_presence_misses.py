@@ -9,7 +9,7 @@ from django.core.cache import caches
 from django.utils import timezone
 
 from demo.chat_platform.running import Simulator
-from presence import members, turns
+from presence import members, request_dedup
 from presence.rest import Membership
 from presence.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
@@ -103,7 +103,7 @@ def test_a_member_of_whom_the_feed_has_not_told_is_no_miss(simulator: Simulator,
     simulator.add_member(ADA)
     answer = lookups.get(ADA)
     assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "1")
-    assert store.asked(0)[0] == [ADA]
+    assert store.pending_refreshes(0)[0] == [ADA]
     assert lookups.get(ADA).whole == UNAVAILABLE  # nothing was kept
 
 
@@ -117,7 +117,7 @@ def test_a_member_of_whom_the_feed_tells_in_this_moment(
     def act(number: int) -> int:
         if number:
             return lookups.get(ADA).status
-        while not store.asked(0)[0]:
+        while not store.pending_refreshes(0)[0]:
             pass
         lookups.tell(store)
         return 0
@@ -140,7 +140,7 @@ def test_what_another_process_is_asking_is_waited_for(
 ) -> None:
     monkeypatch.setattr(members, "PATIENCE", 20)
     monkeypatch.setattr(members, "PAUSE", 0.01)
-    looked = turns.take(f"membership:{ADA}", 5)  # by the other one
+    looked = request_dedup.take(f"membership:{ADA}", 5)  # by the other one
 
     def act(number: int) -> object:
         if number:
@@ -153,7 +153,7 @@ def test_what_another_process_is_asking_is_waited_for(
 
 
 def test_another_process_that_died_while_asking_costs_five_seconds(simulator: Simulator, clock: Clock) -> None:
-    turns.take(f"membership:{ADA}", members.TURN_SECONDS)
+    request_dedup.take(f"membership:{ADA}", members.TURN_SECONDS)
     answer = lookups.get(ADA)
     assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "1")
     clock.wait(members.TURN_SECONDS)
@@ -184,7 +184,7 @@ def test_a_lost_record_is_no_proof_of_absence(
         LinkedAccountFactory(external_id=str(ADA))
     answer = lookups.get(ADA)
     assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "1")
-    assert store.asked(0)[0] == [ADA]
+    assert store.pending_refreshes(0)[0] == [ADA]
     assert len(simulator.counters.rest) == 1
 
 

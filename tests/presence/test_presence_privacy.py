@@ -140,7 +140,7 @@ class TestWorker:
         LinkedAccount.objects.create(user=UserFactory(), kind="CHAT", external_id="no number", name="x")
 
         def private() -> list[bool]:
-            return [glance.is_private for glance in store.glances([ADA, BEN]).values()]
+            return [snapshot.is_private for snapshot in store.snapshots([ADA, BEN]).values()]
 
         with working(simulator, store):
             wait_for_truth(store)
@@ -156,4 +156,4 @@ class TestWorker:
             simulator.remove_member(ADA)
             workers.wait_for_status(store, ADA, "absent")
             wait_for_truth(store)
-            assert store.glance(ADA).miss == ""  # the database says what readers may know
+            assert store.snapshot(ADA).miss == ""  # the database says what readers may know

@@ -125,9 +125,9 @@ class TestTheLookup:
         monkeypatch.setattr(http_client, "SECONDS", 0.5)
         server.replies[f"/of/{ADA}?of={ADA}"] = Reply(200, (None,))
         assert [lookups.get(ADA).status for _ in range(3)] == [200] * 3
-        assert store.glance(ADA).profile is None  # still being read
+        assert store.snapshot(ADA).profile is None  # still being read
         refreshing.settle()
-        kept = store.glance(ADA).profile
+        kept = store.snapshot(ADA).profile
         assert kept == Profile(None, (), timezone.now().timestamp(), is_failure=True)
         assert len(server.asked) == 1
 

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django_redis import get_redis_connection
 
 from presence import members
-from presence.store import Banner, Glance, PresenceStore
+from presence.store import Banner, PresenceStore, Snapshot
 from tests.presence import kept, lookups, reading
 from tests.presence.lookups import ADA, BEN
 
@@ -47,14 +47,14 @@ def test_a_damaged_value_costs_a_round_trip_and_its_part_alone(store: PresenceSt
 
 
 def test_the_reply_says_what_a_look_into_the_store_says(store: PresenceStore) -> None:
-    assert _glance(store, ADA) == store.glance(ADA)
-    assert _glance(store, BEN) == store.glance(BEN)
+    assert _snapshot(store, ADA) == store.snapshot(ADA)
+    assert _snapshot(store, BEN) == store.snapshot(BEN)
     kept.set_complete(store, 2)
-    assert _glance(store, ADA) == store.glance(ADA)
-    assert _glance(store, ADA).record is None
+    assert _snapshot(store, ADA) == store.snapshot(ADA)
+    assert _snapshot(store, ADA).record is None
 
 
-def _glance(opened: PresenceStore, chat_id: int) -> Glance:
+def _snapshot(opened: PresenceStore, chat_id: int) -> Snapshot:
     command = members.reading(str(chat_id))
     assert command is not None
-    return opened.glance_in(chat_id, get_redis_connection("presence").mget(command[1:]))
+    return opened.snapshot_in(chat_id, get_redis_connection("presence").mget(command[1:]))

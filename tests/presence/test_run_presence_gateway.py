@@ -112,7 +112,7 @@ class TestKilled:
         wait_for_truth(store)
         simulator.set_presence(BOB, {"status": "offline"})
         wait_for_status(store, BOB, "offline")
-        bob = store.glance(BOB).record
+        bob = store.snapshot(BOB).record
         gateway.process.kill()
         gateway.process.wait()
         alive_at = store.alive_at()
@@ -124,7 +124,7 @@ class TestKilled:
         wait_for_truth(store)
         assert workers.statuses(store, [ADA, BOB, EVE]) == {ADA: "offline", BOB: "offline", EVE: "absent"}
         moments = {ADA: int(alive_at), BOB: bob.last_online}
-        records = {chat_id: store.glance(chat_id).record for chat_id in moments}
+        records = {chat_id: store.snapshot(chat_id).record for chat_id in moments}
         assert {chat_id: record.last_online if record else None for chat_id, record in records.items()} == moments
         wait_until(lambda: last_online.all_of() == moments)
 

@@ -11,14 +11,14 @@ from django.core.cache.backends.base import BaseCache
 
 from presence import store as store_module
 from presence.database_cache import PresenceDatabaseCache
-from presence.records import Banner, Glance, Profile
+from presence.records import Banner, Profile, Snapshot
 from presence.store import PresenceStore
 from tests.presence import kept
 from tests.presence.kept import CACHES, cache_of, damage, record, round_trips, seconds_left
 
 ADA, BEA, CYD = 80351110224678912, 80351110224678913, 2**63 - 1
 NOON = 1_772_366_400.0
-NOTHING = Glance(alive_at=None, record=None, banner=None, profile=None, miss="")
+NOTHING = Snapshot(alive_at=None, record=None, banner=None, profile=None, miss="")
 BANNER = Banner("a_1f0c", NOON)
 PROFILE = Profile("Says \x00 and \ud800 and 🎮", ("premium", "orb_profile_badge"), NOON, is_failure=False)
 
@@ -44,7 +44,7 @@ def written(store: PresenceStore, generation: int, *ids: int, alive_at: float = 
 
 class TestGlance:
     def test_an_empty_store_knows_nothing(self, store: PresenceStore) -> None:
-        assert store.glance(ADA) == NOTHING
+        assert store.snapshot(ADA) == NOTHING
         assert (store.alive_at(), store.generation(), store.stats()) == (None, 0, None)
 
     def test_everything_that_is_known_of_one_id_and_nothing_of_another(self, store: PresenceStore) -> None:
@@ -52,15 +52,15 @@ class TestGlance:
         store.keep_banner(ADA, BANNER)
         store.keep_profile(ADA, PROFILE)
         store.keep_miss(ADA, "notMember")
-        assert store.glances([ADA, BEA]) == {
-            ADA: Glance(NOON, record(ADA), BANNER, PROFILE, "notMember"),
-            BEA: Glance(NOON, None, None, None, ""),
+        assert store.snapshots([ADA, BEA]) == {
+            ADA: Snapshot(NOON, record(ADA), BANNER, PROFILE, "notMember"),
+            BEA: Snapshot(NOON, None, None, None, ""),
         }
 
     @pytest.mark.parametrize("count", [1, 150])
     def test_it_is_one_round_trip(self, store: PresenceStore, cache: BaseCache, count: int) -> None:
         written(store, 1, *range(ADA, ADA + count))
-        asked = round_trips(cache, lambda: store.glances(range(ADA, ADA + count)))
+        asked = round_trips(cache, lambda: store.snapshots(range(ADA, ADA + count)))
         asked = [name for name in asked if name not in ("SAVEPOINT", "RELEASE")]  # PostgreSQL's, for the test's own
         assert asked == (["SELECT presence_storeentry"] if isinstance(cache, PresenceDatabaseCache) else ["mget"])
 
@@ -68,20 +68,20 @@ class TestGlance:
         store.keep_banner(ADA, BANNER)
         store.keep_miss(ADA, "notFound")
         kept.drop_banner(store, ADA)
-        assert store.glance(ADA) == replace(NOTHING, miss="notFound")
+        assert store.snapshot(ADA) == replace(NOTHING, miss="notFound")
         kept.write(store, {ADA: record(ADA).to_text()}, [])
         kept.write(store, {}, [ADA])
-        assert store.glance(ADA) == NOTHING
+        assert store.snapshot(ADA) == NOTHING
 
 
 class TestGenerations:
     def test_a_record_of_an_older_generation_counts_as_absent(self, store: PresenceStore) -> None:
         written(store, 1, ADA, BEA)
         kept.write(store, {ADA: record(ADA, generation=2).to_text()}, [])
-        assert store.glance(BEA).record == record(BEA)  # until the second one is whole
+        assert store.snapshot(BEA).record == record(BEA)  # until the second one is whole
         kept.set_complete(store, 2)
-        glances = store.glances([ADA, BEA, CYD]).values()
-        assert [glance.record for glance in glances] == [record(ADA, generation=2), None, None]
+        snapshots = store.snapshots([ADA, BEA, CYD]).values()
+        assert [snapshot.record for snapshot in snapshots] == [record(ADA, generation=2), None, None]
         assert store.records([BEA, CYD, ADA]) == {BEA: record(BEA), ADA: record(ADA, generation=2)}
         assert store.generation() == 2
 
@@ -92,7 +92,7 @@ class TestGenerations:
         assert [kept.stamp(store, NOON + 1, generation=of) for of in (1, 3, 0)] == [False, False, False]
         assert store.alive_at() == NOON
         assert kept.stamp(store, NOON + 0.125, generation=2) is True
-        assert (store.alive_at(), store.glance(ADA).alive_at) == (NOON + 0.125, NOON + 0.125)
+        assert (store.alive_at(), store.snapshot(ADA).alive_at) == (NOON + 0.125, NOON + 0.125)
 
     def test_a_stamp_that_came_a_moment_after_the_store_was_emptied_counts_for_nothing(
         self, store: PresenceStore, cache: BaseCache
@@ -101,7 +101,7 @@ class TestGenerations:
         stamp = cache.get(store_module.ALIVE)
         cache.clear()
         cache.set(store_module.ALIVE, stamp)
-        assert (store.alive_at(), store.glance(ADA)) == (None, NOTHING)
+        assert (store.alive_at(), store.snapshot(ADA)) == (None, NOTHING)
         kept.set_complete(store, 1)
         assert store.alive_at() is None
 
@@ -188,9 +188,9 @@ class TestDamage:
         store.keep_banner(ADA, BANNER)
         damage(cache, f"m:{ADA}")
         kept.write(store, {BEA: '{"m": '}, [])
-        glances = store.glances([ADA, BEA, CYD])
-        assert [glance.record for glance in glances.values()] == [None, None, record(CYD)]
-        assert (glances[ADA].banner, glances[ADA].alive_at) == (BANNER, NOON)
+        snapshots = store.snapshots([ADA, BEA, CYD])
+        assert [snapshot.record for snapshot in snapshots.values()] == [None, None, record(CYD)]
+        assert (snapshots[ADA].banner, snapshots[ADA].alive_at) == (BANNER, NOON)
         assert store.records([ADA, BEA, CYD]) == {CYD: record(CYD)}
         assert "damaged" in caplog.text
 
@@ -204,7 +204,7 @@ class TestDamage:
         store.keep_banner(ADA, BANNER)
         store.keep_profile(ADA, PROFILE)
         store.keep_miss(ADA, "notFound")
-        whole = store.glance(ADA)
+        whole = store.snapshot(ADA)
         cache.set(key, value)
         if value is None:
             damage(cache, key)
@@ -215,4 +215,4 @@ class TestDamage:
             f"profile:{ADA}": {"profile": None},
             f"miss:{ADA}": {"miss": ""},
         }
-        assert store.glance(ADA) == replace(whole, **absent[key])
+        assert store.snapshot(ADA) == replace(whole, **absent[key])

@@ -27,15 +27,15 @@ WRITES: dict[str, Any] = {  # Any: what they give back differs
     "keep_profile": lambda store: store.keep_profile(ADA, Profile(None, (), 1.5, is_failure=True)),
     "keep_miss": lambda store: store.keep_miss(ADA, "notFound"),
     "keep_departures": lambda store: store.keep_departures([ADA], token=kept.token_of(store)),
-    "ask": lambda store: store.ask(ADA),
+    "ask": lambda store: store.request_refresh(ADA),
     "keep_stats": lambda store: store.keep_stats({}),
 }
 READS: dict[str, Any] = {
-    "glance": lambda store: store.glance(ADA),
+    "snapshot": lambda store: store.snapshot(ADA),
     "alive_at": lambda store: store.alive_at(),
     "generation": lambda store: store.generation(),
     "records": lambda store: store.records([ADA]),
-    "asked": lambda store: store.asked(0),
+    "asked": lambda store: store.pending_refreshes(0),
     "stats": lambda store: store.stats(),
 }
 ACTS = {**WRITES, **READS}
@@ -53,7 +53,7 @@ def test_a_redis_that_nobody_serves_is_told(closed_port: int) -> None:
     assert refused(PresenceStore(redis(closed_port)), ACTS) == list(ACTS)
 
 
-@pytest.mark.parametrize("name", ["glance", "write"])
+@pytest.mark.parametrize("name", ["snapshot", "write"])
 def test_a_redis_that_hangs_is_told(name: str) -> None:
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
@@ -85,7 +85,7 @@ class TestDatabase:
                 act(store)
         with databases.read_only():
             assert refused(store, READS) == []
-        assert store.glance(ADA).record == record(ADA)
+        assert store.snapshot(ADA).record == record(ADA)
 
 
 def refused(store: PresenceStore, acts: dict[str, Any]) -> list[str]:
@@ -110,7 +110,7 @@ def filled() -> PresenceStore:
 if connection.vendor == "postgresql":  # SQLite has no connection that could break
 
     @pytest.mark.django_db(transaction=True)
-    @pytest.mark.parametrize("name", ["glance", "write"])
+    @pytest.mark.parametrize("name", ["snapshot", "write"])
     def test_a_connection_that_broke_is_replaced_for_the_next_act(name: str) -> None:
         store = filled()
         connection.connection.close()

@@ -11,7 +11,7 @@ from django.core.cache import caches
 from presence import last_online
 from presence.feed import Dispatch
 from presence.following import Follower
-from presence.pace import Pace
+from presence.intervals import Intervals
 from presence.records import Ending
 from presence.roster import Roster
 from presence.store import StoreState
@@ -19,7 +19,7 @@ from tests.presence import kept
 from tests.presence.flushing_desk import ADA, BOB, CYD, GUILD, Desk
 
 WHOLE = {ADA: "online", BOB: "online", CYD: "online"}
-FORGET = Pace().forget
+FORGET = Intervals().forget
 
 
 class Beside:
@@ -27,7 +27,7 @@ class Beside:
 
     def __init__(self) -> None:
         self.roster = Roster(GUILD)
-        self.follower = Follower(self.roster, Pace())
+        self.follower = Follower(self.roster, Intervals())
         self.now = 0.0
 
     def change(self, chat_id: int) -> None:
@@ -113,9 +113,9 @@ def desk() -> Iterator[Desk]:
 class TestTakingOver:
     def adopt(self, desk: Desk) -> StoreState:
         """Of changes and of the dump one record at once is written."""
-        desk.flusher._pace = Pace(stamp=0.0, flush_size=1, dump_size=1)
+        desk.flusher._intervals = Intervals(stamp=0.0, flush_size=1, dump_size=1)
         state = desk.store.state()
-        desk.do(lambda: desk.moments.open_estate(state))
+        desk.do(lambda: desk.moments.load_previous(state))
         desk.flusher.adopt(state)
         desk.begin(is_repeat=True)
         return state

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from presence import watching
-from presence.store import Banner, Glance, PresenceStore, StoreUnavailable
-from presence.watching import Hub, Watch
+from presence.store import Banner, PresenceStore, Snapshot, StoreUnavailable
+from presence.streaming import watching
+from presence.streaming.watching import Hub, Watch
 from tests.presence import kept, lookups
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, PRIVATE, UNAVAILABLE
 
@@ -54,11 +54,11 @@ class CountingStore:
         self.asked: list[list[int]] = []
         self.is_down = False
 
-    def glances(self, chat_ids: Sequence[int]) -> dict[int, Glance]:
+    def snapshots(self, chat_ids: Sequence[int]) -> dict[int, Snapshot]:
         self.asked.append(list(chat_ids))
         if self.is_down:
             raise StoreUnavailable("It is down.")
-        return self.store.glances(chat_ids)
+        return self.store.snapshots(chat_ids)
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_who_has_no_record_is_asked_for_and_is_not_gone(hub: Hub, store: Presenc
     lookups.tell(store)
     _look(hub, store)
     assert [event for event, _ in listener.told] == ["presence", "unavailable", "presence"]
-    assert store.asked(0)[0] == [ADA]
+    assert store.pending_refreshes(0)[0] == [ADA]
 
 
 @pytest.mark.django_db

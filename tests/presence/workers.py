@@ -15,11 +15,11 @@ from django.core.cache import caches
 from demo.chat_platform.running import Simulator
 from presence import status
 from presence.hikari_feed import HikariFeed
-from presence.pace import Pace
+from presence.intervals import Intervals
 from presence.store import PresenceStore
 from presence.worker import Worker
 
-QUICK = Pace(
+QUICK = Intervals(
     after_store_error=0.05,
     lease=0.1,
     leader_not_ready=1.0,
@@ -43,7 +43,7 @@ class Running:
 
     simulator: Simulator
     store: PresenceStore
-    pace: Pace = QUICK
+    intervals: Intervals = QUICK
     error: BaseException | None = None
     worker: Worker | None = None
     _loop: asyncio.AbstractEventLoop | None = None
@@ -56,7 +56,7 @@ class Running:
             guild_id = int(self.simulator.guild_id)
             feed = HikariFeed(guild_id=guild_id, token=self.simulator.bot_token, api_url=self.simulator.api_url)
             self._loop = asyncio.get_running_loop()
-            self.worker = Worker(guild_id=guild_id, feed=feed, store=self.store, pace=self.pace)
+            self.worker = Worker(guild_id=guild_id, feed=feed, store=self.store, intervals=self.intervals)
             begun.set()
             await self.worker.run()
 
@@ -91,9 +91,9 @@ class Running:
 
 
 @contextmanager
-def working(simulator: Simulator, store: PresenceStore, pace: Pace = QUICK) -> Iterator[Running]:
+def working(simulator: Simulator, store: PresenceStore, intervals: Intervals = QUICK) -> Iterator[Running]:
     """A worker until the end of the block. What ended it before is raised."""
-    running = Running(simulator, store, pace)
+    running = Running(simulator, store, intervals)
     running.start()
     try:
         yield running
@@ -127,8 +127,8 @@ def statuses(store: PresenceStore, chat_ids: list[int]) -> dict[int, str]:
     """What a reader would show of these; "absent" for who has no record."""
     found: dict[int, str] = {}
     for start in range(0, len(chat_ids), 1000):
-        for chat_id, glance in store.glances(chat_ids[start : start + 1000]).items():
-            found[chat_id] = status.of(glance.record.presence) if glance.record else "absent"
+        for chat_id, snapshot in store.snapshots(chat_ids[start : start + 1000]).items():
+            found[chat_id] = status.of(snapshot.record.presence) if snapshot.record else "absent"
     return found
 
 

@@ -1,4 +1,4 @@
-"""How often the gateway worker does what; in seconds where nothing else is said."""
+"""Intervals and timeouts of the gateway worker, in seconds unless another unit is named."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ FEW_IDENTIFIES = 100  # of the platform's 1000 new sessions a day
 
 
 @dataclass(frozen=True)
-class Pace:
-    """The worker's constants. Tests have less patience."""
+class Intervals:
+    """The defaults of production; tests use shorter ones."""
 
     flush: float = 0.02
     flush_size: int = 500  # members that were changed
@@ -48,8 +48,8 @@ class Starts:
     Times are those of the monotonic clock.
     """
 
-    def __init__(self, pace: Pace) -> None:
-        self._pace = pace
+    def __init__(self, intervals: Intervals) -> None:
+        self._intervals = intervals
         self._in_a_row = 0  # begun since one lasted
         self._begun_at: float | None = None
         self._ready_at: float | None = None
@@ -59,12 +59,12 @@ class Starts:
         allows, as far as it is known."""
         if self._begun_at is None:
             return 0.0
-        pace, pause = self._pace, 0.0
-        if self._in_a_row >= pace.free_sessions:
-            doublings = min(self._in_a_row - pace.free_sessions, 30)
-            pause = min(pace.session_pause * 2**doublings, pace.longest_session_pause)
+        intervals, pause = self._intervals, 0.0
+        if self._in_a_row >= intervals.free_sessions:
+            doublings = min(self._in_a_row - intervals.free_sessions, 30)
+            pause = min(intervals.session_pause * 2**doublings, intervals.longest_session_pause)
         if left is not None and left < FEW_IDENTIFIES:
-            pause = max(pause, pace.few_sessions_pause)
+            pause = max(pause, intervals.few_sessions_pause)
         return max(self._begun_at + pause - now, 0.0)
 
     def begin(self, now: float) -> None:
@@ -77,7 +77,7 @@ class Starts:
 
     def lose(self, now: float) -> bool:
         """The connection ended. Whether the session has lasted."""
-        has_lasted = self._ready_at is not None and now - self._ready_at >= self._pace.lasting
+        has_lasted = self._ready_at is not None and now - self._ready_at >= self._intervals.lasting
         if has_lasted:
             self._in_a_row = 0
         return has_lasted

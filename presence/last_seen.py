@@ -1,4 +1,4 @@
-"""When members went offline, through every restart: out of the store and the database, and into the database again."""
+"""When members were last seen online, kept across restarts: read from store and database, written to the database."""
 
 from __future__ import annotations
 
@@ -11,42 +11,42 @@ from presence.roster import Roster
 from presence.store import PresenceStore, StoreState
 
 
-class Moments:
-    """Of a worker that leads."""
+class LastSeen:
+    """Used by the worker that writes."""
 
     def __init__(self, roster: Roster, store: PresenceStore, background: Background, database: Background) -> None:
         self._roster, self._store, self._background, self._database = roster, store, background, database
-        self._heirs: set[int] = set()  # members for whom the earlier writer's record is still to be looked at
+        self._unread_before: set[int] = set()  # members whose record by the earlier writer is not read yet
         self._complete = 0
         self._alive_at: float | None = None
         self._kept: dict[int, int] = {}
 
-    async def open_estate(self, state: StoreState) -> None:
-        """This worker begins to write. Raises what the database raises; it may be done again."""
+    async def load_previous(self, state: StoreState) -> None:
+        """Read the stored timestamps when this worker begins to write. Raises database errors; can be retried."""
         self._complete, self._alive_at = state.generation, state.alive_at
         self._kept = await self._database.do(last_online.all_of)
-        self._heirs = set(self._roster.members)
+        self._unread_before = set(self._roster.members)
 
     async def inherit(self, chat_ids: Iterable[int]) -> None:
         """Take over what the earlier writer knew of these, before their records are overwritten for the first time.
 
-        Whoever it had as online, and who is offline now, was last known online at its last stamp. Who is seen for the
-        first time has no moment. StoreUnavailable; it may be done again.
+        A member that was online in its record and is offline now was last seen at that writer's last stamp. A new
+        member has no timestamp. Raises StoreUnavailable; can be retried.
         """
-        heirs = [chat_id for chat_id in chat_ids if chat_id in self._heirs]
-        if not heirs:
+        unread = [chat_id for chat_id in chat_ids if chat_id in self._unread_before]
+        if not unread:
             return
-        stored = await self._background.do(self._store.texts, heirs)
-        for chat_id in heirs:
+        stored = await self._background.do(self._store.texts, unread)
+        for chat_id in unread:
             ending = Ending(stored[chat_id]) if chat_id in stored else None
             is_current = ending is not None and 0 < self._complete <= ending.generation
-            self._inherit(chat_id, ending if is_current else None)
-        self._heirs.difference_update(heirs)
-        if not self._heirs:
+            self._restore(chat_id, ending if is_current else None)
+        self._unread_before.difference_update(unread)
+        if not self._unread_before:
             self._kept = {}
 
     async def keep(self) -> None:
-        """Write what is new since the last call, as a batch. Raises what the database raises; nothing is lost then."""
+        """Write what is new since the last call, as one batch. Raises database errors and loses nothing then."""
         changes = self._roster.changes
         moments, changes.offline_at = changes.offline_at, {}
         departed, changes.departed = changes.departed, set()
@@ -60,10 +60,10 @@ class Moments:
             raise
 
     async def retain_members(self) -> None:
-        """After a complete reconcile: forget those who left while nobody looked."""
+        """After a complete reconcile: delete timestamps of members that have left."""
         await self._database.do(last_online.retain, set(self._roster.members))
 
-    def _inherit(self, chat_id: int, ending: Ending | None) -> None:
+    def _restore(self, chat_id: int, ending: Ending | None) -> None:
         entry, kept = self._roster.members.get(chat_id), self._kept.get(chat_id)
         if entry is None:
             return
@@ -82,7 +82,7 @@ class Moments:
 
 
 def _keep(moments: dict[int, int], departed: set[int]) -> None:
-    """In the background. Who left and came back keeps what came after."""
+    """Runs in the background. A member that left and came back keeps the later timestamp."""
     if departed:
         last_online.forget(departed)
     if moments:

@@ -1,7 +1,8 @@
-"""The gateway's messages as the library behind the feed can bear them.
+"""Sanitises gateway messages that hikari would crash on.
 
-It trusts the platform's envelopes: one text that is not JSON, or a dispatch whose payload is null, would end its
-connection and with it the session. So they are looked at first; what is broken becomes an operation that it ignores.
+hikari trusts the platform's envelopes: text that is not JSON, or a dispatch whose payload is null, would end its
+connection and with it the session. This decoder turns a broken message into an operation that hikari
+ignores.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MAX_SEQUENCE = 2**53
 LONG_PAUSE = 30.0  # seconds, where a rate limit does not say how long
 
 
-class Envelopes:
+class GatewayDecoder:
     """Reads messages; given to the library as its JSON decoder. `dispatch` gets each event,
     `complain` each broken message.
 

@@ -22,7 +22,7 @@ from lookup.errors import ProfilePrivate
 from presence import members, store
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
 from presence.presentation import Presence
-from presence.store import Banner, Glance, PresenceStore, StoreUnavailable
+from presence.store import Banner, PresenceStore, Snapshot, StoreUnavailable
 
 PAUSE = 0.5  # seconds between two looks
 PRESENCE, UNAVAILABLE, GONE = "presence", "unavailable", "gone"
@@ -126,8 +126,8 @@ class Hub:
             self._watches = {watch for watch in self._watches if watch.listener() is not None}
             watches = list(self._watches)  # who joins during the look has read something newer than it
         ids = sorted({watch.chat_id for watch in watches})
-        glances = self._glances(opened, ids)
-        self._known = {chat_id: self._look_at(chat_id, glances.get(chat_id), now) for chat_id in ids}
+        snapshots = self._snapshots(opened, ids)
+        self._known = {chat_id: self._look_at(chat_id, snapshots.get(chat_id), now) for chat_id in ids}
         for watch in watches:
             known = self._known[watch.chat_id]
             watch.lacks_banner = known.lacks_banner
@@ -135,12 +135,14 @@ class Hub:
                 watch.news = known.news
                 watch.ring()
 
-    def _glances(self, opened: PresenceStore, ids: list[int]) -> dict[int, Glance]:
+    def _snapshots(self, opened: PresenceStore, ids: list[int]) -> dict[int, Snapshot]:
         """Empty where the store does not answer."""
         try:
-            found = opened.glances(ids)
-            for chat_id in (chat_id for chat_id, glance in found.items() if glance.record is None and not glance.miss):
-                opened.ask(chat_id)  # the worker writes the record anew, or that the member has left
+            found = opened.snapshots(ids)
+            for chat_id in (
+                chat_id for chat_id, snapshot in found.items() if snapshot.record is None and not snapshot.miss
+            ):
+                opened.request_refresh(chat_id)  # the worker writes the record anew, or that the member has left
         except StoreUnavailable as error:
             if self._is_answered:
                 logger.warning("The presence store does not answer the event streams: %s", error)
@@ -149,22 +151,22 @@ class Hub:
         self._is_answered = True
         return found
 
-    def _look_at(self, chat_id: int, glance: Glance | None, now: datetime) -> _Known:
+    def _look_at(self, chat_id: int, snapshot: Snapshot | None, now: datetime) -> _Known:
         before = self._known.get(chat_id) or _Known()
-        banner = (glance.banner if glance else None) or before.banner
+        banner = (snapshot.banner if snapshot else None) or before.banner
         presence: Presence | None = None
         try:
-            if glance is None:
+            if snapshot is None:
                 raise PresenceUnavailable
-            members.require_public(glance)
-            presence = members.shown(chat_id, replace(glance, banner=banner), now)  # shown until it is read again
+            members.require_public(snapshot)
+            presence = members.shown(chat_id, replace(snapshot, banner=banner), now)  # shown until it is read again
         except PresenceUnavailable as error:
             news = of_error(UNAVAILABLE, error)
         except (NotMember, ChatNotFound, ProfilePrivate) as error:
             news = of_error(GONE, error)
         else:
             news = before.news if before.news and before.presence == presence else of_presence(presence)
-        lacks_banner = glance is not None and glance.banner is None
+        lacks_banner = snapshot is not None and snapshot.banner is None
         return _Known(before.news if before.news == news else news, presence, banner, lacks_banner)
 
     def _run(self) -> None:

@@ -1,4 +1,4 @@
-"""Calls for the same thing that come at the same moment are one call, whose end all of them share."""
+"""Concurrent calls for the same key become one call, whose result all callers share."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from typing import Generic, TypeVar
 Result = TypeVar("Result")
 
 
-class Flights(Generic[Result]):
-    """Of one process."""
+class SingleFlight(Generic[Result]):
+    """Per process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._flying: dict[Hashable, Future[Result]] = {}
 
     def join(self, key: Hashable, act: Callable[[], Result]) -> Result:
-        """What `act()` answers or raises; where such a call is under way for `key`, what that one does."""
+        """Return or raise the result of `act()`, or that of the call for `key` that is under way."""
         with self._lock:
             flight = self._flying.get(key)
             is_ours = flight is None
@@ -28,7 +28,7 @@ class Flights(Generic[Result]):
             return flight.result()
         try:
             flight.set_result(act())
-        except BaseException as error:  # whatever it is, each of the callers gets it
+        except BaseException as error:  # every caller gets it
             flight.set_exception(error)
         finally:
             with self._lock:

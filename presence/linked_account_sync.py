@@ -1,7 +1,8 @@
-"""Linked accounts follow their members: the name and the picture that the platform tells of now."""
+"""Keeps names and avatars of linked accounts in step with the members of the chat server."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Collection, Mapping
 from itertools import islice
 
@@ -9,8 +10,10 @@ from django.conf import settings
 
 from accounts import http_client, linking
 from accounts.models import LinkedAccount
-from presence import assets, fields
+from presence import assets, fields, privacy
+from presence.background import Background
 from presence.fields import Json
+from presence.roster import Roster
 
 CHAT = LinkedAccount.Kind.CHAT
 AT_ONCE = 500
@@ -56,3 +59,44 @@ def _take_over(chat_id: int, member: Json, name: str, picture: str | None) -> No
         name=http_client.name_of(user.get("username")) or name,
         avatar_url=assets.own_avatar(chat_id, user) if picture is None else picture,
     )
+
+
+class LinkedAccounts:
+    """Each method raises what the database raises; it may be called again."""
+
+    def __init__(self, roster: Roster, database: Background, *, is_leader: Callable[[], bool]) -> None:
+        self._roster, self._database, self._is_leader = roster, database, is_leader
+        self._compared = 0  # the last generation for which all were compared
+
+    async def read_privacy(self) -> None:
+        """Whose presence is private now."""
+        self._roster.set_private(await self._database.do(privacy.private_ids))
+
+    async def follow(self, generation: int) -> None:
+        """Take over changed names and pictures. `generation`: that is written whole; 0 for none."""
+        if generation and generation != self._compared:
+            await self._compare()
+            self._compared = generation
+        changes = self._roster.changes
+        renamed, redrawn = changes.renamed, changes.redrawn
+        if not (renamed or redrawn):
+            return
+        changes.renamed, changes.redrawn = set(), set()
+        found = ((chat_id, self._member(chat_id)) for chat_id in renamed | redrawn)
+        changed = {chat_id: member for chat_id, member in found if member is not None}
+        try:
+            await self._database.do(follow, changed, redrawn)
+        except BaseException:  # and another one tries again, or the last act of this one
+            self._roster.changes.renamed |= renamed
+            self._roster.changes.redrawn |= redrawn
+            raise
+
+    async def _compare(self) -> None:
+        """Compare all linked accounts with the roster, in batches, so that other work goes on."""
+        position: int | None = 0
+        while position is not None and self._is_leader():
+            position = await self._database.do(compare, self._member, position)
+
+    def _member(self, chat_id: int) -> Json | None:
+        entry = self._roster.members.get(chat_id)
+        return None if entry is None else json.loads(entry.member)

@@ -1,6 +1,6 @@
-"""How many event streams may be open: with one key in all processes, and in this process, whoever asks.
+"""Limits of open event streams: for each key across all processes, and for this process.
 
-What a key holds lies in Django's cache under names that end by themselves: a process that crashed gives them back.
+The slots of a key are names in Django's cache that expire, so those of a crashed process become free.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class ProcessFull(Unavailable):
         return {"Retry-After": str(RETRY)}
 
 
-class Place:
-    """That of one stream, from its making until `close`.
+class StreamSlot:
+    """The slot of one stream, from its creation until `close`.
 
     Raises ProcessFull, KeyRateLimited where the key has settings.PRESENCE_STREAMS_PER_KEY of them, Unavailable where
     the cache does not answer.

@@ -1,6 +1,6 @@
-"""Whose turn it is, among all processes, to ask an outside server for something.
+"""Deduplicates requests to outside servers across processes.
 
-A courtesy that saves calls, and no lock: where the store does not answer, it is everybody's turn.
+It saves calls and is no lock: where the store does not answer, every process may send the request.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ logger = logging.getLogger(__name__)
 
 
 def take(name: str, seconds: int) -> bool:
-    """Whether it is ours. It ends by itself after so many seconds."""
+    """Whether this process sends the request. The claim expires after `seconds`."""
     try:
         return bool(caches["presence"].add(_key(name), 1, seconds))
     except _FAILURES as error:
-        logger.warning("The presence store does not say whose turn %s is: %s", name, jobs.described(error))
+        logger.warning("The presence store does not answer for the request %s: %s", name, jobs.described(error))
         return True
 
 
 def end(name: str) -> None:
-    """Let the next one have it."""
+    """Release the claim."""
     try:
         caches["presence"].delete(_key(name))
     except _FAILURES as error:
-        logger.warning("The presence store keeps the turn %s for a while: %s", name, jobs.described(error))
+        logger.warning("The presence store keeps the claim on %s until it expires: %s", name, jobs.described(error))
 
 
 def _key(name: str) -> str:

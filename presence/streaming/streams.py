@@ -22,11 +22,12 @@ from accounts import authentication, jobs
 from accounts.errors import ApiError, KeyRateLimited, Unavailable
 from accounts.limits import LimitsUnavailable
 from lookup.errors import ProfilePrivate
-from presence import members, places, watching
+from presence import members
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
-from presence.places import Place
 from presence.presentation import Presence
-from presence.watching import GONE, PRESENCE, News, Watch
+from presence.streaming import stream_slots, watching
+from presence.streaming.stream_slots import StreamSlot
+from presence.streaming.watching import GONE, PRESENCE, News, Watch
 
 CONTENT_TYPE = "text/event-stream; charset=utf-8"
 HEARTBEAT = 15.0  # seconds
@@ -56,7 +57,7 @@ def event(news: News) -> bytes:
 class Stream(abc.ABC):
     """One reader's, whatever the server is; `close` it. Times are those of the monotonic clock.
 
-    Raises what `Place` raises.
+    Raises what `StreamSlot` raises.
     """
 
     def __init__(self, *, presence: Presence, key: KeyInUse, last_event_id: str) -> None:
@@ -64,7 +65,7 @@ class Stream(abc.ABC):
         self._key = key
         self._told = watching.of_presence(presence)
         self._opening = OPENING if last_event_id == self._told.tag else OPENING + event(self._told)
-        self._place = Place(key.key_id)
+        self._place = StreamSlot(key.key_id)
         self._watch: Watch | None = None
         self._is_over = False
         self._ends_at = self._beats_at = self._renews_at = 0.0
@@ -118,7 +119,7 @@ class Stream(abc.ABC):
         key = self._key
         refusal = authentication.recheck(key.secret_hash, permission=key.permission, now=timezone.now())
         if refusal is None and not self._place.keep():
-            return KeyRateLimited(seconds_left=places.RETRY)
+            return KeyRateLimited(seconds_left=stream_slots.RETRY)
         return refusal
 
     def _renew(self) -> None:
