@@ -14,8 +14,8 @@ from redis.exceptions import RedisError
 
 from config import jobs
 from config.jobs import Job
-from oidc_provider import signing
-from oidc_provider.signing import SigningUnavailable
+from oidc_provider.token import signing
+from oidc_provider.token.signing import SigningUnavailable
 from presence import members, store
 from presence.store import StoreUnavailable
 

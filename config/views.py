@@ -15,8 +15,8 @@ from accounts.api_view import ApiView
 from accounts.errors import NotFound
 from accounts.hot import Request
 from imagehost.errors import Busy
+from oidc_provider import endpoints
 from oidc_provider.errors import TemporarilyUnavailable
-from oidc_provider.views import answers
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -58,7 +58,7 @@ def too_many_uploads(request: HttpRequest) -> HttpResponse:
     if is_in_api_lane(request):
         return api_view.finished(request, api_view.error_response(error))
     if _is_api(request):
-        response = answers.error_answer(Request.of(request), TemporarilyUnavailable(error.error)).to_django()
+        response = endpoints.error_answer(Request.of(request), TemporarilyUnavailable(error.error)).to_django()
     elif request.accepts("text/html"):
         response = render(request, "503.html", status=503)
     else:
@@ -101,7 +101,7 @@ def _failure(request: HttpRequest, status: int, error: str, template: str) -> Ht
 def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse:
     if is_in_api_lane(request):  # no middleware adds headers there
         return api_view.finished(request, api_view.json_response(api_view.json_bytes({"error": error}), status))
-    return answers.answer(Request.of(request), json.dumps({"error": error}).encode(), status).to_django()
+    return endpoints.answer(Request.of(request), json.dumps({"error": error}).encode(), status).to_django()
 
 
 def is_in_api_lane(request: HttpRequest) -> bool:

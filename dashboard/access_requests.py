@@ -18,8 +18,8 @@ from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 from dashboard import letters
 from dashboard.models import AccessRequest
-from oidc_provider import applications
-from oidc_provider.scopes import LOCKED_SCOPES
+from oidc_provider.applications import applications
+from oidc_provider.applications.scopes import LOCKED_SCOPES
 
 # What owners may give their keys themselves; for anything else they ask. The account key reads what others show, as
 # the lookups do.

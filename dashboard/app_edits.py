@@ -14,10 +14,10 @@ from django.utils import timezone
 
 from accounts.models import User
 from dashboard import app_facts, letters, versions
-from oidc_provider import applications, logos, redirects
-from oidc_provider.applications import RegisteredApp
+from oidc_provider.applications import applications, logos, redirects
+from oidc_provider.applications.applications import RegisteredApp
+from oidc_provider.applications.models import new_client_id
 from oidc_provider.models import Application
-from oidc_provider.models.applications import new_client_id
 
 _TICKET = "dashboard.app_edits.ticket"
 _TICKET_LIFETIME = 24 * 3600  # seconds

@@ -13,7 +13,9 @@ from accounts.models import AuditEvent, User
 from dashboard import app_activity
 from dashboard.models import AccessRequest
 from dashboard.trying import callbacks
-from oidc_provider import consent_page, redirects
+from oidc_provider.applications import redirects
+from oidc_provider.authorize import consent_page
+from oidc_provider.log.models import COUNTS_KEPT, OK
 from oidc_provider.models import (
     AccessToken,
     Application,
@@ -25,7 +27,6 @@ from oidc_provider.models import (
     RequestKind,
     UsageCount,
 )
-from oidc_provider.models.request_log import COUNTS_KEPT, OK
 
 RECENTLY = timedelta(days=7)
 _A_DAY = timedelta(hours=24)

@@ -6,9 +6,9 @@ import json
 
 from django.conf import settings
 
-from oidc_provider import claims
-from oidc_provider.claims import Subject
-from oidc_provider.scopes import Scope
+from oidc_provider.applications.scopes import Scope
+from oidc_provider.token import claims
+from oidc_provider.token.claims import Subject
 
 
 def json_of(scope: Scope) -> str:

@@ -11,9 +11,10 @@ from django.core.files import File
 from django.utils import timezone
 
 from accounts.models import User
-from oidc_provider import application_rules, consent_page, logos, redirects
+from oidc_provider.applications import application_rules, logos, redirects
+from oidc_provider.applications.scopes import in_order
+from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application
-from oidc_provider.scopes import in_order
 
 _NAMELESS = "Your app"
 

@@ -15,8 +15,8 @@ from dashboard.account_pages import Mail, Security
 from dashboard.models import AccessRequest
 from imagehost import quotas
 from lookup.models import Link, Profile
+from oidc_provider.log.models import OK
 from oidc_provider.models import Application
-from oidc_provider.models.request_log import OK
 
 LATELY = timedelta(hours=24)
 ANSWERS_SHOWN_FOR = timedelta(days=14)

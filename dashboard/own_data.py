@@ -17,7 +17,7 @@ from django.db.models import Model, Q, QuerySet
 
 from accounts.models import AuditEvent, KeyDay, User
 from lookup.transfer import exporting
-from oidc_provider.models.request_log import LastUse, RequestRecord
+from oidc_provider.log.models import LastUse, RequestRecord
 
 BATCH = 500
 _ENCODER = DjangoJSONEncoder(ensure_ascii=False)

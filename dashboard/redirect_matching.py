@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from oidc_provider import redirects
+from oidc_provider.applications import redirects
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _AUTHORIZE_PATH = "/oauth2/authorize"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from oidc_provider import redirects
+from oidc_provider.applications import redirects
 
 _LOCALHOST = (
     "Some systems reach localhost by another address than 127.0.0.1, and its port must match exactly. For an app on "

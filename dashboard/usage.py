@@ -11,8 +11,8 @@ from django.db.models.functions import TruncDay
 
 from dashboard import error_guide
 from dashboard.error_guide import ErrorGuide
+from oidc_provider.log.models import OK, RECORDS_KEPT
 from oidc_provider.models import Application, RequestKind, RequestRecord
-from oidc_provider.models.request_log import OK, RECORDS_KEPT
 
 MOST_REQUESTS = 500  # that the log shows
 REFUSED = "access_denied"  # by the person: no error of anybody

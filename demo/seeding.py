@@ -24,9 +24,9 @@ from accounts.api_keys import keys
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
 from demo import image_files, profile_content
-from oidc_provider import applications
+from oidc_provider.applications import applications
+from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application
-from oidc_provider.scopes import LOCKED_SCOPES, SCOPES
 
 Entry = dict[str, Any]
 FILE_WAS_LOST = "demo.json was missing"

@@ -1,9 +1,12 @@
 """Reads `application/x-www-form-urlencoded` text strictly. Pure rules, for query strings and bodies alike."""
 
+from __future__ import annotations
+
 import re
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
+from accounts.hot import Request
 from oidc_provider.errors import InvalidRequest
 
 MAX_FIELDS = 64
@@ -88,3 +91,40 @@ def required(form: Parameters, *names: str) -> None:
     missing = [name for name in names if not form.get(name)]
     if missing:
         raise InvalidRequest(f"Missing parameter: {', '.join(missing)}.")
+
+
+FORM = "application/x-www-form-urlencoded"
+MAX_BODY = 65_536  # bytes
+
+
+def is_form(request: Request) -> bool:
+    """Whether the body says that it is one, whatever its charset."""
+    content_type: str = request.meta.get("CONTENT_TYPE") or ""
+    return content_type == FORM or content_type.partition(";")[0].strip().lower() == FORM
+
+
+def form_of(request: Request) -> Parameters:
+    """The body's parameters. InvalidRequest: another type, too long, a broken or repeated one, a query string."""
+    form = parsed_body(request)
+    if request.meta.get("QUERY_STRING"):
+        raise InvalidRequest("Send the parameters in the body, none in the query string.")
+    if form.is_malformed:
+        raise InvalidRequest("The body cannot be decoded.")
+    if form.repeated:
+        raise InvalidRequest(f"The body repeats {form.repeated_names()}.")
+    return form
+
+
+def parsed_body(request: Request) -> Parameters:
+    """What the body holds. InvalidRequest: it has another type, is too long, or does not come whole."""
+    if not is_form(request):
+        raise InvalidRequest(f"Send the parameters as {FORM}.")
+    try:
+        body = request.body(MAX_BODY)
+        if len(body) > MAX_BODY:
+            raise InvalidRequest(f"The body is longer than {MAX_BODY} bytes.")
+        return parse(body.decode())
+    except EOFError:
+        raise InvalidRequest("The body ends before its announced length.") from None
+    except (ValueError, OSError):  # no UTF-8, no number as its length, a lost connection
+        raise InvalidRequest("The body cannot be read.") from None

@@ -2,15 +2,18 @@
 
 from django.urls import include, path
 
-from oidc_provider.views import authorize, connected_apps, discovery, end_session, introspect, revoke, token, userinfo
+from oidc_provider import discovery
+from oidc_provider.authorize import connected_apps
+from oidc_provider.authorize import views as authorize
+from oidc_provider.token import views as token
 
 oauth2 = [
     path("authorize", authorize.Authorize.as_view(), name="authorize"),
     path("token", token.Token.as_view(), name="token"),
-    path("userinfo", userinfo.UserInfo.as_view(), name="userinfo"),
-    path("revoke", revoke.Revoke.as_view(), name="revoke"),
-    path("introspect", introspect.Introspect.as_view(), name="introspect"),
-    path("end-session", end_session.EndSession.as_view(), name="end_session"),
+    path("userinfo", token.UserInfo.as_view(), name="userinfo"),
+    path("revoke", token.Revoke.as_view(), name="revoke"),
+    path("introspect", token.Introspect.as_view(), name="introspect"),
+    path("end-session", authorize.EndSession.as_view(), name="end_session"),
 ]
 urlpatterns = [
     path(".well-known/openid-configuration", discovery.Discovery.as_view(), name="discovery"),

@@ -73,7 +73,8 @@ def _nothing_is_left_over() -> None:
 
     from accounts import limits
     from accounts.api_keys import uses
-    from oidc_provider import request_log, signing
+    from oidc_provider.log import request_log
+    from oidc_provider.token import signing
 
     limits._store.cache_clear()
     uses.last_uses.clear()

@@ -36,8 +36,8 @@ def _write(plan: Plan) -> None:
     from django.db import transaction
 
     from accounts.models import User
-    from oidc_provider import signing
     from oidc_provider.models import Approval
+    from oidc_provider.token import signing
 
     users = list(User.objects.filter(is_active=True).order_by("uid").values_list("pk", flat=True)[: plan.users])
     if len(users) < plan.users:

@@ -11,7 +11,7 @@ from accounts import plans, throttling
 from accounts.api_keys import keys
 from dashboard import api_key_pages
 from imagehost import folders, rules, uploaders
-from oidc_provider import application_rules, redirects
+from oidc_provider.applications import application_rules, redirects
 
 _VALUE = re.compile(r"\{\{ (?!reader\.)(\w+) \}\}")
 

@@ -9,7 +9,7 @@ from typing import Any
 from dashboard import error_guide
 from dashboard.documentation import api_errors, schema
 from lookup.settings_fields import FIELDS
-from oidc_provider.scopes import SCOPES
+from oidc_provider.applications.scopes import SCOPES
 
 _OAUTH_PLACES = {
     "authorize": ("Authorize, on a page", "Authorize, by redirect to the app", "Every endpoint"),

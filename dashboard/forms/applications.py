@@ -13,9 +13,9 @@ from accounts.models import User
 from dashboard import app_edits, redirect_rows, versions
 from dashboard.app_edits import AppValues
 from dashboard.redirect_rows import RedirectRow
-from oidc_provider import application_rules, redirects
+from oidc_provider.applications import application_rules, redirects
+from oidc_provider.applications.scopes import SCOPES, Scope
 from oidc_provider.models import Application
-from oidc_provider.scopes import SCOPES, Scope
 
 MEND_THE_ROWS = "Mend the rows that say what is wrong with them."
 _LABELS = {"homepage_url": "Website", "privacy_url": "Privacy policy", "terms_url": "Terms", "support_url": "Support"}

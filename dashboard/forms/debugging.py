@@ -8,9 +8,9 @@ from typing import Any
 from django import forms
 
 from dashboard.trying.requests import MISTAKES
+from oidc_provider.applications.scopes import SCOPES
+from oidc_provider.log.models import KINDS_OF_ENDPOINTS, OK
 from oidc_provider.models import Application
-from oidc_provider.models.request_log import KINDS_OF_ENDPOINTS, OK
-from oidc_provider.scopes import SCOPES
 
 PROMPTS = (
     ("", "As an app that leaves prompt out"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.utils import timezone
 
 from dashboard.staff.acts import Act, counted, refused_if, through
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Application
 
 _SUSPEND = "oidc_provider.suspend_application"

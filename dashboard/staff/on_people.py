@@ -8,9 +8,9 @@ from accounts import bans
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 from dashboard.staff.acts import Act, refused_if, through
-from oidc_provider import applications
+from oidc_provider.applications import applications
+from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application
-from oidc_provider.scopes import SCOPES
 
 BAN_RIGHT = "accounts.ban_user"
 SCOPES_RIGHT = "accounts.unlock_scopes_user"

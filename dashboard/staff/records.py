@@ -11,8 +11,8 @@ from django.db.models import Model, Prefetch, QuerySet
 from accounts.models import ApiKey, AuditEvent, LinkedAccount, Name, Permission, User
 from accounts.models.names import NameKind
 from dashboard.models import AccessRequest
+from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application
-from oidc_provider.scopes import LOCKED_SCOPES, SCOPES
 
 SHOWN_APPS = 5  # beside a request
 SHOWN_ROWS = 50  # on a page of somebody or something

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from accounts.models import User
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Application
 
 

@@ -16,12 +16,13 @@ from django.urls import reverse
 from accounts.models import User
 from dashboard.trying.requests import Try
 from dashboard.trying.steps import Line, Step, masked
-from oidc_provider import exchange, request_log, signing, tokens, userinfo
+from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.errors import ProtocolError, ServerError
+from oidc_provider.log import request_log
 from oidc_provider.models import Application, RequestKind
 from oidc_provider.parameters import Parameters
-from oidc_provider.scopes import SCOPES
-from oidc_provider.signing import SigningUnavailable
+from oidc_provider.token import grants, signing, token_info, tokens
+from oidc_provider.token.signing import SigningUnavailable
 
 _MEANINGS = {
     "client_id": "Which app asks.",
@@ -115,7 +116,7 @@ def _exchange(
         request_log.about(client_id=application.client_id)
         try:
             parameters = Parameters(form, frozenset(), is_malformed=False)
-            answer = exchange.exchange_own_code(application=application, owner=owner, form=parameters, now=now)
+            answer = grants.exchange_own_code(application=application, owner=owner, form=parameters, now=now)
         except (ProtocolError, SigningUnavailable) as raised:
             error = raised if isinstance(raised, ProtocolError) else ServerError(_CANNOT_SIGN)
             note.fails(error.error, error.description)
@@ -154,7 +155,7 @@ def _userinfo(answer: dict[str, Any], claims: dict[str, Any], now: datetime) -> 
         Line("Authorization", f"Bearer {masked(answer['access_token'])}", "The access token; never in the URL."),
     ]
     try:
-        profile = userinfo.answer(answer["access_token"], now)
+        profile = token_info.userinfo(answer["access_token"], now)
     except ProtocolError as error:
         step.fails("userinfo", error.error, error.description)
         return step
@@ -179,7 +180,7 @@ def _revocation(application: Application, answer: dict[str, Any], now: datetime)
     step = Step("Tokens revoked", "Nothing is left over of this try but your consent, under Connected apps.")
     tokens.revoke(answer.get("refresh_token") or answer["access_token"], application.pk)
     try:
-        userinfo.answer(answer["access_token"], now)
+        token_info.userinfo(answer["access_token"], now)
     except ProtocolError as error:
         step.check(f"The access token is dead: {error.error}", holds=error.error == "invalid_token")
     else:

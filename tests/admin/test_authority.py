@@ -10,7 +10,7 @@ from django.core.exceptions import PermissionDenied
 from accounts import users
 from accounts.api_keys import keys
 from accounts.models import User
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 

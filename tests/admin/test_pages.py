@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from accounts import audit
 from accounts.models import AuditEvent, JobRun
-from oidc_provider import signing
 from oidc_provider.models import AccessToken, Grant, IDToken, RefreshToken, SigningKey
+from oidc_provider.token import signing
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 from tests.factories.presence import LastOnlineFactory

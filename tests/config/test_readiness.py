@@ -17,7 +17,7 @@ from pytest_django import Settings
 from accounts import jobs as leases
 from accounts.models import JobRun
 from config import health, jobs
-from oidc_provider import signing
+from oidc_provider.token import signing
 from presence import store
 from tests.presence import lookups
 

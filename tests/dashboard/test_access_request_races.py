@@ -14,7 +14,7 @@ from accounts.models import ApiKey, AuditEvent, User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
 from dashboard.staff import acts, on_applications
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFactory
 from tests.factories.oidc_provider import ApplicationFactory

@@ -18,7 +18,7 @@ from accounts.api_keys import keys
 from accounts.models import AuditEvent, User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, DeniedRequestFactory, PermissionRequestFactory
 

@@ -20,7 +20,7 @@ from config import chat, web_server
 from config.management.commands import run_embedded
 from demo import profile_content, seeding
 from imagehost.models import File, Folder
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Application
 from tests.factories.accounts import UserFactory
 

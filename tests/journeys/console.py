@@ -38,8 +38,8 @@ def new_person(username: str, email: str, password: str) -> Answer:
 
 def new_app(owner: str, name: str, redirect_urls: list[str], scopes: list[str]) -> Answer:
     """Unlocks what `scopes` need."""
-    from oidc_provider import applications
-    from oidc_provider.scopes import LOCKED_SCOPES
+    from oidc_provider.applications import applications
+    from oidc_provider.applications.scopes import LOCKED_SCOPES
 
     user = _user(owner)
     for scope in LOCKED_SCOPES:
@@ -50,21 +50,21 @@ def new_app(owner: str, name: str, redirect_urls: list[str], scopes: list[str]) 
 
 
 def suspend(client_id: str) -> Answer:
-    from oidc_provider import applications
+    from oidc_provider.applications import applications
 
     applications.suspend(application=_application(client_id), by=None, reason="A journey")
     return {}
 
 
 def restore(client_id: str) -> Answer:
-    from oidc_provider import applications
+    from oidc_provider.applications import applications
 
     applications.restore(application=_application(client_id), by=None, reason="A journey")
     return {}
 
 
 def reset_secret(client_id: str) -> Answer:
-    from oidc_provider import applications
+    from oidc_provider.applications import applications
 
     return {"client_secret": applications.reset_secret(application=_application(client_id), by=None)}
 

@@ -28,7 +28,7 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 @pytest.fixture
 def signing_key(db: None) -> SigningKey:
-    from oidc_provider import signing
+    from oidc_provider.token import signing
 
     return signing.ensure_signing_key()
 

@@ -9,7 +9,8 @@ import pytest
 import time_machine
 from django.test import Client
 
-from oidc_provider import applications, request_log
+from oidc_provider.applications import applications
+from oidc_provider.log import request_log
 from oidc_provider.models import Approval, Grant, RequestRecord
 from tests.factories.accounts import PASSWORD
 from tests.oidc_provider.protocol import (

@@ -16,7 +16,7 @@ from pytest_django import Settings
 
 from accounts.models import LinkedAccount, User
 from config import hot_lane, wsgi
-from oidc_provider import signing, userinfo
+from oidc_provider.token import signing, token_info
 from tests.factories.accounts import LinkedAccountFactory
 from tests.oidc_provider.protocol import (
     DISCOVERY,
@@ -268,7 +268,7 @@ def test_what_breaks_is_logged_and_answered_alike(
     def broken(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr(userinfo, "answer", broken)
+    monkeypatch.setattr(token_info, "userinfo", broken)
     monkeypatch.setattr(signing, "key_set", broken)
     for path in (USERINFO, KEY_SET):
         line, headers, content = both_ways(monkeypatch, "GET", path)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from PIL import Image
 
 from accounts.models import AuditEvent, User
-from oidc_provider import applications, logos
+from oidc_provider.applications import applications, logos
 from oidc_provider.models import AccessToken, Application, Approval
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.oidc_provider import CLIENT_SECRET, ApplicationFactory

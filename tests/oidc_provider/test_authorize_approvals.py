@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Approval
 from tests.oidc_provider.protocol import App, authorize, code_for, decide, error_sent_back, sent_back
 

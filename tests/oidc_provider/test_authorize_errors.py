@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from oidc_provider import applications, flows, parameters, server
+from oidc_provider import parameters
+from oidc_provider.applications import applications
+from oidc_provider.authorize import flows, validation
 from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.models import Application, Grant, PendingRequest
 from tests.factories.oidc_provider import REDIRECT_URL, ApplicationFactory
@@ -122,7 +124,7 @@ def app(app: App) -> App:
 def test_these_errors_are_for_a_page(registered: Application, changes: dict[str, Any], code: str) -> None:
     query = parameters.parse_query(authorization_query(registered, **changes))
     with pytest.raises(ErrorPage) as refusal:
-        server.backend().validated(query)
+        validation.backend().validated(query)
     assert (refusal.value.status, refusal.value.error) == (400, code)
     assert refusal.value.message
 
@@ -131,7 +133,7 @@ def test_these_errors_are_for_a_page(registered: Application, changes: dict[str,
 def test_these_errors_are_for_the_app(registered: Application, changes: dict[str, Any], code: str) -> None:
     query = parameters.parse_query(authorization_query(registered, **changes))
     with pytest.raises(ErrorRedirect) as refusal:
-        flows.draft(server.backend().validated(query), NOON)
+        flows.draft(validation.backend().validated(query), NOON)
     assert (refusal.value.redirect_uri, refusal.value.error) == (REDIRECT_URL, code)
     assert DESCRIPTION.fullmatch(refusal.value.description)
 

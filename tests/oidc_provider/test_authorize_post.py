@@ -8,7 +8,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from oidc_provider import applications, request_log
+from oidc_provider.applications import applications
+from oidc_provider.log import request_log
 from oidc_provider.models import Grant, PendingRequest, RequestRecord
 from tests.oidc_provider.protocol import (
     AUTHORIZE,

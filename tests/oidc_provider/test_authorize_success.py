@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import User
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Approval, Grant, PendingRequest
 from tests.factories.accounts import PASSWORD
 from tests.factories.oidc_provider import REDIRECT_URL

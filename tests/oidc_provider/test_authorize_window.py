@@ -12,7 +12,7 @@ from django.test import Client, RequestFactory
 
 from accounts import waiting_apps
 from accounts.models import User
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Approval, Grant
 from tests.factories.accounts import PASSWORD
 from tests.factories.oidc_provider import REDIRECT_URL

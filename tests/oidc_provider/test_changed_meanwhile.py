@@ -7,8 +7,9 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts.models import User
-from oidc_provider import applications, approvals, flows
-from oidc_provider.flows import Visitor
+from oidc_provider.applications import applications
+from oidc_provider.authorize import approvals, flows
+from oidc_provider.authorize.flows import Visitor
 from oidc_provider.models import Approval
 from tests.oidc_provider.protocol import (
     INVALID_GRANT,

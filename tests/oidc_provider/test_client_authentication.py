@@ -7,8 +7,9 @@ import base64
 import pytest
 from django.test import Client
 
-from oidc_provider import applications, clients, parameters
-from oidc_provider.clients import Credentials
+from oidc_provider import parameters
+from oidc_provider.applications import applications, clients
+from oidc_provider.applications.clients import Credentials
 from oidc_provider.errors import InvalidClient, InvalidRequest
 from oidc_provider.secret_hasher import SecretHasher
 from tests.oidc_provider.protocol import (

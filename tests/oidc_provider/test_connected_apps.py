@@ -10,7 +10,8 @@ from django.test import Client
 from PIL import Image
 
 from accounts.models import AuditEvent, User
-from oidc_provider import applications, approvals, logos
+from oidc_provider.applications import applications, logos
+from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
 from tests.oidc_provider.protocol import (
     CONNECTED_APPS,

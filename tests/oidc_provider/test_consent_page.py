@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import LinkedAccount, User
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Approval, Grant
 from tests.factories.accounts import LinkedAccountFactory
 from tests.oidc_provider.protocol import (

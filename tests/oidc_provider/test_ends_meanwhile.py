@@ -16,9 +16,11 @@ from django.utils import timezone
 
 from accounts import bans, users
 from accounts.models import User
-from oidc_provider import applications, approvals, issuing, statements
+from oidc_provider.applications import applications
+from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
 from oidc_provider.secret_hasher import digest
+from oidc_provider.token import issuing, token_queries
 from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
 from tests.support.threads import together
 
@@ -55,7 +57,7 @@ def test_an_end_in_the_middle_of_a_refresh_leaves_nothing(
     is_between = threading.Event()
 
     def refresh() -> None:
-        found = statements.read_refresh_token(app.application.client_id, digest(refresh_token))
+        found = token_queries.read_refresh_token(app.application.client_id, digest(refresh_token))
         assert found is not None
         now = timezone.now()
         with transaction.atomic():  # which holds the rotated row, as the statement does until it has committed

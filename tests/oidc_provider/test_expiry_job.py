@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.db import models
 from django.test import Client
 
-from oidc_provider import tokens
 from oidc_provider.models import AccessToken, Approval, Grant, PendingRequest, RefreshToken
+from oidc_provider.token import tokens
 from tests.oidc_provider.protocol import INVALID_GRANT, App, authorize, code_for, refused
 
 ONE_SECOND = timedelta(seconds=1)

@@ -13,9 +13,10 @@ from django.apps import apps
 from django.test import Client
 from pytest_django import Settings
 
-from oidc_provider import parameters, request_log
+from oidc_provider import parameters
+from oidc_provider.log import request_log
+from oidc_provider.log.models import OK
 from oidc_provider.models import RequestRecord
-from oidc_provider.models.request_log import OK
 from tests.factories.oidc_provider import CODE_VERIFIER
 from tests.oidc_provider.protocol import (
     AUTHORIZE,

@@ -12,8 +12,8 @@ import time_machine
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from oidc_provider import signing
 from oidc_provider.models import SigningKey
+from oidc_provider.token import signing
 from tests.oidc_provider.protocol import KEY_SET, App, authorize, error_sent_back, parts_of, sent_back
 
 TWO_CACHE_TIMES = timedelta(seconds=600)

@@ -12,8 +12,8 @@ from django.test import Client
 from jwcrypto import jwk, jwt
 from pytest_django import Settings
 
-from oidc_provider import signing
 from oidc_provider.models import SigningKey
+from oidc_provider.token import signing
 from tests.oidc_provider.protocol import ISSUER, KEY_SET, App, code_for, parts_of, refused
 
 READY = "/readyz"

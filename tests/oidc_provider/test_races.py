@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from accounts import users
 from accounts.models import User
-from oidc_provider import approvals, issuing, signing, statements
+from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken, SigningKey
 from oidc_provider.secret_hasher import digest
+from oidc_provider.token import issuing, signing, token_queries
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
     INVALID_GRANT,
@@ -73,9 +74,9 @@ def test_of_many_refreshes_of_one_token_one_wins_and_the_family_survives(app: Ap
 def test_what_two_requests_have_read_is_used_up_by_one(app: App, browser: Client) -> None:
     """Without threads: both have read it before either writes."""
     now = timezone.now()
-    code = statements.read_code(app.application.client_id, digest(code_for(browser, app.application)))
+    code = token_queries.read_code(app.application.client_id, digest(code_for(browser, app.application)))
     token = app.sign_in(browser)["refresh_token"]
-    refresh_token = statements.read_refresh_token(app.application.client_id, digest(token))
+    refresh_token = token_queries.read_refresh_token(app.application.client_id, digest(token))
     for presented, write in ((code, issuing.exchange), (refresh_token, issuing.rotate)):
         assert presented is not None
         before = _live_rows()

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 
-from oidc_provider import applications
+from oidc_provider.applications import applications
+from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import RefreshToken
-from oidc_provider.scopes import LOCKED_SCOPES, SCOPES
 from tests.oidc_provider.protocol import (
     EVERY_SCOPE,
     INVALID_GRANT,

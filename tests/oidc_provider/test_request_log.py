@@ -10,9 +10,10 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from oidc_provider import applications, request_log
+from oidc_provider.applications import applications
+from oidc_provider.log import request_log
+from oidc_provider.log.models import OK
 from oidc_provider.models import LastUse, RequestRecord, UsageCount
-from oidc_provider.models.request_log import OK
 from tests.factories.oidc_provider import CLIENT_SECRET, CODE_CHALLENGE, CODE_VERIFIER, PendingRequestFactory
 from tests.oidc_provider.protocol import (
     AUTHORIZE,

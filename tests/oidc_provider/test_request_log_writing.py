@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import User
-from oidc_provider import request_log, request_records
+from oidc_provider.log import request_log, request_records
 from oidc_provider.models import LastUse, RequestKind, RequestRecord, UsageCount
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory

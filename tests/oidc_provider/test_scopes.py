@@ -2,7 +2,7 @@
 
 import pytest
 
-from oidc_provider import scopes
+from oidc_provider.applications import scopes
 
 
 @pytest.mark.parametrize("text", ["openid", "openid identify", "openid openid", "unknown !#[]~"])

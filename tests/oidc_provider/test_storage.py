@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from oidc_provider import applications, signing
+from oidc_provider.applications import applications
+from oidc_provider.token import signing
 from tests.factories.accounts import PASSWORD, UserFactory
 from tests.oidc_provider.protocol import App, code_for
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from django.test import Client
 from django.utils import timezone
 
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken, Application, Grant, RefreshToken
 from tests.oidc_provider.protocol import (
     INVALID_CLIENT,

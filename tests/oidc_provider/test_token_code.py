@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.test import Client
 
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken
 from tests.factories.oidc_provider import CODE_CHALLENGE
 from tests.oidc_provider.moments import NOON

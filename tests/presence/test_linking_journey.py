@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from accounts.models import Permission, User
 from demo.chat_platform.running import Simulator
-from oidc_provider import signing
+from oidc_provider.token import signing
 from tests.accounts import linking_pages
 from tests.accounts.linking_pages import LINK_CHAT, LINK_SCROBBLER, PAGE, events, linked, said
 from tests.factories.accounts import ApiKeyFactory, UserFactory

@@ -21,7 +21,7 @@ from config import checks, supervisor, web_server
 from config.supervisor import Program
 from lookup import boards
 from lookup.models import LeaderboardEntry
-from oidc_provider import signing
+from oidc_provider.token import signing
 
 PORT_VARIABLE = "CHAT_SIMULATOR_PORT"
 

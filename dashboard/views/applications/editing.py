@@ -15,7 +15,7 @@ from dashboard.forms.application_acts import NameForm
 from dashboard.forms.applications import EditAppForm
 from dashboard.views.applications import form_page
 from dashboard.views.applications.own_app import of_app
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Application
 
 

@@ -13,8 +13,8 @@ from dashboard import app_facts, claim_examples, consent_previews
 from dashboard.app_facts import AppRow
 from dashboard.forms.applications import AppForm
 from dashboard.models import AccessRequest
-from oidc_provider import application_rules, redirects
-from oidc_provider.scopes import Scope
+from oidc_provider.applications import application_rules, redirects
+from oidc_provider.applications.scopes import Scope
 
 
 @dataclass(frozen=True)

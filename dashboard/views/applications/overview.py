@@ -12,8 +12,8 @@ from accounts.http import SignedInRequest
 from dashboard import access, app_activity, app_facts, redirect_matching
 from dashboard.forms.application_acts import MatchForm
 from dashboard.views.applications.own_app import of_app
+from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application
-from oidc_provider.scopes import SCOPES
 
 PAGE_SIZE = 25
 

@@ -12,8 +12,8 @@ from accounts.http import SignedInRequest
 from dashboard import access, app_edits, app_facts, redirect_rows
 from dashboard.forms.applications import NewAppForm
 from dashboard.views.applications import form_page, secrets
-from oidc_provider.application_rules import MAX_APPLICATIONS
-from oidc_provider.applications import AlreadyRegistered
+from oidc_provider.applications.application_rules import MAX_APPLICATIONS
+from oidc_provider.applications.applications import AlreadyRegistered
 
 
 @access.signed_in

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.http import SignedInRequest
 from dashboard import access, access_requests, app_facts
 from dashboard.forms.application_acts import AskForm
-from oidc_provider.scopes import LOCKED_SCOPES, SCOPES
+from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 
 
 @access.signed_in

@@ -15,8 +15,8 @@ from dashboard import access, charts, usage
 from dashboard.charts import Chart
 from dashboard.forms.debugging import FAILED, RequestFilter
 from dashboard.usage import COLUMNS, PERIODS, Figures
-from oidc_provider import request_log
-from oidc_provider.models.request_log import OK
+from oidc_provider.log import request_log
+from oidc_provider.log.models import OK
 
 REQUESTS_ON_A_PAGE = 50
 

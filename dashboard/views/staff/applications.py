@@ -14,7 +14,7 @@ from dashboard import access
 from dashboard.forms.staff import AppSearch
 from dashboard.staff import on_applications, records, rights, search
 from dashboard.views.staff import asking
-from oidc_provider import consent_page
+from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application
 
 PAGE_SIZE = 25

@@ -15,7 +15,7 @@ from dashboard import access
 from dashboard.forms.staff import PeopleSearch
 from dashboard.staff import on_people, records, rights, search
 from dashboard.views.staff import asking
-from oidc_provider.scopes import LOCKED_SCOPES
+from oidc_provider.applications.scopes import LOCKED_SCOPES
 
 PAGE_SIZE = 25
 

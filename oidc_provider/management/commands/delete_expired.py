@@ -4,7 +4,9 @@ from django.core.management import call_command
 from django.utils import timezone
 
 from accounts.management.job_command import JobCommand
-from oidc_provider import flows, request_records, tokens
+from oidc_provider.authorize import flows
+from oidc_provider.log import request_records
+from oidc_provider.token import tokens
 
 
 class Command(JobCommand):

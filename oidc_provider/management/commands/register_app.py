@@ -8,8 +8,8 @@ from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand
 
 from accounts.management.arguments import command_error, user_named
-from oidc_provider import applications
-from oidc_provider.scopes import SCOPES
+from oidc_provider.applications import applications
+from oidc_provider.applications.scopes import SCOPES
 
 
 class Command(BaseCommand):

@@ -6,9 +6,9 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from oidc_provider import signing
-from oidc_provider.models import SigningKey
-from oidc_provider.signing import KeyNotReady
+from oidc_provider.token import signing
+from oidc_provider.token.models import SigningKey
+from oidc_provider.token.signing import KeyNotReady
 
 
 class Command(BaseCommand):

@@ -15,7 +15,7 @@ from accounts import audit
 from accounts.api_keys import keys
 from accounts.models import KeyDay, User
 from dashboard import access_requests, own_data
-from oidc_provider.models.request_log import LastUse, RequestRecord
+from oidc_provider.log.models import LastUse, RequestRecord
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory

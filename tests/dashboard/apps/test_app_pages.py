@@ -10,7 +10,7 @@ from accounts import audit
 from accounts.http import SignedInRequest
 from accounts.models import AuditEvent, User
 from dashboard import access, versions
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken, Application
 from tests.admin.test_pages import access_token
 from tests.dashboard.signing_in import browser_of

@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import User
-from oidc_provider import application_rules, lookalikes
+from oidc_provider.applications import application_rules, lookalikes
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 

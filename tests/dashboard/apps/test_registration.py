@@ -16,10 +16,10 @@ from accounts.models import AuditEvent, User
 from dashboard import app_edits
 from dashboard.app_edits import AppValues
 from dashboard.forms.applications import NewAppForm
-from oidc_provider import application_rules, applications, logos
-from oidc_provider.applications import AlreadyRegistered
+from oidc_provider.applications import application_rules, applications, logos
+from oidc_provider.applications.applications import AlreadyRegistered
+from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application
-from oidc_provider.scopes import SCOPES
 from tests.dashboard.profile.editor import picture
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory

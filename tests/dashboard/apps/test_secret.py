@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from dashboard import app_edits, app_facts, versions
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import Application, Grant, RefreshToken, RequestKind, UsageCount
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import UserFactory

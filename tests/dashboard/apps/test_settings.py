@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from dashboard import versions
-from oidc_provider import applications, logos
+from oidc_provider.applications import applications, logos
 from oidc_provider.models import Application, Grant
 from tests.dashboard.profile.editor import picture
 from tests.factories.oidc_provider import REDIRECT_URL, ApplicationFactory, PendingRequestFactory

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def app(user: User) -> Application:
-    from oidc_provider import signing
+    from oidc_provider.token import signing
     from tests.factories.oidc_provider import ApplicationFactory
 
     signing.ensure_signing_key()

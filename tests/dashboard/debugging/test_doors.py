@@ -10,7 +10,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
-from oidc_provider import applications, request_log
+from oidc_provider.applications import applications
+from oidc_provider.log import request_log
 from oidc_provider.models import Application, Grant, PendingRequest, RequestKind, RequestRecord
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory

@@ -10,7 +10,7 @@ from django.utils import timezone
 from accounts.models import AuditEvent, User
 from dashboard import app_facts, usage
 from dashboard.trying import callbacks
-from oidc_provider import request_log
+from oidc_provider.log import request_log
 from oidc_provider.models import AccessToken, Application, Approval, Grant, RefreshToken, RequestRecord
 from tests.dashboard.debugging.tries import open_try, press, sign_in, start
 from tests.pages.markup import problems_of

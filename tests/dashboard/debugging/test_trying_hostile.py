@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from dashboard.trying import callbacks, requests
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken, Application, Grant
 from tests.dashboard.debugging.tries import open_try, started
 from tests.factories.accounts import UserFactory

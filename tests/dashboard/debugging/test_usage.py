@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from dashboard import charts, usage
-from oidc_provider import request_log
+from oidc_provider.log import request_log
 from oidc_provider.models import Application, LastUse, RequestKind, UsageCount
 from tests.factories.accounts import UserFactory
 from tests.oidc_provider.moments import NOON

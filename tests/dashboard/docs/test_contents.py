@@ -21,8 +21,8 @@ from imagehost import errors as imagehost_errors
 from imagehost import uploaders
 from lookup import errors as lookup_errors
 from lookup.settings_fields import FIELDS
-from oidc_provider.scopes import SCOPES
-from oidc_provider.views.discovery import document
+from oidc_provider.applications.scopes import SCOPES
+from oidc_provider.discovery import document
 from presence import errors as presence_errors
 
 

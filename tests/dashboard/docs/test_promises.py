@@ -18,7 +18,7 @@ from dashboard.documentation import contents, expansion, reader
 from dashboard.forms.api_keys import Overlap
 from dashboard.management.commands import remind_of_keys
 from imagehost import folders, rules, uploaders
-from oidc_provider import application_rules, redirects
+from oidc_provider.applications import application_rules, redirects
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import page_of
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from dashboard import access_requests
-from oidc_provider import applications
+from oidc_provider.applications import applications
 from tests.dashboard.staff.pages import PEOPLE, QUEUE
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory

@@ -1,0 +1,101 @@
+"""What may be registered for an app. Every function returns the problems, in sentences; none raises."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+
+from accounts import text_rules
+from accounts.models import User
+from oidc_provider.applications import lookalikes, redirects
+from oidc_provider.applications.models import Application
+from oidc_provider.applications.scopes import SCOPES
+
+MAX_NAME_LENGTH = 64
+MAX_LINK_LENGTH = 200
+MAX_APPLICATIONS = 50
+TOO_MANY = f"An account can have at most {MAX_APPLICATIONS} apps; delete one that you no longer need."
+LINKS = ("homepage_url", "privacy_url", "terms_url", "support_url")
+# Letters and signs that are drawn as nothing: the Hangul fillers and the empty Braille pattern.
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+
+
+def name_problems(name: str, owner: User) -> list[str]:
+    """A person reads the name on the consent screen, so it must not pass for somebody else's."""
+    if not 1 <= len(name) <= MAX_NAME_LENGTH:
+        return [f"Use 1 to {MAX_NAME_LENGTH} characters."]
+    if name != name.strip():
+        return ["Remove the white space around the name."]
+    return _forbidden_name(name, owner)
+
+
+def _forbidden_name(name: str, owner: User) -> list[str]:
+    kinds = {unicodedata.category(character) for character in name}
+    if kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} or not _BLANK.isdisjoint(name):
+        return ["The name contains control or invisible characters."]
+    if all(kind.startswith(("M", "Z")) for kind in kinds):
+        return ["The name has no letter that anybody could read."]
+    folded = unicodedata.normalize("NFKC", name).casefold()
+    seen = lookalikes.skeleton(name)
+    if folded == unicodedata.normalize("NFKC", settings.SITE_NAME).casefold():
+        return ["This is the name of the service itself."]
+    if seen and seen == lookalikes.skeleton(settings.SITE_NAME):
+        return [f"The name looks like that of the service itself, {settings.SITE_NAME}."]
+    if "official" in folded or lookalikes.skeleton("official") in seen:
+        return ["The word “official” is not allowed in a name."]
+    return _taken_by_verified(name, seen, owner)
+
+
+def _taken_by_verified(name: str, seen: str, owner: User) -> list[str]:
+    """Staff verify few apps, so their names are compared one by one: no database folds them as an eye does."""
+    for known in Application.objects.filter(is_verified=True).exclude(user=owner).values_list("name", flat=True):
+        if known.casefold() == name.casefold():
+            return ["A verified app has this name."]
+        if seen and lookalikes.skeleton(known) == seen:
+            return [f"The name looks like that of a verified app, {known}. Choose one that nobody takes for it."]
+    return []
+
+
+def scope_problems(scopes: Sequence[str], owner: User) -> list[str]:
+    """Known, each once, and locked ones only where staff unlocked them for the owner."""
+    problems = [f"{name} is not a scope; choose from {', '.join(SCOPES)}." for name in scopes if name not in SCOPES]
+    problems += [
+        f"{name} is locked: staff must unlock it for {owner} first."
+        for name in scopes
+        if name in SCOPES and SCOPES[name].is_locked and name not in owner.unlocked_scopes
+    ]
+    problems += [f"{name} is given twice." for name in sorted({name for name in scopes if scopes.count(name) > 1})]
+    if not scopes:
+        problems.append("Register at least one scope.")
+    return problems
+
+
+def link_problems(links: dict[str, str]) -> dict[str, list[str]]:
+    """Empty, or a web address. By name of the link."""
+    problems: dict[str, list[str]] = {}
+    for name, url in links.items():
+        if len(url) > MAX_LINK_LENGTH:
+            problems[name] = [f"Use at most {MAX_LINK_LENGTH} characters."]
+        elif url:
+            try:
+                text_rules.validate_web_address(url)
+            except ValidationError as error:
+                problems[name] = error.messages
+    return problems
+
+
+def problems(*, owner: User, **values: Any) -> dict[str, list[str]]:
+    """What is wrong with `values` (name, redirect_urls, scopes and links, as far as given), by name; empty: nothing."""
+    found: dict[str, list[str]] = {}
+    if "name" in values:
+        found["name"] = name_problems(values["name"], owner)
+    if "redirect_urls" in values:
+        found["redirect_urls"] = redirects.problems_of_all(values["redirect_urls"])
+    if "scopes" in values:
+        found["scopes"] = scope_problems(values["scopes"], owner)
+    found |= link_problems({name: values[name] for name in LINKS if name in values})
+    return {name: sentences for name, sentences in found.items() if sentences}

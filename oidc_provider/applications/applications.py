@@ -1,0 +1,298 @@
+"""Client apps: registered, changed, suspended and deleted.
+
+Where a scope could be relocked at the same moment, the owner's row is locked first and the app's row second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import audit, users
+from accounts.models import User
+from oidc_provider.applications import application_rules, scopes
+from oidc_provider.applications.models import Application, new_client_id
+from oidc_provider.token import tokens
+
+
+class AlreadyRegistered(Exception):
+    """The app with this client id was made before, and its secret shown. It may be deleted by now."""
+
+
+@dataclass(frozen=True)
+class RegisteredApp:
+    """A new app. `client_secret` exists here alone: show it once."""
+
+    application: Application
+    client_secret: str
+
+
+@transaction.atomic
+def register(  # noqa: PLR0913 - all keyword-only, four of them links with a default
+    *,
+    owner: User,
+    name: str,
+    redirect_urls: Sequence[str],
+    scopes: Sequence[str],
+    by: User | None,
+    homepage_url: str = "",
+    privacy_url: str = "",
+    terms_url: str = "",
+    support_url: str = "",
+    client_id: str = "",
+) -> RegisteredApp:
+    """Make an app and its secret. ValidationError by argument (`application_rules`).
+
+    `client_id`: made beforehand by `new_client_id`, so that a form that is sent twice makes one app: AlreadyRegistered.
+    """
+    owner = _locked_owner(owner)
+    links = {
+        "homepage_url": homepage_url,
+        "privacy_url": privacy_url,
+        "terms_url": terms_url,
+        "support_url": support_url,
+    }
+    _check_may_register(owner, client_id, by)
+    users.check_may_act_for(owner=owner, by=by)
+    _check(owner, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
+    application = Application(
+        client_id=client_id or new_client_id(),
+        user=owner,
+        name=name,
+        redirect_uris=" ".join(redirect_urls),
+        registered_scopes=_in_order(scopes),
+        **links,
+    )
+    secret = application.set_new_secret(timezone.now())
+    application.save()
+    _record("registered", application, by, redirect_urls=list(redirect_urls), scopes=application.registered_scopes)
+    return RegisteredApp(application, secret)
+
+
+@transaction.atomic
+def change_redirect_urls(*, application: Application, redirect_urls: Sequence[str], by: User | None) -> Application:
+    """Replace the list. ValidationError({"redirect_urls": ...})."""
+    application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
+    _check(application.user, redirect_urls=redirect_urls)
+    before = application.redirect_urls
+    if list(redirect_urls) != before:
+        application.redirect_uris = " ".join(redirect_urls)
+        application.save(update_fields=["redirect_uris", "updated"])
+        _record("redirect_urls_changed", application, by, before=before, after=list(redirect_urls))
+    return application
+
+
+@transaction.atomic
+def change_scopes(*, application: Application, scopes: Sequence[str], by: User | None) -> Application:
+    """Replace the registered scopes. ValidationError({"scopes": ...}): unknown, or locked for the owner."""
+    owner = _locked_owner(application.user)
+    application = _locked(application)
+    users.check_may_act_for(owner=owner, by=by)
+    _check(owner, scopes=scopes)
+    before = application.registered_scopes
+    after = _in_order(scopes)
+    if after != before:
+        application.registered_scopes = after
+        application.save(update_fields=["registered_scopes", "updated"])
+        _record("scopes_changed", application, by, before=before, after=after)
+    return application
+
+
+@transaction.atomic
+def change_details(*, application: Application, by: User | None, **values: str) -> Application:
+    """Set `name` and the links (`application_rules.LINKS`), as far as given. ValidationError by argument.
+
+    A new name drops `is_verified`: staff vouched for the old one.
+    """
+    unknown = set(values) - {"name", *application_rules.LINKS}
+    if unknown:
+        raise TypeError(f"change_details() cannot set {', '.join(sorted(unknown))}.")
+    application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
+    changed = {name: value for name, value in values.items() if getattr(application, name) != value}
+    _check(application.user, **changed)
+    if not changed:
+        return application
+    before = {name: getattr(application, name) for name in changed}
+    for name, value in changed.items():
+        setattr(application, name, value)
+    application.save(update_fields=[*changed, "updated"])
+    _record("details_changed", application, by, before=before, after=changed)
+    return drop_verified(application=application, by=by) if "name" in changed else application
+
+
+@transaction.atomic
+def reset_secret(*, application: Application, by: User | None, reason: str = "") -> str:
+    """Replace the secret; the old one fails from now on. Returns the new one: show it once."""
+    application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
+    secret = application.set_new_secret(timezone.now())
+    application.save(update_fields=["client_secret", "secret_changed_at", "updated"])
+    _record("secret_reset", application, by, reason)
+    return secret
+
+
+@transaction.atomic
+def revoke_tokens(*, application: Application, by: User | None, reason: str = "") -> Application:
+    """Delete every code and token of the app: its users sign in anew. What they approved is kept."""
+    application = _locked(application)
+    users.check_may_act_for(owner=application.user, by=by)
+    tokens.delete_of_application(application)
+    _record("tokens_revoked", application, by, reason)
+    return application
+
+
+@transaction.atomic
+def suspend(*, application: Application, by: User | None, reason: str) -> Application:
+    """Refuse the app everywhere and delete its tokens; what users approved is kept. A suspended app stays as it is."""
+    application = _locked(application)
+    if not application.is_suspended:
+        application.suspended_at = timezone.now()
+        application.suspension_reason = reason
+        application.save(update_fields=["suspended_at", "suspension_reason", "updated"])
+        tokens.delete_of_application(application)
+        _record("suspended", application, by, reason)
+    return application
+
+
+@transaction.atomic
+def restore(*, application: Application, by: User | None, reason: str = "") -> Application:
+    """Undo `suspend`; kept approvals mean that users are not asked again."""
+    application = _locked(application)
+    if application.is_suspended:
+        application.suspended_at = None
+        application.suspension_reason = ""
+        application.save(update_fields=["suspended_at", "suspension_reason", "updated"])
+        _record("restored", application, by, reason)
+    return application
+
+
+def verify(*, application: Application, by: User | None, reason: str = "") -> Application:
+    """Vouch for the app's name and logo on the consent screen."""
+    return _set_verified(application, "verified", by, reason)
+
+
+def unverify(*, application: Application, by: User | None, reason: str = "") -> Application:
+    """Undo `verify`."""
+    return _set_verified(application, "unverified", by, reason)
+
+
+def drop_verified(*, application: Application, by: User | None) -> Application:
+    """Undo `verify` because the name or the logo that staff looked at has changed."""
+    return _set_verified(application, "unverified", by, "The name or the logo changed.")
+
+
+@transaction.atomic
+def unlock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> User:
+    """Let the owner's apps register a locked scope. ValidationError: it is none. PermissionDenied: staff, for staff."""
+    _check_locked_scope(scope)
+    owner = _locked_owner(owner)
+    users.check_authority(user=owner, by=by)
+    if scope not in owner.unlocked_scopes:
+        owner.unlocked_scopes = _in_order([*owner.unlocked_scopes, scope])
+        owner.save(update_fields=["unlocked_scopes"])
+        audit.record("user:scope_unlocked", by=by, on=owner, reason=reason, scope=scope)
+    return owner
+
+
+@transaction.atomic
+def relock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> User:
+    """Take a scope away from the owner and, at once, from every app of theirs."""
+    _check_locked_scope(scope)
+    owner = _locked_owner(owner)
+    if scope not in owner.unlocked_scopes:
+        return owner
+    owner.unlocked_scopes = [kept for kept in owner.unlocked_scopes if kept != scope]
+    owner.save(update_fields=["unlocked_scopes"])
+    client_ids = []
+    for application in Application.objects.select_for_update(no_key=True).filter(user=owner).order_by("pk"):
+        if scope in application.registered_scopes:
+            application.registered_scopes = [kept for kept in application.registered_scopes if kept != scope]
+            application.save(update_fields=["registered_scopes", "updated"])
+            client_ids.append(application.client_id)
+    audit.record("user:scope_relocked", by=by, on=owner, reason=reason, scope=scope, client_ids=client_ids)
+    return owner
+
+
+@transaction.atomic
+def delete(*, application: Application, by: User | None, reason: str = "") -> None:
+    """Delete the app with its approvals and tokens."""
+    application = _locked(application)
+    _record("deleted", application, by, reason)
+    tokens.delete_of_application(application)
+    # The full lock waits for whoever is adding a row that names the app, and lets nobody begin.
+    Application.objects.select_for_update().get(pk=application.pk).delete()
+
+
+def delete_of_user(user: User) -> None:
+    """Before an account is deleted: delete its apps, and every code and token that apps have for it."""
+    for application in user.applications.order_by("pk"):
+        delete(application=application, by=None, reason="The owner's account was deleted.")
+    tokens.delete_of_user(user)
+
+
+def hold(application: Application) -> Application:
+    """The app as it is now, with its owner; both rows are held until the end of the caller's transaction."""
+    owner = _locked_owner(application.user)
+    application = _locked(application)
+    application.user = owner
+    return application
+
+
+def _locked(application: Application) -> Application:
+    """The app as it is now, held until the end of the transaction, with its owner.
+
+    `no_key`: a refresh that is under way may still insert its tokens, which name the app; else both wait for ever.
+    """
+    locked = Application.objects.select_for_update(of=("self",), no_key=True)
+    return locked.select_related("user").get(pk=application.pk)
+
+
+def _locked_owner(owner: User) -> User:
+    return User.objects.select_for_update(no_key=True).get(pk=owner.pk)
+
+
+def _in_order(names: Sequence[str]) -> list[str]:
+    return scopes.in_order(names)
+
+
+def _check(owner: User, **values: Any) -> None:
+    problems = application_rules.problems(owner=owner, **values)
+    if problems:
+        raise ValidationError(problems)
+
+
+def _check_may_register(owner: User, client_id: str, by: User | None) -> None:
+    """How many apps there may be binds owners alone, not staff and commands."""
+    made = owner.audit_events.filter(verb="application:registered", data__client_id=client_id)
+    if client_id and (Application.objects.filter(client_id=client_id).exists() or made.exists()):
+        raise AlreadyRegistered
+    if not owner.is_active:
+        raise ValidationError({"owner": "This account is banned."})
+    if by == owner and owner.applications.count() >= application_rules.MAX_APPLICATIONS:
+        raise ValidationError({"owner": application_rules.TOO_MANY})
+
+
+def _check_locked_scope(scope: str) -> None:
+    if scope not in scopes.LOCKED_SCOPES:
+        raise ValidationError(f"{scope} is not a locked scope; these are: {', '.join(scopes.LOCKED_SCOPES)}.")
+
+
+@transaction.atomic
+def _set_verified(application: Application, verb: str, by: User | None, reason: str) -> Application:
+    application, value = _locked(application), verb == "verified"
+    if application.is_verified != value:
+        application.is_verified = value
+        application.save(update_fields=["is_verified", "updated"])
+        _record(verb, application, by, reason)
+    return application
+
+
+def _record(verb: str, application: Application, by: User | None, reason: str = "", **data: Any) -> None:
+    audit.record(f"application:{verb}", by=by, on=application, reason=reason, client_id=application.client_id, **data)

@@ -1,0 +1,114 @@
+"""The consent page: what an app asks for, in the words of the document, with the values that it would get."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import reverse
+
+from accounts import content_security
+from accounts.models import User
+from oidc_provider.applications import redirects
+from oidc_provider.applications.models import Application
+from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
+from oidc_provider.authorize.models import Approval, PendingRequest
+from oidc_provider.token import claims, token_queries
+
+
+@dataclass(frozen=True)
+class Permission:
+    """One line of the page. `values`: the claims' names and values, as the app would read them."""
+
+    label: str
+    description: str
+    is_new: bool
+    values: list[tuple[str, str]]
+
+
+def response(request: HttpRequest, pending: PendingRequest, user: User) -> HttpResponse:
+    """The page; its policy lets the form's answer redirect to this one app."""
+    return _page(request, "oidc_provider/consent.html", pending, _context(pending, user))
+
+
+def account_response(request: HttpRequest, pending: PendingRequest) -> HttpResponse:
+    """The page that asks whether to go on with the account that is signed in; its policy as above."""
+    context = {"application": pending.application, "logo_url": logo_url(pending.application), "pending_id": pending.pk}
+    return _page(request, "oidc_provider/select_account.html", pending, context)
+
+
+def _page(request: HttpRequest, template: str, pending: PendingRequest, context: dict[str, Any]) -> HttpResponse:
+    page = render(request, template, context)
+    page.headers[content_security.HEADER] = content_security.header(redirects.form_action(pending.redirect_uri))
+    return page
+
+
+def _context(pending: PendingRequest, user: User) -> dict[str, Any]:
+    application = pending.application
+    approved = Approval.objects.filter(user=user, application=application).values_list("scopes", flat=True).first()
+    return {
+        **_words(application, pending.scopes, pending.redirect_uri),
+        "logo_url": logo_url(application),
+        "user_count": Approval.objects.filter(application=application).count(),
+        "permissions": permissions(pending.scopes, approved or [], user),
+        "has_approved_before": bool(approved),
+        "pending_id": pending.pk,
+    }
+
+
+def preview(
+    application: Application, *, scopes: list[str], redirect_uri: str, user_count: int, user: User
+) -> dict[str, Any]:
+    """What the page would show to `user`, who never used the app, for the snippets that it is made of.
+
+    `application` may be one that is not saved; `redirect_uri` may be empty, `scopes` are known ones.
+    """
+    return {
+        **_words(application, scopes, redirect_uri),
+        "user_count": user_count,
+        "permissions": permissions(scopes, [], user),
+        "has_approved_before": False,
+    }
+
+
+def _words(application: Application, scopes: list[str], redirect_uri: str) -> dict[str, Any]:
+    host, is_device = redirects.destination(redirect_uri) if redirect_uri else ("", False)
+    return {
+        "application": application,
+        "destination_host": host,
+        "destination_is_device": is_device,
+        "warns_locked": not application.is_verified and any(name in LOCKED_SCOPES for name in scopes),
+    }
+
+
+def permissions(scopes: list[str], approved: list[str], user: User) -> list[Permission]:
+    subject = token_queries.read_subject(user.pk)
+    return [
+        Permission(
+            label=SCOPES[name].label,
+            description=SCOPES[name].description,
+            is_new=name not in approved,
+            values=_values(claims.of(subject, [name]), SCOPES[name].claims),
+        )
+        for name in scopes
+    ]
+
+
+def _values(shared: dict[str, Any], names: tuple[str, ...]) -> list[tuple[str, str]]:
+    values = []
+    for name in names:
+        value = shared.get(name)
+        if isinstance(value, list):
+            value = ", ".join(f"{account['type']}: {account['name']}" for account in value) or "none linked"
+        if isinstance(value, bool):
+            value = "yes" if value else "no"
+        if value is not None:
+            values.append((name, str(value)))
+    return values
+
+
+def logo_url(application: Application) -> str:
+    """The logo's address, or the empty string where there is none."""
+    return reverse("application_logo", args=[application.client_id]) if hasattr(application, "logo") else ""

@@ -1,0 +1,172 @@
+"""Decides what a person has to do between an app's authorization request and the code.
+
+Nothing here knows of pages: a step is where to send the browser.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import secrets
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+from django.conf import settings
+
+from accounts.models import User
+from oidc_provider.authorize import approvals
+from oidc_provider.authorize.models import Approval, PendingRequest
+from oidc_provider.authorize.validation import AuthorizationRequest
+from oidc_provider.errors import ErrorPage, ErrorRedirect
+from oidc_provider.token import signing, tokens
+
+
+class AlreadyAnswered(Exception):
+    """The waiting request has led back to the app before: by Allow, Cancel, a kept approval or an error."""
+
+
+class Step(enum.Enum):
+    """What comes next for the person."""
+
+    LOG_IN = enum.auto()
+    CHOOSE_ACCOUNT = enum.auto()
+    REAUTHENTICATE = enum.auto()
+    CONSENT = enum.auto()
+    FINISH = enum.auto()
+
+
+@dataclass(frozen=True)
+class Visitor:
+    """Who sits at the browser, and when they last proved it."""
+
+    user: User
+    authenticated_at: datetime
+
+
+def response_url(redirect_uri: str, **parameters: str) -> str:
+    """The app's redirect URL with `parameters` and `iss` (RFC 9207) added to what its query already holds."""
+    parts = urlsplit(redirect_uri)
+    added = urlencode({**parameters, "iss": settings.BASE_URL})
+    return urlunsplit(parts._replace(query=f"{parts.query}&{added}" if parts.query else added))
+
+
+def error_url(error: ErrorRedirect) -> str:
+    """The app's redirect URL with the error; an empty state was none."""
+    state = {"state": error.state} if error.state else {}
+    return response_url(error.redirect_uri, error=error.error, error_description=error.description, **state)
+
+
+def draft(asked: AuthorizationRequest, now: datetime) -> PendingRequest:
+    """The request as a row, not saved: most requests are answered at once.
+
+    ErrorRedirect: an id_token_hint that we did not sign.
+    """
+    bounds = [now] if "login" in asked.prompt else []
+    if asked.max_age is not None:
+        bounds.append(now - timedelta(seconds=asked.max_age))
+    expected = ""
+    if asked.id_token_hint:
+        hinted = signing.verified_claims(asked.id_token_hint, now)
+        if hinted is None:
+            raise ErrorRedirect(
+                asked.redirect_uri, "invalid_request", "The id_token_hint is not one of ours.", asked.state
+            )
+        expected = str(hinted.get("sub", ""))
+    return PendingRequest(
+        id=secrets.token_urlsafe(32),
+        application=asked.application,
+        redirect_uri=asked.redirect_uri,
+        scopes=asked.scopes,
+        state=asked.state,
+        nonce=asked.nonce,
+        code_challenge=asked.code_challenge,
+        asks_consent="consent" in asked.prompt,
+        asks_account="select_account" in asked.prompt,
+        must_authenticate_after=max(bounds, default=None),
+        expected_user_id=expected,
+        created_at=now,
+    )
+
+
+def check_registration(pending: PendingRequest) -> None:
+    """A waiting request is held to what its app has registered now. ErrorPage, or ErrorRedirect(invalid_scope)."""
+    if pending.application.is_suspended:
+        raise ErrorPage("client_disabled", 403, "This app has been disabled.")
+    if not pending.application.redirect_uri_allowed(pending.redirect_uri):
+        raise ErrorPage("invalid_redirect", 400, "The app no longer uses the return address that it named.")
+    if not set(pending.scopes) <= set(pending.application.registered_scopes):
+        raise _error(pending, "invalid_scope", "The app has not registered one of these scopes.")
+
+
+def next_step(pending: PendingRequest, visitor: Visitor | None) -> Step:
+    """What the person must do now. ErrorRedirect(login_required): the app's hint names somebody else. 0 or 1 query."""
+    if visitor is None:
+        return Step.LOG_IN
+    if pending.asks_account and visitor.authenticated_at <= pending.created_at:
+        return Step.CHOOSE_ACCOUNT
+    if pending.must_authenticate_after and visitor.authenticated_at < pending.must_authenticate_after:
+        return Step.REAUTHENTICATE
+    if pending.expected_user_id and pending.expected_user_id != visitor.user.pk:
+        raise _error(pending, "login_required", "Another person is signed in than the id_token_hint names.")
+    if pending.asks_consent:
+        return Step.CONSENT
+    approval = Approval.objects.filter(user=visitor.user, application=pending.application).first()
+    return Step.FINISH if approval and approval.covers(pending.scopes) else Step.CONSENT
+
+
+def refuse_interaction(pending: PendingRequest, step: Step) -> None:
+    """`prompt=none`: whatever the person would have to do is an error for the app."""
+    if step is Step.CONSENT:
+        raise _error(pending, "consent_required", "The user has not approved these scopes yet.")
+    if step is not Step.FINISH:
+        raise _error(pending, "login_required", "The user has to sign in.")
+
+
+def keep_account(pending: PendingRequest) -> None:
+    """The person confirmed the account that is signed in. 1 query."""
+    PendingRequest.objects.filter(pk=pending.pk).update(asks_account=False)
+
+
+def use_up(pending: PendingRequest, now: datetime) -> None:
+    """Claim a waiting request for one answer to its app. AlreadyAnswered: another answer was first. 1 query."""
+    if not PendingRequest.objects.filter(pk=pending.pk, answered_at=None).update(answered_at=now):
+        raise AlreadyAnswered
+
+
+def finish(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
+    """Make the code; the URL that brings it to the app. 1 query."""
+    auth_time = int(visitor.authenticated_at.timestamp())
+    code = tokens.issue_code(pending, user=visitor.user, auth_time=auth_time, now=now)
+    return response_url(pending.redirect_uri, code=code, state=pending.state)
+
+
+def allow(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
+    """The person pressed Allow: use the request up, keep the approval, then finish. AlreadyAnswered."""
+    use_up(pending, now)
+    approvals.approve(user=visitor.user, application=pending.application, scopes=pending.scopes, now=now)
+    return finish(pending, visitor, now)
+
+
+def refusal(pending: PendingRequest) -> ErrorRedirect:
+    """The person pressed Cancel, or came back too late."""
+    return _error(pending, "access_denied", "The user did not allow the app to sign them in.")
+
+
+def return_url(pending: PendingRequest) -> str:
+    """A link that tells the app of a refusal; empty where the app may no longer use the address."""
+    with contextlib.suppress(ErrorRedirect):
+        try:
+            check_registration(pending)
+        except ErrorPage:
+            return ""
+    return error_url(refusal(pending))
+
+
+def delete_past_use(now: datetime) -> int:
+    """Delete the requests that nobody can answer any more. The number of rows."""
+    return PendingRequest.objects.past_use(now).delete()[0]
+
+
+def _error(pending: PendingRequest, error: str, description: str) -> ErrorRedirect:
+    return ErrorRedirect(pending.redirect_uri, error, description, pending.state)

@@ -1,0 +1,211 @@
+"""The toolkit's authorization endpoint, tuned: code with S256, and the rules that stock libraries leave out.
+
+The other endpoints are our own (exchange.py, views/): see docs/decisions/0002.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from oauth2_provider.oauth2_backends import OAuthLibCore
+from oauth2_provider.oauth2_validators import OAuth2Validator
+from oauth2_provider.settings import oauth2_settings
+from oauthlib.oauth2 import AuthorizationCodeGrant, AuthorizationEndpoint, FatalClientError, OAuth2Error
+from oauthlib.oauth2.rfc6749 import errors
+from oauthlib.openid.connect.core.exceptions import RequestNotSupported, RequestURINotSupported
+
+from oidc_provider.applications import clients
+from oidc_provider.applications.models import Application
+from oidc_provider.applications.scopes import in_order, parse
+from oidc_provider.errors import ErrorPage, ErrorRedirect
+from oidc_provider.parameters import Parameters
+
+if TYPE_CHECKING:
+    from oauthlib.common import Request
+
+
+# What the endpoint reads; every other parameter is ignored, however often it comes.
+READ = frozenset(
+    "client_id redirect_uri response_type scope state code_challenge code_challenge_method nonce prompt max_age "
+    "login_hint id_token_hint request request_uri".split()
+)
+# In bytes of UTF-8. What waits for a login is stored, before anybody has signed in; `request` has an error of its own.
+MAX_LENGTH = 2_048
+MAX_LENGTHS = {"nonce": 512, "login_hint": 254, "id_token_hint": 4_096}
+_MEASURED = READ - {"request"}
+PROMPTS = frozenset({"none", "login", "consent", "select_account"})
+_CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
+_MAX_AGE = re.compile(r"[0-9]{1,9}\Z")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True)
+class AuthorizationRequest:
+    """A valid request. `max_age` in seconds, or None; `prompt` a subset of PROMPTS; hints may be empty."""
+
+    application: Application
+    redirect_uri: str
+    scopes: list[str]
+    state: str
+    code_challenge: str
+    nonce: str = ""
+    prompt: frozenset[str] = frozenset()
+    max_age: int | None = None
+    login_hint: str = ""
+    id_token_hint: str = ""
+
+
+class S256CodeGrant(AuthorizationCodeGrant):
+    """Authorization code with S256 alone, and with every parameter that our contract requires."""
+
+    def __init__(self, validator: Validator) -> None:
+        super().__init__(validator)
+        # Both are of oauthlib's public recipe for tuning a grant, and missing in its stubs.
+        self._code_challenge_methods = {"S256": super()._code_challenge_methods["S256"]}  # type: ignore[misc]
+        self.custom_validators.pre_auth.append(self._check)  # type: ignore[attr-defined]
+
+    def _check(self, request: Request) -> dict[str, str]:
+        """Runs once app and redirect URL are known to be good: what it raises goes to the app."""
+        query = dict(request.uri_query_params)
+        if "request" in query:
+            raise RequestNotSupported(request=request)
+        if "request_uri" in query:
+            raise RequestURINotSupported(request=request)
+        if "state" not in query:
+            raise errors.InvalidRequestError("Missing state parameter.", request=request)
+        if query.get("response_type", "code") != "code":
+            raise errors.UnsupportedResponseTypeError("The only response_type is code.", request=request)
+        if "scope" not in query:
+            raise errors.InvalidScopeError("Missing scope parameter.", request=request)
+        if not parse(query["scope"]):
+            raise errors.InvalidScopeError("scope must be names with one space between two.", request=request)
+        if query.get("code_challenge_method") != "S256" or not _CHALLENGE.match(query.get("code_challenge", "")):
+            raise errors.InvalidRequestError(
+                "PKCE is required: a code_challenge of 43 characters with code_challenge_method=S256.", request=request
+            )
+        prompt = query.get("prompt", "").split()
+        if not PROMPTS.issuperset(prompt) or ("none" in prompt and len(set(prompt)) > 1):
+            raise errors.InvalidRequestError(
+                "prompt must be none, or of login, consent, select_account.", request=request
+            )
+        if not _MAX_AGE.match(query.get("max_age", "0")):
+            raise errors.InvalidRequestError("max_age must be a number of seconds.", request=request)
+        return {}
+
+
+class Server(AuthorizationEndpoint):
+    """OAUTH2_SERVER_CLASS. It has no other endpoint, so no grant but the code can ever be taken."""
+
+    def __init__(self, validator: Validator, **options: Any) -> None:
+        """`options`: lifetimes and generators that the toolkit passes to servers that issue tokens."""
+        super().__init__("code", "", {"code": S256CodeGrant(validator)})
+
+
+class Backend(OAuthLibCore):
+    """OAUTH2_BACKEND_CLASS. Oauthlib sees what was read strictly before."""
+
+    def validated(self, query: Parameters) -> AuthorizationRequest:
+        """The authorization request in a query or a body. ErrorPage, or ErrorRedirect once the redirect URL is good."""
+        if "client_id" in query.repeated:
+            raise _page(errors.InvalidClientIdError())
+        if "redirect_uri" in query.repeated:
+            raise _page(errors.InvalidRedirectURIError())
+        problem, state = _problem_of(query), "" if _is_too_long(query, "state") else query.get("state")
+        try:
+            _, credentials = self.server.validate_authorization_request(f"?{urlencode(query.values)}")
+        except FatalClientError as error:
+            raise _page(error) from None
+        except OAuth2Error as error:
+            code = "invalid_request" if problem else str(error.error)
+            description = problem or error.description or "The app has not registered one of these scopes."
+            raise ErrorRedirect(query.get("redirect_uri"), code, description, state) from None
+        if problem:
+            raise ErrorRedirect(query.get("redirect_uri"), "invalid_request", problem, state)
+        return _request(query, credentials["request"].client)
+
+
+@functools.cache
+def backend() -> Backend:
+    """The one backend of this process; it holds no state of a request."""
+    made: Backend = oauth2_settings.OAUTH2_BACKEND_CLASS()
+    return made
+
+
+def _problem_of(query: Parameters) -> str:
+    """What is wrong with the form of a query, whatever its parameters mean; empty when nothing is."""
+    if query.is_malformed:
+        return "The parameters cannot be decoded."
+    if query.repeated & READ:
+        return f"The request repeats {query.repeated_names(READ)}."
+    for name in sorted(_MEASURED):
+        if _is_too_long(query, name):
+            return f"{name} is too long."
+        if _CONTROL.search(query.get(name)):
+            return f"{name} contains a control character."
+    return ""
+
+
+def _is_too_long(query: Parameters, name: str) -> bool:
+    return len(query.get(name).encode()) > MAX_LENGTHS.get(name, MAX_LENGTH)
+
+
+def _request(query: Parameters, application: Application) -> AuthorizationRequest:
+    return AuthorizationRequest(
+        application=application,
+        redirect_uri=query.get("redirect_uri"),
+        scopes=in_order(parse(query.get("scope"))),
+        state=query.get("state"),
+        code_challenge=query.get("code_challenge"),
+        nonce=query.get("nonce"),
+        prompt=frozenset(query.get("prompt").split()),
+        max_age=int(query.get("max_age")) if query.get("max_age") else None,
+        login_hint=query.get("login_hint"),
+        id_token_hint=query.get("id_token_hint"),
+    )
+
+
+def _page(error: FatalClientError) -> ErrorPage:
+    if isinstance(error, (errors.MissingClientIdError, errors.InvalidClientIdError)):
+        return ErrorPage("invalid_client", 400, "The app that sent you here is unknown to us.")
+    if isinstance(error, errors.InvalidRequestFatalError):
+        return ErrorPage("invalid_redirect", 400, "The app named a return address that it has not registered.")
+    return ErrorPage(str(error.error), error.status_code, error.description)
+
+
+class ClientDisabled(FatalClientError):
+    """The app is suspended: no login page, no redirect."""
+
+    error = "client_disabled"
+    description = "This app has been disabled."
+    status_code = 403
+
+
+class Validator(OAuth2Validator):
+    """Confidential apps, registered redirect URLs, registered scopes, code with S256, nothing else."""
+
+    def _load_application(self, client_id: str, request: Request) -> Application | None:
+        """1 query. The toolkit's own may also fetch metadata documents, which is not for us."""
+        if request.client is None:
+            request.client = Application.objects.filter(client_id=clients.lookup_id(client_id)).first()
+        return request.client
+
+    def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:
+        application = self._load_application(client_id, request)
+        if application is not None and application.is_suspended:
+            raise ClientDisabled(request=request)
+        return application is not None
+
+    def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> None:
+        """None: a request must name its redirect_uri even where one URL alone is registered."""
+
+    def validate_response_type(
+        self, client_id: str, response_type: str, client: Application, request: Request, *args: Any, **kwargs: Any
+    ) -> bool:
+        return response_type == "code"
+
+    def client_authentication_required(self, request: Request, *args: Any, **kwargs: Any) -> bool:
+        return True

@@ -1,0 +1,278 @@
+"""GET and POST /api/auth/oauth2/authorize and the pages that a person meets between there and the app."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts import waiting_apps
+from accounts.hot import Request
+from oidc_provider import endpoints, parameters
+from oidc_provider.applications import clients
+from oidc_provider.authorize import consent_page, flows, login_redirects, validation
+from oidc_provider.authorize.flows import AlreadyAnswered, Step, Visitor
+from oidc_provider.authorize.models import PendingRequest
+from oidc_provider.endpoints import REQUEST_ID, LimitedPage, prefers_json
+from oidc_provider.errors import EndSessionRefused, ErrorPage, ErrorRedirect, InvalidRequest
+from oidc_provider.log import request_log
+from oidc_provider.log.models import RequestKind
+from oidc_provider.log.request_log import Note
+from oidc_provider.parameters import Parameters
+
+CROSS_SITE = "cross-site"  # what browsers say in Sec-Fetch-Site
+
+
+class Authorize(LimitedPage):
+    """Validates first: a bad request or a suspended app never shows a login page. 5 queries with a kept approval."""
+
+    endpoint = "authorize"
+    http_method_names = ["get", "post"]  # no HEAD: a prefetch must not make a code
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        request_log.about(client_id=clients.claimed_client_id(Request.of(request)))
+        return _answer(request, parameters.parse_query(request.META.get("QUERY_STRING", "")))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        """OpenID Connect Core §3.1.2.1: the parameters are in the body; a query is not read."""
+        value = Request.of(request)
+        try:
+            query = parameters.parsed_body(value)
+        except InvalidRequest as error:
+            request_log.about(client_id=clients.claimed_client_id(value))
+            return error_page(request, ErrorPage(error.error, error.status, error.description))
+        request_log.about(client_id=clients.claimed_client_id(value))
+        response = _answer(request, query)
+        if response.status_code == 302:
+            response.status_code = 303  # the browser goes on by GET
+        return response
+
+
+def _answer(request: HttpRequest, query: Parameters) -> HttpResponse:
+    now = timezone.now()
+    try:
+        asked = validation.backend().validated(query)
+        if "none" in asked.prompt and request.method == "POST" and request.headers.get("Sec-Fetch-Site") == CROSS_SITE:
+            return _again_by_get(request, query)
+        pending = flows.draft(asked, now)
+        visitor = _noted(login_redirects.visitor_of(request))
+        step = flows.next_step(pending, visitor)
+        if "none" in asked.prompt:
+            flows.refuse_interaction(pending, step)
+        if visitor and step is Step.FINISH:
+            request_log.about(kind=RequestKind.KEPT)
+            return to_app(flows.finish(pending, visitor, now))
+        pending.save(force_insert=True)
+    except ErrorPage as error:
+        return error_page(request, error, query.get("redirect_uri"))
+    except IntegrityError:
+        return deleted_page(request)
+    except ErrorRedirect as error:
+        return to_app(_noted_error_url(error))
+    response = to_step(request, pending, step)
+    login_redirects.remember_waiting(request, response, pending, asked.login_hint)
+    return response
+
+
+def _again_by_get(request: HttpRequest, query: Parameters) -> HttpResponse:
+    """Browsers leave the session out of a POST from another site and send it along where that redirects to.
+
+    For `prompt=none` alone: other requests meet the session at the login page, which sends a signed-in person on.
+    """
+    known = {name: value for name, value in query.values.items() if name in validation.READ}
+    return redirect(f"{reverse('authorize')}?{urlencode(known)}")
+
+
+@never_cache
+@require_http_methods(["GET", "POST"])
+def consent(request: HttpRequest, pending_id: str) -> HttpResponse:
+    """Where a waiting request goes on after login, and where the person decides."""
+    with request_log.noting(RequestKind.ASKED) as note:
+        pending = PendingRequest.objects.with_app().filter(pk=pending_id).first()
+        if pending is None or not pending.is_open(timezone.now()):
+            response = ended_page(request, pending)
+        else:
+            note.client_id = pending.application.client_id
+            try:
+                response = _go_on(request, pending, note)
+            except AlreadyAnswered:
+                note.kind = RequestKind.ASKED
+                response = answered_page(request, pending)
+        response.headers[REQUEST_ID] = note.request_id
+        return response
+
+
+def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpResponse:
+    """The next page, or the way back to the app. AlreadyAnswered: the request has taken it before."""
+    now, decision = timezone.now(), request.POST.get("decision")
+    try:
+        flows.check_registration(pending)
+        visitor = _noted(login_redirects.visitor_of(request))
+        step = flows.next_step(pending, visitor)
+        if visitor and decision == "cancel":
+            note.kind = RequestKind.DENIED
+            raise flows.refusal(pending)
+        if visitor and step is Step.FINISH:
+            note.kind = RequestKind.KEPT
+            flows.use_up(pending, now)
+            return leave(request, flows.finish(pending, visitor, now))
+        if visitor and step is Step.CHOOSE_ACCOUNT:
+            note.leave_out()
+            if decision != "continue":
+                return consent_page.account_response(request, pending)
+            flows.keep_account(pending)
+            return redirect("consent", pending.pk)
+        if visitor is None or step is not Step.CONSENT:
+            note.leave_out()  # on the way to the login page, or back to it
+            return to_step(request, pending, step)
+        if decision == "allow":
+            note.kind = RequestKind.APPROVED
+            return leave(request, flows.allow(pending, visitor, now))
+    except ErrorPage as error:
+        return error_page(request, error)
+    except IntegrityError:
+        return deleted_page(request)
+    except ErrorRedirect as error:
+        flows.use_up(pending, now)
+        return leave(request, _noted_error_url(error))
+    note.kind = RequestKind.SHOWN
+    return consent_page.response(request, pending, visitor.user)
+
+
+@never_cache
+@require_POST
+def switch_account(request: HttpRequest, pending_id: str) -> HttpResponse:
+    """ "Not you?": sign out, sign in as somebody else, come back to the same request."""
+    pending = PendingRequest.objects.filter(pk=pending_id).first()
+    if pending is None or not pending.is_open(timezone.now()):
+        return ended_page(request, pending)
+    response = redirect(login_redirects.switch_account(request, pending))
+    login_redirects.remember_waiting(request, response, pending, "")
+    return response
+
+
+def to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpResponse:
+    if step is Step.LOG_IN:
+        return redirect(login_redirects.login_url(pending))
+    if step is Step.REAUTHENTICATE:
+        return redirect(login_redirects.reauthentication_url(request, pending))
+    return redirect(reverse("consent", args=[pending.pk]))
+
+
+def leave(request: HttpRequest, url: str) -> HttpResponse:
+    """Back to the app from one of our pages; 303, so that a form's POST is not repeated there."""
+    response = to_app(url, status=303 if request.method == "POST" else 302)
+    waiting_apps.forget(request, response)
+    return response
+
+
+def to_app(url: str, *, status: int = 302) -> HttpResponse:
+    """A redirect to a registered URL, private-use schemes included, which Django's own redirect refuses."""
+    response = HttpResponse(status=status, headers={"Location": url})
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Referrer-Policy"] = "no-referrer"
+    return response
+
+
+def ended_page(request: HttpRequest, pending: PendingRequest | None) -> HttpResponse:
+    """A request that can lead nowhere any more: answered, late, or none of ours."""
+    if pending is not None and pending.answered_at is not None:
+        return answered_page(request, pending)
+    return _start_again_page(
+        request,
+        pending,
+        title="This sign-in took too long",
+        message="A sign-in has to end within 10 minutes. Nothing was shared. Please start again from the app.",
+        code="expired",
+        description="The sign-in did not end within 10 minutes.",
+    )
+
+
+def answered_page(request: HttpRequest, pending: PendingRequest) -> HttpResponse:
+    """The request has led back to the app before."""
+    return _start_again_page(
+        request,
+        pending,
+        title="Already answered",
+        message="This sign-in was answered before, on this page or in another tab, and can be answered once. "
+        "To sign in again, start again from the app.",
+        code="answered",
+        description="The sign-in was answered before.",
+    )
+
+
+def _start_again_page(
+    request: HttpRequest, pending: PendingRequest | None, *, title: str, message: str, code: str, description: str
+) -> HttpResponse:
+    """An error page with a link back to the app; `description` is for the log of requests."""
+    context = {
+        "title": title,
+        "message": message,
+        "code": code,
+        "return_url": flows.return_url(pending) if pending else "",
+        "application_name": pending.application.name if pending else "",
+        "request_id": request_log.request_id(),
+    }
+    if pending:
+        request_log.about(client_id=pending.application.client_id)
+        request_log.failed(code, description)
+    return render(request, "oidc_provider/error.html", context, status=400)
+
+
+def deleted_page(request: HttpRequest) -> HttpResponse:
+    """Somebody deleted the app or the account between our reads and our write, which then stored nothing."""
+    return error_page(request, ErrorPage("invalid_client", 400, "The app or the account has just been deleted."))
+
+
+def error_page(request: HttpRequest, error: ErrorPage, redirect_uri: str = "") -> HttpResponse:
+    """`redirect_uri`: what the app named, for the log of an error that is about it."""
+    redirect_uri = redirect_uri if error.error == "invalid_redirect" else ""
+    request_log.failed(error.error, error.message, redirect_uri=redirect_uri)
+    if prefers_json(request):
+        body = {"error": error.error, "error_description": error.message}
+        response: HttpResponse = JsonResponse(body, status=error.status)
+    else:
+        context = {
+            "title": "This sign-in cannot go on",
+            "message": error.message,
+            "code": error.error,
+            "return_url": "",
+            "application_name": "",
+            "request_id": request_log.request_id(),
+        }
+        response = render(request, "oidc_provider/error.html", context, status=error.status)
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _noted(visitor: Visitor | None) -> Visitor | None:
+    """The visitor; the log learns who it is."""
+    if visitor is not None:
+        request_log.about(user_id=visitor.user.pk)
+    return visitor
+
+
+def _noted_error_url(error: ErrorRedirect) -> str:
+    request_log.failed(error.error, error.description)
+    return flows.error_url(error)
+
+
+class EndSession(LimitedPage):
+    """Says so, and offers the person their own sign-out button. Nothing changes by coming here."""
+
+    endpoint = "end-session"
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        if prefers_json(request):
+            error = EndSessionRefused("Apps cannot end a session here.")
+            return endpoints.error_answer(Request.of(request), error).to_django()
+        return render(request, "oidc_provider/end_session.html")
+
+    post = get

@@ -1,0 +1,1 @@
+"""What apps asked of the provider, recorded for the people who debug them."""

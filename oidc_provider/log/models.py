@@ -1,0 +1,157 @@
+"""What apps asked of the sign-in provider, for the people who debug them. Nothing here decides anything."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Q
+
+from oidc_provider.applications.models import Application
+
+RECORDS_KEPT = timedelta(days=7)
+COUNTS_KEPT = timedelta(days=90)
+DESCRIPTION_LENGTH = 300
+
+
+class RequestKind(models.TextChoices):
+    """What a request was about. The first five are of the endpoint authorize, the next four of token.
+
+    TRIED: a code that the owner of the app exchanged on our own pages, without the app's secret.
+    """
+
+    ASKED = "ASKED", "Sign-in asked for"
+    SHOWN = "SHOWN", "Consent shown"
+    APPROVED = "APPROVED", "Consent given"
+    KEPT = "KEPT", "Consent kept from before"
+    DENIED = "DENIED", "Consent refused"
+    CODE = "CODE", "Code exchanged"
+    TRIED = "TRIED", "Code exchanged by Try it"
+    REFRESH = "REFRESH", "Tokens refreshed"
+    TOKEN = "TOKEN", "Another token request"
+    USERINFO = "USERINFO", "User info read"
+    INTROSPECT = "INTROSPECT", "Token introspected"
+    REVOKE = "REVOKE", "Token revoked"
+
+    @property
+    def endpoint(self) -> str:
+        return next(name for name, kinds in KINDS_OF_ENDPOINTS.items() if self in kinds)
+
+
+KINDS_OF_ENDPOINTS: dict[str, tuple[RequestKind, ...]] = {
+    "authorize": (
+        RequestKind.ASKED,
+        RequestKind.SHOWN,
+        RequestKind.APPROVED,
+        RequestKind.KEPT,
+        RequestKind.DENIED,
+    ),
+    "token": (RequestKind.CODE, RequestKind.TRIED, RequestKind.REFRESH, RequestKind.TOKEN),
+    "userinfo": (RequestKind.USERINFO,),
+    "introspect": (RequestKind.INTROSPECT,),
+    "revoke": (RequestKind.REVOKE,),
+}
+OK = "ok"
+
+
+class RequestRecordQuerySet(models.QuerySet["RequestRecord"]):
+    def of_endpoint(self, endpoint: str) -> RequestRecordQuerySet:
+        return self.filter(kind__in=KINDS_OF_ENDPOINTS[endpoint])
+
+    def failed(self) -> RequestRecordQuerySet:
+        return self.exclude(outcome=OK)
+
+    def newest_first(self) -> RequestRecordQuerySet:
+        return self.order_by("-moment", "-pk")
+
+    def past_use(self, now: datetime) -> RequestRecordQuerySet:
+        return self.filter(moment__lt=now - RECORDS_KEPT)
+
+
+class RequestRecord(models.Model):
+    """One request. `outcome`: `ok`, or the error code; `redirect_uri`: without its query, where the error is about it.
+
+    `network`: the client's address, cut to its /24 or /48. Holds no secret, code, token or state.
+    """
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="request_records")
+    moment = models.DateTimeField()
+    kind = models.CharField(max_length=16, choices=RequestKind.choices)
+    outcome = models.CharField(max_length=32, default=OK)
+    description = models.CharField(max_length=DESCRIPTION_LENGTH, blank=True)
+    redirect_uri = models.CharField(max_length=DESCRIPTION_LENGTH, blank=True)
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
+    network = models.CharField(max_length=43, blank=True)
+    request_id = models.CharField(max_length=16)
+
+    objects = RequestRecordQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["application", "-moment"], name="request_record_newest"),
+            models.Index(fields=["moment"], name="request_record_moment"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {self.application_id}: {self.outcome}"
+
+    @property
+    def endpoint(self) -> str:
+        return RequestKind(self.kind).endpoint
+
+    @property
+    def is_ok(self) -> bool:
+        return self.outcome == OK
+
+
+class UsageCountQuerySet(models.QuerySet["UsageCount"]):
+    def past_use(self, now: datetime) -> UsageCountQuerySet:
+        return self.filter(hour__lt=now - COUNTS_KEPT)
+
+
+class UsageCount(models.Model):
+    """How many requests of one kind ended one way in one hour. Complete, where the records leave some out."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="usage_counts")
+    hour = models.DateTimeField()
+    kind = models.CharField(max_length=16, choices=RequestKind.choices)
+    outcome = models.CharField(max_length=32)
+    count = models.PositiveBigIntegerField()
+
+    objects = UsageCountQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["application", "hour", "kind", "outcome"], name="usage_count_one_for_each"),
+            models.CheckConstraint(condition=Q(count__gt=0), name="usage_count_is_some"),
+        ]
+        indexes = [models.Index(fields=["hour"], name="usage_count_hour")]
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.outcome}: {self.count}"
+
+
+class LastUseQuerySet(models.QuerySet["LastUse"]):
+    def past_use(self, now: datetime) -> LastUseQuerySet:
+        return self.filter(used_at__lt=now - COUNTS_KEPT)
+
+
+class LastUse(models.Model):
+    """When an app last did something for a user: signed them in, refreshed, or read their claims."""
+
+    application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="last_uses")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    used_at = models.DateTimeField()
+
+    objects = LastUseQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["application", "user"], name="last_use_one_for_app_and_user")]
+        indexes = [
+            models.Index(fields=["application", "used_at"], name="last_use_newest"),
+            models.Index(fields=["used_at"], name="last_use_moment"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.application_id} for {self.user_id}"

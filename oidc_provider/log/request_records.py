@@ -1,0 +1,186 @@
+"""Stores the notes of requests, and deletes them in time."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.db import connection, transaction
+from django.db.models import Count
+
+from accounts import json_rows
+from accounts.models import User
+from oidc_provider.applications.models import Application
+from oidc_provider.log.models import DESCRIPTION_LENGTH, OK, LastUse, RequestKind, RequestRecord, UsageCount
+
+if TYPE_CHECKING:
+    from oidc_provider.log.request_log import Note
+
+MOST_RECORDS = 200  # of one app in one batch
+MOST_SUCCESSES = 10  # of those: what a busy app does all the time is counted, and needs no record of each
+MOST_RECORDS_KEPT = 10_000  # of one app; the pages show far fewer
+_USES = {
+    RequestKind.APPROVED,
+    RequestKind.KEPT,
+    RequestKind.CODE,
+    RequestKind.TRIED,
+    RequestKind.REFRESH,
+    RequestKind.USERINFO,
+}
+Use = tuple[str, str]  # client_id, id of the user
+_ADD_COUNTS = """
+    INSERT INTO oidc_provider_usagecount (application_id, hour, kind, outcome, count)
+    SELECT CAST(n.value->>0 AS bigint), {timestamp}, n.value->>2, n.value->>3, CAST(n.value->>4 AS bigint)
+    FROM {rows} WHERE true
+    ON CONFLICT (application_id, hour, kind, outcome)
+    DO UPDATE SET count = oidc_provider_usagecount.count + excluded.count
+"""
+_SET_LAST_USES = """
+    INSERT INTO oidc_provider_lastuse (application_id, used_at, user_id)
+    SELECT CAST(n.value->>0 AS bigint), {timestamp}, n.value->>2
+    FROM {rows} WHERE true
+    ON CONFLICT (application_id, user_id) DO UPDATE SET used_at = excluded.used_at
+"""
+
+
+def store(notes: Sequence[Note]) -> None:
+    """Write the notes of apps that exist: the records by one INSERT, counts and last uses by an upsert each."""
+    recorded, uses = _recorded(notes), last_uses.due(notes)
+    with transaction.atomic():
+        _store(notes, recorded, uses)
+    last_uses.keep(uses)
+
+
+def _store(notes: Sequence[Note], recorded: list[Note], uses: dict[Use, datetime]) -> None:
+    """People first and apps second, as everywhere: who is being deleted is waited for, and then left out."""
+    named = {note.user_id for note in recorded} | {user for _, user in uses}
+    locked_users = User.objects.select_for_update(no_key=True).filter(pk__in=named)
+    users = set(locked_users.order_by("pk").values_list("pk", flat=True))
+    locked = Application.objects.select_for_update(no_key=True).filter(client_id__in={note.client_id for note in notes})
+    keys = dict(locked.order_by("pk").values_list("client_id", "pk"))
+    RequestRecord.objects.bulk_create(
+        [_record(keys[note.client_id], note, users) for note in recorded if note.client_id in keys]
+    )
+    counts = Counter((note.client_id, _hour(note.moment), note.kind, note.outcome) for note in notes)
+    _upsert(_ADD_COUNTS, [(keys[app], *rest, count) for (app, *rest), count in counts.items() if app in keys])
+    _upsert(
+        _SET_LAST_USES,
+        [(keys[app], at, user) for (app, user), at in uses.items() if app in keys and user in users],
+    )
+
+
+def delete_past_use(now: datetime) -> int:
+    """Delete records and counts that are old, and of each app all but the newest records. The number of rows."""
+    deleted = 0
+    for rows in (RequestRecord.objects.past_use(now), UsageCount.objects.past_use(now), LastUse.objects.past_use(now)):
+        deleted += rows.delete()[0]
+    many = RequestRecord.objects.values("application").annotate(count=Count("pk")).filter(count__gt=MOST_RECORDS_KEPT)
+    for row in many:
+        mine = RequestRecord.objects.filter(application=row["application"])
+        oldest_kept = mine.newest_first()[MOST_RECORDS_KEPT - 1].moment
+        deleted += mine.filter(moment__lt=oldest_kept).delete()[0]
+    return deleted
+
+
+@functools.lru_cache(maxsize=1024)
+def network_of(address: str) -> str:
+    """The /24 or /48 that an address lies in; empty where it is none."""
+    try:
+        parsed = ip_address(address.partition("/")[0])  # an IPv6 address is counted by its /64 already
+    except ValueError:
+        return ""
+    return str(ip_network((parsed, 24 if parsed.version == 4 else 48), strict=False))
+
+
+def place_of(redirect_uri: str) -> str:
+    """Scheme, host and path of a redirect URL: its query and its user info may hold what nobody else should read."""
+    try:
+        parts = urlsplit(_printable(redirect_uri))
+    except ValueError:  # a broken IPv6 host
+        return ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else parts.path
+
+
+def _recorded(notes: Sequence[Note]) -> list[Note]:
+    """The newest of each app, as many as one batch may hold; failures before successes."""
+    counts: Counter[str] = Counter()
+    successes: Counter[str] = Counter()
+    recorded = []
+    for note in reversed(notes):
+        if note.outcome == OK:
+            successes[note.client_id] += 1
+            if successes[note.client_id] > MOST_SUCCESSES:
+                continue
+        if counts[note.client_id] < MOST_RECORDS:
+            counts[note.client_id] += 1
+            recorded.append(note)
+    return recorded[::-1]
+
+
+def _record(key: int, note: Note, users: set[str]) -> RequestRecord:
+    return RequestRecord(
+        application_id=key,
+        moment=note.moment,
+        kind=note.kind,
+        outcome=note.outcome,
+        description=_printable(note.description)[:DESCRIPTION_LENGTH],
+        redirect_uri=place_of(note.redirect_uri)[:DESCRIPTION_LENGTH],
+        user_id=note.user_id if note.user_id in users else None,
+        network=network_of(note.address),
+        request_id=note.request_id,
+    )
+
+
+def _printable(text: str) -> str:
+    """PostgreSQL takes no NUL, and a page no line of its own."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text[: 4 * DESCRIPTION_LENGTH])
+
+
+def _hour(moment: datetime) -> datetime:
+    return moment.replace(minute=0, second=0, microsecond=0)
+
+
+def _upsert(statement: str, rows: list[tuple[Any, ...]]) -> None:
+    """Sorted, so that two processes never wait for one another.
+
+    The second value of a row is a timestamp, the others are what JSON holds (hence Any).
+    """
+    if not rows:
+        return
+    places = {"rows": json_rows.source(), "timestamp": json_rows.column(1, "timestamp")}
+    with connection.cursor() as cursor:
+        cursor.execute(statement.format(**places), [json_rows.parameter(sorted(rows))])
+
+
+class LastUses:
+    """Which last uses this process has stored: one is stored again once it is PRECISION old."""
+
+    PRECISION = timedelta(minutes=5)
+    MOST_KEPT = 100_000
+
+    def __init__(self) -> None:
+        self._stored: dict[Use, datetime] = {}
+
+    def due(self, notes: Sequence[Note]) -> dict[Use, datetime]:
+        """Those to store of a batch, the newest of each app and user."""
+        due: dict[Use, datetime] = {}
+        for note in notes:
+            if note.user_id and note.outcome == OK and note.kind in _USES:
+                stored = self._stored.get((note.client_id, note.user_id))
+                if stored is None or note.moment - stored >= self.PRECISION:
+                    due[note.client_id, note.user_id] = note.moment
+        return due
+
+    def keep(self, stored: dict[Use, datetime]) -> None:
+        """They are in the database now."""
+        if len(self._stored) > self.MOST_KEPT:
+            self._stored.clear()
+        self._stored.update(stored)
+
+
+last_uses = LastUses()

@@ -1,0 +1,1 @@
+"""Codes, tokens and keys: grants, userinfo, introspection, revocation, signing."""

@@ -1,0 +1,100 @@
+"""The write of the token path: what was presented is used up, and the new tokens are inserted, or neither.
+
+Of two requests that present the same one wins: a conditional UPDATE decides. On PostgreSQL all is one statement, which
+commits by itself; SQLite takes no INSERT inside WITH, so there it is a short transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.db import connection, transaction
+
+from accounts.prepared import Statement, Value
+from oidc_provider.secret_hasher import digest, new_secret
+from oidc_provider.token.token_queries import Presented
+
+# $1 now, $2 what was presented, $3 to $8 of the access token, $9 to $12 of the refresh token.
+_USE_CODE = "UPDATE oidc_provider_grant SET used_at = $1 WHERE id = $2 AND used_at IS NULL RETURNING id"
+_ROTATE = """
+    UPDATE oidc_provider_refreshtoken SET revoked = $1, updated = $1 WHERE id = $2 AND revoked IS NULL RETURNING id
+"""
+_INSERT_ACCESS = """
+    INSERT INTO oidc_provider_accesstoken
+        (token, resource, token_checksum, user_id, application_id, token_family, scope, expires, created, updated)
+    SELECT '', '[]', $3, $4, $5, $6, $7, $8, $1, $1
+"""
+_INSERT_REFRESH = """
+    INSERT INTO oidc_provider_refreshtoken
+        (token, resource, token_checksum, user_id, application_id, token_family, scope, expires_at, auth_time,
+         created, updated)
+    SELECT '', '[]', $9, $4, $5, $6, $10, $11, $12, $1, $1
+"""
+_FOR_ACCESS_TOKEN = 8  # values
+
+
+@dataclass(frozen=True)
+class NewTokens:
+    """The values of new tokens: they exist here and in the answer alone."""
+
+    access_token: str
+    refresh_token: str | None
+
+
+class _Issue:
+    """Use up by the statement `use_up`, and insert the tokens."""
+
+    def __init__(self, use_up: str) -> None:
+        used = f"WITH used AS ({use_up})"
+        self._both = Statement(
+            f"{used}, issued AS ({_INSERT_ACCESS} FROM used RETURNING id) {_INSERT_REFRESH} FROM issued RETURNING id",
+            "i",
+            is_read=False,
+        )
+        self._access_alone = Statement(f"{used} {_INSERT_ACCESS} FROM used RETURNING id", "i", is_read=False)
+        self._use_up = Statement(use_up, "i", is_read=False)
+        self._access_token = Statement(f"{_INSERT_ACCESS} RETURNING id", "i", is_read=False)
+        self._refresh_token = Statement(f"{_INSERT_REFRESH} RETURNING id", "i", is_read=False)
+
+    def __call__(self, values: list[Value]) -> bool:
+        """False where another request was first, which is seen only once that one has ended."""
+        if connection.vendor == "postgresql":
+            statement = self._access_alone if len(values) == _FOR_ACCESS_TOKEN else self._both
+            return statement.one(*values) is not None
+        with transaction.atomic():
+            if self._use_up.one(*values) is None:
+                return False
+            self._access_token.one(*values)
+            if len(values) > _FOR_ACCESS_TOKEN:
+                self._refresh_token.one(*values)
+        return True
+
+
+_for_code, _for_refresh_token = _Issue(_USE_CODE), _Issue(_ROTATE)
+
+
+def exchange(code: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
+    """The tokens for a code; None where it is used. 1 query on PostgreSQL."""
+    return _issued(_for_code, code, scopes, now)
+
+
+def rotate(refresh_token: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
+    """The tokens for a refresh token; None where it is rotated. 1 query on PostgreSQL."""
+    return _issued(_for_refresh_token, refresh_token, scopes, now)
+
+
+def _issued(issue: _Issue, presented: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
+    """A new access token for `scopes` and the next refresh token, if the user granted offline_access and the app still
+    registers it. That one holds what the user granted, however narrow the access token is.
+    """
+    access_token, refresh_token = new_secret(), None
+    values: list[Value] = [now, presented.pk]
+    values += [digest(access_token), presented.subject.id, presented.application_id, presented.family.replace("-", "")]
+    values += [" ".join(scopes), now + settings.ACCESS_TOKEN_LIFETIME]
+    if "offline_access" in presented.scopes():
+        refresh_token = new_secret()
+        expires_at = now + settings.REFRESH_TOKEN_LIFETIME
+        values += [digest(refresh_token), presented.scope, expires_at, presented.auth_time]
+    return NewTokens(access_token, refresh_token) if issue(values) else None

@@ -1,0 +1,158 @@
+"""Codes and tokens. Every secret value is stored as its SHA-256; the value itself is never stored."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+from oauth2_provider.models import AbstractAccessToken, AbstractGrant, AbstractIDToken, AbstractRefreshToken
+
+# What one sign-in brought forth shares one `token_family`: the code, its access tokens, its line of refresh tokens.
+
+
+class GrantQuerySet(models.QuerySet["Grant"]):
+    def past_use(self, now: datetime) -> GrantQuerySet:
+        """Codes that nothing can come of: unused ones at their expiry; used ones when the tokens that came from them
+        can no longer live (until then a replay must be recognised)."""
+        return self.filter(
+            Q(used_at__isnull=True, expires__lte=now)
+            | Q(~Exists(_living_line(now)), used_at__lte=now - settings.REFRESH_TOKEN_LIFETIME)
+        )
+
+
+def _living_line(now: datetime) -> models.QuerySet[RefreshToken]:
+    """For a subquery: refresh tokens of the same family that have not expired."""
+    return RefreshToken.objects.filter(token_family=OuterRef("token_family"), expires_at__gt=now)
+
+
+class Grant(AbstractGrant):
+    """An authorization code. `code` holds the code's SHA-256. A used one stays, so that a replay is recognised."""
+
+    code = models.CharField(max_length=64, unique=True)
+    nonce = models.TextField(blank=True, default="")
+    auth_time = models.BigIntegerField(help_text="When the user signed in, in UNIX seconds.")
+    token_family = models.UUIDField(default=uuid.uuid4, editable=False)
+    used_at = models.DateTimeField(null=True)
+
+    objects = GrantQuerySet.as_manager()
+
+    class Meta:
+        indexes = [models.Index(fields=["expires"], name="grant_expires")]
+
+    def __str__(self) -> str:
+        return f"Code #{self.pk}"
+
+
+class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
+    def past_use(self, now: datetime) -> AccessTokenQuerySet:
+        return self.filter(expires__lte=now)
+
+
+class AccessToken(AbstractAccessToken):
+    """An opaque access token; `token` stays empty, `token_checksum` is its SHA-256. Revoking deletes the row."""
+
+    source_refresh_token = None  # families say what belongs together
+    id_token = None  # id_tokens are not stored
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")
+    token_family = models.UUIDField(editable=False)
+
+    objects = AccessTokenQuerySet.as_manager()
+
+    class Meta:
+        indexes = [
+            models.Index(fields=["token_family"], name="access_token_family"),
+            models.Index(fields=["expires"], name="access_token_expires"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Access token #{self.pk}"
+
+
+class RefreshTokenQuerySet(models.QuerySet["RefreshToken"]):
+    def past_use(self, now: datetime) -> RefreshTokenQuerySet:
+        """Expired ones whose family is dead: until then the reuse of a rotated one must be recognised."""
+        return self.filter(~Exists(_living_line(now)), expires_at__lte=now)
+
+
+class RefreshToken(AbstractRefreshToken):
+    """An opaque refresh token. `scope` is what the user granted; `revoked` is when it was rotated."""
+
+    access_token = None  # families say what belongs together
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="refresh_tokens")
+    token_family = models.UUIDField(editable=False)
+    scope = models.TextField()
+    auth_time = models.BigIntegerField(help_text="When the user signed in, in UNIX seconds.")
+    expires_at = models.DateTimeField()
+
+    objects = RefreshTokenQuerySet.as_manager()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["token_checksum"], name="refresh_token_unique")]
+        indexes = [
+            models.Index(fields=["token_family"], name="refresh_token_family"),
+            models.Index(fields=["expires_at"], name="refresh_token_expires"),
+        ]
+
+    def __str__(self) -> str:
+        return f"Refresh token #{self.pk}"
+
+
+class IDToken(AbstractIDToken):
+    """The toolkit insists on this table. No row is ever written: id_tokens are signed and forgotten."""
+
+    def __str__(self) -> str:
+        return f"ID token #{self.pk}"
+
+
+# How long a key stays published after another one took over: its last id_token lives 10 hours, and other processes
+# may have gone on signing with it for the time they cache keys.
+RETIREMENT_MARGIN = timedelta(hours=1)
+
+
+class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
+    def published(self, now: datetime) -> SigningKeyQuerySet:
+        """The key set: the newest first."""
+        return self.filter(Q(unpublish_at__isnull=True) | Q(unpublish_at__gt=now)).order_by("-created_at", "kid")
+
+    def signing(self) -> SigningKeyQuerySet:
+        return self.filter(is_signing=True)
+
+
+class SigningKey(models.Model):
+    """An Ed25519 key pair. Its life: published, signing, replaced (still published), unpublished.
+
+    `private_key` is encrypted with a key of its own setting; `kid` is the RFC 7638 thumbprint.
+    """
+
+    kid = models.CharField(max_length=43, primary_key=True)
+    public_key = models.CharField(max_length=43, help_text="The 32 bytes in base64url: `x` of the key set.")
+    private_key = models.TextField(editable=False)
+    is_signing = models.BooleanField(default=False)
+    created_at = models.DateTimeField(help_text="Since when the key is in the key set.")
+    signing_since = models.DateTimeField(null=True)
+    unpublish_at = models.DateTimeField(null=True, help_text="When the key leaves the key set.")
+
+    objects = SigningKeyQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["is_signing"], condition=Q(is_signing=True), name="signing_key_one_signs"),
+        ]
+
+    def __str__(self) -> str:
+        return self.kid
+
+    def may_sign_from(self) -> datetime:
+        """Every cached copy of the key set holds the key by then."""
+        return self.created_at + 2 * settings.DISCOVERY_CACHE_TIME
+
+    def state(self, now: datetime) -> str:
+        """One word of the key's life at `now`."""
+        if self.is_signing:
+            return "signing"
+        if self.unpublish_at is None:
+            return "published"
+        return "replaced" if now < self.unpublish_at else "unpublished"

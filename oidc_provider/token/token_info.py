@@ -1,0 +1,54 @@
+"""What a token tells: an app about its user (userinfo), and an app about a token of its own (introspection)."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+
+from oidc_provider.applications import clients
+from oidc_provider.applications.clients import Credentials
+from oidc_provider.errors import InsufficientScope, InvalidToken, MissingToken
+from oidc_provider.log import request_log
+from oidc_provider.secret_hasher import digest
+from oidc_provider.token import claims, token_queries
+
+
+def userinfo(access_token: str, now: datetime) -> dict[str, Any]:
+    """The claims. MissingToken, InvalidToken, or InsufficientScope without `openid`. 1 query."""
+    if not access_token:
+        raise MissingToken("Send the access token as Authorization: Bearer.")
+    found = token_queries.read_access_token(digest(access_token), now)
+    if found is None:
+        raise InvalidToken("The access token is unknown, expired or revoked.")
+    client_id, scopes, subject = found
+    request_log.about(client_id=client_id, user_id=subject.id)
+    if "openid" not in scopes:
+        raise InsufficientScope("The access token lacks the scope openid.")
+    return claims.of(subject, scopes)
+
+
+def introspection(credentials: Credentials, token: str, now: datetime) -> dict[str, Any]:
+    """What RFC 7662 §2.2 says of a live token of the calling app, `{"active": false}` of every other one.
+
+    InvalidClient unless the app proves itself. 1 query for the app and a token of either kind, so no hint is needed.
+    """
+    client_id = clients.lookup_id(credentials.client_id)
+    found = token_queries.read_for_introspection(client_id, digest(token), now)
+    if found is None:
+        raise clients.refused()
+    clients.check(credentials, found.client_secret, is_suspended=found.is_suspended)
+    if not found.token_type:
+        return {"active": False}
+    request_log.about(user_id=found.user_id)
+    return {
+        "active": True,
+        "iss": settings.BASE_URL,
+        "client_id": client_id,
+        "sub": found.user_id,
+        "scope": " ".join(found.scopes),
+        "token_type": found.token_type,
+        "exp": int(found.expires_at.timestamp()),
+        "iat": int(found.issued_at.timestamp()),
+    }

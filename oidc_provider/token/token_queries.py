@@ -1,0 +1,180 @@
+"""What the token path reads, by hand: one prepared statement for each kind of request.
+
+PostgreSQL and SQLite understand each of them; names of tables and columns are those of the models. `issuing` writes.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from accounts.prepared import Statement
+from lookup import addresses
+from oidc_provider.token.claims import Subject
+
+Row = tuple[Any, ...]
+
+_SUBJECT_COLUMNS = """
+    u.id, u.is_active, u.uid, u.username, u.display_name, u.email,
+    EXISTS (SELECT 1 FROM account_emailaddress e WHERE e.user_id = u.id AND e.email = u.email AND e.verified),
+    d.avatar_path, d.mirrors_chat, chat.external_id, chat.name, scrobbler.external_id, scrobbler.name
+"""
+_SUBJECT_TYPES = "sbisssbsbssss"
+_SUBJECT_JOINS = """
+    LEFT JOIN accounts_linkedaccount chat ON chat.user_id = u.id AND chat.kind = 'CHAT'
+    LEFT JOIN accounts_linkedaccount scrobbler ON scrobbler.user_id = u.id AND scrobbler.kind = 'SCROBBLER'
+    LEFT JOIN lookup_userdocument f ON f.user_id = u.id
+    LEFT JOIN lookup_profiledocument d ON d.profile_id = f.profile_id
+"""
+_CODE = Statement(
+    f"""
+    SELECT a.id, a.client_secret, a.suspended_at IS NOT NULL, a.registered_scopes,
+        p.id, p.token_family, p.scope, p.auth_time, p.expires, p.used_at,
+        p.redirect_uri, p.code_challenge, p.nonce, {_SUBJECT_COLUMNS}
+    FROM oidc_provider_application a
+    LEFT JOIN oidc_provider_grant p ON p.application_id = a.id AND p.code = $1
+        AND EXISTS (SELECT 1 FROM oidc_provider_approval v WHERE v.application_id = a.id AND v.user_id = p.user_id)
+    LEFT JOIN accounts_user u ON u.id = p.user_id
+    {_SUBJECT_JOINS}
+    WHERE a.client_id = $2
+    """,
+    f"isbsissiddsss{_SUBJECT_TYPES}",
+)
+_REFRESH_TOKEN = Statement(
+    f"""
+    SELECT a.id, a.client_secret, a.suspended_at IS NOT NULL, a.registered_scopes,
+        p.id, p.token_family, p.scope, p.auth_time, p.expires_at, p.revoked,
+        '', '', '', {_SUBJECT_COLUMNS}
+    FROM oidc_provider_application a
+    LEFT JOIN oidc_provider_refreshtoken p ON p.application_id = a.id AND p.token_checksum = $1
+    LEFT JOIN accounts_user u ON u.id = p.user_id
+    {_SUBJECT_JOINS}
+    WHERE a.client_id = $2
+    """,
+    f"isbsissiddsss{_SUBJECT_TYPES}",
+)
+_ACCESS_TOKEN = Statement(
+    f"""
+    SELECT a.client_id, a.registered_scopes, t.scope, {_SUBJECT_COLUMNS}
+    FROM oidc_provider_accesstoken t
+    JOIN oidc_provider_application a ON a.id = t.application_id AND a.suspended_at IS NULL
+    JOIN accounts_user u ON u.id = t.user_id AND u.is_active
+    {_SUBJECT_JOINS}
+    WHERE t.token_checksum = $1 AND t.expires > $2
+    """,
+    f"sss{_SUBJECT_TYPES}",
+)
+_SUBJECT = Statement(f"SELECT {_SUBJECT_COLUMNS} FROM accounts_user u {_SUBJECT_JOINS} WHERE u.id = $1", _SUBJECT_TYPES)
+_INTROSPECTION = Statement(
+    """
+    SELECT a.client_secret, a.suspended_at IS NOT NULL, a.registered_scopes,
+        t.user_id, t.scope, t.created, t.expires, r.user_id, r.scope, r.created, r.expires_at
+    FROM oidc_provider_application a
+    LEFT JOIN oidc_provider_accesstoken t ON t.application_id = a.id AND t.token_checksum = $2 AND t.expires > $3
+        AND EXISTS (SELECT 1 FROM accounts_user u WHERE u.id = t.user_id AND u.is_active)
+    LEFT JOIN oidc_provider_refreshtoken r ON r.application_id = a.id AND r.token_checksum = $2 AND r.expires_at > $3
+        AND r.revoked IS NULL AND EXISTS (SELECT 1 FROM accounts_user u WHERE u.id = r.user_id AND u.is_active)
+    WHERE a.client_id = $1
+    """,
+    "sbsssddssdd",
+)
+
+
+class Presented(NamedTuple):
+    """An app, and the code or refresh token that it presents; `pk` None: the app has no such one.
+
+    `used_at`: when the code was exchanged, the refresh token rotated. The last three columns are a code's alone.
+    """
+
+    application_id: int
+    client_secret: str
+    is_suspended: bool
+    registered_scopes: frozenset[str]
+    pk: int | None
+    family: str
+    scope: str
+    auth_time: int
+    expires_at: datetime
+    used_at: datetime | None
+    redirect_uri: str
+    code_challenge: str
+    nonce: str
+    subject: Subject
+
+    def scopes(self) -> list[str]:
+        """What was granted and is still registered."""
+        return [name for name in self.scope.split() if name in self.registered_scopes]
+
+
+def read_code(client_id: str, checksum: str) -> Presented | None:
+    """The app with the code of this SHA-256; None where there is no such app. 1 query.
+
+    A code whose approval is gone counts for nothing: it was made at the moment at which the user disconnected the app.
+    """
+    return _presented(_CODE.one(checksum, client_id))
+
+
+def read_refresh_token(client_id: str, checksum: str) -> Presented | None:
+    """The app with the refresh token of this SHA-256; None where there is no such app. 1 query."""
+    return _presented(_REFRESH_TOKEN.one(checksum, client_id))
+
+
+def read_access_token(checksum: str, now: datetime) -> tuple[str, list[str], Subject] | None:
+    """The app's client_id, the scopes (granted, and registered still) and the user of a live access token. 1 query."""
+    row = _ACCESS_TOKEN.one(checksum, now)
+    if row is None:
+        return None
+    registered = _scopes(row[1])
+    return row[0], [name for name in row[2].split() if name in registered], _subject(row[3:])
+
+
+def read_subject(user_id: str) -> Subject:
+    """The user whose claims the consent page shows. 1 query."""
+    return _subject(_SUBJECT.one(user_id) or ())
+
+
+class Introspected(NamedTuple):
+    """An app, and a live token of its own; `token_type` empty: it has no such one."""
+
+    client_secret: str
+    is_suspended: bool
+    token_type: str
+    user_id: str
+    scopes: list[str]
+    issued_at: datetime
+    expires_at: datetime
+
+
+def read_for_introspection(client_id: str, checksum: str, now: datetime) -> Introspected | None:
+    """The app with the live token of either kind with this SHA-256; None where there is no such app. 1 query."""
+    row = _INTROSPECTION.one(client_id, checksum, now)
+    if row is None:
+        return None
+    client_secret, is_suspended, registered = row[0], row[1], _scopes(row[2])
+    for token_type, (user_id, scope, issued_at, expires_at) in (("Bearer", row[3:7]), ("refresh_token", row[7:11])):
+        if user_id is not None:
+            scopes = [name for name in scope.split() if name in registered]
+            return Introspected(client_secret, is_suspended, token_type, user_id, scopes, issued_at, expires_at)
+    return Introspected(client_secret, is_suspended, "", "", [], now, now)
+
+
+def _presented(row: Row | None) -> Presented | None:
+    if row is None:
+        return None
+    return Presented._make((*row[:3], _scopes(row[3]), *row[4:13], _subject(row[13:])))
+
+
+def _subject(columns: Row) -> Subject:
+    user_id, is_active, uid, username, display_name, email, is_verified, avatar_path, mirrors_chat, *linked = columns
+    picture = addresses.avatar(user_id, path=avatar_path or "", mirrors_chat=bool(mirrors_chat)) or ""
+    kinds = (("chat", linked[0], linked[1]), ("scrobbler", linked[2], linked[3]))
+    connections = [{"type": kind, "id": account, "name": name} for kind, account, name in kinds if account is not None]
+    return Subject(user_id, bool(is_active), uid, username, display_name, email, is_verified, picture, connections)
+
+
+@functools.lru_cache(maxsize=256)
+def _scopes(text: str) -> frozenset[str]:
+    """A JSON list of scopes, which many apps have the same."""
+    return frozenset(json.loads(text))

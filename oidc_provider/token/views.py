@@ -1,0 +1,103 @@
+"""POST /api/auth/oauth2/token: a code or a refresh token for tokens."""
+
+from django.utils import timezone
+
+from accounts.hot import Answer, Request
+from oidc_provider import endpoints, parameters
+from oidc_provider.applications import clients
+from oidc_provider.applications.clients import Credentials
+from oidc_provider.endpoints import ProtocolEndpoint
+from oidc_provider.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
+from oidc_provider.log import request_log
+from oidc_provider.log.models import RequestKind
+from oidc_provider.parameters import Parameters
+from oidc_provider.token import grants, token_info, tokens
+
+GRANTS = {"authorization_code": grants.exchange_code, "refresh_token": grants.refresh}
+KINDS = {"authorization_code": RequestKind.CODE, "refresh_token": RequestKind.REFRESH}
+
+
+class Token(ProtocolEndpoint):
+    """Client authentication always comes first, whatever the grant."""
+
+    endpoint = "token"
+    kind = RequestKind.TOKEN
+    http_method_names = ["post"]
+
+    def post(self, request: Request) -> Answer:
+        form = parameters.form_of(request)
+        request_log.about(kind=KINDS.get(form.get("grant_type")))
+        credentials = _credentials(request, form)
+        grant = GRANTS.get(form.get("grant_type"))
+        if grant is not None:
+            return endpoints.answer(request, endpoints.compact(grant(form, credentials, timezone.now())))
+        clients.authenticated_id(credentials)
+        if not form.get("grant_type"):
+            raise InvalidRequest("Missing parameter: grant_type.")
+        if form.get("grant_type") == "client_credentials":
+            raise UnauthorizedClient("No app may use the client_credentials grant.")
+        raise UnsupportedGrantType("The grants are authorization_code and refresh_token.")
+
+
+class Introspect(ProtocolEndpoint):
+    """1 query."""
+
+    endpoint = "introspect"
+    kind = RequestKind.INTROSPECT
+    http_method_names = ["post"]
+
+    def post(self, request: Request) -> Answer:
+        form = parameters.form_of(request)
+        credentials = _credentials(request, form)
+        description = token_info.introspection(credentials, form.get("token"), timezone.now())
+        parameters.required(form, "token")
+        return endpoints.answer(request, endpoints.compact(description))
+
+
+class Revoke(ProtocolEndpoint):
+    """200 with an empty body whether or not there was such a token: the app wanted it gone, and it is."""
+
+    endpoint = "revoke"
+    kind = RequestKind.REVOKE
+    http_method_names = ["post"]
+
+    def post(self, request: Request) -> Answer:
+        form = parameters.form_of(request)
+        application_id = clients.authenticated_id(_credentials(request, form))
+        parameters.required(form, "token")
+        tokens.revoke(form.get("token"), application_id)
+        return endpoints.answer(request, b"")
+
+
+class UserInfo(ProtocolEndpoint):
+    """1 query: the token with its app and its user."""
+
+    endpoint = "userinfo"
+    kind = RequestKind.USERINFO
+    http_method_names = ["get", "head", "post"]
+
+    def get(self, request: Request) -> Answer:
+        return _claims(request, _header_token(request))
+
+    def post(self, request: Request) -> Answer:
+        in_header = _header_token(request)
+        in_body = parameters.form_of(request).get("access_token") if parameters.is_form(request) else ""
+        if in_header and in_body:
+            raise InvalidRequest("Send the access token once.")
+        return _claims(request, in_header or in_body)
+
+
+def _claims(request: Request, access_token: str) -> Answer:
+    return endpoints.answer(request, endpoints.compact(token_info.userinfo(access_token, timezone.now())))
+
+
+def _header_token(request: Request) -> str:
+    scheme, _, token = clients.authorization(request).partition(" ")
+    return token.strip() if scheme.lower() == "bearer" else ""
+
+
+def _credentials(request: Request, form: Parameters) -> Credentials:
+    """What the app claims, noted as what the request is about."""
+    credentials = clients.credentials_of(clients.authorization(request), form)
+    request_log.about(client_id=clients.lookup_id(credentials.client_id))
+    return credentials
