@@ -1,4 +1,4 @@
-"""The names that files came with, made fit to be shown and to be unpacked. Pure rules."""
+"""The names that files came with, made safe to show, to unpack and to send in a header. Pure rules."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from urllib.parse import quote
 
 # They turn the reading direction: "exe.png" is shown for "gnp.exe".
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -14,6 +15,9 @@ _UNSAFE = re.compile(r'[/\\:*?"<>|]')  # between folders somewhere, or in no fil
 _ENDINGS = re.compile(r"\.(png|apng|jpe?g|jpe|jfif|webp|gif|avif|mp4|m4v|webm|mov|qt)\Z", re.IGNORECASE)
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|\Z)", re.IGNORECASE)
 _MAX_STEM = 180  # bytes of UTF-8: with a number and an extension still less than the 255 of most file systems
+_ATTR_CHAR = "!#$&+-.^_`|~"  # RFC 8187 §3.2.1, beside letters and digits
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 !#$&'()+,.=@\[\]^_`{}~-]")
+_NAMELESS = "file"
 
 
 def shown(name: str, *, otherwise: str) -> str:
@@ -38,6 +42,23 @@ def unpacked(names: Iterable[tuple[str, str, str]]) -> Iterator[str]:
             name = f"{stem} ({used[_folded(stem)] + 1}).{extension}"
         taken.add(_folded(name))
         yield name
+
+
+def disposition(download_name: str, *, attachment: bool = False) -> str:
+    """The value of Content-Disposition (RFC 6266, RFC 8187): printable ASCII, so it cannot begin another header.
+
+    `download_name` is what the browser offers when the file is saved; its ASCII form is for clients that do not know
+    `filename*`. Without a usable character: "file".
+    """
+    name = re.sub(r'[/\\"]', "_", shown(download_name, otherwise=_NAMELESS))
+    kind = "attachment" if attachment else "inline"
+    return f"{kind}; filename=\"{_plain(name)}\"; filename*=UTF-8''{quote(name, safe=_ATTR_CHAR)}"
+
+
+def _plain(name: str) -> str:
+    """Without accents, other characters as underscores; runs of spaces shrink, as in signatures over headers."""
+    letters = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+    return " ".join(_NOT_PLAIN.sub("_", letters).split()) or _NAMELESS
 
 
 def _stem(original: str) -> str:

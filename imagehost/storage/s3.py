@@ -16,7 +16,7 @@ from storages.backends.s3 import S3Storage as StockS3Storage
 from storages.utils import setting
 from urllib3.exceptions import HTTPError
 
-from imagehost.disposition import disposition
+from imagehost.original_names import disposition
 from imagehost.storage.contract import Entry, ObjectMissing, StorageFailed, checked
 from imagehost.storage.incoming import incoming_directory
 from imagehost.storage.patience import let_it_pause

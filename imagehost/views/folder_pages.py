@@ -16,8 +16,8 @@ from accounts import content_security
 from accounts.limits import LimitsUnavailable
 from imagehost import archives, original_names, unlocks
 from imagehost.archives import Archive, Refused
-from imagehost.disposition import disposition
 from imagehost.models import Folder
+from imagehost.original_names import disposition
 from imagehost.page import folders as pages
 from imagehost.page import origins
 from imagehost.unlocks import TooManyGuesses, WrongPassword

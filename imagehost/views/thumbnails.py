@@ -10,9 +10,9 @@ from django.utils.http import quote_etag
 
 from accounts import content_security
 from imagehost import media, probing, storage
-from imagehost.disposition import disposition
 from imagehost.media import MediaType
 from imagehost.models import File, PreviewState
+from imagehost.original_names import disposition
 from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import ObjectMissing, StorageFailed
 from imagehost.views import locked

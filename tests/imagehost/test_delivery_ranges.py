@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from imagehost import media, ranges
+from imagehost import delivery, media
+from imagehost.delivery import Part, Unsatisfiable
 from imagehost.models import File
-from imagehost.ranges import Part, Unsatisfiable
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import uploading
 from tests.imagehost.uploading import Delivered
@@ -53,13 +53,13 @@ UNSATISFIABLE = ["bytes=1024-", "bytes=1024-1025", "bytes=99999999999999999999-"
 
 @pytest.mark.parametrize("header", PARTS, ids=lambda header: header[:30] or "empty")
 def test_the_rules_of_a_range(header: str) -> None:
-    assert ranges.part_of(header, SIZE) == PARTS[header]
+    assert delivery.part_of(header, SIZE) == PARTS[header]
 
 
 @pytest.mark.parametrize("header", UNSATISFIABLE)
 def test_a_range_beyond_the_end_cannot_be_satisfied(header: str) -> None:
     with pytest.raises(Unsatisfiable):
-        ranges.part_of(header, SIZE)
+        delivery.part_of(header, SIZE)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 from django.http import HttpResponse
 
-from imagehost.disposition import disposition
+from imagehost.original_names import disposition
 
 
 @pytest.mark.parametrize(

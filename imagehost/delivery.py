@@ -1,0 +1,179 @@
+"""Answers with the bytes of a file, for the image host and for the uploads of profiles.
+
+Range and conditional requests (RFC 9110 §13, §14), and every header: these answers pass by the middleware of pages.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.utils.cache import get_conditional_response
+from django.utils.http import http_date, parse_http_date_safe
+
+from accounts import api_view, content_security
+from imagehost.probing import InvalidMedia, ProberFailed
+from imagehost.storage import ObjectMissing, StorageFailed
+
+POLICY = "default-src 'none'; sandbox"
+# A browser that opens a file as a page of its own makes a small document around it, to which the policy applies: it may
+# load the file itself, and be laid out. Still a sandbox without scripts.
+PAGE_POLICY = (
+    "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox allow-same-origin"
+)
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Vary": "Sec-Fetch-Dest",
+    "Cross-Origin-Resource-Policy": "cross-origin",  # pictures are shown on other people's pages
+}
+_ONE_RANGE = re.compile(r"(?P<first>[0-9]{1,30})-(?P<last>[0-9]{0,30})|-(?P<suffix>[0-9]{1,30})", re.ASCII)
+
+AnyResponse = HttpResponse | StreamingHttpResponse
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Content:
+    """A file to deliver. `etag` with its quotes; `changed_at` in UNIX seconds; `disposition`, `caching`: the headers.
+
+    `read(start, length)` gives the bytes; it raises ObjectMissing and StorageFailed.
+    """
+
+    etag: str
+    changed_at: int
+    size: int
+    mime: str
+    disposition: str
+    caching: str
+    read: Callable[[int, int], Iterator[bytes]]
+
+
+def answer(
+    request: HttpRequest, produce: Callable[[], AnyResponse], *, headers: Mapping[str, str] = HEADERS
+) -> AnyResponse:
+    """The response of `produce` to GET and HEAD, with the headers of every delivered file.
+
+    Where `produce` raises: 404 without the object, 503 while the store or the prober does not answer.
+    """
+    response = _produced(request, produce)
+    is_page = request.META.get("HTTP_SEC_FETCH_DEST") == "document"
+    response.headers[content_security.HEADER] = PAGE_POLICY if is_page else POLICY
+    for name, value in headers.items():
+        response.headers[name] = value
+    api_view.finished(request, cast("HttpResponse", response))
+    if response.status_code == 304:
+        del response.headers["Content-Length"]  # it would be that of the file (RFC 9110 §8.6)
+    return response
+
+
+def content(request: HttpRequest, wanted: Content) -> AnyResponse:
+    """The whole or the part of it that the request asks for; 304, 412 and 416 where its conditions or range say so."""
+    response: AnyResponse | None = get_conditional_response(request, wanted.etag, wanted.changed_at)
+    try:
+        response = response or _body(request, wanted, _wanted_part(request, wanted))
+    except Unsatisfiable:
+        response = plain(416, "")
+        response.headers["Content-Range"] = f"bytes */{wanted.size}"
+        return response
+    if response.status_code == 412:
+        return plain(412, "The file is not the one that you have.")
+    response.headers["ETag"] = wanted.etag
+    response.headers["Last-Modified"] = http_date(wanted.changed_at)
+    response.headers["Accept-Ranges"] = "bytes"
+    response.headers["Cache-Control"] = wanted.caching
+    return response
+
+
+def not_found() -> HttpResponse:
+    return plain(404, "There is no such file.")
+
+
+def plain(status: int, text: str) -> HttpResponse:
+    response = HttpResponse(f"{text}\n" if text else "", status=status, content_type="text/plain; charset=utf-8")
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _produced(request: HttpRequest, produce: Callable[[], AnyResponse]) -> AnyResponse:
+    if request.method not in {"GET", "HEAD"}:
+        response = plain(405, "Only GET and HEAD are allowed here.")
+        response.headers["Allow"] = "GET, HEAD"
+        return response
+    try:
+        return produce()
+    except ObjectMissing:
+        logger.exception("The object of %s is missing.", request.path)
+        return not_found()
+    except (StorageFailed, InvalidMedia, ProberFailed):
+        logger.exception("%s cannot be read.", request.path)
+        response = plain(503, "The file cannot be read at the moment.")
+        response.headers["Retry-After"] = "5"
+        return response
+
+
+def _wanted_part(request: HttpRequest, wanted: Content) -> Part | None:
+    """What of the file is asked for; None: all of it. If-Range with another version asks for all (§13.1.5)."""
+    header = request.META.get("HTTP_RANGE")
+    if header is None or request.method != "GET":  # only GET has ranges (§14.2)
+        return None
+    condition = request.META.get("HTTP_IF_RANGE", "").strip()
+    if condition and condition != wanted.etag and parse_http_date_safe(condition) != wanted.changed_at:
+        return None
+    return part_of(header, wanted.size)
+
+
+def _body(request: HttpRequest, wanted: Content, part: Part | None) -> AnyResponse:
+    start, length = (part.start, part.length) if part else (0, wanted.size)
+    if request.method == "HEAD":
+        response: AnyResponse = HttpResponse()
+    else:
+        response = StreamingHttpResponse(wanted.read(start, length), status=206 if part else 200)
+    response.headers["Content-Type"] = wanted.mime
+    response.headers["Content-Disposition"] = wanted.disposition
+    response.headers["Content-Length"] = str(length)
+    if part:
+        response.headers["Content-Range"] = f"bytes {start}-{start + length - 1}/{wanted.size}"
+    return response
+
+
+@dataclass(frozen=True)
+class Part:
+    """`length` bytes from `start`."""
+
+    start: int
+    length: int
+
+
+class Unsatisfiable(ValueError):
+    """None of the bytes that are asked for exists."""
+
+
+def part_of(header: str, size: int) -> Part | None:
+    """The one range of a Range header, cut to what `size` bytes hold; None: answer with the whole.
+
+    That is so for another unit, for nonsense, and for several ranges, which a server need not answer (§14.2).
+    Unsatisfiable: answer 416.
+    """
+    unit, is_range, ranges = header.partition("=")
+    asked = [item for item in map(str.strip, ranges.split(",")) if item]
+    if not is_range or unit.strip().lower() != "bytes" or len(asked) != 1:
+        return None
+    found = _ONE_RANGE.fullmatch(asked[0])
+    if found is None:
+        return None
+    if found["suffix"] is not None:
+        length = min(int(found["suffix"]), size)
+        start, end = size - length, size
+    else:
+        start = int(found["first"])
+        end = min(int(found["last"]) + 1, size) if found["last"] else size
+        if found["last"] and int(found["last"]) < start:
+            return None
+    if start >= end:
+        raise Unsatisfiable
+    return Part(start, end - start)
