@@ -84,7 +84,7 @@ def check(secret: str | None, *, permission: str, now: datetime, beside: Command
         raise _refusal(answer)
     if record.has_quota and not uses.take(record.key_id, now=now):
         raise UsageExceeded
-    uses.last_uses.note(record.key_id, now=now)
+    uses.buffer.note((record.key_id, now, 1))
     return Caller(record.key_id, record.owner_id, record.is_premium(asked.instant), answer.reply)
 
 

@@ -193,7 +193,7 @@ REFRESH_TOKEN_LIFETIME = timedelta(days=30)
 ID_TOKEN_LIFETIME = timedelta(hours=10)
 REFRESH_REUSE_TOLERANCE = timedelta(seconds=10)
 DISCOVERY_CACHE_TIME = timedelta(seconds=300)
-WRITE_NOTES_IN_BACKGROUND = True  # accounts.background; tests call the writers themselves
+WRITE_NOTES_IN_BACKGROUND = True  # accounts.write_behind; tests write themselves
 
 OAUTH2_PROVIDER_APPLICATION_MODEL = "oidc_provider.Application"
 OAUTH2_PROVIDER_GRANT_MODEL = "oidc_provider.Grant"

@@ -77,9 +77,9 @@ def _nothing_is_left_over() -> None:
     from oidc_provider.token import signing
 
     limits._store.cache_clear()
-    uses.last_uses.clear()
+    uses.buffer.clear()
     signing.forget_cached_signer()
-    request_log.forget()
+    request_log.buffer.clear()
     if settings.REDIS_URL:
         from django_redis import get_redis_connection
 

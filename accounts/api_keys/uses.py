@@ -1,28 +1,24 @@
-"""The uses of API keys: quotas, taken one at a time, when each key was used last, and how often on each day.
+"""Uses of API keys: quotas, taken one at a time, and, written behind, the last use of a key and its requests a day.
 
-The latter two are kept in memory and written by `accounts.background`: two statements for all keys used in the last
-seconds. A process that is killed loses what it has not written. No decision depends on them.
+No decision depends on the latter two: two statements for all keys that were used in the last seconds.
 """
 
 from __future__ import annotations
 
-import logging
-import os
-import threading
-from collections import Counter, deque
+from collections.abc import Iterable
 from datetime import date, datetime, timedelta
 
-from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
+from django.db import connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from accounts import json_rows
-from accounts.background import BackgroundWriter
 from accounts.models import ApiKey, KeyDay
+from accounts.write_behind import WriteBehindBuffer
 
 DAYS_KEPT = 90
 
-logger = logging.getLogger(__name__)
+Use = tuple[int, datetime, int]  # the id of a key, when it was used last, how many requests of that day
 
 
 def take(key_id: int, *, now: datetime) -> bool:
@@ -43,82 +39,10 @@ def take(key_id: int, *, now: datetime) -> bool:
     return changed == 1
 
 
-class LastUses:
-    """When keys were used last, and how often on each day, as far as it is not written yet."""
-
-    def __init__(self) -> None:
-        self._noted: deque[tuple[int, datetime]] = deque()  # by requests, any of which may add one meanwhile
-        self._last: dict[int, datetime] = {}
-        self._counts: Counter[tuple[int, date]] = Counter()
-        self._lock = threading.Lock()  # of the latter two
-        self._writer = BackgroundWriter("key-uses", self.write)
-
-    def note(self, key_id: int, *, now: datetime) -> None:
-        self._noted.append((key_id, now))
-        self._writer.wake()
-
-    def write(self) -> None:
-        """Store what was noted so far: 2 queries. What a database that is away cannot store waits for the next call."""
-        last, counts = self._take()
-        if not counts:
-            return
-        try:
-            _store(last, counts)
-        except (OperationalError, InterfaceError):
-            logger.exception("The last uses of %s keys could not be written yet.", len(last))
-            self._put_back(last, counts)
-        except DatabaseError:
-            logger.exception("The last uses of %s keys could not be written.", len(last))
-
-    def clear(self) -> None:
-        """Forget what is not written."""
-        self._take()
-
-    def _take(self) -> tuple[dict[int, datetime], Counter[tuple[int, date]]]:
-        with self._lock:
-            for _ in range(len(self._noted)):
-                key_id, now = self._noted.popleft()
-                self._last[key_id] = now
-                self._counts[key_id, now.date()] += 1
-            last, counts, self._last, self._counts = self._last, self._counts, {}, Counter()
-        return last, counts
-
-    def _put_back(self, last: dict[int, datetime], counts: Counter[tuple[int, date]]) -> None:
-        with self._lock:
-            self._last = last | self._last
-            self._counts += counts
-        self._writer.wake()
-
-
-last_uses = LastUses()  # of this process
-
-
-def _begin_anew() -> None:
-    """A forked process has no thread, and leaves the notes to the process that made them."""
-    global last_uses  # noqa: PLW0603 - its lock may be held by a thread that the new process does not have
-    last_uses = LastUses()
-
-
-os.register_at_fork(after_in_child=_begin_anew)
-
-
 def delete_old_days(now: datetime) -> int:
     """Forget the requests of days that are longer ago than DAYS_KEPT; how many rows that were. 1 query."""
     deleted, _ = KeyDay.objects.filter(day__lt=now.date() - timedelta(days=DAYS_KEPT)).delete()
     return deleted
-
-
-@transaction.atomic
-def _store(last: dict[int, datetime], counts: Counter[tuple[int, date]]) -> None:
-    """A later use that another process wrote stays, and its counts are added to. Deleted keys are left out.
-
-    In the order of the keys, so that two processes never wait for each other.
-    """
-    places = {"rows": json_rows.source(), "at": json_rows.column(1, "timestamp"), "day": json_rows.column(1, "date")}
-    with connection.cursor() as cursor:
-        cursor.execute(_LAST_USES.format(**places), [json_rows.parameter(sorted(last.items()))])
-        days = [(key_id, day, count) for (key_id, day), count in sorted(counts.items())]
-        cursor.execute(_DAYS.format(**places), [json_rows.parameter(days)])
 
 
 _LAST_USES = """
@@ -132,3 +56,30 @@ _DAYS = """
     WHERE true ORDER BY 1, 2
     ON CONFLICT (key_id, day) DO UPDATE SET count = accounts_keyday.count + excluded.count
 """
+
+
+def _merged(uses: Iterable[Use]) -> list[Use]:
+    """One for each key and day, in their order."""
+    days: dict[tuple[int, date], tuple[datetime, int]] = {}
+    for key_id, used_at, count in uses:
+        last, before = days.get((key_id, used_at.date()), (used_at, 0))
+        days[key_id, used_at.date()] = max(last, used_at), before + count
+    return [(key_id, used_at, count) for (key_id, _), (used_at, count) in sorted(days.items())]
+
+
+@transaction.atomic
+def _store(uses: list[Use]) -> None:
+    """A later use that another process wrote stays, and its counts are added to. Deleted keys are left out.
+
+    In the order of the keys, so that two processes never wait for each other.
+    """
+    merged = _merged(uses)
+    last = {key_id: used_at for key_id, used_at, _ in merged}
+    days = [(key_id, used_at.date(), count) for key_id, used_at, count in merged]
+    columns = {"rows": json_rows.source(), "at": json_rows.column(1, "timestamp"), "day": json_rows.column(1, "date")}
+    with connection.cursor() as cursor:
+        cursor.execute(_LAST_USES.format(**columns), [json_rows.parameter(list(last.items()))])
+        cursor.execute(_DAYS.format(**columns), [json_rows.parameter(days)])
+
+
+buffer: WriteBehindBuffer[Use] = WriteBehindBuffer("key-uses", _store, merge=_merged)

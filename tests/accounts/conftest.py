@@ -35,4 +35,4 @@ def fresh(wait: Callable[[float], None]) -> None:
     """Time stands still, and no use of a key, noted by an earlier test, waits to be written."""
     from accounts.api_keys import uses
 
-    uses.last_uses.clear()
+    uses.buffer.clear()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from django.db import DataError, OperationalError, connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.api_keys import uses
-from accounts.api_keys.uses import LastUses
 from accounts.models import ApiKey, KeyDay, Permission
 from tests.accounts.calls import SECRET, call
 from tests.factories.accounts import ApiKeyFactory, UserFactory
@@ -104,17 +102,17 @@ def last_used(*keys: ApiKey) -> list[datetime | None]:
 
 @pytest.mark.embedded
 def test_the_uses_of_all_keys_are_written_by_two_statements() -> None:
-    uses, now = LastUses(), timezone.now()
+    now = timezone.now()
     owner = UserFactory()
     first, second = (ApiKeyFactory(owner=owner) for _ in range(2))
     with CaptureQueriesContext(connection) as captured:
-        uses.note(first.pk, now=now)
-        uses.note(second.pk, now=now + timedelta(seconds=1))
-        uses.note(first.pk, now=now + timedelta(seconds=2))
+        uses.buffer.note((first.pk, now, 1))
+        uses.buffer.note((second.pk, now + timedelta(seconds=1), 1))
+        uses.buffer.note((first.pk, now + timedelta(seconds=2), 1))
     assert captured.captured_queries == []
     with CaptureQueriesContext(connection) as captured:
-        uses.write()
-        uses.write()  # nothing is left
+        uses.buffer.write()
+        uses.buffer.write()  # nothing is left
     statements = [query["sql"].split()[0] for query in captured.captured_queries]
     assert [word for word in statements if word in {"UPDATE", "INSERT"}] == ["UPDATE", "INSERT"]
     assert last_used(first, second) == [now + timedelta(seconds=2), now + timedelta(seconds=1)]
@@ -123,10 +121,10 @@ def test_the_uses_of_all_keys_are_written_by_two_statements() -> None:
 
 @pytest.mark.embedded
 def test_several_keys_are_written_at_once() -> None:
-    uses, now, keys = LastUses(), timezone.now(), [ApiKeyFactory() for _ in range(3)]
+    now, keys = timezone.now(), [ApiKeyFactory() for _ in range(3)]
     for key in keys:
-        uses.note(key.pk, now=now)
-    uses.write()
+        uses.buffer.note((key.pk, now, 1))
+    uses.buffer.write()
     assert last_used(*keys) == [now] * 3
 
 
@@ -134,9 +132,8 @@ def test_several_keys_are_written_at_once() -> None:
 def test_a_later_use_that_another_process_wrote_stays() -> None:
     now = timezone.now()
     key = ApiKeyFactory(last_used_at=now + timedelta(seconds=30))
-    uses = LastUses()
-    uses.note(key.pk, now=now)
-    uses.write()
+    uses.buffer.note((key.pk, now, 1))
+    uses.buffer.write()
     assert last_used(key) == [now + timedelta(seconds=30)]
 
 
@@ -145,7 +142,7 @@ def test_requests_note_when_their_key_was_used(wait: Wait) -> None:
     assert call().status_code == 200
     wait(30)
     assert call().status_code == 200
-    uses.last_uses.write()
+    uses.buffer.write()
     assert last_used(key) == [began + timedelta(seconds=30)]
 
 
@@ -154,37 +151,16 @@ def test_uses_that_a_database_cannot_take_are_written_later(caplog: pytest.LogCa
     def fail(*arguments: object) -> None:
         raise OperationalError("the database is away")
 
-    uses, now, key = LastUses(), timezone.now(), ApiKeyFactory()
-    uses.note(key.pk, now=now)
+    now, key = timezone.now(), ApiKeyFactory()
+    uses.buffer.note((key.pk, now, 1))
     with connection.execute_wrapper(fail):
-        uses.write()
-    assert [record.getMessage() for record in caplog.records] == ["The last uses of 1 keys could not be written yet."]
+        uses.buffer.write()
+    assert [record.getMessage() for record in caplog.records] == ["1 notes of key-uses could not be written yet."]
     assert last_used(key) == [None]
-    uses.note(key.pk, now=now + timedelta(seconds=1))
-    uses.write()
+    uses.buffer.note((key.pk, now + timedelta(seconds=1), 1))
+    uses.buffer.write()
     assert last_used(key) == [now + timedelta(seconds=1)]
     assert [count for _, count in days_of(key)] == [2]
-
-
-def test_uses_that_can_never_be_written_are_logged_and_dropped(caplog: pytest.LogCaptureFixture) -> None:
-    def fail(*arguments: object) -> None:
-        raise DataError("out of range")
-
-    uses = LastUses()
-    uses.note(1, now=timezone.now())
-    with connection.execute_wrapper(fail):
-        uses.write()
-    uses.write()
-    assert [record.getMessage() for record in caplog.records] == ["The last uses of 1 keys could not be written."]
-
-
-def test_a_forked_process_leaves_the_uses_to_the_one_that_noted_them() -> None:
-    uses.last_uses.note(ApiKeyFactory().pk, now=timezone.now())
-    child = os.fork()
-    if child == 0:
-        os._exit(len(uses.last_uses._noted))
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert len(uses.last_uses._noted) == 1
 
 
 def days_of(key: ApiKey) -> list[tuple[date, int]]:
@@ -195,29 +171,28 @@ def days_of(key: ApiKey) -> list[tuple[date, int]]:
 def test_requests_are_added_to_what_is_written_already() -> None:
     now, key = datetime(2026, 5, 4, 12, tzinfo=UTC), ApiKeyFactory()
     for start in (now, now + 10 * MINUTE):  # two processes, or two minutes of one
-        uses = LastUses()
         for second in range(3):
-            uses.note(key.pk, now=start + timedelta(seconds=second))
-        uses.write()
+            uses.buffer.note((key.pk, start + timedelta(seconds=second), 1))
+        uses.buffer.write()
     assert days_of(key) == [(date(2026, 5, 4), 6)]
 
 
 def test_a_day_ends_at_midnight_utc() -> None:
-    midnight, key, uses = datetime(2026, 5, 5, tzinfo=UTC), ApiKeyFactory(), LastUses()
-    uses.note(key.pk, now=midnight - timedelta(microseconds=1))
-    uses.note(key.pk, now=midnight)
-    uses.write()
+    midnight, key = datetime(2026, 5, 5, tzinfo=UTC), ApiKeyFactory()
+    uses.buffer.note((key.pk, midnight - timedelta(microseconds=1), 1))
+    uses.buffer.note((key.pk, midnight, 1))
+    uses.buffer.write()
     assert days_of(key) == [(date(2026, 5, 4), 1), (date(2026, 5, 5), 1)]
 
 
 @pytest.mark.embedded
 def test_a_key_that_was_deleted_meanwhile_spoils_nothing() -> None:
-    now, uses = timezone.now(), LastUses()
+    now = timezone.now()
     gone, key = ApiKeyFactory(), ApiKeyFactory()
-    uses.note(gone.pk, now=now)
-    uses.note(key.pk, now=now)
+    uses.buffer.note((gone.pk, now, 1))
+    uses.buffer.note((key.pk, now, 1))
     gone.delete()
-    uses.write()
+    uses.buffer.write()
     assert days_of(key) == [(now.date(), 1)]
     assert KeyDay.objects.count() == 1
 
@@ -228,7 +203,7 @@ def test_answered_requests_count_and_refused_ones_do_not(refused: dict[str, obje
     other = ApiKeyFactory(secret="another-one", **{"permissions": [Permission.LOOKUP_PRESENCE], **refused})
     assert [call().status_code for _ in range(2)] == [200, 200]
     assert call(secret="another-one").status_code in {401, 403}
-    uses.last_uses.write()
+    uses.buffer.write()
     assert [count for _, count in days_of(key)] == [2]
     assert days_of(other) == []
     assert last_used(other) == [None]
@@ -236,15 +211,15 @@ def test_answered_requests_count_and_refused_ones_do_not(refused: dict[str, obje
 
 @pytest.mark.django_db(transaction=True)
 def test_no_count_is_lost_among_threads() -> None:
-    now, owner, uses = timezone.now(), UserFactory(), LastUses()
+    now, owner = timezone.now(), UserFactory()
     keys = [ApiKeyFactory(owner=owner) for _ in range(2)]
 
     def note_a_hundred(number: int) -> None:
         for _ in range(100):
-            uses.note(keys[number % 2].pk, now=now)
+            uses.buffer.note((keys[number % 2].pk, now, 1))
 
     together(4, note_a_hundred)
-    uses.write()
+    uses.buffer.write()
     assert [days_of(key)[0][1] for key in keys] == [200, 200]
 
 

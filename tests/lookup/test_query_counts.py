@@ -44,7 +44,7 @@ COUNTERS = ["f.views", "f.likes", "f.dislikes", "f.comments", "f.aliases", "NULL
 def asked_before(filled: Filled) -> Filled:
     """Both keys have been used before, as at nearly every request. No answer of a leaderboard is kept."""
     leaderboards._kept.cache_clear()
-    uses.last_uses.clear()
+    uses.buffer.clear()
     assert answers.user("ada").status == answers.earlier("ada").status == 200
     return filled
 

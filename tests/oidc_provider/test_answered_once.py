@@ -98,6 +98,6 @@ def test_the_log_names_the_second_answer(browser: Client, app: App) -> None:
     page = authorize(browser, app.application)
     for decision in ("cancel", "allow"):
         decide(browser, page, decision)
-    request_log.write()
+    request_log.buffer.write()
     outcomes = RequestRecord.objects.order_by("pk").values_list("kind", "outcome")
     assert list(outcomes) == [("ASKED", "ok"), ("DENIED", "access_denied"), ("ASKED", "answered")]

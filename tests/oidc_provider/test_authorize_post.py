@@ -143,7 +143,7 @@ def test_a_body_that_cannot_be_read_is_refused_on_a_page(
 def test_the_log_names_the_app_and_the_person(browser: Client, app: App, user: User) -> None:
     _posted(browser, app)
     _posted(browser, app, redirect_uri="https://evil.example/cb?x=hush")
-    request_log.write()
+    request_log.buffer.write()
     rows = RequestRecord.objects.order_by("pk").values_list("kind", "outcome", "redirect_uri", "user")
     assert list(rows) == [
         ("ASKED", "ok", "", user.pk),

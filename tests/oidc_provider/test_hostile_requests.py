@@ -160,7 +160,7 @@ def test_a_body_has_at_most_65536_bytes(path: str, good: dict[str, dict[str, str
 def test_the_app_of_a_body_that_is_too_long_is_known_by_its_beginning(good: dict[str, dict[str, str]]) -> None:
     for send in (_send, _send_chunks):
         send(TOKEN, (encoded(good[TOKEN]) + "&x=").encode().ljust(65_537, b"x"))
-    request_log.write()
+    request_log.buffer.write()
     assert RequestRecord.objects.filter(description="The body is longer than 65536 bytes.").count() == 2
 
 
@@ -192,7 +192,7 @@ def test_no_answer_and_no_log_repeats_a_name_that_is_none_of_ours(
     assert {refused(answer) for answer in answers} == {INVALID_REQUEST}
     query = authorization_query(app.application, scope=None) + twice
     assert error_sent_back(client.get(f"{AUTHORIZE}?{query}")) == "invalid_request"
-    request_log.write()
+    request_log.buffer.write()
     descriptions = set(RequestRecord.objects.exclude(outcome=OK).values_list("description", flat=True))
     assert descriptions == {"The body repeats scope.", "The request repeats scope."}
 

@@ -34,7 +34,7 @@ Row = tuple[str, str, str]
 
 
 def written() -> list[RequestRecord]:
-    request_log.write()
+    request_log.buffer.write()
     return list(RequestRecord.objects.order_by("pk"))
 
 
@@ -133,7 +133,7 @@ def test_a_sign_in_that_took_too_long_is_noted(app: App, browser: Client, clock:
 )
 def test_an_error_at_the_token_endpoint_is_noted(app: App, browser: Client, changes: dict[str, Any], row: Row) -> None:
     code = code_for(browser, app.application)
-    request_log.forget()
+    request_log.buffer.clear()
     app.post(
         TOKEN,
         **{
@@ -158,7 +158,7 @@ def test_a_body_that_cannot_be_read_is_noted_for_the_app_that_it_names(app: App)
 
 def test_an_access_token_without_openid_is_noted_for_its_app(app: App, browser: Client) -> None:
     token = app.sign_in(browser, "identify")["access_token"]
-    request_log.forget()
+    request_log.buffer.clear()
     userinfo(token)
     assert rows() == [("USERINFO", "insufficient_scope", "Ada")]
 

@@ -47,7 +47,7 @@ def standing_still() -> Iterator[Clock]:
     rest._circuit.cache_clear()
     refreshing._pause.cache_clear()
     profiles._http_source.cache_clear()
-    uses.last_uses.clear()
+    uses.buffer.clear()
     with time_machine.travel(NOON, tick=False) as traveller:
         yield Clock(traveller)
 

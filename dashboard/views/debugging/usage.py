@@ -27,7 +27,7 @@ def usage_page(request: SignedInRequest, client_id: str) -> HttpResponse:
     """3 queries, besides what this process has to write first."""
     application = access.application_of(request, client_id)
     period = PERIODS.get(request.GET.get("period", ""), PERIODS["24h"])
-    request_log.write()
+    request_log.buffer.write()
     figures = usage.figures(application, period, timezone.now())
     context = {
         "application": application,
@@ -47,7 +47,7 @@ def usage_csv(request: SignedInRequest, client_id: str, period: str) -> HttpResp
     application = access.application_of(request, client_id)
     if period not in PERIODS:
         raise Http404
-    request_log.write()
+    request_log.buffer.write()
     figures = usage.figures(application, PERIODS[period], timezone.now())
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response.headers["Content-Disposition"] = f'attachment; filename="usage-{application.client_id}-{period}.csv"'
@@ -63,7 +63,7 @@ def request_log_page(request: SignedInRequest, client_id: str) -> HttpResponse:
     """3 queries, besides what this process has to write first."""
     application = access.application_of(request, client_id)
     now = timezone.now()
-    request_log.write()
+    request_log.buffer.write()
     form = RequestFilter(request.GET, codes=usage.codes_of(application, now))
     endpoint, outcome = form.chosen()
     found = usage.requests_of(

@@ -33,7 +33,7 @@ def record(application: Application, number: int, *, user: User | None = None) -
             request_log.about(client_id=application.client_id, user_id=user.pk if user else "")
             if place % 2:
                 note.fails("invalid_grant", "The code was used before.")
-    request_log.write()
+    request_log.buffer.write()
 
 
 @pytest.mark.parametrize("state", ["new", "used", "suspended"])

@@ -133,7 +133,7 @@ def test_without_openid_there_is_no_id_token_and_user_info_refuses(ready: Browse
 
 def test_a_try_is_a_sign_in_but_no_use_of_the_secret(ready: Browser, app: Application) -> None:
     sign_in(ready, app)
-    request_log.write()
+    request_log.buffer.write()
     kinds = RequestRecord.objects.order_by("pk").values_list("kind", "outcome")
     assert list(kinds) == [("ASKED", "ok"), ("SHOWN", "ok"), ("APPROVED", "ok"), ("TRIED", "ok")]
     row = app_facts.row_of(app)
