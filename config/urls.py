@@ -6,7 +6,7 @@ from django.urls import include, path, re_path
 
 from accounts.signup import SignupView
 from config import health, views
-from dashboard.views import docs
+from dashboard.documentation import views as documentation_views
 
 admin.autodiscover()
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign]  # as allauth documents it
@@ -14,7 +14,7 @@ admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-a
 urlpatterns = [
     path("", views.home, name="home"),
     path("docs/openapi.json", views.openapi, name="openapi"),
-    path("llms.txt", docs.llms_txt, name="llms_txt"),
+    path("llms.txt", documentation_views.llms_txt, name="llms_txt"),
     path("", include("dashboard.urls")),
     path("healthz", health.healthz),
     path("readyz", health.readyz),

@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts import audit, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
-from dashboard import letters
+from dashboard import notifications
 from dashboard.models import AccessRequest
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import LOCKED_SCOPES
@@ -111,7 +111,7 @@ def _decide(request: AccessRequest, state: AccessRequest.State, by: User, answer
     request.decided_by, request.decided_at = by, timezone.now()
     request.save(update_fields=["state", "answer", "decided_by", "decided_at"])
     _record(state.lower(), request, by, answer)
-    letters.send_after_commit(
+    notifications.send_after_commit(
         to=request.user,
         subject=f"Your request for {request.subject}: {state.label.lower()}",
         template="dashboard/letters/access_request.txt",

@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin, columns, through
 from dashboard import access_requests
 from dashboard.models import AccessRequest
-from dashboard.staff import rights
+from dashboard.staff import actions as staff_actions
 
 
 @admin.register(AccessRequest)
@@ -27,7 +27,7 @@ class AccessRequestAdmin(StaffActionsAdmin):
             "grant",
             "Grant",
             "Unlocks the scope for the person's apps, or gives the key its permission. Who asked reads the reason.",
-            rights.DECIDE,
+            staff_actions.DECIDE,
             through(access_requests.grant, "request"),
             is_offered=lambda request: request.is_pending,
         ),
@@ -35,7 +35,7 @@ class AccessRequestAdmin(StaffActionsAdmin):
             "deny",
             "Deny",
             "Who asked reads the reason, and may ask again.",
-            rights.DECIDE,
+            staff_actions.DECIDE,
             through(access_requests.deny, "request"),
             is_offered=lambda request: request.is_pending,
         ),

@@ -1,6 +1,6 @@
 """Files that profiles show, in our own store: kept, counted, and removed when nothing shows them any more.
 
-What a file is, somebody else has found out: `dashboard.media` looks at it first. Booked first and written then: a crash
+What a file is, `dashboard.profile.media` has found out before. Booked first and written then: a crash
 leaves a row without its object, or an object without its row, and the job `sweep_assets` clears away both.
 """
 

@@ -1,7 +1,8 @@
-"""A page's Markdown, with everything in it that the code knows: the Markdown twin, but for the reader's own ids.
+"""A page's Markdown with everything in it that the code knows: the Markdown source, but for the reader's own ids.
 
-In a page stand blocks (```request, ```fields NAME, ```parameters OPERATION, ```json NAME), lines `{{ name word … }}`
-for tables, and `{{ name }}` for values of this service.
+A page holds blocks (```request, ```fields NAME, ```parameters OPERATION, ```json NAME), lines `{{ name word … }}`
+for tables, and `{{ name }}` for values of this service. Drawings are SVG of drawings/, put into the page itself so that
+the theme colours them.
 """
 
 from __future__ import annotations
@@ -9,12 +10,95 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
+from datetime import timedelta
+from pathlib import Path
 from types import MappingProxyType
 
 from django.conf import settings
 
-from dashboard.documentation import facts, pictures, programs, reference, samples, tables
+from accounts import plans, throttling
+from accounts.api_keys import keys
+from dashboard.documentation import programs, tables
 from dashboard.documentation.contents import Page
+from dashboard.keys import queries as keys_queries
+from imagehost import folders, rules, uploaders
+from oidc_provider.applications import application_rules, redirects
+
+_VALUE = re.compile(r"\{\{ (?!reader\.)(\w+) \}\}")
+
+
+def fill(text: str) -> str:
+    """Put the values in for `{{ name }}`. KeyError: there is no such value."""
+    known = values()
+    return _VALUE.sub(lambda found: known[found[1]], text)
+
+
+def values() -> dict[str, str]:
+    free, premium, imagehost = (plans.ALLOWANCES[plan] for plan in plans.Plan)
+    return {
+        "base_url": settings.BASE_URL,
+        "site_name": settings.SITE_NAME,
+        "upload_cdn_url": settings.UPLOAD_CDN_URL,
+        "asset_url": settings.ASSET_URL,
+        "image_cdn_url": settings.IMAGE_CDN_URL,
+        "protocol_limit": str(settings.PROTOCOL_RATE_LIMIT),
+        "address_limit": str(throttling.ADDRESS_AMOUNT),
+        "key_limit": str(throttling.KEY_AMOUNT),
+        "premium_key_limit": str(throttling.PREMIUM_KEY_AMOUNT),
+        "code_minutes": str(int(settings.AUTHORIZATION_CODE_LIFETIME.total_seconds() // 60)),
+        "access_seconds": str(int(settings.ACCESS_TOKEN_LIFETIME.total_seconds())),
+        "access_hours": str(int(settings.ACCESS_TOKEN_LIFETIME.total_seconds() // 3600)),
+        "refresh_days": str(settings.REFRESH_TOKEN_LIFETIME.days),
+        "id_token_hours": str(int(settings.ID_TOKEN_LIFETIME.total_seconds() // 3600)),
+        "free_file": _megabytes(free.max_file_size),
+        "free_bytes": str(free.max_file_size),
+        "free_storage": _gigabytes(free.max_storage),
+        "premium_file": _megabytes(premium.max_file_size),
+        "premium_storage": _gigabytes(premium.max_storage),
+        "imagehost_file": _megabytes(imagehost.max_file_size),
+        "imagehost_storage": _gigabytes(imagehost.max_storage),
+        "support": settings.SUPPORT_EMAIL or "the operators",
+        **_counts(),
+    }
+
+
+def _counts() -> dict[str, str]:
+    """How many of what an account may have, and how long."""
+    counts = {
+        "max_apps": application_rules.MAX_APPLICATIONS,
+        "max_redirect_urls": redirects.MAX_URLS,
+        "max_redirect_length": redirects.MAX_LENGTH,
+        "max_keys": keys.MAX_LIVE,
+        "uploader_keys": uploaders.MAX_A_DAY,
+        "overlap_hours": keys.LONGEST_OVERLAP // timedelta(hours=1),
+        "reminder_days": keys_queries.SOON.days,
+        "max_folders": folders.MAX_FOLDERS,
+        "max_rules": rules.MAX_RULES,
+    }
+    return {name: str(count) for name, count in counts.items()}
+
+
+def _megabytes(size: int) -> str:
+    return f"{size // plans.MEGABYTE} MB"
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size // plans.GIGABYTE} GB"
+
+
+_DRAWINGS = Path(__file__).parent / "drawings"
+_DESCRIPTION = re.compile(r"<desc[^>]*>(.*?)</desc>", re.DOTALL)
+
+
+def drawing(name: str) -> str:
+    return fill((_DRAWINGS / f"{name}.svg").read_text(encoding="utf-8"))
+
+
+def description(name: str) -> str:
+    """What the picture shows, in words; it stands in the picture too."""
+    found = _DESCRIPTION.search(drawing(name))
+    return found[1] if found else ""
+
 
 _BLOCK = re.compile(r"^```(request|fields|parameters|json)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(
@@ -30,7 +114,7 @@ _TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "all_oauth_errors": tables.all_oauth_errors,
         "settings": tables.settings,
         "scopes": tables.scopes,
-        "reference": reference.markdown,
+        "reference": tables.reference,
     }
 )
 
@@ -40,12 +124,12 @@ def expanded(page: Page) -> str:
     """Ends in a line break. KeyError, ValueError: the page asks for what there is not."""
     text = _BLOCK.sub(_block, page.source)
     text = _LINE.sub(lambda found: _TABLES[found[1]](*found[2].split()), text)
-    return facts.fill(text)
+    return fill(text)
 
 
 def as_text(page: Page) -> str:
     """For the twin: what a picture shows stands there in words."""
-    return _PICTURE.sub(lambda found: f"(Picture: {found[1]}. {pictures.description(found[2])})", expanded(page))
+    return _PICTURE.sub(lambda found: f"(Picture: {found[1]}. {description(found[2])})", expanded(page))
 
 
 def _block(found: re.Match[str]) -> str:
@@ -56,6 +140,6 @@ def _block(found: re.Match[str]) -> str:
         return tables.fields(words[0], body, form=words[1] if len(words) > 1 else "")
     if kind == "parameters":
         return tables.parameters(words[0], body)
-    request = samples.parse(body)
+    request = programs.parse(body)
     written = ((name, write(request, settings.BASE_URL)) for name, write in programs.LANGUAGES.items())
     return "\n\n".join(f"```{name}\n{program}\n```" for name, program in written)

@@ -15,7 +15,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from dashboard.documentation import pictures
+from dashboard.documentation import expansion
 
 LABELS = {"sh": "curl", "python": "Python", "js": "JavaScript", "json": "JSON", "text": "Text", "http": "HTTP"}
 _SAMPLES = ("sh", "python", "js")
@@ -107,7 +107,7 @@ class PageRenderer(RendererHTML):
         return '<ol class="steps">\n'
 
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
-        return pictures.markup(str(tokens[idx].attrs["src"]))
+        return expansion.drawing(str(tokens[idx].attrs["src"]))
 
 
 def _is_sample(tokens: Sequence[Token], index: int) -> bool:

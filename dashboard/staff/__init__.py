@@ -1,1 +1,1 @@
-"""What staff find, look at and do on their pages."""
+"""What staff find, see and do on their pages."""

@@ -8,7 +8,7 @@ from typing import Any
 from django import template
 from django.urls import NoReverseMatch
 
-from dashboard import editing
+from dashboard.profile import editing
 from lookup import addresses
 from lookup.models import Asset, Profile
 from lookup.page import places

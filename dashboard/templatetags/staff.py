@@ -12,7 +12,7 @@ from django.urls import reverse
 from accounts.models import User
 from dashboard import access
 from dashboard.models import AccessRequest
-from dashboard.staff import rights
+from dashboard.staff import actions as staff_actions
 
 register = template.Library()
 
@@ -36,12 +36,12 @@ def staff_links(context: dict[str, Any]) -> list[StaffPage]:
     user, path = context["user"], context["request"].path
     queue, applications, people = reverse("staff_queue"), reverse("staff_applications"), reverse("staff_people")
     pages = []
-    if access.may(user, *rights.QUEUE):
+    if access.may(user, *staff_actions.QUEUE):
         current = "page" if path == queue else _current(path, f"{queue}requests/")
         pages.append(StaffPage(queue, "Requests", current, AccessRequest.objects.pending().count()))
-    if access.may(user, *rights.APPLICATIONS):
+    if access.may(user, *staff_actions.APPLICATIONS):
         pages.append(StaffPage(applications, "Find apps", _current(path, applications)))
-    if access.may(user, *rights.PEOPLE):
+    if access.may(user, *staff_actions.PEOPLE):
         pages.append(StaffPage(people, "Find people", _current(path, people)))
     return pages
 

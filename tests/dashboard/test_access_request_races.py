@@ -13,7 +13,7 @@ from accounts.api_keys import keys
 from accounts.models import ApiKey, AuditEvent, User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
-from dashboard.staff import acts, on_applications
+from dashboard.staff import actions as staff_actions
 from oidc_provider.applications import applications
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, PermissionRequestFactory
@@ -99,7 +99,9 @@ def test_a_key_that_is_revoked_at_the_same_time_gets_nothing_afterwards() -> Non
 
 def test_of_concurrent_suspensions_one_counts_and_the_others_are_refused() -> None:
     app, staff = ApplicationFactory(), StaffFactory()
-    suspend = on_applications.ACTS["suspend"]
-    results = together(THREADS, lambda number: done(lambda: acts.perform(suspend, app, by=staff, reason=str(number))))
+    suspend = staff_actions.APPLICATION_ACTIONS["suspend"]
+    results = together(
+        THREADS, lambda number: done(lambda: staff_actions.perform(suspend, app, by=staff, reason=str(number)))
+    )
     assert results.count(True) == 1
     assert AuditEvent.objects.get().reason == str(results.index(True))

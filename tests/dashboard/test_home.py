@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.models import LinkedAccount, User
-from dashboard import access_requests, home_facts
+from dashboard import access_requests, home
 from dashboard.models import AccessRequest
 from imagehost.models import Usage
 from lookup.models import Profile
@@ -77,7 +77,7 @@ def test_keys_that_expire_within_a_week_are_named_unless_they_are_replaced(brows
     ApiKeyFactory(owner=user, name="Replaced", expires_at=now + DAY, replaced_by=replacement)
     ApiKeyFactory(owner=user, name="Gone", expires_at=now)
     ApiKeyFactory(name="Foreign", expires_at=now + DAY)
-    facts = home_facts.of(user, now)
+    facts = home.facts_of(user, now)
     assert (facts.ending_keys, facts.keys) == ([soon], 3)
     text = browser.open(HOME).text
     assert "Soon ends on" in text
@@ -100,7 +100,7 @@ def test_answers_are_shown_for_14_days(user: User) -> None:
     last = DeniedRequestFactory(user=user, decided_at=now - 14 * DAY)
     DeniedRequestFactory(user=user, decided_at=now - 14 * DAY - timedelta(seconds=1))
     DeniedRequestFactory(user=user, decided_at=now, state=AccessRequest.State.WITHDRAWN)
-    assert home_facts.of(user, now).requests == [last]
+    assert home.facts_of(user, now).requests == [last]
 
 
 def test_apps_with_errors_in_the_last_24_hours_are_named_the_worst_first(browser: Browser, user: User) -> None:
@@ -115,7 +115,7 @@ def test_apps_with_errors_in_the_last_24_hours_are_named_the_worst_first(browser
         (fine, timedelta(hours=1), "ok"),
     ):
         UsageCount.objects.create(application=application, hour=now - age, kind="CODE", outcome=outcome, count=3)
-    assert [(app.application, app.errors) for app in home_facts.of(user, now).failing_apps] == [(worse, 6), (bad, 3)]
+    assert [(app.application, app.errors) for app in home.facts_of(user, now).failing_apps] == [(worse, 6), (bad, 3)]
     text = browser.open(HOME).text
     assert "Worse: 6 requests failed" in text
     assert "4 apps of yours" in text

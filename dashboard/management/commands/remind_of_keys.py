@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from accounts.api_keys import uses
 from accounts.management.job_command import JobCommand
-from dashboard import own_keys
+from dashboard.keys import actions as keys_actions
 
 WITHIN = timedelta(days=7)
 
@@ -16,5 +16,5 @@ class Command(JobCommand):
 
     def perform(self) -> str:
         now = timezone.now()
-        reminded = own_keys.remind(now, WITHIN)
+        reminded = keys_actions.remind(now, WITHIN)
         return f"Told of {reminded} keys, forgot {uses.delete_old_days(now)} days."

@@ -14,8 +14,8 @@ from django.utils import timezone
 from accounts import deletions
 from accounts.models import AccountDeletion, AuditEvent, JobRun, User
 from config.jobs import SCHEDULE
-from dashboard import own_account
-from dashboard.forms.account import DeletionForm
+from dashboard.account import actions as account_actions
+from dashboard.account.forms import DeletionForm
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, StaffFactory, UserFactory
 from tests.pages.markup import problems_of
@@ -62,9 +62,9 @@ def test_the_user_gets_a_letter_about_each_change_and_about_nothing_else(
     user: User, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):
-        own_account.ask_for_deletion(user=user, by=user)
-        assert own_account.keep(user=user, by=user)
-        assert not own_account.keep(user=user, by=user)
+        account_actions.ask_for_deletion(user=user, by=user)
+        assert account_actions.keep(user=user, by=user)
+        assert not account_actions.keep(user=user, by=user)
     asked, stopped = mailoutbox
     assert "Your account will be deleted" in asked.subject
     assert "Keep my account" in asked.body

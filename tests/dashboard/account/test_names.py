@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from accounts import users
 from accounts.models import AuditEvent, Name, User
-from dashboard import own_account
-from dashboard.forms.account import UsernameForm
+from dashboard.account import actions as account_actions
+from dashboard.account.forms import UsernameForm
 from lookup import aliases
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, UserFactory
@@ -42,13 +42,13 @@ def test_a_new_username_keeps_the_old_one_as_an_alias(browser: Browser, user: Us
 
 
 def test_the_old_name_is_free_unless_it_is_kept(user: User) -> None:
-    own_account.rename(user=user, username="Lovelace", keeps_old=False, by=user)
+    account_actions.rename(user=user, username="Lovelace", keeps_old=False, by=user)
     assert names_of(user) == {("Lovelace", "USERNAME")}
     UserFactory(username="ada", email="another@example.org")
 
 
 def test_another_case_is_no_other_name(user: User) -> None:
-    own_account.rename(user=user, username="ADA", keeps_old=True, by=user)
+    account_actions.rename(user=user, username="ADA", keeps_old=True, by=user)
     assert names_of(user) == {("ADA", "USERNAME")}
 
 
@@ -84,7 +84,7 @@ def test_each_bad_name_is_refused_with_its_reason(user: User, name: str, message
     AliasFactory(name="amazing")
     AliasFactory(name="Mine", user=user)
     with pytest.raises(ValidationError) as refusal:
-        own_account.rename(user=user, username=name, keeps_old=True, by=user)
+        account_actions.rename(user=user, username=name, keeps_old=True, by=user)
     assert refusal.value.message_dict == {"username": [message]}
     assert User.objects.get(pk=user.pk).username == "Ada"
 
@@ -111,7 +111,7 @@ def test_a_letter_names_the_change(
     user: User, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: object
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a fixture without a type
-        own_account.rename(user=user, username="Lovelace", keeps_old=True, by=user)
+        account_actions.rename(user=user, username="Lovelace", keeps_old=True, by=user)
     (letter,) = mailoutbox
     assert "from Ada to Lovelace" in letter.body
     assert "Ada stays yours as an alias." in letter.body

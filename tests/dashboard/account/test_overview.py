@@ -11,8 +11,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.plans import Plan
-from dashboard import account_pages
-from dashboard.account_pages import Mail, Security
+from dashboard.account import queries as account_queries
+from dashboard.account.queries import Mail, Security
 from oidc_provider.models import LastUse
 from tests.factories.accounts import LinkedAccountFactory
 from tests.factories.oidc_provider import ApprovalFactory
@@ -67,7 +67,7 @@ def test_fewer_than_three_recovery_codes_beside_a_second_factor_are_few(security
 def test_the_primary_address_is_the_one_that_counts(user: User) -> None:
     EmailAddress.objects.filter(user=user).update(primary=False)
     EmailAddress.objects.create(user=user, email="later@example.org", verified=False, primary=True)
-    assert account_pages.mail_of(user) == Mail("later@example.org", is_verified=False)
+    assert account_queries.mail_of(user) == Mail("later@example.org", is_verified=False)
 
 
 @pytest.mark.embedded

@@ -14,7 +14,8 @@ from django.utils import timezone
 from accounts import audit
 from accounts.api_keys import keys
 from accounts.models import KeyDay, User
-from dashboard import access_requests, own_data
+from dashboard import access_requests
+from dashboard.account import queries as account_queries
 from oidc_provider.log.models import LastUse, RequestRecord
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
@@ -32,7 +33,7 @@ LISTS = {
 
 def copy_of(user: User) -> Any:
     """JSON."""
-    return json.loads(b"".join(own_data.chunks(user, timezone.now())))
+    return json.loads(b"".join(account_queries.data_chunks(user, timezone.now())))
 
 
 def fill(user: User) -> str:
@@ -133,5 +134,5 @@ def test_many_rows_cost_a_query_for_each_batch(monkeypatch: pytest.MonkeyPatch) 
     one = queries()
     ApiKeyFactory.create_batch(9, owner=user)
     assert queries() == one
-    monkeypatch.setattr(own_data, "BATCH", 5)
+    monkeypatch.setattr(account_queries, "BATCH", 5)
     assert queries() == one + 2  # two full batches, and an empty one behind them

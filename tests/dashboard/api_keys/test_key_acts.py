@@ -11,7 +11,8 @@ from django.utils import timezone
 
 from accounts.api_keys import keys
 from accounts.models import ApiKey, User
-from dashboard import access_requests, own_keys
+from dashboard import access_requests
+from dashboard.keys import actions as keys_actions
 from dashboard.models import AccessRequest
 from dashboard.versions import CHANGED
 from tests.dashboard.api_keys.pages import SECRET, live_keys, path_of, send, verdict
@@ -126,7 +127,7 @@ def test_a_live_key_is_not_deleted(browser: Browser, key: ApiKey) -> None:
 
 
 def test_a_dead_key_is_deleted_and_its_callers_are_told_no_more(browser: Browser, user: User, key: ApiKey) -> None:
-    own_keys.revoke(key=key, by=user)
+    keys_actions.revoke(key=key, by=user)
     assert "Invalid API key." in browser.open(path_of(key, "delete")).text
     assert problems_of(browser.response) == []
     send(browser, path_of(key, "delete"))
@@ -153,7 +154,7 @@ def test_owners_cannot_give_a_key_what_staff_give(client: Client, key: ApiKey) -
 def test_staff_who_are_no_superusers_give_their_own_keys_what_everybody_may() -> None:
     staff = StaffFactory(is_superuser=False)
     key = ApiKeyFactory(owner=staff, permissions=["account"])
-    own_keys.give_permission(key=key, permission="imagehost:upload", by=staff)
+    keys_actions.give_permission(key=key, permission="imagehost:upload", by=staff)
     assert ApiKey.objects.get().allows("imagehost:upload")
 
 

@@ -12,7 +12,8 @@ from django.utils import timezone
 from accounts.api_keys import keys
 from accounts.models import ApiKey, KeyDay, User
 from accounts.plans import Plan
-from dashboard import access_requests, api_key_pages
+from dashboard import access_requests
+from dashboard.keys import queries as keys_queries
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.lookup import statements
 from tests.pages.markup import problems_of
@@ -46,7 +47,7 @@ def test_each_state_has_its_word(columns: dict[str, Any], word: str) -> None:
     now = timezone.now()
     moments = {name: now + value for name, value in columns.items() if name.endswith("_at")}
     key = ApiKey(**{"permissions": ["account"], **columns, **moments})
-    assert api_key_pages.state_of(key, now).word == word
+    assert keys_queries.state_of(key, now).word == word
 
 
 def test_the_list_and_the_page_tell_the_state(browser: Browser, user: User) -> None:

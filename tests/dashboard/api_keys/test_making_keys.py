@@ -15,7 +15,7 @@ from time_machine import travel
 
 from accounts.api_keys import keys
 from accounts.models import AuditEvent, User
-from dashboard.forms.api_keys import NewKeyForm
+from dashboard.keys.forms import NewKeyForm
 from dashboard.models import AccessRequest
 from tests.dashboard.api_keys.pages import FORM_ID, live_keys
 from tests.dashboard.signing_in import browser_of

@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from accounts.api_keys import keys
 from accounts.models import ApiKey, User
-from dashboard import access_requests, own_keys
+from dashboard import access_requests
+from dashboard.keys import actions as keys_actions
 from tests.dashboard.api_keys.pages import FORM_ID, SECRET, live_keys, path_of, verdict
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory
@@ -113,7 +114,7 @@ def test_a_replacement_is_told_by_mail(
     user: User, key: ApiKey, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: object
 ) -> None:
     with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]  # a fixture without a type
-        new = own_keys.rotate(key=key, overlap=timedelta(), form_id="", by=user).key
+        new = keys_actions.rotate(key=key, overlap=timedelta(), form_id="", by=user).key
     (letter,) = mailoutbox
     assert "An API key was replaced" in letter.subject
     assert new.prefix in letter.body

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard import redirect_rows
+from dashboard.apps import redirect_editor
 from tests.dashboard.apps.test_registration import fill, send
 from tests.support.browser import Browser
 
@@ -20,7 +20,7 @@ CHECK = "/dashboard/apps/check-redirects/"
     ],
 )
 def test_a_row_says_which_rule_and_how_to_mend_it(url: str, problem: str) -> None:
-    first, second = redirect_rows.rows_of([URL, url])
+    first, second = redirect_editor.rows_of([URL, url])
     assert first.problem == ""
     assert problem in second.problem
 
@@ -36,7 +36,7 @@ def test_a_row_says_which_rule_and_how_to_mend_it(url: str, problem: str) -> Non
     ],
 )
 def test_advice_refuses_nothing(urls: list[str], advice: list[str]) -> None:
-    rows = redirect_rows.rows_of(urls)
+    rows = redirect_editor.rows_of(urls)
     assert [row.problem for row in rows] == [""] * len(urls)
     for row, expected in zip(rows, advice, strict=True):
         assert expected in row.advice
@@ -56,5 +56,5 @@ def test_the_page_puts_the_message_at_its_row_and_so_does_the_check(browser: Bro
     token = browser.form("ticket").fields["csrfmiddlewaretoken"]
     urls = [URL, "", "http://app.example/", " "]
     answer = browser.client.post(CHECK, {"csrfmiddlewaretoken": token, "redirect_urls": urls})
-    rows = redirect_rows.rows_of([url.strip() for url in urls])
+    rows = redirect_editor.rows_of([url.strip() for url in urls])
     assert answer.json() == {"rows": [{"problem": row.problem, "advice": row.advice} for row in rows]}

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard import redirect_matching
+from dashboard.apps import redirect_editor
 
 CALLBACK = "https://app.example/callback"
 
@@ -43,14 +43,14 @@ CALLBACK = "https://app.example/callback"
     ],
 )
 def test_the_first_reason_names_what_differs(sent: str, registered: str, position: int, reason: str) -> None:
-    difference = redirect_matching.explain(sent, [registered])
+    difference = redirect_editor.explain(sent, [registered])
     assert difference is not None
     assert (difference.position, difference.same) == (position, sent[:position])
     assert any(reason in sentence for sentence in difference.reasons), difference.reasons
 
 
 def test_no_port_is_blamed_where_any_port_matches() -> None:
-    difference = redirect_matching.explain("http://127.0.0.1:9000/other", ["http://127.0.0.1:1/cb"])
+    difference = redirect_editor.explain("http://127.0.0.1:9000/other", ["http://127.0.0.1:1/cb"])
     assert difference is not None
     assert difference.registered == "http://127.0.0.1:9000/cb"
     assert not any("port" in sentence for sentence in difference.reasons)
@@ -58,7 +58,7 @@ def test_no_port_is_blamed_where_any_port_matches() -> None:
 
 def test_the_nearest_registered_url_is_the_one_compared() -> None:
     far, near = "com.example.app:/callback", "https://app.example/callback"
-    difference = redirect_matching.explain("https://app.example/calback", [far, near])
+    difference = redirect_editor.explain("https://app.example/calback", [far, near])
     assert difference is not None
     assert difference.registered == near
     assert (difference.sent_from_there, difference.registered_from_there) == (("b", "ack"), ("l", "back"))
@@ -68,11 +68,11 @@ def test_the_nearest_registered_url_is_the_one_compared() -> None:
     ("sent", "registered"), [(CALLBACK, CALLBACK), ("http://127.0.0.1:51004/cb", "http://127.0.0.1/cb")]
 )
 def test_what_matches_has_no_difference(sent: str, registered: str) -> None:
-    assert redirect_matching.explain(sent, [registered]) is None
+    assert redirect_editor.explain(sent, [registered]) is None
 
 
 def test_what_could_never_be_registered_says_so_too() -> None:
-    difference = redirect_matching.explain("http://app.example/callback", [CALLBACK])
+    difference = redirect_editor.explain("http://app.example/callback", [CALLBACK])
     assert difference is not None
     assert difference.reasons[-1].startswith("This URL could not be registered as it is. Use https")
 
@@ -91,4 +91,4 @@ def test_what_could_never_be_registered_says_so_too() -> None:
     ],
 )
 def test_the_url_is_taken_from_a_pasted_request(pasted: str, sent: str | None) -> None:
-    assert redirect_matching.sent_url(pasted) == (pasted if sent is None else sent)
+    assert redirect_editor.sent_url(pasted) == (pasted if sent is None else sent)

@@ -13,9 +13,9 @@ from django.core.exceptions import ValidationError
 from django.utils.datastructures import MultiValueDict
 
 from accounts.models import AuditEvent, User
-from dashboard import app_edits
-from dashboard.app_edits import AppValues
-from dashboard.forms.applications import NewAppForm
+from dashboard.apps import actions as apps_actions
+from dashboard.apps.actions import AppValues
+from dashboard.apps.forms import NewAppForm
 from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.applications import AlreadyRegistered
 from oidc_provider.applications.scopes import SCOPES
@@ -100,8 +100,8 @@ def test_a_form_whose_app_is_deleted_does_not_bring_it_back(browser: Browser, us
     applications.delete(application=deleted, by=user)
     send(browser, data)
     assert not Application.objects.exists()
-    assert browser.errors() == [app_edits.DELETED_MEANWHILE]
-    assert app_edits.DELETED_MEANWHILE in browser.text
+    assert browser.errors() == [apps_actions.DELETED_MEANWHILE]
+    assert apps_actions.DELETED_MEANWHILE in browser.text
     assert browser.page.get_element_by_id("id_name").get("value") == "My app"
     assert problems_of(browser.response) == []
     send(browser, {**data, "ticket": browser.form("ticket").fields["ticket"]})
@@ -124,15 +124,15 @@ def test_the_page_begins_with_two_scopes_and_shows_the_claims_of_each(browser: B
 
 
 def test_the_client_id_is_not_for_the_sender_to_choose(user: User) -> None:
-    for ticket in ("0" * 32, app_edits.new_ticket(UserFactory.create())):
+    for ticket in ("0" * 32, apps_actions.new_ticket(UserFactory.create())):
         with pytest.raises(ValidationError, match="somebody else's"):
-            app_edits.client_id_of(ticket, user)
+            apps_actions.client_id_of(ticket, user)
 
 
 def test_a_form_that_is_refused_for_its_ticket_can_be_sent_once_more(browser: Browser) -> None:
     data = fill(browser, ticket="old")
     send(browser, data)
-    assert app_edits.STALE_TICKET in browser.text
+    assert apps_actions.STALE_TICKET in browser.text
     assert not Application.objects.exists()
     send(browser, {**data, "ticket": browser.form("ticket").fields["ticket"]})
     assert Application.objects.count() == 1
@@ -140,12 +140,12 @@ def test_a_form_that_is_refused_for_its_ticket_can_be_sent_once_more(browser: Br
 
 def test_a_form_can_be_sent_for_24_hours(user: User) -> None:
     with time_machine.travel(NOON, tick=False) as clock:
-        ticket = app_edits.new_ticket(user)
+        ticket = apps_actions.new_ticket(user)
         clock.shift(timedelta(hours=24))
-        assert len(app_edits.client_id_of(ticket, user)) == 32
+        assert len(apps_actions.client_id_of(ticket, user)) == 32
         clock.shift(timedelta(seconds=1))
         with pytest.raises(ValidationError, match="more than a day old"):
-            app_edits.client_id_of(ticket, user)
+            apps_actions.client_id_of(ticket, user)
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_a_form_can_be_sent_for_24_hours(user: User) -> None:
 )
 def test_each_mistake_has_its_message(user: User, values: dict[str, Any], message: str) -> None:
     ApplicationFactory.create(name="Trusted app", is_verified=True)
-    sent = {"ticket": app_edits.new_ticket(user), "name": "My app", "redirect_urls": [URL], "scopes": ["openid"]}
+    sent = {"ticket": apps_actions.new_ticket(user), "name": "My app", "redirect_urls": [URL], "scopes": ["openid"]}
     data = MultiValueDict(
         {name: value if isinstance(value, list) else [value] for name, value in {**sent, **values}.items()}
     )
@@ -202,13 +202,13 @@ def test_the_51st_app_is_refused(browser: Browser, user: User) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_a_form_that_is_sent_four_times_at_once_makes_one_app() -> None:
     owner: User = UserFactory.create()
-    client_id = app_edits.client_id_of(app_edits.new_ticket(owner), owner)
+    client_id = apps_actions.client_id_of(apps_actions.new_ticket(owner), owner)
     made: list[str] = []
 
     def act(number: int) -> None:
         values = AppValues(name="My app", redirect_urls=[URL], scopes=["openid"])
         with contextlib.suppress(AlreadyRegistered):
-            made.append(app_edits.register(owner=owner, client_id=client_id, values=values).client_secret)
+            made.append(apps_actions.register(owner=owner, client_id=client_id, values=values).client_secret)
 
     together(4, act)
     assert len(made) == 1

@@ -13,7 +13,9 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
-from dashboard import app_edits, app_facts, versions
+from dashboard import versions
+from dashboard.apps import actions as apps_actions
+from dashboard.apps import queries as apps_queries
 from oidc_provider.applications import applications
 from oidc_provider.models import Application, Grant, RefreshToken, RequestKind, UsageCount
 from tests.dashboard.signing_in import browser_of
@@ -83,7 +85,7 @@ def test_the_letter_of_a_reset_that_is_rolled_back_is_not_sent(
 ) -> None:
     version = versions.of(app.secret_changed_at)
     with django_capture_on_commit_callbacks(execute=True), transaction.atomic():
-        app_edits.reset_secret(application=app, by=user, version=version)
+        apps_actions.reset_secret(application=app, by=user, version=version)
         transaction.set_rollback(True)
     assert mail.outbox == []
 
@@ -101,7 +103,7 @@ def test_a_mail_server_that_refuses_does_not_undo_the_reset(
     monkeypatch.setattr(EmailBackend, "send_messages", refuse)
     version = versions.of(app.secret_changed_at)
     with django_capture_on_commit_callbacks(execute=True):
-        secret = app_edits.reset_secret(application=app, by=user, version=version)
+        secret = apps_actions.reset_secret(application=app, by=user, version=version)
     app.refresh_from_db()
     assert app.check_secret(secret)
     assert [record.getMessage() for record in caplog.records] == ["A letter could not be sent."]
@@ -113,7 +115,7 @@ def test_a_page_that_is_sent_twice_resets_once(browser: Browser, app: Applicatio
     data = dict(form.form_values())
     first = browser.client.post(page_of(app), data)
     browser.response = browser.client.post(page_of(app), data)
-    assert browser.errors() == [app_edits.RESET_MEANWHILE]
+    assert browser.errors() == [apps_actions.RESET_MEANWHILE]
     browser.response = first
     secret = browser.page.get_element_by_id("copy-client-secret").text_content()
     assert Application.objects.get().check_secret(secret)
@@ -148,7 +150,7 @@ def test_a_secret_knows_who_made_it_and_whether_it_was_used(browser: Browser, ap
     applications.reset_secret(application=app, by=user)
     assert "by you" in browser.open(overview).text
     app.refresh_from_db()
-    facts = app_facts.secret_of(app_facts.row_of(app), reader=user, now=timezone.now() + timedelta(hours=25))
+    facts = apps_queries.secret_of(apps_queries.row_of(app), reader=user, now=timezone.now() + timedelta(hours=25))
     assert (facts.last_used_at, facts.is_unused) == (None, True)
 
 
@@ -178,4 +180,4 @@ def test_a_use_is_remembered_when_no_token_is_left(browser: Browser, app: Applic
 def test_every_request_that_proves_the_secret_is_a_use_of_it(app: Application, kind: RequestKind) -> None:
     hour = datetime(2026, 1, 1, 12, tzinfo=UTC)
     noted(app, kind, "ok", hour)
-    assert app_facts.row_of(app).secret_used_at == hour
+    assert apps_queries.row_of(app).secret_used_at == hour

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import oidc_provider
-from dashboard import error_guide
-from dashboard.error_guide import ERRORS
-from dashboard.error_guide.rows import PAGE
+from dashboard.apps import error_guide
+from dashboard.apps.error_guide import ERRORS
+from dashboard.apps.error_guide.rows import PAGE
 from oidc_provider import errors
 from oidc_provider.errors import ProtocolError
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from accounts.models import User
-from dashboard import usage
+from dashboard.apps import usage as apps_usage
 from oidc_provider.models import Application, RequestKind, RequestRecord
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -91,7 +91,7 @@ def test_a_user_is_named_where_the_app_was_told_who_it_is_and_by_the_sub_alone(
 ) -> None:
     for kind in RequestKind:
         add(app, kind, user=user)
-    shown = usage.requests_of(app, endpoint="", is_ok=None, code="", now=timezone.now())
+    shown = apps_usage.requests_of(app, endpoint="", is_ok=None, code="", now=timezone.now())
     not_told = {RequestKind.ASKED, RequestKind.SHOWN, RequestKind.DENIED}
     assert {row.record.kind for row in shown if not row.subject} == not_told
     assert {row.subject for row in shown} == {user.pk, ""}
@@ -104,7 +104,7 @@ def test_at_most_500_of_the_last_seven_days_are_shown_in_pages(app: Application,
     moment = timezone.now()
     RequestRecord.objects.bulk_create(
         RequestRecord(application=app, moment=moment - timedelta(seconds=number), kind=A_KIND, request_id=str(number))
-        for number in range(usage.MOST_REQUESTS + 20)
+        for number in range(apps_usage.MOST_REQUESTS + 20)
     )
     assert len(open_log(browser, app)) == 50
     assert "Page 1 of 10" in browser.text

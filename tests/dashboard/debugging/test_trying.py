@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
-from dashboard import app_facts, usage
-from dashboard.trying import callbacks
+from dashboard.apps import queries as apps_queries
+from dashboard.apps import usage as apps_usage
+from dashboard.apps.login_test import requests
 from oidc_provider.log import request_log
 from oidc_provider.models import AccessToken, Application, Approval, Grant, RefreshToken, RequestRecord
 from tests.dashboard.debugging.tries import open_try, press, sign_in, start
@@ -21,7 +22,7 @@ def test_one_click_registers_the_callback_and_one_takes_it_off(browser: Browser,
     before = app.redirect_urls
     press(open_try(browser, app), "act", "add")
     app.refresh_from_db()
-    assert app.redirect_urls == [*before, callbacks.url_of(app)]
+    assert app.redirect_urls == [*before, requests.callback_url(app)]
     press(browser, "act", "remove")
     app.refresh_from_db()
     assert app.redirect_urls == before
@@ -37,12 +38,12 @@ def test_an_eleventh_redirect_url_is_refused_with_the_reason(browser: Browser, a
 
 
 def test_the_only_redirect_url_cannot_be_taken_off(browser: Browser, app: Application) -> None:
-    app.redirect_uris = callbacks.url_of(app)
+    app.redirect_uris = requests.callback_url(app)
     app.save()
     press(open_try(browser, app), "act", "remove")
     assert "Register at least one redirect URL." in browser.text
     app.refresh_from_db()
-    assert callbacks.is_registered(app)
+    assert requests.is_callback_registered(app)
 
 
 def test_every_step_of_a_good_sign_in_is_shown_and_proved(ready: Browser, app: Application, user: User) -> None:
@@ -136,10 +137,10 @@ def test_a_try_is_a_sign_in_but_no_use_of_the_secret(ready: Browser, app: Applic
     request_log.buffer.write()
     kinds = RequestRecord.objects.order_by("pk").values_list("kind", "outcome")
     assert list(kinds) == [("ASKED", "ok"), ("SHOWN", "ok"), ("APPROVED", "ok"), ("TRIED", "ok")]
-    row = app_facts.row_of(app)
+    row = apps_queries.row_of(app)
     assert row.secret_used_at is None
     assert row.last_used_at is not None
-    assert usage.figures(app, usage.PERIODS["24h"], timezone.now()).total.sign_ins == 1
+    assert apps_usage.figures(app, apps_usage.PERIODS["24h"], timezone.now()).total.sign_ins == 1
 
 
 def test_a_try_without_a_scope_is_refused_by_the_form(ready: Browser, app: Application) -> None:

@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from dashboard.trying import callbacks, requests
+from dashboard.apps.login_test import requests
 from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken, Application, Grant
 from tests.dashboard.debugging.tries import open_try, started
@@ -25,11 +25,11 @@ def test_the_click_keeps_what_another_page_has_changed_meanwhile(app: Applicatio
     stale = Application.objects.get()
     other = "https://app.example.org/other"
     applications.change_redirect_urls(application=app, redirect_urls=[*app.redirect_urls, other], by=user)
-    callbacks.add(application=stale, by=user)
+    requests.add_callback(application=stale, by=user)
     app.refresh_from_db()
-    assert app.redirect_urls[1:] == [other, callbacks.url_of(app)]
-    applications.change_redirect_urls(application=app, redirect_urls=[callbacks.url_of(app), other], by=user)
-    callbacks.remove(application=Application(pk=app.pk, user=user, redirect_uris=stale.redirect_uris), by=user)
+    assert app.redirect_urls[1:] == [other, requests.callback_url(app)]
+    applications.change_redirect_urls(application=app, redirect_urls=[requests.callback_url(app), other], by=user)
+    requests.remove_callback(application=Application(pk=app.pk, user=user, redirect_uris=stale.redirect_uris), by=user)
     app.refresh_from_db()
     assert app.redirect_urls == [other]
 
@@ -70,7 +70,7 @@ def test_a_code_that_a_strangers_request_made_is_worth_nothing_here(ready: Brows
     (state,) = parse_qs(urlsplit(back).query)["state"]
     asked = {
         "client_id": app.client_id,
-        "redirect_uri": callbacks.url_of(app),
+        "redirect_uri": requests.callback_url(app),
         "response_type": "code",
         "scope": "openid",
         "state": state,

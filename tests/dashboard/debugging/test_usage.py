@@ -11,7 +11,8 @@ import time_machine
 from django.urls import reverse
 
 from accounts.models import User
-from dashboard import charts, usage
+from dashboard.apps import charts
+from dashboard.apps import usage as apps_usage
 from oidc_provider.log import request_log
 from oidc_provider.models import Application, LastUse, RequestKind, UsageCount
 from tests.factories.accounts import UserFactory
@@ -164,4 +165,4 @@ def test_bars_stand_upon_one_another_inside_the_drawing() -> None:
 @pytest.mark.parametrize("period", ["24h", "30d"])
 def test_a_count_of_a_host_whose_clock_is_ahead_stands_in_the_last_row(app: Application, period: str) -> None:
     count(app, RequestKind.CODE, number=3, ago=timedelta(hours=-13))
-    assert usage.figures(app, usage.PERIODS[period], NOON).rows[-1].sign_ins == 3
+    assert apps_usage.figures(app, apps_usage.PERIODS[period], NOON).rows[-1].sign_ins == 3

@@ -15,8 +15,8 @@ from django.test import Client
 from accounts import throttling
 from accounts.errors import ApiError
 from accounts.plans import ALLOWANCES
-from dashboard import error_guide
-from dashboard.documentation import api_errors, contents, expansion, reader, rendering, schema, tables
+from dashboard.apps import error_guide
+from dashboard.documentation import api_errors, contents, expansion, personalization, rendering, schema, tables
 from imagehost import errors as imagehost_errors
 from imagehost import uploaders
 from lookup import errors as lookup_errors
@@ -28,7 +28,7 @@ from presence import errors as presence_errors
 
 @functools.cache
 def text_of(slug: str) -> str:
-    return reader.anybody().fill(expansion.as_text(contents.pages()[slug]))
+    return personalization.anybody().fill(expansion.as_text(contents.pages()[slug]))
 
 
 ENDPOINTS = [

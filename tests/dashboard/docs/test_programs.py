@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.documentation import programs, samples
+from dashboard.documentation import programs
 
 BASE = "https://host.example"
 FORM = """POST /token 200
@@ -25,7 +25,7 @@ shows status
 
 
 def written(block: str, language: str) -> str:
-    return programs.LANGUAGES[language](samples.parse(block), BASE)
+    return programs.LANGUAGES[language](programs.parse(block), BASE)
 
 
 def test_the_values_of_a_form_are_encoded_by_the_program() -> None:
@@ -62,4 +62,4 @@ def test_a_query_is_encoded_in_the_address() -> None:
 
 def test_a_line_that_is_unknown_is_refused() -> None:
     with pytest.raises(ValueError, match="Unknown line of a request: cookie a=b"):
-        samples.parse("GET / 200\ncookie a=b")
+        programs.parse("GET / 200\ncookie a=b")

@@ -12,10 +12,11 @@ from django.urls import reverse
 
 from accounts.api_keys import keys
 from accounts.models import User
-from dashboard import api_key_pages, code_samples
-from dashboard.code_samples.stacks import STACKS, Stack
-from dashboard.documentation import contents, expansion, reader
-from dashboard.forms.api_keys import Overlap
+from dashboard.apps import code_samples
+from dashboard.apps.code_samples.stacks import STACKS, Stack
+from dashboard.documentation import contents, expansion, personalization
+from dashboard.keys import queries as keys_queries
+from dashboard.keys.forms import Overlap
 from dashboard.management.commands import remind_of_keys
 from imagehost import folders, rules, uploaders
 from oidc_provider.applications import application_rules, redirects
@@ -30,7 +31,7 @@ NAMES = {  # by the page that has a link or a button of this name
 
 
 def text_of(slug: str) -> str:
-    return reader.anybody().fill(expansion.as_text(contents.pages()[slug]))
+    return personalization.anybody().fill(expansion.as_text(contents.pages()[slug]))
 
 
 @pytest.mark.django_db
@@ -60,7 +61,7 @@ def test_the_limits_of_an_account_are_those_of_the_code() -> None:
 
 def test_the_life_of_a_key_is_that_of_the_code() -> None:
     text = text_of("api-keys")
-    assert remind_of_keys.WITHIN == api_key_pages.SOON
+    assert remind_of_keys.WITHIN == keys_queries.SOON
     assert f"In the last {remind_of_keys.WITHIN.days} days before, you get one mail" in text
     assert f"in its last {remind_of_keys.WITHIN.days} days" in text_of("changes")
     offered = [int(hours) for hours in Overlap.values]

@@ -11,7 +11,7 @@ from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from accounts.models import User
-from dashboard.views.imagehost.acts import back_url
+from dashboard.imagehost.views import back_url
 from imagehost import files, quotas
 from imagehost.models import File, State
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, messages_of, text_of

@@ -11,7 +11,7 @@ from django.test import Client
 
 from accounts.models import User
 from dashboard import versions
-from dashboard.forms.imagehost_folders import EditFolderForm, FolderForm
+from dashboard.imagehost.forms import EditFolderForm, FolderForm
 from imagehost.models import Folder
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, messages_of, text_of
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory

@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Plan
-from dashboard.forms.imagehost import FilterForm
-from dashboard.views.imagehost.gallery import Storage
+from dashboard.imagehost.forms import FilterForm
+from dashboard.imagehost.views import Storage
 from imagehost import listing, media
 from imagehost.models import Folder, PreviewState, State, Usage
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, text_of, titles_of

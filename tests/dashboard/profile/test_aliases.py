@@ -6,7 +6,7 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEvent, Name, User
-from dashboard.forms.profile_content.aliases import AliasAddForm
+from dashboard.profile.forms import AliasAddForm
 from lookup import aliases
 from lookup.models import Alias, Profile
 from tests.dashboard.profile.editor import ROOT, Editor

@@ -10,8 +10,8 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEvent, User
-from dashboard.forms import profile_labels
-from dashboard.forms.profile_settings import SettingsForm, field_name
+from dashboard.profile import settings_form
+from dashboard.profile.settings_form import SettingsForm, field_name
 from lookup import document_checks, profiles
 from lookup.models import Profile
 from lookup.settings_schema import FIELDS, KEYS, Field
@@ -75,7 +75,7 @@ def test_the_page_has_a_part_for_each_of_the_22_keys(signed_in: Client) -> None:
     assert sorted(part.key for part in parts) == sorted(KEYS)
     assert len(parts) == 22
     assert sorted(field.name for part in parts for field in part.fields) == sorted(BY_NAME)
-    assert set(profile_labels.LABELS) | set(profile_labels.HELP) <= set(BY_NAME)
+    assert set(settings_form.LABELS) | set(settings_form.HELP) <= set(BY_NAME)
 
 
 def test_every_setting_goes_from_the_form_to_the_lookup_and_back(

@@ -10,8 +10,9 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import AuditEvent, User
-from dashboard import editing, versions
-from dashboard.forms.profile import ProfileForm
+from dashboard import versions
+from dashboard.profile import editing
+from dashboard.profile.forms import ProfileForm
 from lookup import document_checks, profiles
 from lookup.models import Profile
 from tests.dashboard.profile.pages import filled, said

@@ -8,10 +8,9 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern
 
-from dashboard import editing
-from dashboard.editing import MAX_BODY
-from dashboard.urls import profile as own_pages
-from dashboard.urls import profile_content as lists
+from dashboard.profile import editing
+from dashboard.profile import urls as profile_urls
+from dashboard.profile.editing import MAX_BODY
 from lookup.models import Profile
 from tests.dashboard.profile.pages import said
 
@@ -23,7 +22,7 @@ ARGUMENTS = {
     "act": "add",
     "name": "Ally",
 }
-PAGES: list[URLPattern] = [*own_pages.urlpatterns, *lists.urlpatterns]
+PAGES: list[URLPattern] = profile_urls.urlpatterns
 LINKS = "/dashboard/profile/links/add/"
 
 

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import LinkedAccount, User
-from dashboard.forms.profile import KINDS
+from dashboard.profile.forms import KINDS
 from lookup import document_checks, profiles
 from lookup.models import Asset, Profile
 from lookup.uploads import Kind

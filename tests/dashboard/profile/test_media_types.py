@@ -11,8 +11,8 @@ from django.core.exceptions import ValidationError
 from django.core.files.base import ContentFile
 
 from accounts.models import User
-from dashboard import media
-from dashboard.forms.uploads import told
+from dashboard.profile import media
+from dashboard.profile.forms import accepted_files
 from imagehost import probing
 from lookup.models import Asset
 from lookup.uploads import MIB, Kind
@@ -166,8 +166,8 @@ def test_sounds_keep_their_tags_and_the_form_warns(user: User, store_directory: 
     title = b"TIT2" + struct.pack(">IH", 8, 0) + b"\0A secret"[:8]
     asset = stored(user, Kind.AUDIO, b"ID3\3\0\0\0\0\0\x12" + title + made.sound("mp3"))
     assert b"A secre" in (store_directory / "uploads" / asset.path).read_bytes()
-    assert "Everybody can read what the file says of itself" in told(Kind.AUDIO)
-    assert "says of itself" not in told(Kind.IMAGE)
+    assert "Everybody can read what the file says of itself" in accepted_files(Kind.AUDIO)
+    assert "says of itself" not in accepted_files(Kind.IMAGE)
 
 
 @pytest.mark.embedded

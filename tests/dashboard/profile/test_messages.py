@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from dashboard.views.profile_content import kinds
+from dashboard.profile import kinds
 from lookup import content
 from lookup.models import (
     Asset,

@@ -16,7 +16,7 @@ from django.utils import timezone
 from PIL import Image
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from dashboard import media
+from dashboard.profile import media
 from lookup import uploads
 from lookup.models import Asset
 from lookup.uploads import Kind

@@ -9,8 +9,8 @@ from django.core.exceptions import ValidationError
 from django.test import Client
 
 from accounts.models import AuditEvent, User
-from dashboard.forms.staff import ReasonForm
-from dashboard.staff import acts, on_applications
+from dashboard.staff import actions as staff_actions
+from dashboard.staff.forms import ReasonForm
 from oidc_provider.models import Application
 from tests.dashboard.staff.pages import ACTS, FOR_SUPERUSERS, Act, named
 from tests.factories.accounts import UserFactory
@@ -89,14 +89,14 @@ def test_an_act_that_is_done_already_says_so(staff: Browser, act: Act) -> None:
 
 @pytest.mark.parametrize("act", ["suspend", "verify"])
 def test_an_act_looks_again_at_the_locked_row(superuser: User, act: str) -> None:
-    chosen, stale = on_applications.ACTS[act], ApplicationFactory()
-    acts.perform(chosen, Application.objects.get(), by=superuser, reason="The first")
+    chosen, stale = staff_actions.APPLICATION_ACTIONS[act], ApplicationFactory()
+    staff_actions.perform(chosen, Application.objects.get(), by=superuser, reason="The first")
     with pytest.raises(ValidationError) as refusal:
-        acts.perform(chosen, stale, by=superuser, reason="The second")
+        staff_actions.perform(chosen, stale, by=superuser, reason="The second")
     assert refusal.value.messages == [chosen.refusal(Application.objects.get())]
     Application.objects.all().delete()
     with pytest.raises(ValidationError, match=r"It was deleted in the meantime\."):
-        acts.perform(chosen, stale, by=superuser, reason="The third")
+        staff_actions.perform(chosen, stale, by=superuser, reason="The third")
 
 
 def test_a_reason_has_at_most_2000_characters() -> None:

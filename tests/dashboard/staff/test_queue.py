@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.staff import records
+from dashboard.staff import queries as staff_queries
 from tests.dashboard.staff.pages import QUEUE, cost_of
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.dashboard import AccessRequestFactory, DeniedRequestFactory, PermissionRequestFactory
@@ -67,8 +67,8 @@ def test_a_request_for_a_permission_shows_the_key(staff: Browser) -> None:
 def test_a_request_tells_what_has_changed(fields: dict[str, Any], state: str, is_over: bool, has_it: bool) -> None:
     key = ApiKeyFactory(**fields)
     PermissionRequestFactory(user=key.owner, key=key)
-    (asked,) = records.requests(state="PENDING", kind="")
-    record = records.of_request(asked, NOW)
+    (asked,) = staff_queries.requests(state="PENDING", kind="")
+    record = staff_queries.of_request(asked, NOW)
     assert (record.key_state, record.is_key_over, record.has_it_already) == (state, is_over, has_it)
 
 

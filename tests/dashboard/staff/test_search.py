@@ -9,7 +9,7 @@ from urllib.parse import quote
 import pytest
 from django.utils import timezone
 
-from dashboard.staff import search
+from dashboard.staff import queries as staff_queries
 from oidc_provider.models import Application
 from tests.dashboard.staff.pages import APPS, PEOPLE, cost_of
 from tests.factories.accounts import AliasFactory, LinkedAccountFactory, UserFactory
@@ -114,8 +114,8 @@ def test_a_hostile_term_finds_nothing() -> None:
     ApplicationFactory(user=UserFactory(username="Ada"), name="Notes")
     now = timezone.now()
     for term in HOSTILE:
-        assert not search.people(term=term, standing="", with_email=True).exists(), term
-        assert not search.applications(term=term, state="", now=now, with_email=True).exists(), term
+        assert not staff_queries.find_people(term=term, standing="", with_email=True).exists(), term
+        assert not staff_queries.find_applications(term=term, state="", now=now, with_email=True).exists(), term
 
 
 @pytest.mark.parametrize("page", [APPS, PEOPLE])

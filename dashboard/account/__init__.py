@@ -1,0 +1,1 @@
+"""The account: names, sessions, data, and its deletion."""

@@ -1,0 +1,66 @@
+"""What people do with their account: rename, delete or keep it, with the mail about it."""
+
+from __future__ import annotations
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts import deletions, users
+from accounts.models import AccountDeletion, Name, User
+from accounts.models.names import NameKind
+from dashboard import notifications
+from lookup import aliases, profiles
+
+
+@transaction.atomic
+def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
+    """Another username; the old one stays as an alias where `keeps_old`. ValidationError, by argument: nothing is
+    changed, as where the old name can be no alias."""
+    old_username = user.username
+    users.lock(user.pk)
+    profiles.locked_of(user.pk)  # whoever adds or removes an alias locks them before the names
+    if Name.objects.filter(user=user, key=username.upper(), kind=NameKind.ALIAS).exists():
+        raise ValidationError({"username": "This is one of your aliases. Remove the alias first."})
+    user = users.rename(user=user, username=username, by=by)
+    is_kept = keeps_old and old_username.upper() != username.upper()
+    if is_kept:
+        _keep_name(user, old_username, by)
+    notifications.send_after_commit(
+        to=user,
+        subject="Your username was changed",
+        template="dashboard/letters/renamed.txt",
+        context={"old_username": old_username, "is_kept": is_kept},
+    )
+    return user
+
+
+def _keep_name(user: User, name: str, by: User) -> None:
+    try:
+        aliases.add(user=user, name=name, by=by)
+    except ValidationError as error:
+        sentences = [f"{name} cannot be an alias: {message}" for message in error.messages]
+        raise ValidationError({"keeps_old": sentences}) from error
+
+
+@transaction.atomic
+def ask_for_deletion(*, user: User, by: User) -> AccountDeletion:
+    """As `deletions.ask`, and a letter that says how to stop it."""
+    deletion = deletions.ask(user=user, by=by)
+    notifications.send_after_commit(
+        to=user,
+        subject="Your account will be deleted",
+        template="dashboard/letters/deletion_asked.txt",
+        context={"deletion": deletion},
+    )
+    return deletion
+
+
+@transaction.atomic
+def keep(*, user: User, by: User) -> bool:
+    """As `deletions.stop`, and a letter that says so."""
+    is_stopped = deletions.stop(user=user, by=by)
+    if is_stopped:
+        notifications.send_after_commit(
+            to=user, subject="Your account stays", template="dashboard/letters/deletion_stopped.txt", context={}
+        )
+    return is_stopped

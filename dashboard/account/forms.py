@@ -1,0 +1,55 @@
+"""The forms of the account."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+
+from accounts.models import User
+from accounts.models.names import MAX_NAME_LENGTH
+
+
+class UsernameForm(forms.Form):
+    username = forms.CharField(
+        label="New username",
+        max_length=MAX_NAME_LENGTH,
+        help_text="1 to 32 letters, digits, dots, hyphens or underscores.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+    keeps_old = forms.BooleanField(label="Keep the old name as an alias", required=False, initial=True)
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        """Any: what a form takes."""
+        super().__init__(*args, **kwargs)
+        self.fields["keeps_old"].label = f"Keep {user.username} as an alias"
+        self.fields["keeps_old"].help_text = "Links to it go on working. Otherwise somebody else may take the name."
+
+
+class DisplayNameForm(forms.Form):
+    display_name = forms.CharField(
+        label="Display name",
+        max_length=64,
+        required=False,
+        help_text="What others read. Empty: they read your username.",
+        widget=forms.TextInput(attrs={"autocomplete": "nickname"}),
+    )
+
+
+class DeletionForm(forms.Form):
+    username = forms.CharField(
+        label="Type your username", widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
+    )
+
+    def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
+        """Any: what a form takes."""
+        super().__init__(*args, **kwargs)
+        self.user = user
+        self.fields["username"].help_text = "So that nobody deletes an account by accident."
+
+    def clean_username(self) -> str:
+        name: str = self.cleaned_data["username"]
+        if name != self.user.username:
+            raise ValidationError("This is not your username; it is written exactly as on your account page.")
+        return name

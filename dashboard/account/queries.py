@@ -1,0 +1,219 @@
+"""What the pages of the account show, and everything that the service holds about a person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.models import UserSession
+from django.core.serializers.json import DjangoJSONEncoder
+from django.db.models import Model, Q, QuerySet
+
+from accounts import users
+from accounts.models import AuditEvent, KeyDay, LinkedAccount, User
+from accounts.plans import Plan
+from lookup.transfer import exporting
+from oidc_provider.log.models import LastUse, RequestRecord
+
+FEW_CODES = 3
+
+
+@dataclass(frozen=True)
+class Security:
+    """`codes`: unused recovery codes; None where there are none at all."""
+
+    passkeys: int
+    has_app: bool
+    codes: int | None
+
+    @property
+    def has_second_factor(self) -> bool:
+        return self.has_app or self.passkeys > 0
+
+    @property
+    def has_few_codes(self) -> bool:
+        return self.has_second_factor and (self.codes is None or self.codes < FEW_CODES)
+
+
+def security_of(user: User) -> Security:
+    """1 query."""
+    rows = list(Authenticator.objects.filter(user=user).order_by("pk"))
+    codes = [row.wrap() for row in rows if row.type == Authenticator.Type.RECOVERY_CODES]
+    return Security(
+        passkeys=sum(row.type == Authenticator.Type.WEBAUTHN for row in rows),
+        has_app=any(row.type == Authenticator.Type.TOTP for row in rows),
+        codes=len(codes[0].get_unused_codes()) if codes else None,
+    )
+
+
+@dataclass(frozen=True)
+class Mail:
+    """The main address; None where the account has none."""
+
+    address: str | None
+    is_verified: bool
+
+
+def mail_of(user: User) -> Mail:
+    """1 query."""
+    row = EmailAddress.objects.filter(user=user).order_by("-primary", "pk").first()
+    return Mail(row.email, row.verified) if row is not None else Mail(user.email or None, is_verified=False)
+
+
+@dataclass(frozen=True)
+class Overview:
+    """`plan_ends_at`: None where the plan does not end. `renamable_at`: None where the username can change now."""
+
+    mail: Mail
+    security: Security
+    plan: Plan
+    plan_ends_at: datetime | None
+    renamable_at: datetime | None
+    has_password: bool
+    sessions: int
+    linked_accounts: list[LinkedAccount]
+    connected_apps: int
+
+
+def overview_of(user: User, now: datetime) -> Overview:
+    """5 queries: addresses, second factors, sessions, linked accounts, approvals."""
+    plan = user.current_plan(now)
+    return Overview(
+        mail=mail_of(user),
+        security=security_of(user),
+        plan=plan,
+        plan_ends_at=user.plan_expires_at if plan is not Plan.FREE else None,
+        renamable_at=users.renamable_at(user),
+        has_password=user.has_usable_password(),
+        sessions=UserSession.objects.filter(user=user).count(),
+        linked_accounts=list(user.linked_accounts.order_by("kind")),
+        connected_apps=user.approvals.count(),
+    )
+
+
+BATCH = 500
+_ENCODER = DjangoJSONEncoder(ensure_ascii=False)
+_ACCOUNT = (
+    *("id", "uid", "username", "display_name", "email", "created_at", "last_login", "renamed_at", "plan"),
+    *("plan_expires_at", "is_verified", "public_api_access", "is_inactive", "unlocked_scopes", "is_staff"),
+)
+_FILE = (
+    *("id", "name", "extension", "mime", "size", "width", "height", "duration_ms", "frames", "original_name"),
+    *("is_favorite", "uploaded_at", "folder_id", "state"),
+)
+_APP = (
+    *("client_id", "name", "redirect_uris", "registered_scopes", "homepage_url", "privacy_url", "terms_url"),
+    *("support_url", "is_verified", "suspended_at", "suspension_reason", "secret_changed_at", "created"),
+)
+_KEY = (
+    *("prefix", "name", "permissions", "is_enabled", "created_at", "last_used_at", "expires_at", "revoked_at"),
+    *("remaining_uses", "refill_amount", "refill_interval", "refilled_at"),
+)
+
+
+def data_chunks(user: User, now: datetime) -> Iterator[bytes]:
+    """The document, piece by piece: memory holds BATCH rows of it. 1 query for each kind of thing, and for each
+    further BATCH of one."""
+    yield b'{"made_at":' + _json(now)
+    account = {name: getattr(user, name) for name in _ACCOUNT}
+    yield b',\n"account":' + _json(account)
+    for name, rows, columns in _tables(user):
+        yield f',\n"{name}":'.encode()
+        yield from _array(_json(_values(row, columns)) for row in _all(rows))
+    yield b',\n"events":'
+    yield from _array(_json(_event(event, user)) for event in _all(_events(user)))
+    yield b',\n"profile":'
+    yield next(exporting.lines(user_ids=[user.pk], hidden_too=True), b"null")
+    yield b"}\n"
+
+
+def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
+    """Any: of several models."""
+    yield "email_addresses", EmailAddress.objects.filter(user=user), ("email", "verified", "primary")
+    yield "names", user.names.all(), ("name", "kind")
+    yield "linked_accounts", user.linked_accounts.all(), ("kind", "external_id", "name", "avatar_url", "linked_at")
+    yield "second_factors", Authenticator.objects.filter(user=user), ("type", "created_at", "last_used_at")
+    sessions = ("ip", "user_agent", "created_at", "last_seen_at")
+    yield "sessions", UserSession.objects.filter(user=user), sessions
+    approvals = user.approvals.select_related("application")
+    yield "approvals", approvals, ("application.client_id", "application.name", "scopes", "created_at", "updated_at")
+    yield "apps", user.applications.all(), _APP
+    yield "api_keys", user.api_keys.all(), _KEY
+    days = KeyDay.objects.filter(key__owner=user).select_related("key")
+    yield "api_key_days", days, ("key.prefix", "day", "count")
+    requests = ("kind", "subject", "reason", "state", "answer", "created_at", "decided_at")
+    yield "requests", user.access_requests.all(), requests
+    yield "folders", user.imagehost_folders.all(), ("id", "name", "is_public", "created_at", "updated_at")
+    rules = user.folder_rules.select_related("folder")
+    yield "folder_rules", rules, ("position", "kind", "pattern", "folder.name")
+    yield "files", user.files.all(), _FILE
+    yield from _on_profiles(user)
+    yield from _with_apps(user)
+
+
+def _on_profiles(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
+    """What the person did on the profiles of others, and what they uploaded for their own. Any: of several models."""
+    comments = user.comments_written.select_related("user")
+    yield "comments", comments, ("id", "user.username", "parent_id", "content", "created_at")
+    yield "votes", user.votes_given.select_related("user"), ("user.username", "is_like", "created_at")
+    yield "comment_likes", user.comment_likes.all(), ("comment_id", "created_at")
+    uploads = ("path", "mime", "width", "height", "duration", "size", "created_at")
+    yield "uploads", user.assets.all(), uploads
+
+
+def _with_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
+    """What apps did for the person. Any: of several models."""
+    uses = LastUse.objects.filter(user=user).select_related("application")
+    yield "app_uses", uses, ("application.client_id", "used_at")
+    records = RequestRecord.objects.filter(user=user).select_related("application")
+    yield "app_requests", records, ("application.client_id", "moment", "kind", "outcome")
+
+
+def _events(user: User) -> QuerySet[AuditEvent]:
+    """What the person did, and what was done to the account."""
+    return AuditEvent.objects.filter(Q(actor=user) | Q(object_type=user._meta.label_lower, object_id=user.pk))
+
+
+def _event(event: AuditEvent, user: User) -> dict[str, object]:
+    """Where it came from is told of the person's own acts alone."""
+    names = ("created_at", "verb", "actor_kind", "object_type", "object_id", "object_name", "reason", "data")
+    told = {name: getattr(event, name) for name in names}
+    return {**told, "address": event.address} if event.actor_id == user.pk else told
+
+
+def _all(rows: QuerySet[Any]) -> Iterator[Any]:
+    """In the order of their keys. Any: rows of any model."""
+    rows, last = rows.order_by("pk"), None
+    while batch := list((rows if last is None else rows.filter(pk__gt=last))[:BATCH]):
+        yield from batch
+        if len(batch) < BATCH:
+            return
+        last = batch[-1].pk
+
+
+def _values(row: Model, columns: tuple[str, ...]) -> dict[str, object]:
+    """A dot leads to a related row; in the name of what comes out it is a line."""
+    return {column.replace(".", "_"): _attribute(row, column) for column in columns}
+
+
+def _attribute(row: Any, path: str) -> Any:
+    """Any: a column of any model."""
+    for name in path.split("."):
+        row = getattr(row, name)
+    return row
+
+
+def _array(items: Iterator[bytes]) -> Iterator[bytes]:
+    separator = b"["
+    for item in items:
+        yield separator + item
+        separator = b",\n"
+    yield b"]" if separator != b"[" else b"[]"
+
+
+def _json(value: object) -> bytes:
+    return _ENCODER.encode(value).encode()

@@ -1,0 +1,110 @@
+"""The account: names, sessions, data, and its end."""
+
+from __future__ import annotations
+
+from allauth.usersessions.models import UserSession
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.core.exceptions import ValidationError
+from django.http import HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import deletions, sessions, users
+from accounts.http import SignedInRequest
+from dashboard import access, forms
+from dashboard.account import actions, queries
+from dashboard.account.forms import DeletionForm, DisplayNameForm, UsernameForm
+
+form_page = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@access.signed_in
+@require_safe
+def overview(request: SignedInRequest) -> HttpResponse:
+    facts = queries.overview_of(request.user, timezone.now())
+    return render(request, "dashboard/account/overview.html", {"facts": facts})
+
+
+@access.signed_in
+@form_page
+def display_name(request: SignedInRequest) -> HttpResponse:
+    form = DisplayNameForm(request.POST or None, initial={"display_name": request.user.display_name})
+    if form.is_valid():
+        try:
+            users.set_display_name(user=request.user, name=form.cleaned_data["display_name"], by=request.user)
+        except ValidationError as error:
+            forms.show_error(form, error)
+        else:
+            messages.success(request, "Your display name is changed.")
+            return redirect("account_overview")
+    return render(request, "dashboard/account/display_name.html", {"form": form})
+
+
+@access.recently_signed_in
+@form_page
+def username(request: SignedInRequest) -> HttpResponse:
+    form = UsernameForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        try:
+            user = actions.rename(user=request.user, by=request.user, **form.cleaned_data)
+        except ValidationError as error:
+            forms.show_error(form, error)
+        else:
+            messages.success(request, f"Your username is {user.username} now.")
+            return redirect("account_overview")
+    context = {"form": form, "renamable_at": users.renamable_at(request.user), "pause": users.RENAMED_EVERY.days}
+    return render(request, "dashboard/account/username.html", context)
+
+
+@access.signed_in
+@require_POST
+def end_session(request: SignedInRequest, pk: int) -> HttpResponse:
+    """One's own; the one that asks is signed out as by the button for that."""
+    session = get_object_or_404(UserSession, pk=pk, user=request.user)
+    if session.session_key == request.session.session_key:
+        logout(request)
+        return redirect("home")
+    sessions.end(session=session, by=request.user)
+    messages.success(request, "That browser is signed out.")
+    return redirect("usersessions_list")
+
+
+@access.signed_in
+@require_safe
+def data(request: SignedInRequest) -> HttpResponse:
+    return render(request, "dashboard/account/data.html", {"grace": deletions.GRACE.days})
+
+
+@access.recently_signed_in
+@require_safe
+def download(request: SignedInRequest) -> StreamingHttpResponse:
+    """The whole of it, as a file."""
+    now = timezone.now()
+    name = f"{request.user.username}-{now:%Y-%m-%d}.json"
+    response = StreamingHttpResponse(queries.data_chunks(request.user, now), content_type="application/json")
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@access.recently_signed_in
+@form_page
+def delete(request: SignedInRequest) -> HttpResponse:
+    """Asks for the account's end, behind the password and the typed name. Staff cannot."""
+    if request.user.is_staff:
+        return redirect("account_data")
+    form = DeletionForm(request.POST or None, user=request.user)
+    if form.is_valid():
+        actions.ask_for_deletion(user=request.user, by=request.user)
+        return redirect("account_data")
+    context = {"form": form, "grace": deletions.GRACE.days}
+    return render(request, "dashboard/account/delete.html", context)
+
+
+@access.signed_in
+@require_POST
+def keep(request: SignedInRequest) -> HttpResponse:
+    if actions.keep(user=request.user, by=request.user):
+        messages.success(request, "Your account stays.")
+    return redirect("account_data")

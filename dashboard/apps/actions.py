@@ -1,0 +1,132 @@
+"""What owners do to their apps on one form: all of it is saved, or nothing. Who edits an older state is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import BinaryIO
+
+from django.core import signing
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.models import User
+from dashboard import notifications, versions
+from dashboard.apps import queries
+from oidc_provider.applications import applications, logos, redirects
+from oidc_provider.applications.applications import RegisteredApp
+from oidc_provider.applications.models import new_client_id
+from oidc_provider.models import Application
+
+_TICKET = "dashboard.app_edits.ticket"
+_TICKET_LIFETIME = 24 * 3600  # seconds
+STALE_TICKET = "This form is more than a day old, or somebody else's. Below is what you typed; send it once more."
+DELETED_MEANWHILE = (
+    "This form has made its app already, and that app is deleted. Below is what you typed; send it once more to make a "
+    "new app, with a new client id."
+)
+RESET_MEANWHILE = "The secret has been reset since you opened this page. Nothing happened now."
+
+
+@dataclass(frozen=True)
+class AppValues:
+    """What stands in the form of an app. `links`: by the names in `application_rules.LINKS`."""
+
+    name: str
+    redirect_urls: Sequence[str]
+    scopes: Sequence[str]
+    links: dict[str, str] = field(default_factory=dict)
+    logo: BinaryIO | None = None
+    removes_logo: bool = False
+
+
+def new_ticket(owner: User) -> str:
+    """Stands in the form of a new app: a client id for it, so that a form sent twice makes one app."""
+    return signing.dumps([owner.pk, new_client_id()], salt=_TICKET)
+
+
+def client_id_of(ticket: str, owner: User) -> str:
+    """ValidationError: the ticket is old, or none of ours, or another person's."""
+    try:
+        owner_id, client_id = signing.loads(ticket, salt=_TICKET, max_age=_TICKET_LIFETIME)
+    except signing.BadSignature:
+        raise ValidationError(STALE_TICKET) from None
+    if owner_id != owner.pk:
+        raise ValidationError(STALE_TICKET)
+    return str(client_id)
+
+
+@transaction.atomic
+def register(*, owner: User, client_id: str, values: AppValues) -> RegisteredApp:
+    """ValidationError, by argument of `applications.register`, and `logo`.
+
+    AlreadyRegistered: the form has made its app, which may be deleted by now.
+    """
+    registered = applications.register(
+        owner=owner,
+        by=owner,
+        client_id=client_id,
+        name=values.name,
+        redirect_urls=values.redirect_urls,
+        scopes=values.scopes,
+        **values.links,
+    )
+    _change_logo(registered.application, values, owner)
+    return registered
+
+
+@transaction.atomic
+def change(
+    *, application: Application, by: User, version: str, values: AppValues, is_sure: bool = False
+) -> Application:
+    """ValidationError: by argument as in `register`; `changed`, for an older state; code `recently_used` unless
+    `is_sure`, for taking away a redirect URL that sign-ins of the last 7 days used."""
+    application = applications.hold(application)
+    versions.check(version, application.updated)
+    if not is_sure:
+        _check_removals(application, values.redirect_urls, timezone.now())
+    applications.change_details(application=application, by=by, name=values.name, **values.links)
+    applications.change_redirect_urls(application=application, redirect_urls=values.redirect_urls, by=by)
+    applications.change_scopes(application=application, scopes=values.scopes, by=by)
+    _change_logo(application, values, by)
+    application.refresh_from_db()
+    return application
+
+
+@transaction.atomic
+def reset_secret(*, application: Application, by: User, version: str) -> str:
+    """The new secret, to be shown once; its owner gets a letter. ValidationError: another reset was faster."""
+    application = applications.hold(application)
+    if version != versions.of(application.secret_changed_at):
+        raise ValidationError(RESET_MEANWHILE, code="changed")
+    secret = applications.reset_secret(application=application, by=by)
+    notifications.send_after_commit(
+        to=application.user,
+        subject=f"The secret of {application.name} was reset",
+        template="dashboard/letters/secret_reset.txt",
+        context={"application": application, "by": by},
+    )
+    return secret
+
+
+def _change_logo(application: Application, values: AppValues, by: User) -> None:
+    if values.logo is not None:
+        try:
+            logos.change(application=application, upload=values.logo, by=by)
+        except ValidationError as error:
+            raise ValidationError({"logo": error.messages}) from None
+    elif values.removes_logo:
+        logos.remove(application=application, by=by)
+
+
+def _check_removals(application: Application, kept: Sequence[str], now: datetime) -> None:
+    removed = [url for url in application.redirect_urls if not redirects.is_registered(url, kept)]
+    used = queries.recently_used(application, removed, now) if removed else []
+    if used:
+        raise ValidationError(
+            "Sign-ins of the last 7 days went to %(urls)s. Without it they fail.",
+            code="recently_used",
+            params={"urls": " and ".join(used)},
+        )

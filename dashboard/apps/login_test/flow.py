@@ -1,0 +1,258 @@
+"""A login test after the callback: each step done for real and checked as a client library checks it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from typing import Any
+
+from django.conf import settings
+from django.urls import reverse
+
+from accounts.models import User
+from dashboard.apps import error_guide
+from dashboard.apps.login_test.requests import LoginTest
+from oidc_provider.applications.scopes import SCOPES
+from oidc_provider.errors import ProtocolError, ServerError
+from oidc_provider.log import request_log
+from oidc_provider.models import Application, RequestKind
+from oidc_provider.parameters import Parameters
+from oidc_provider.token import grants, signing, token_info, tokens
+from oidc_provider.token.signing import SigningUnavailable
+
+SHOWN = 6  # characters of a secret value
+
+
+@dataclass(frozen=True)
+class Line:
+    """A name with its value, and a word on what it is for."""
+
+    name: str
+    value: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was held against the answer."""
+
+    says: str
+    holds: bool
+
+
+@dataclass
+class Step:
+    """`proves`: what the reader knows when it has gone well. `documents`: pretty JSON by title."""
+
+    title: str
+    proves: str
+    lines: list[Line] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    documents: list[tuple[str, str]] = field(default_factory=list)
+    note: str = ""
+    error: dict[str, str] = field(default_factory=dict)
+
+    def check(self, says: str, *, holds: bool) -> None:
+        self.checks.append(Check(says, holds))
+
+    def add_document(self, title: str, value: Mapping[str, Any]) -> None:
+        """Any: JSON."""
+        self.documents.append((title, json.dumps(value, indent=2, ensure_ascii=False)))
+
+    def fails(self, endpoint: str, code: str, description: str) -> None:
+        """The error that `endpoint` answered, with the guide's word on it."""
+        guide = error_guide.explain(endpoint=endpoint, code=code, description=description)
+        self.error = {"code": code, "description": description}
+        if guide is not None:
+            self.error |= {"cause": guide.cause, "cure": guide.cure}
+
+    @property
+    def is_good(self) -> bool:
+        return not self.error and all(check.holds for check in self.checks)
+
+    def as_json(self) -> dict[str, Any]:
+        return {**asdict(self), "is_good": self.is_good}
+
+
+def masked(secret: str) -> str:
+    """The beginning of a secret value, and how long it is."""
+    return f"{secret[:SHOWN]}… ({len(secret)} characters)" if secret else ""
+
+
+_MEANINGS = {
+    "client_id": "Which app asks.",
+    "redirect_uri": "Where the answer goes; it must be registered, letter by letter.",
+    "response_type": "The authorization code flow, the only one.",
+    "scope": "What the app would like to know and do.",
+    "state": "Random, kept in the session: proves in the callback that this browser began the sign-in.",
+    "nonce": "Random: comes back inside the id_token, so that no other id_token can be slipped in.",
+    "code_challenge": "The SHA-256 of a secret that only the app has: a stolen code is worth nothing without it.",
+    "code_challenge_method": "How the challenge was made. S256 is the only method.",
+    "prompt": "What the person is asked again.",
+}
+
+_CANNOT_SIGN = "The service cannot sign id_tokens at the moment. Try again later."
+
+
+def run(
+    *, application: Application, owner: User, under_way: LoginTest, answer: Mapping[str, str], now: datetime
+) -> list[dict[str, Any]]:
+    """Every step, as JSON for the page. `answer`: the parameters of the callback. The tokens are dead at the end."""
+    steps = [_request(under_way)]
+    callback = _callback(under_way, answer, now)
+    steps.append(callback)
+    if callback.is_good:
+        steps += _with_code(application, owner, under_way, answer["code"], now)
+    return [step.as_json() for step in steps]
+
+
+def _request(under_way: LoginTest) -> Step:
+    step = Step("Authorization request", "Your app, its redirect URL and its scopes are registered as you use them.")
+    step.lines.append(Line("GET", f"{settings.BASE_URL}{reverse('authorize')}", "The browser is sent here."))
+    step.lines += [Line(name, value, _MEANINGS[name]) for name, value in under_way.parameters.items()]
+    return step
+
+
+def _callback(under_way: LoginTest, answer: Mapping[str, str], now: datetime) -> Step:
+    step = Step("Callback", "The answer belongs to the request of this browser, and comes from this service.")
+    shown = {**answer, **({"code": masked(answer["code"])} if "code" in answer else {})}
+    step.lines = [Line(name, value) for name, value in shown.items()]
+    expected = under_way.parameters.get("state", "")
+    state, issuer = answer.get("state", ""), answer.get("iss", "")
+    if expected:
+        step.check("state is the one that was sent", holds=secrets.compare_digest(state.encode(), expected.encode()))
+    step.check(f"iss is the issuer, {settings.BASE_URL}", holds=issuer == settings.BASE_URL)
+    step.check("The answer came within 20 minutes", holds=not under_way.is_late(now))
+    if "error" in answer:
+        step.fails("authorize", answer["error"], answer.get("error_description", ""))
+    else:
+        step.check("There is a code", holds=bool(answer.get("code")))
+    if not step.is_good:
+        step.note = "A careful app stops here, and so does this one."
+    return step
+
+
+def _with_code(application: Application, owner: User, under_way: LoginTest, code: str, now: datetime) -> list[Step]:
+    step, answer = _exchange(application, owner, under_way, code, now)
+    if answer is None:
+        return [step]
+    try:
+        id_token, claims = _id_token(application, under_way, answer, now)
+        rest = [id_token, _userinfo(answer, claims, now), _scopes(under_way, answer)]
+    finally:
+        revoked = _revocation(application, answer, now)
+    return [step, *rest, revoked]
+
+
+def _exchange(
+    application: Application, owner: User, under_way: LoginTest, code: str, now: datetime
+) -> tuple[Step, dict[str, Any] | None]:
+    step = Step("Token request", "Code, redirect URL and PKCE verifier belong together; nobody used the code before.")
+    redirect_uri, verifier = under_way.parameters["redirect_uri"], under_way.code_verifier
+    if under_way.mistake == "redirect_uri":
+        redirect_uri += "/"
+    if under_way.mistake == "verifier":
+        verifier = secrets.token_urlsafe(48)
+    form = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": redirect_uri,
+        "code_verifier": verifier,
+    }
+    step.lines = [
+        Line("POST", f"{settings.BASE_URL}{reverse('token')}", "From your server, as a form, never from the browser."),
+        Line("Authorization", "Basic …", "Your client_id and client_secret. Here your session stands for the secret."),
+        Line("grant_type", form["grant_type"]),
+        Line("code", masked(code), "Good once, for ten minutes."),
+        Line("redirect_uri", redirect_uri, "The same string as in the authorization request."),
+        Line("code_verifier", masked(verifier), "The secret behind the code_challenge."),
+    ]
+    with request_log.noting(RequestKind.TRIED) as note:
+        request_log.about(client_id=application.client_id)
+        try:
+            parameters = Parameters(form, frozenset(), is_malformed=False)
+            answer = grants.exchange_own_code(application=application, owner=owner, form=parameters, now=now)
+        except (ProtocolError, SigningUnavailable) as raised:
+            error = raised if isinstance(raised, ProtocolError) else ServerError(_CANNOT_SIGN)
+            note.fails(error.error, error.description)
+            step.fails("token", error.error, error.description)
+            return step, None
+    names = {"access_token", "refresh_token", "id_token"}
+    step.add_document("Answer", {name: masked(value) if name in names else value for name, value in answer.items()})
+    return step, answer
+
+
+def _id_token(
+    application: Application, under_way: LoginTest, answer: dict[str, Any], now: datetime
+) -> tuple[Step, dict[str, Any]]:
+    step = Step("id_token", "Who signed in, signed by this service, for your app and for this sign-in.")
+    token = answer.get("id_token")
+    if token is None:
+        step.note = "There is none: the scope openid was not asked for."
+        return step, {}
+    header, unverified = _decoded(token, 0), _decoded(token, 1)
+    step.add_document("Header", header)
+    step.add_document("Claims", unverified)
+    claims = signing.verified_claims(token, now)
+    step.check("The signature fits a key of the key set, by its kid", holds=claims is not None)
+    step.check("alg is EdDSA", holds=header.get("alg") == "EdDSA")
+    step.check("iss is the issuer", holds=unverified.get("iss") == settings.BASE_URL)
+    step.check("aud is your client_id", holds=unverified.get("aud") == application.client_id)
+    step.check("exp lies ahead", holds=int(unverified.get("exp", 0)) > now.timestamp())
+    step.check("nonce is the one that was sent", holds=unverified.get("nonce") == under_way.parameters.get("nonce"))
+    return step, claims or {}
+
+
+def _userinfo(answer: dict[str, Any], claims: dict[str, Any], now: datetime) -> Step:
+    step = Step("User info", "The access token works, and names the same person as the id_token.")
+    step.lines = [
+        Line("GET", f"{settings.BASE_URL}{reverse('userinfo')}", "From your server."),
+        Line("Authorization", f"Bearer {masked(answer['access_token'])}", "The access token; never in the URL."),
+    ]
+    try:
+        profile = token_info.userinfo(answer["access_token"], now)
+    except ProtocolError as error:
+        step.fails("userinfo", error.error, error.description)
+        return step
+    step.add_document("Answer", profile)
+    step.check("sub is that of the id_token", holds=profile["sub"] == claims.get("sub"))
+    return step
+
+
+def _scopes(under_way: LoginTest, answer: dict[str, Any]) -> Step:
+    step = Step("Scopes", "What was granted is what was asked for.")
+    asked, granted = under_way.parameters["scope"].split(), answer["scope"].split()
+    for name in asked:
+        gives = ", ".join(SCOPES[name].claims) or "a refresh_token"
+        step.lines.append(Line(name, "granted" if name in granted else "not granted", f"Gives {gives}."))
+    step.check("Every scope was granted", holds=set(asked) <= set(granted))
+    has_refresh_token, asks_for_one = "refresh_token" in answer, "offline_access" in asked
+    step.check("A refresh_token came exactly if offline_access was asked for", holds=has_refresh_token == asks_for_one)
+    return step
+
+
+def _revocation(application: Application, answer: dict[str, Any], now: datetime) -> Step:
+    step = Step("Tokens revoked", "Nothing is left over of this try but your consent, under Connected apps.")
+    tokens.revoke(answer.get("refresh_token") or answer["access_token"], application.pk)
+    try:
+        token_info.userinfo(answer["access_token"], now)
+    except ProtocolError as error:
+        step.check(f"The access token is dead: {error.error}", holds=error.error == "invalid_token")
+    else:
+        step.check("The access token is dead", holds=False)
+    return step
+
+
+def _decoded(token: str, part: int) -> dict[str, Any]:
+    """A part of a JWT; empty where it is none."""
+    try:
+        encoded = token.split(".")[part]
+        decoded = json.loads(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)))
+    except (IndexError, ValueError, binascii.Error):
+        return {}
+    return decoded if isinstance(decoded, dict) else {}

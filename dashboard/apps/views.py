@@ -1,0 +1,340 @@
+"""The pages of client apps: the list, a new app, its overview, settings, scopes and secret."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Concatenate
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.http import SignedInRequest
+from dashboard import access, access_requests
+from dashboard.apps import actions, previews, queries, redirect_editor
+from dashboard.apps.forms import AppForm, AskForm, EditAppForm, MatchForm, NameForm, NewAppForm, ResetForm
+from dashboard.apps.queries import AppRow
+from dashboard.models import AccessRequest
+from oidc_provider.applications import application_rules, applications, redirects
+from oidc_provider.applications.application_rules import MAX_APPLICATIONS
+from oidc_provider.applications.applications import AlreadyRegistered
+from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES, Scope
+from oidc_provider.models import Application
+
+AppPage = Callable[[SignedInRequest, Application], HttpResponse]
+
+
+def of_app(view: AppPage) -> Callable[Concatenate[SignedInRequest, ...], HttpResponse]:
+    """The view gets the app as its second argument; 404 for one that is not the person's own, or is deleted meanwhile.
+
+    1 query.
+    """
+
+    @functools.wraps(view)
+    def opened(request: SignedInRequest, /, client_id: str) -> HttpResponse:
+        try:
+            return view(request, access.application_of(request, client_id))
+        except Application.DoesNotExist:  # another tab deleted it between our reads and our writes
+            raise Http404 from None
+
+    return opened
+
+
+@dataclass(frozen=True)
+class ScopeRow:
+    """`request`: the latest one to staff, for a locked scope. `example`: its claims as JSON; empty without any."""
+
+    scope: Scope
+    is_chosen: bool
+    is_available: bool
+    request: AccessRequest | None
+    example: str
+
+
+def _form_page(request: SignedInRequest, template: str, form: AppForm, row: AppRow | None = None) -> HttpResponse:
+    """The page; `row`: the app that the form edits. 2 queries for the scopes and the person's own values."""
+    asked = queries.scope_requests(request.user)
+    rows = [
+        ScopeRow(scope, is_chosen, is_available, asked.get(scope.name), previews.claims_json(scope))
+        for scope, is_chosen, is_available in form.scope_choices()
+    ]
+    context = {
+        "form": form,
+        "scope_rows": rows,
+        "max_urls": redirects.MAX_URLS,
+        "max_length": redirects.MAX_LENGTH,
+        "application": row.application if row else None,
+        "row": row,
+        "preview": _preview_context(request, form, row),
+    }
+    return render(request, template, context)
+
+
+def _preview(request: SignedInRequest, form: AppForm, row: AppRow | None = None) -> HttpResponse:
+    """The consent screen alone, for a page that puts it in its place."""
+    return render(request, "dashboard/apps/_preview.html", {"preview": _preview_context(request, form, row)})
+
+
+def _preview_context(request: SignedInRequest, form: AppForm, row: AppRow | None) -> dict[str, Any]:
+    """Any: a template's context."""
+    logo_url = previews.logo_url_of(request.FILES.get("logo"))
+    keeps_logo = row is not None and "removes_logo" not in request.POST
+    return {
+        **previews.consent_screen(
+            user=request.user,
+            name=str(form["name"].value() or "").strip(),
+            links={name: str(form[name].value() or "").strip() for name in application_rules.LINKS},
+            redirect_urls=[line.url for line in form.redirect_rows()],
+            scopes=form.chosen_scopes(),
+            existing=row.application if row else None,
+            user_count=row.user_count if row else 0,
+        ),
+        "logo_url": logo_url or (row.logo_url if row and keeps_logo else ""),
+    }
+
+
+@access.recently_signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def reset_secret(request: SignedInRequest, application: Application) -> HttpResponse:
+    form = ResetForm(request.POST or None, application=application)
+    if request.method == "POST" and form.is_valid():
+        version = form.cleaned_data["version"]
+        try:
+            secret = actions.reset_secret(application=application, by=request.user, version=version)
+            return _secret_page(request, application, secret, is_new=False)
+        except ValidationError as error:
+            form.add_error(None, error)
+    users = queries.signed_in_today(application, timezone.now())
+    context = {"application": application, "form": form, "signed_in_today": users}
+    return render(request, "dashboard/apps/reset_secret.html", context)
+
+
+def _secret_page(request: SignedInRequest, application: Application, secret: str, *, is_new: bool) -> HttpResponse:
+    """The one page that ever shows `secret`. Its views are never cached."""
+    context = {"application": application, "client_secret": secret, "is_new": is_new}
+    return render(request, "dashboard/apps/secret.html", context)
+
+
+@access.signed_in
+@require_safe
+def listing(request: SignedInRequest) -> HttpResponse:
+    rows = queries.apps_of(request.user)
+    return render(request, "dashboard/apps/list.html", {"rows": rows, "is_full": len(rows) >= MAX_APPLICATIONS})
+
+
+@access.signed_in
+@require_http_methods(["GET", "POST"])
+def new(request: SignedInRequest) -> HttpResponse:
+    """The answer to the POST shows the secret itself: it is stored nowhere, and no other request could show it."""
+    form = NewAppForm(request.POST or None, request.FILES or None, owner=request.user)
+    if request.method == "POST" and "preview" not in request.POST and form.is_valid():
+        client_id = form.cleaned_data["ticket"]
+        try:
+            registered = actions.register(owner=request.user, client_id=client_id, values=form.values())
+            return _secret_page(request, registered.application, registered.client_secret, is_new=True)
+        except AlreadyRegistered:
+            if request.user.applications.filter(client_id=client_id).exists():
+                return _made_before(request, client_id)
+            form.refuse_deleted()
+        except ValidationError as error:
+            form.refuse(error)
+    return _form_page(request, "dashboard/apps/new.html", form)
+
+
+@access.signed_in
+@require_POST
+def preview_new(request: SignedInRequest) -> HttpResponse:
+    return _preview(request, NewAppForm(request.POST, request.FILES, owner=request.user))
+
+
+@access.signed_in
+@require_POST
+def check_redirects(request: SignedInRequest) -> HttpResponse:
+    """What the editor says to its rows, while they are typed."""
+    urls = [url.strip() for url in request.POST.getlist("redirect_urls")[:50]]
+    rows = redirect_editor.rows_of(urls)
+    return JsonResponse({"rows": [{"problem": row.problem, "advice": row.advice} for row in rows]})
+
+
+def _made_before(request: SignedInRequest, client_id: str) -> HttpResponse:
+    messages.info(
+        request,
+        "This form has made its app already, so nothing was made now. The secret was shown once; if you have not kept "
+        "it, reset it.",
+    )
+    return redirect("application", client_id)
+
+
+@access.signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def settings(request: SignedInRequest, application: Application) -> HttpResponse:
+    initial = EditAppForm.initial_of(application)
+    form = EditAppForm(request.POST or None, request.FILES or None, owner=request.user, initial=initial)
+    if request.method == "POST" and "preview" not in request.POST and form.is_valid():
+        try:
+            _save(request, application, form)
+            return redirect("application_settings", application.client_id)
+        except ValidationError as error:
+            form.refuse(error)
+    return _form_page(request, "dashboard/apps/settings.html", form, queries.row_of(application))
+
+
+@access.signed_in
+@require_POST
+@of_app
+def preview(request: SignedInRequest, application: Application) -> HttpResponse:
+    row = queries.row_of(application)
+    return _preview(request, EditAppForm(request.POST, request.FILES, owner=request.user), row)
+
+
+@access.signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def revoke_tokens(request: SignedInRequest, application: Application) -> HttpResponse:
+    if request.method == "POST":
+        applications.revoke_tokens(application=application, by=request.user)
+        messages.success(request, "All tokens of the app are revoked.")
+        return redirect("application", application.client_id)
+    context = {
+        "application": application,
+        "title": f"Revoke all tokens of {application.name}?",
+        "effects": [
+            "Every code, access token and refresh token of the app stops working at once.",
+            "Its users sign in again. What they approved is kept, so that they are not asked once more.",
+            "The secret stays as it is.",
+        ],
+        "button": "Revoke all tokens",
+        "back_url": reverse("application_settings", args=[application.client_id]),
+    }
+    return render(request, "dashboard/apps/confirm.html", context)
+
+
+@access.recently_signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def delete(request: SignedInRequest, application: Application) -> HttpResponse:
+    form = NameForm(request.POST or None, application=application)
+    if request.method == "POST" and form.is_valid():
+        applications.delete(application=application, by=request.user)
+        messages.success(request, f"{application.name} is deleted.")
+        return redirect("applications")
+    context = {
+        "application": application,
+        "title": f"Delete {application.name}?",
+        "effects": [
+            "The app, its client id and its secret are gone for ever; nobody can sign in with it again.",
+            "Its tokens stop working at once, and what people approved is forgotten.",
+        ],
+        "form": form,
+        "button": "Delete the app",
+        "back_url": reverse("application_settings", args=[application.client_id]),
+    }
+    return render(request, "dashboard/apps/confirm.html", context)
+
+
+def _save(request: SignedInRequest, application: Application, form: EditAppForm) -> None:
+    """Saves, and says what is worth knowing about what is saved."""
+    changed = actions.change(
+        application=application,
+        by=request.user,
+        version=form.cleaned_data["version"],
+        values=form.values(),
+        is_sure=form.cleaned_data["is_sure"],
+    )
+    messages.success(request, f"{changed.name} is saved.")
+    for short, long in redirect_editor.twins(changed.redirect_urls):
+        messages.warning(
+            request, f"{short} and {long} are two different URLs. Keep the one that your app really sends."
+        )
+    if application.is_verified and not changed.is_verified:
+        messages.warning(
+            request, "The app is no longer verified, as its name or logo changed. Staff can verify it again."
+        )
+
+
+PAGE_SIZE = 25
+
+
+@access.signed_in
+@require_safe
+@of_app
+def overview(request: SignedInRequest, application: Application) -> HttpResponse:
+    row = queries.row_of(application)
+    context = {
+        "application": application,
+        "row": row,
+        "secret": queries.secret_of(row, reader=request.user, now=timezone.now()),
+        "scopes": [SCOPES[name] for name in application.registered_scopes if name in SCOPES],
+    }
+    return render(request, "dashboard/apps/overview.html", context)
+
+
+@access.signed_in
+@require_safe
+@of_app
+def activity(request: SignedInRequest, application: Application) -> HttpResponse:
+    events = queries.events_of(application).order_by("-created_at", "-pk")
+    page = Paginator(events, PAGE_SIZE).get_page(request.GET.get("page"))
+    entries = queries.entries_of(page.object_list, request.user)
+    context = {"application": application, "page": page, "entries": entries}
+    return render(request, "dashboard/apps/activity.html", context)
+
+
+@access.signed_in
+@require_http_methods(["GET", "POST"])
+@of_app
+def match(request: SignedInRequest, application: Application) -> HttpResponse:
+    """Nothing is changed. By POST, as what is pasted may hold a code, which no log should keep."""
+    form = MatchForm(request.POST or None)
+    context = {"application": application, "form": form}
+    if request.method == "POST" and form.is_valid():
+        sent = redirect_editor.sent_url(form.cleaned_data["url"])
+        context["sent"] = sent
+        context["difference"] = redirect_editor.explain(sent, application.redirect_urls)
+    return render(request, "dashboard/apps/match.html", context)
+
+
+@access.signed_in
+@require_http_methods(["GET", "POST"])
+def ask_for_scope(request: SignedInRequest, scope: str) -> HttpResponse:
+    """How one's request stands, and the form where none waits."""
+    if scope not in LOCKED_SCOPES:
+        raise Http404
+    form = AskForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            access_requests.ask_for_scope(user=request.user, scope=scope, reason=form.cleaned_data["reason"])
+            messages.success(request, "You have asked. Staff will answer by mail and on this page.")
+            return redirect("ask_for_scope", scope)
+        except ValidationError as error:
+            form.add_error(None, error.messages)
+    context = {
+        "form": form,
+        "scope": SCOPES[scope],
+        "asked": queries.scope_requests(request.user).get(scope),
+        "is_unlocked": scope in request.user.unlocked_scopes,
+    }
+    return render(request, "dashboard/apps/ask_for_scope.html", context)
+
+
+@access.signed_in
+@require_POST
+def withdraw_scope_request(request: SignedInRequest, pk: int) -> HttpResponse:
+    asked = access.request_of(request, pk)
+    if asked.subject not in LOCKED_SCOPES:
+        raise Http404
+    try:
+        access_requests.withdraw(request=asked, by=request.user)
+        messages.success(request, "Your request is withdrawn.")
+    except ValidationError as error:
+        messages.error(request, " ".join(error.messages))
+    return redirect("ask_for_scope", asked.subject)

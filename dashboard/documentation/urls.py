@@ -1,0 +1,18 @@
+"""Documentation: /docs and below."""
+
+from __future__ import annotations
+
+from django.urls import path, re_path
+from django.views.generic import RedirectView
+
+from dashboard.documentation import views
+
+urlpatterns = [
+    path("docs", views.page, name="docs"),
+    path("docs/", RedirectView.as_view(pattern_name="docs")),
+    path("docs.md", views.markdown_source, name="docs_twin"),
+    path("docs/search", views.search, name="docs_search"),
+    path("docs/openapi.yaml", views.openapi_yaml, name="openapi_yaml"),
+    re_path(r"^docs/(?P<slug>[a-z0-9/-]+)\.md$", views.markdown_source, name="docs_page_twin"),
+    re_path(r"^docs/(?P<slug>[a-z0-9/-]+)$", views.page, name="docs_page"),
+]

@@ -1,0 +1,72 @@
+"""The documentation: pages, their Markdown source, search, and the documents for programs."""
+
+from __future__ import annotations
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.views.decorators.http import require_safe
+
+from dashboard.documentation import contents, expansion, personalization, rendering, schema, searching
+
+CACHED_FOR = 300  # seconds; a page of somebody who is signed in holds their ids and is kept by nobody
+
+
+@require_safe
+def page(request: HttpRequest, slug: str = "") -> HttpResponse:
+    """3 queries for a reader who is signed in, beside those of the session."""
+    shown = _page_of(slug)
+    visitor = personalization.of(request.user)
+    made = rendering.rendered(expansion.expanded(shown))
+    texts = {"lead": visitor.fill_html(made.lead), "rest": visitor.fill_html(made.rest)}
+    context = {"page": shown, **texts, "headings": made.headings, "own": visitor.own}
+    return _cached(request, render(request, "docs/page.html", {**context, **_contents()}))
+
+
+@require_safe
+def markdown_source(request: HttpRequest, slug: str = "") -> HttpResponse:
+    """The same page in Markdown."""
+    text = personalization.of(request.user).fill(expansion.as_text(_page_of(slug)))
+    return _cached(request, HttpResponse(text, content_type="text/markdown; charset=utf-8"))
+
+
+@require_safe
+def search(request: HttpRequest) -> HttpResponse:
+    query = request.GET.get("q", "").strip()[:100]
+    context = {"query": query, "results": searching.find(query), **_contents()}
+    return _cached(request, render(request, "docs/search.html", context))
+
+
+@require_safe
+def llms_txt(request: HttpRequest) -> HttpResponse:
+    return _public(HttpResponse(contents.llms_txt(), content_type="text/plain; charset=utf-8"))
+
+
+@require_safe
+def openapi_yaml(request: HttpRequest) -> HttpResponse:
+    """The same document as /docs/openapi.json."""
+    return _public(HttpResponse(schema.as_yaml(), content_type="application/vnd.oai.openapi"))
+
+
+def _page_of(slug: str) -> contents.Page:
+    try:
+        return contents.pages()[slug]
+    except KeyError:
+        raise Http404 from None
+
+
+def _contents() -> dict[str, object]:
+    return {"groups": contents.groups()}
+
+
+def _public(response: HttpResponse) -> HttpResponse:
+    patch_cache_control(response, public=True, max_age=CACHED_FOR)
+    return response
+
+
+def _cached(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    patch_vary_headers(response, ["Cookie"])
+    if request.user.is_authenticated:
+        patch_cache_control(response, private=True, no_store=True)
+        return response
+    return _public(response)

@@ -1,1 +1,0 @@
-"""Forms of what a profile lists: one for each kind of row."""

@@ -1,0 +1,1 @@
+"""The image host: files, folders, rules, upload programs."""

@@ -1,0 +1,205 @@
+"""The image host's pages of folders and folder rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from accounts.http import SignedInRequest
+from dashboard import access, versions
+from dashboard.imagehost.forms import EditFolderForm, EditRuleForm, FolderForm, MoveForm, RuleForm, TesterForm
+from dashboard.imagehost.views import act, is_done
+from imagehost import addresses, folders, listing, rules, uploads
+from imagehost.errors import FolderExists, FolderNotFound, InvalidBody
+from imagehost.models import Folder, FolderRule
+from imagehost.models.folders import FolderQuerySet
+
+_FIELDS = {"folderName": "name", "folderPasswordEnabled": "visibility", "folderPassword": "password"}
+
+
+@access.signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def folder_list(request: SignedInRequest) -> HttpResponse:
+    """All folders, and a form for another one."""
+    form = FolderForm(request.POST if request.method == "POST" else None)
+    if is_done(form, lambda: _create_folder(request, form)):
+        messages.success(request, f"The folder {form.cleaned_data['name']} is there.")
+        return redirect("imagehost_folders")
+    held = [(folder, addresses.folder_url(folder)) for folder in listing.folders(owner_id=request.user.pk)]
+    context = {"folders": held, "form": form, "max_folders": folders.MAX_FOLDERS}
+    return render(request, "dashboard/imagehost/folders.html", context)
+
+
+@access.signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
+    folder = get_object_or_404(_own_folders(request), pk=folder_id)
+    form = EditFolderForm(request.POST if request.method == "POST" else None, folder=folder)
+    if is_done(form, lambda: _change_folder(request, folder, form)):
+        messages.success(request, "The folder is saved.")
+        return redirect("imagehost_folder", folder_id)
+    return render(request, "dashboard/imagehost/folder_edit.html", {"folder": folder, "form": form})
+
+
+@access.signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
+    try:
+        folder = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
+        if request.method == "POST":
+            folders.delete(owner_id=request.user.pk, folder_id=folder_id)
+            messages.success(request, f"The folder {folder.name} is deleted.")
+            return redirect("imagehost_folders")
+    except FolderNotFound:
+        raise Http404 from None
+    return render(request, "dashboard/confirm.html", _question(folder, folder.file_count, folder.rules.count()))
+
+
+def _question(folder: Folder, files: int, rules: int) -> dict[str, object]:
+    """Of `dashboard/confirm.html`."""
+    effects = ["Its page and its link no longer work."] if folder.is_public else []
+    if files:
+        effects.append(f"Its {files} file{pluralize(files)} stay{pluralize(files, 's,')} stored, in no folder.")
+    if rules:
+        effects.append(
+            f"{rules} rule{pluralize(rules)} that lead{pluralize(rules, 's,')} here will be deleted with it."
+        )
+    return {
+        "title": f"Delete the folder {folder.name}?",
+        "effects": effects or ["It is empty, and no rule leads here."],
+        "button": "Delete the folder",
+        "back_url": reverse("imagehost_folder", args=[folder.pk]),
+    }
+
+
+def _own_folders(request: SignedInRequest) -> FolderQuerySet:
+    return Folder.objects.filter(owner=request.user)
+
+
+def _create_folder(request: SignedInRequest, form: FolderForm) -> None:
+    try:
+        folders.create(owner_id=request.user.pk, changes=form.changes(), now=timezone.now())
+    except (FolderExists, InvalidBody) as refusal:
+        raise _said(refusal) from None
+
+
+def _change_folder(request: SignedInRequest, folder: Folder, form: EditFolderForm) -> None:
+    given = form.cleaned_data["version"]
+    try:
+        folders.change(
+            owner_id=request.user.pk,
+            folder_id=folder.pk,
+            changes=form.changes(),
+            now=timezone.now(),
+            check=lambda held: versions.check(given, held.updated_at),
+        )
+    except FolderNotFound:
+        raise Http404 from None
+    except (FolderExists, InvalidBody) as refusal:
+        raise _said(refusal) from None
+
+
+def _said(refusal: FolderExists | InvalidBody) -> ValidationError:
+    """The API's `field: sentence`, by the form's field."""
+    if isinstance(refusal, FolderExists):
+        return ValidationError({"name": refusal.error})
+    field, _, sentence = refusal.error.partition(": ")
+    return ValidationError({_FIELDS[field]: sentence})
+
+
+@access.signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def rule_list(request: SignedInRequest) -> HttpResponse:
+    """The list, a form for another rule, and the tester: `?name=…&mime=…` asks where such a file would go."""
+    folders = list(listing.folders(owner_id=request.user.pk))
+    form = RuleForm(request.POST if request.method == "POST" else None, folders=folders)
+    if is_done(form, lambda: rules.add(owner=request.user, **form.cleaned_data)):
+        messages.success(request, "The rule is added, as the last one.")
+        return redirect("imagehost_rules")
+    context = {"rules": uploads.rules_of(request.user.pk), "folders": folders, "form": form}
+    return render(request, "dashboard/imagehost/rules.html", {**context, **_tested(request)})
+
+
+@access.signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def edit_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
+    rule = _own_rule(request, rule_id)
+    folders = listing.folders(owner_id=request.user.pk)
+    form = EditRuleForm(request.POST if request.method == "POST" else None, rule=rule, folders=folders)
+    if is_done(form, lambda: _change_rule(rule, form)):
+        messages.success(request, "The rule is saved.")
+        return redirect("imagehost_rules")
+    return render(request, "dashboard/imagehost/rule_edit.html", {"rule": rule, "form": form})
+
+
+@act("imagehost_rules")
+def move_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
+    """`places`: up (negative) or down, as far as the list goes."""
+    form = MoveForm(request.POST)
+    if not form.is_valid():
+        raise Http404
+    try:
+        rules.move(owner=request.user, rule_id=rule_id, places=form.cleaned_data["places"])
+    except FolderRule.DoesNotExist:
+        raise Http404 from None
+    return redirect("imagehost_rules")
+
+
+@access.signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
+    rule = _own_rule(request, rule_id)
+    if request.method == "POST":
+        try:
+            rules.delete(owner=request.user, rule_id=rule_id)
+        except FolderRule.DoesNotExist:
+            raise Http404 from None
+        messages.success(request, "The rule is deleted.")
+        return redirect("imagehost_rules")
+    context = {
+        "title": "Delete this rule?",
+        "effects": [
+            f"{rule.get_kind_display()} {rule.pattern} no longer leads to the folder {rule.folder.name}.",
+            "Files that are there already stay there.",
+        ],
+        "button": "Delete the rule",
+        "back_url": reverse("imagehost_rules"),
+    }
+    return render(request, "dashboard/confirm.html", context)
+
+
+def _tested(request: SignedInRequest) -> dict[str, Any]:
+    """`tester` and, once it was asked, `route`; any: a template's context."""
+    tester = TesterForm(request.GET if "name" in request.GET else None)
+    answers: list[rules.Route] = []
+    is_done(tester, lambda: answers.append(rules.which_folder(owner=request.user, **tester.cleaned_data)))
+    return {"tester": tester, "route": answers[0] if answers else None}
+
+
+def _own_rule(request: SignedInRequest, rule_id: int) -> FolderRule:
+    """1 query. What no database column can hold is no rule's number."""
+    if rule_id >= 1 << 63:
+        raise Http404
+    return get_object_or_404(FolderRule.objects.select_related("owner", "folder"), pk=rule_id, owner=request.user)
+
+
+def _change_rule(rule: FolderRule, form: EditRuleForm) -> None:
+    values = form.cleaned_data
+    try:
+        rules.change(
+            rule=rule,
+            kind=values["kind"],
+            pattern=values["pattern"],
+            folder_id=values["folder_id"],
+            check=form.check_version,
+        )
+    except FolderRule.DoesNotExist:
+        raise Http404 from None

@@ -1,0 +1,252 @@
+"""The forms of the image host: finding and choosing files, folders, rules and their tester."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from datetime import datetime, time, timedelta
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.utils import timezone
+
+from dashboard import versions
+from dashboard.versions import CHANGED, VersionField
+from imagehost import media, names
+from imagehost.folders import Changes
+from imagehost.listing import MAX_LIMIT, Wanted
+from imagehost.models import Folder, FolderRule, MatchKind
+from imagehost.models.files import MAX_ORIGINAL_LENGTH
+from imagehost.models.folders import MAX_PATTERN_LENGTH
+
+ROOT = "root"
+_KINDS = (
+    ("", "Any type"),
+    ("image", "Pictures"),
+    ("video", "Videos"),
+    *((type_.mime, type_.extension.upper()) for type_ in media.ALL),
+)
+
+
+class FilterForm(forms.Form):
+    """Which files to show, in the page's query. `with_folder` False: the page is one folder's."""
+
+    q = forms.CharField(label="Name or link", required=False, max_length=255, widget=forms.SearchInput)
+    folder = forms.ChoiceField(label="Folder", required=False)
+    kind = forms.ChoiceField(label="Type", required=False, choices=_KINDS)
+    since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    until = forms.DateField(label="To", required=False, widget=forms.DateInput(attrs={"type": "date"}))
+    favorites = forms.BooleanField(label="Favourites only", required=False)
+
+    def __init__(self, *args: Any, folders: Iterable[Folder], with_folder: bool = True, **kwargs: Any) -> None:
+        """Any: as a form takes them."""
+        super().__init__(*args, **kwargs)
+        self.auto_id = "filter_%s"
+        if with_folder:
+            choices = [("", "Any folder"), (ROOT, "In no folder"), *((folder.pk, folder.name) for folder in folders)]
+            self.fields["folder"] = forms.ChoiceField(label="Folder", required=False, choices=choices)
+        else:
+            del self.fields["folder"]
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        since, until = values.get("since"), values.get("until")
+        if since and until and until < since:
+            raise ValidationError({"until": "This day is before the first one."})
+        return values
+
+    def wanted(self, folder_id: str | None = None) -> Wanted:
+        """For `listing.search`; of a form with errors, all files. `folder_id`: the one folder of the page."""
+        if not self.is_valid():
+            return Wanted(folder_id=folder_id)
+        values = self.cleaned_data
+        chosen = values.get("folder") or None
+        return Wanted(
+            text=values["q"],
+            folder_id=folder_id if chosen is None else "" if chosen == ROOT else chosen,
+            kind=values["kind"],
+            is_favorite=values["favorites"],
+            since=_midnight(values["since"], 0),
+            until=_midnight(values["until"], 1),
+        )
+
+
+class SelectionForm(forms.Form):
+    """Files that were chosen, by their names."""
+
+    file = forms.Field(widget=forms.MultipleHiddenInput)
+
+    def clean_file(self) -> list[str]:
+        names = [str(name) for name in self.cleaned_data["file"]]
+        if len(names) > MAX_LIMIT:
+            raise ValidationError(f"Choose at most {MAX_LIMIT} files at a time.")
+        return names
+
+
+def _midnight(day: Any, later: int) -> datetime | None:
+    """Any: a date, or None. The first moment of the day that is `later` days after it."""
+    if day is None:
+        return None
+    try:
+        return timezone.make_aware(datetime.combine(day, time.min) + timedelta(days=later))
+    except OverflowError:  # the last day that there is
+        return None
+
+
+class Visibility(models.TextChoices):
+    """Who can open a folder's page."""
+
+    PRIVATE = "private", "Only me"
+    PUBLIC = "public", "Everybody who has the link"
+    PASSWORD = "password", "Everybody who has the link and the password"
+
+
+class FolderForm(forms.Form):
+    """A folder to be."""
+
+    name = forms.CharField(
+        label="Name", max_length=names.MAX_LENGTH, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    visibility = forms.ChoiceField(
+        label="Who can open its page?",
+        choices=Visibility.choices,
+        initial=Visibility.PRIVATE,
+        widget=forms.RadioSelect,
+        help_text="A file's own link works for everybody who has it, whatever you choose here.",
+    )
+    password = forms.CharField(
+        label="Password",
+        required=False,
+        strip=False,
+        max_length=names.MAX_LENGTH,
+        help_text="You tell it to your visitors, so it is shown while you type it. It is kept as a hash.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
+    )
+    needs_password = True
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Any: as a form takes them."""
+        super().__init__(*args, **kwargs)
+        self.auto_id = "folder_%s"
+
+    def clean_name(self) -> str:
+        try:
+            return names.folder_name(self.cleaned_data["name"])
+        except ValueError as problem:
+            raise ValidationError(str(problem)) from None
+
+    def clean_password(self) -> str:
+        try:
+            return self.cleaned_data["password"] and names.folder_password(self.cleaned_data["password"])
+        except ValueError as problem:
+            raise ValidationError(str(problem)) from None
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or self.cleaned_data
+        if values.get("visibility") == Visibility.PASSWORD:
+            if self.needs_password and values.get("password") == "":
+                raise ValidationError({"password": f"Type a password of 1 to {names.MAX_LENGTH} characters."})
+        elif values.get("password"):
+            raise ValidationError({"password": "Choose above that the page asks for it, or leave this empty."})
+        return values
+
+    def changes(self) -> Changes:
+        """Of a valid form."""
+        values = self.cleaned_data
+        return Changes(
+            name=values["name"],
+            is_public=values["visibility"] != Visibility.PRIVATE,
+            is_password_enabled=values["visibility"] == Visibility.PASSWORD,
+            password=values["password"] or None,
+        )
+
+
+class EditFolderForm(FolderForm):
+    """Another shape of a folder that there is."""
+
+    version = VersionField()
+
+    def __init__(self, *args: Any, folder: Folder, **kwargs: Any) -> None:
+        """Any: as a form takes them."""
+        super().__init__(*args, initial=initial_of(folder), **kwargs)
+        self.needs_password = not folder.is_password_enabled
+        if folder.is_password_enabled:
+            self.fields["password"].label = "New password"
+            self.fields["password"].help_text = "Empty: the password stays as it is. It is kept as a hash."
+
+
+def initial_of(folder: Folder) -> dict[str, str]:
+    """What the form shows of a folder."""
+    if folder.is_password_enabled:
+        visibility = Visibility.PASSWORD
+    else:
+        visibility = Visibility.PUBLIC if folder.is_public else Visibility.PRIVATE
+    return {"name": folder.name, "visibility": visibility, "version": versions.of(folder.updated_at)}
+
+
+class RuleForm(forms.Form):
+    """A rule to be, in one of these folders. What a pattern may be is the operation's to say."""
+
+    kind = forms.ChoiceField(label="Look at the", choices=MatchKind.choices, initial=MatchKind.EXTENSION)
+    pattern = forms.CharField(
+        label="Matches",
+        max_length=MAX_PATTERN_LENGTH,
+        help_text="image/png or image/*, an extension such as gif, or a file name with * and ?.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
+    )
+    folder_id = forms.ChoiceField(label="Goes to")
+
+    def __init__(self, *args: Any, folders: Iterable[Folder], **kwargs: Any) -> None:
+        """Any: as a form takes them."""
+        super().__init__(*args, **kwargs)
+        self.auto_id = "rule_%s"
+        self.fields["folder_id"] = forms.ChoiceField(
+            label="Goes to", choices=[(folder.pk, folder.name) for folder in folders]
+        )
+
+
+class EditRuleForm(RuleForm):
+    """Another shape of a rule that there is. `version`: of what the form showed, as `version_of`."""
+
+    version = forms.CharField(max_length=64, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, rule: FolderRule, **kwargs: Any) -> None:
+        """Any: as a form takes them."""
+        shown = {"kind": rule.kind, "pattern": rule.pattern, "folder_id": rule.folder_id, "version": version_of(rule)}
+        super().__init__(*args, initial=shown, **kwargs)
+
+    def check_version(self, held: FolderRule) -> None:
+        """ValidationError where the rule says something else than the form showed."""
+        if self.cleaned_data["version"] != version_of(held):
+            raise ValidationError(CHANGED, code="changed")
+
+
+class TesterForm(forms.Form):
+    """A file that might come."""
+
+    name = forms.CharField(
+        label="File name", max_length=MAX_ORIGINAL_LENGTH, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    mime = forms.ChoiceField(
+        label="Type",
+        required=False,
+        choices=[("", "As the name's ending says"), *((type_.mime, type_.mime) for type_ in media.ALL)],
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Any: as a form takes them."""
+        super().__init__(*args, **kwargs)
+        self.auto_id = "tester_%s"
+
+
+class MoveForm(forms.Form):
+    """How many places up (negative) or down."""
+
+    places = forms.IntegerField(min_value=-1000, max_value=1000)
+
+
+def version_of(rule: FolderRule) -> str:
+    """A print of what the rule says: rules carry no time of their last change."""
+    return hashlib.sha256(f"{rule.kind}\n{rule.folder_id}\n{rule.pattern}".encode()).hexdigest()

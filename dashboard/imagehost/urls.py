@@ -1,0 +1,27 @@
+"""The image host: /dashboard/imagehost/…."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from dashboard.imagehost import folder_views, views
+
+urlpatterns = [
+    path("", views.gallery, name="imagehost_setup"),
+    path("upload/", views.upload, name="imagehost_upload"),
+    path("upload/one/", views.upload_one, name="imagehost_upload_one"),
+    path("files/move/", views.move_files, name="imagehost_move_files"),
+    path("files/choose/", views.choose_to_delete, name="imagehost_choose_files"),
+    path("files/delete/", views.delete_files, name="imagehost_delete_files"),
+    path("files/<str:name>/favorite/", views.favorite, name="imagehost_favorite"),
+    path("folders/", folder_views.folder_list, name="imagehost_folders"),
+    path("folders/<str:folder_id>/", views.folder, name="imagehost_folder"),
+    path("folders/<str:folder_id>/edit/", folder_views.edit_folder, name="imagehost_edit_folder"),
+    path("folders/<str:folder_id>/delete/", folder_views.delete_folder, name="imagehost_delete_folder"),
+    path("rules/", folder_views.rule_list, name="imagehost_rules"),
+    path("rules/<int:rule_id>/edit/", folder_views.edit_rule, name="imagehost_edit_rule"),
+    path("rules/<int:rule_id>/move/", folder_views.move_rule, name="imagehost_move_rule"),
+    path("rules/<int:rule_id>/delete/", folder_views.delete_rule, name="imagehost_delete_rule"),
+    path("uploaders/", views.uploader_list, name="imagehost_uploaders"),
+    path("uploaders/<str:kind>/", views.download, name="imagehost_uploader"),
+]

@@ -1,0 +1,325 @@
+"""The image host's pages of files: the gallery, uploading, moving and deleting files, set-ups for upload programs."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Concatenate, ParamSpec
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.forms import Form
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
+from django.shortcuts import redirect, render
+from django.template.defaultfilters import pluralize
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.csrf import csrf_exempt, csrf_protect
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import content_security
+from accounts.errors import ApiError
+from accounts.http import SignedInRequest
+from accounts.models import User
+from accounts.plans import ALLOWANCES, Allowance, Plan
+from dashboard import access
+from dashboard.imagehost.forms import ROOT, FilterForm, SelectionForm
+from imagehost import addresses, files, listing, media, original_names, page_uploads, quotas, uploaders, uploads
+from imagehost.errors import FolderNotFound, NoFile
+from imagehost.models import File, Folder
+from imagehost.page import folders as pages
+from imagehost.page import origins
+from imagehost.page.folders import Tile
+from imagehost.page_uploads import Received, Receiver
+from imagehost.uploads import Uploaded
+
+NOTHING_CHOSEN = "Choose at least one file first."
+
+P = ParamSpec("P")
+Act = Callable[Concatenate[SignedInRequest, P], HttpResponse]
+
+
+def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
+    """An act behind login that POST alone does. GET, where a login in between leads, goes on to `page`."""
+
+    def decorate(view: Act[P]) -> access.Guarded[P]:
+        @functools.wraps(view)
+        def checked(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
+            return view(request, *args, **kwargs) if request.method == "POST" else redirect(page)
+
+        return access.signed_in(require_http_methods(["GET", "POST"])(checked))
+
+    return decorate
+
+
+def is_done(form: Form, operation: Callable[[], object]) -> bool:
+    """Run the operation of a valid form; False: the form is not valid, or says now why the operation refused."""
+    if not form.is_valid():
+        return False
+    try:
+        operation()
+    except ValidationError as refusal:
+        form.add_error(None, refusal)
+        return False
+    return True
+
+
+def back_url(values: QueryDict) -> str:
+    """The page of the image host that a form stood on, as its field `back` says; otherwise the first one."""
+    first = reverse("imagehost_setup")
+    page = values.get("back", "")
+    is_ours = page.startswith(first) and url_has_allowed_host_and_scheme(page, allowed_hosts=None)
+    return page if is_ours else first
+
+
+def back(request: HttpRequest) -> HttpResponse:
+    """To that page."""
+    return redirect(back_url(request.POST))
+
+
+PAGE_SIZE = 48
+ACCEPTED = ",".join(media.BY_MIME)
+
+
+@dataclass(frozen=True)
+class Storage:
+    """What a plan allows, and how much of it is taken; in bytes."""
+
+    plan: Plan
+    allowance: Allowance
+    used: int
+
+    @property
+    def percent(self) -> str:
+        """Whole, and 0 or 100 only where that is so."""
+        exact = 100 * self.used / self.allowance.max_storage
+        if 0 < exact < 1:
+            return "Less than 1"
+        return str(100 if exact >= 100 else min(99, round(exact)))
+
+    @property
+    def is_full(self) -> bool:
+        return self.used >= self.allowance.max_storage
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A file of the gallery, with its links as whole URLs."""
+
+    tile: Tile
+    url: str
+    page_url: str
+
+
+@access.signed_in
+@require_safe
+def gallery(request: SignedInRequest) -> HttpResponse:
+    """3 queries beside those of the session, and 2 where there are files: folders, usage, whether there are any."""
+    context = {"storage": storage_of(request.user), "accepted": ACCEPTED}
+    return _page(request, "dashboard/imagehost/gallery.html", context)
+
+
+@access.signed_in
+@require_safe
+def folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
+    """1 query more: the folder, with what is in it."""
+    try:
+        found = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
+    except FolderNotFound:
+        raise Http404 from None
+    context = {"folder": found, "url": addresses.folder_url(found), "in_archive": pages.in_archive(found.file_count)}
+    return _page(request, "dashboard/imagehost/folder.html", context, folder=found)
+
+
+def storage_of(owner: User) -> Storage:
+    """1 query."""
+    plan = owner.current_plan(timezone.now())
+    return Storage(plan, ALLOWANCES[plan], quotas.used(owner.pk))
+
+
+def _page(
+    request: SignedInRequest, template: str, context: dict[str, Any], *, folder: Folder | None = None
+) -> HttpResponse:
+    """Any: a template's context."""
+    folders = list(listing.folders(owner_id=request.user.pk))
+    filters = FilterForm(request.GET or None, folders=folders, with_folder=folder is None)
+    rows = listing.search(owner_id=request.user.pk, wanted=filters.wanted(folder.pk if folder else None))
+    page = Paginator(rows, PAGE_SIZE).get_page(request.GET.get("page"))
+    files = list(page)
+    shown = {
+        "filters": filters,
+        "is_filtered": any(request.GET.get(name) for name in filters.fields),
+        "folders": folders,
+        "page": page,
+        "shots": [_shot(file) for file in files],
+        "back": request.get_full_path(),
+    }
+    response = render(request, template, {**context, **shown})
+    images = origins.of(files[0]) if files else ()
+    response.headers[content_security.HEADER] = content_security.header(images=images)
+    return response
+
+
+def _shot(file: File) -> Shot:
+    tile = pages.tile(file, preview=reverse("file_preview", args=[file.name]))
+    if file.quarantined_at:  # nobody gets it, not even its owner
+        tile = dataclasses.replace(tile, src="")
+    return Shot(tile, url=addresses.file_url(file), page_url=addresses.page_url(file))
+
+
+@csrf_exempt
+@act("imagehost_setup")
+def upload(request: SignedInRequest) -> HttpResponse:
+    """Any number of files of a plain form; what became of each is said on the page that follows."""
+    allowance = uploads.allowance_of(request.user.pk, timezone.now())
+    with page_uploads.receiving(request, allowance) as receiver:
+        return _answer_to_the_form(request, receiver, allowance)
+
+
+@csrf_exempt
+@access.signed_in
+@require_POST
+def upload_one(request: SignedInRequest) -> HttpResponse:
+    """One file, for the page's script: JSON with its links, or the error as the API says it."""
+    allowance = uploads.allowance_of(request.user.pk, timezone.now())
+    with page_uploads.receiving(request, allowance) as receiver:
+        return _answer_to_the_script(request, receiver, allowance)
+
+
+@csrf_protect
+def _answer_to_the_form(request: SignedInRequest, receiver: Receiver, allowance: Allowance) -> HttpResponse:
+    stored = []
+    for received in receiver.read():
+        result = _store(request, received, allowance)
+        if isinstance(result, ApiError):
+            messages.error(request, f"{_shown(received)}: {result.error}")
+        else:
+            stored.append(_shown(received))
+    if stored:
+        messages.success(request, f"{len(stored)} file{pluralize(len(stored))} uploaded: {', '.join(stored)}")
+    if receiver.is_too_much:
+        messages.error(request, page_uploads.TOO_MUCH)
+    elif not receiver.read():
+        messages.error(request, NOTHING_CHOSEN)
+    return back(request)
+
+
+@csrf_protect
+def _answer_to_the_script(request: SignedInRequest, receiver: Receiver, allowance: Allowance) -> HttpResponse:
+    files = receiver.read()
+    if len(files) == 1:
+        result = _store(request, files[0], allowance)
+    else:
+        result = NoFile(page_uploads.TOO_MUCH if receiver.is_too_much else page_uploads.ONE_FILE)
+    if isinstance(result, ApiError):
+        return JsonResponse(result.body(), status=result.status, headers=result.headers())
+    return JsonResponse(_links(result))
+
+
+def _store(request: SignedInRequest, received: Received, allowance: Allowance) -> Uploaded | ApiError:
+    now = timezone.now()  # the form may have come in slowly
+    return page_uploads.store(owner_id=request.user.pk, received=received, allowance=allowance, now=now)
+
+
+def _links(uploaded: Uploaded) -> dict[str, Any]:
+    """Any: JSON."""
+    file = uploaded.file
+    folder = file.folder.name if file.folder else None
+    return {"name": file.file_name, "url": addresses.file_url(file), "page": addresses.page_url(file), "folder": folder}
+
+
+def _shown(received: Received) -> str:
+    return original_names.shown(received.name, otherwise="A file")
+
+
+@act("imagehost_setup")
+def favorite(request: SignedInRequest, name: str) -> HttpResponse:
+    """The button's value says what it shall be: pressed twice it is no toggle."""
+    found = listing.named(owner_id=request.user.pk, names=[name])
+    if not found:
+        raise Http404
+    files.set_favorite(file=found[0], is_favorite=request.POST.get("is_favorite") == "1")
+    return back(request)
+
+
+@act("imagehost_setup")
+def move_files(request: SignedInRequest) -> HttpResponse:
+    """The chosen files into the chosen folder, or out of all of them."""
+    form, folder_id = SelectionForm(request.POST), request.POST.get("folder", "")
+    folder = None if folder_id == ROOT else Folder.objects.filter(pk=folder_id, owner=request.user).first()
+    if not form.is_valid():
+        messages.error(request, refusal_of(form))
+    elif folder is None and folder_id != ROOT:
+        messages.error(request, "Choose a folder of yours to move the files to.")
+    else:
+        chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
+        count = files.move(owner=request.user, files=chosen, folder=folder)
+        place = f"the folder {folder.name}" if folder else "no folder"
+        messages.success(request, f"{count} file{pluralize(count)} moved to {place}.")
+    return back(request)
+
+
+@act("imagehost_setup")
+def choose_to_delete(request: SignedInRequest) -> HttpResponse:
+    """On to the page that asks once more."""
+    form = SelectionForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, refusal_of(form))
+        return back(request)
+    query = urlencode([*(("file", name) for name in form.cleaned_data["file"]), ("back", back_url(request.POST))])
+    return redirect(f"{reverse('imagehost_delete_files')}?{query}")
+
+
+@access.signed_in
+@require_http_methods(["GET", "HEAD", "POST"])
+def delete_files(request: SignedInRequest) -> HttpResponse:
+    """Of the files named, those that are one's own; none of them is 404."""
+    values = request.POST if request.method == "POST" else request.GET
+    form = SelectionForm(values)
+    chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"]) if form.is_valid() else []
+    if not chosen:
+        raise Http404
+    if request.method == "POST":
+        count = files.delete_all(owner=request.user, files=chosen)
+        messages.success(request, f"{count} file{pluralize(count)} deleted.")
+        return back(request)
+    shown = [(file, original_names.shown(file.original_name, otherwise=file.file_name)) for file in chosen]
+    context = {"files": shown, "total": sum(file.size for file in chosen), "back": back_url(values)}
+    return render(request, "dashboard/imagehost/delete_files.html", context)
+
+
+def refusal_of(form: SelectionForm) -> str:
+    """One sentence."""
+    return NOTHING_CHOSEN if form.has_error("file", "required") else " ".join(map(str, form.errors["file"]))
+
+
+MOST_KEYS = 50  # that are listed; the page of all keys has the others
+
+
+@access.signed_in
+@require_safe
+def uploader_list(request: SignedInRequest) -> HttpResponse:
+    keys = uploaders.keys_of(request.user)[:MOST_KEYS]
+    return render(request, "dashboard/imagehost/uploaders.html", {"keys": keys, "now": timezone.now()})
+
+
+@act("imagehost_uploaders")
+def download(request: SignedInRequest, kind: str) -> HttpResponse:
+    """A set-up with a fresh key: a file, or a page that shows it once."""
+    if kind not in uploaders.ALL:
+        raise Http404
+    try:
+        made = uploaders.make(owner=request.user, kind=kind, now=timezone.now())
+    except ValidationError as refusal:
+        messages.error(request, " ".join(refusal.messages))
+        return redirect("imagehost_uploaders")
+    if not made.uploader.file_name:
+        return render(request, "dashboard/imagehost/uploader.html", {"made": made})
+    disposition = f'attachment; filename="{made.uploader.file_name}"'
+    headers = {"Content-Disposition": disposition, "Content-Type": made.uploader.content_type}
+    return HttpResponse(made.text, headers=headers)

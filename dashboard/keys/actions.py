@@ -1,0 +1,123 @@
+"""What owners do with their API keys, with the requests to staff and the mail that go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.utils import timezone
+
+from accounts import users
+from accounts.api_keys import keys
+from accounts.api_keys.keys import IssuedKey
+from accounts.models import ApiKey, User
+from dashboard import access_requests, notifications, versions
+from dashboard.access_requests import SELF_SERVED
+from dashboard.models import AccessRequest
+
+
+@dataclass(frozen=True)
+class NewKey:
+    """What a person wants of a new key. `requested`: permissions that staff grant, for `reason`."""
+
+    name: str
+    permissions: Sequence[str]
+    requested: Sequence[str]
+    reason: str
+    expires_at: datetime | None
+    form_id: str
+
+
+@transaction.atomic
+def make(*, owner: User, wanted: NewKey) -> IssuedKey:
+    """Make the key, ask staff for what they have to grant, and tell the owner. ValidationError, by argument."""
+    if set(wanted.permissions) - set(SELF_SERVED):
+        raise ValidationError({"permissions": ["This permission is granted by staff: ask for it."]})
+    issued = keys.issue(
+        owner=owner,
+        permissions=wanted.permissions,
+        name=wanted.name,
+        expires_at=wanted.expires_at,
+        may_be_empty=bool(wanted.requested),
+        form_id=wanted.form_id,
+        by=owner,
+    )
+    for permission in wanted.requested:
+        access_requests.ask_for_permission(key=issued.key, permission=permission, reason=wanted.reason)
+    _tell(issued.key, "A new API key was made", "key_made", {"requested": wanted.requested})
+    return issued
+
+
+@transaction.atomic
+def rotate(*, key: ApiKey, overlap: timedelta, form_id: str, by: User) -> IssuedKey:
+    """As `keys.rotate`; what waits for staff waits for the new key."""
+    issued = keys.rotate(key=key, overlap=overlap, form_id=form_id, by=by)
+    AccessRequest.objects.pending().filter(key=key).update(key=issued.key)
+    old = ApiKey.objects.get(pk=key.pk)
+    _tell(issued.key, "An API key was replaced", "key_replaced", {"old": old, "has_overlap": bool(overlap)})
+    return issued
+
+
+@transaction.atomic
+def revoke(*, key: ApiKey, by: User) -> ApiKey:
+    """End the key for ever. Nobody waits any more for what it asked for."""
+    users.lock(key.owner_id)  # before requests and keys, as `access_requests` does
+    for request in AccessRequest.objects.pending().filter(key=key).order_by("pk"):
+        access_requests.withdraw(request=request, by=by)
+    return keys.revoke(key=key, by=by)
+
+
+@transaction.atomic
+def edit(*, key: ApiKey, name: str, expires_at: datetime | None, version: str, by: User) -> ApiKey:
+    """Another name and another end. ValidationError, by argument; where the key has changed since `version`."""
+    users.lock(key.owner_id)
+    versions.check(version, keys.locked(key).changed_at)
+    key = keys.rename(key=key, name=name, by=by)
+    return keys.change_end(key=key, expires_at=expires_at, by=by)
+
+
+@transaction.atomic
+def enable(*, key: ApiKey, by: User) -> ApiKey:
+    """Undo `disable`. ValidationError: staff disabled it, or it is revoked, or no place is left."""
+    if not key.is_enabled and not key.is_over(timezone.now()):
+        keys.check_room(key.owner)
+    return keys.enable(key=key, by=by)
+
+
+def give_permission(*, key: ApiKey, permission: str, by: User) -> ApiKey:
+    """Let one's key call a surface that needs no staff. ValidationError: it does, or the key is revoked."""
+    if permission not in SELF_SERVED:
+        raise ValidationError("This permission is granted by staff: ask for it.")
+    if key.revoked_at is not None:
+        raise ValidationError("A revoked key cannot be used again; make a new one.")
+    return keys.grant_permission(key=key, permission=permission, by=by, is_self_served=True)
+
+
+def remind(now: datetime, within: timedelta) -> int:
+    """Tell the owners of keys that end `within` that time, once for each key and end; how many keys those were."""
+    ending = ApiKey.objects.live(now).filter(expires_at__lte=now + within, reminded_at=None, replaced_by=None)
+    pks = ending.filter(owner__is_active=True).order_by("pk").values_list("pk", flat=True)
+    return sum(_remind(pk, now) for pk in list(pks))
+
+
+@transaction.atomic
+def _remind(pk: int, now: datetime) -> bool:
+    key = ApiKey.objects.select_related("owner").select_for_update(of=("self",)).filter(pk=pk, reminded_at=None).first()
+    if key is None:
+        return False
+    key.reminded_at = now
+    key.save(update_fields=["reminded_at"])
+    _tell(key, "An API key ends soon", "key_ends", {})
+    return True
+
+
+def _tell(key: ApiKey, subject: str, template: str, context: dict[str, object]) -> None:
+    notifications.send_after_commit(
+        to=key.owner,
+        subject=subject,
+        template=f"dashboard/letters/{template}.txt",
+        context={"key": key, **context},
+    )

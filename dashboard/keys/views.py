@@ -1,0 +1,254 @@
+"""The pages of API keys, and what their buttons do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts.api_keys import keys
+from accounts.api_keys.keys import IssuedKey
+from accounts.http import SignedInRequest
+from accounts.models import ApiKey
+from dashboard import access, access_requests, forms
+from dashboard.keys import actions, queries
+from dashboard.keys.forms import KeyForm, NewKeyForm, PermissionRequestForm, RotationForm
+
+PAGE_LENGTH = 25
+form_page = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@access.signed_in
+@require_safe
+def index(request: SignedInRequest) -> HttpResponse:
+    """4 queries beside those of every page: how many keys, the keys, their days, what they wait for."""
+    now = timezone.now()
+    page = Paginator(queries.keys_of(request.user, now), PAGE_LENGTH).get_page(request.GET.get("page"))
+    context = {
+        "page": page,
+        "rows": queries.rows_of(list(page), now),
+        "most": keys.MAX_LIVE,
+        "earlier_samples": queries.earlier_samples(request.user),
+    }
+    return render(request, "dashboard/api_keys/index.html", context)
+
+
+@access.recently_signed_in
+@form_page
+def new(request: SignedInRequest) -> HttpResponse:
+    """The secret stands in the answer to the POST, and nowhere else."""
+    form = NewKeyForm(request.POST or None)
+    if form.is_valid():
+        try:
+            wanted = form.wanted()
+            return _made(request, actions.make(owner=request.user, wanted=wanted), requested=wanted.requested)
+        except ValidationError as error:
+            forms.show_error(form, error)
+    return render(request, "dashboard/api_keys/new.html", {"form": form})
+
+
+@access.signed_in
+@require_safe
+def page(request: SignedInRequest, prefix: str) -> HttpResponse:
+    """4 queries beside those of every page: the key, its days, its requests to staff, its trail; for a
+    disabled key one more, for who disabled it."""
+    key, now = access.key_of(request, prefix), timezone.now()
+    permissions = queries.permissions_of(key)
+    context = {
+        "key": key,
+        "state": queries.state_of(key, now),
+        "is_over": key.is_over(now),
+        "is_disabled_by_others": keys.is_disabled_by_others(key),
+        "requests": queries.requests_of([key], now.date())[key.pk],
+        "refill_at": queries.refill_at_of(key),
+        "quota_text": f"{key.remaining_uses} of {key.refill_amount}",
+        "limits": queries.limits_of(key.owner, now),
+        "permissions": permissions,
+        "may_ask": bool(queries.may_be_asked_for(permissions)) and not key.is_over(now),
+        "trail": queries.trail_of(key),
+    }
+    return render(request, "dashboard/api_keys/page.html", context)
+
+
+@access.signed_in
+@form_page
+def edit(request: SignedInRequest, prefix: str) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    form = KeyForm(request.POST or None, key=key)
+    if form.is_valid():
+        values = form.cleaned_data
+        try:
+            actions.edit(
+                key=key, name=values["name"], expires_at=form.ends_at(), version=values["version"], by=request.user
+            )
+        except ValidationError as error:
+            forms.show_error(form, error)
+        else:
+            messages.success(request, "The key is changed.")
+            return redirect("api_key", key.prefix)
+    return render(request, "dashboard/api_keys/edit.html", {"form": form, "key": key})
+
+
+@access.recently_signed_in
+@form_page
+def rotate(request: SignedInRequest, prefix: str) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    form = RotationForm(request.POST or None)
+    if form.is_valid():
+        try:
+            issued = actions.rotate(
+                key=key, overlap=form.length(), form_id=form.cleaned_data["form_id"], by=request.user
+            )
+            return _made(request, issued, old=access.key_of(request, prefix))
+        except ValidationError as error:
+            forms.show_error(form, error)
+    return render(request, "dashboard/api_keys/rotate.html", {"form": form, "key": key})
+
+
+@access.signed_in
+@form_page
+def ask(request: SignedInRequest, prefix: str) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    names = queries.may_be_asked_for(queries.permissions_of(key))
+    form = PermissionRequestForm(request.POST or None, names=names)
+    if form.is_valid():
+        try:
+            access_requests.ask_for_permission(key=key, **form.cleaned_data)
+        except ValidationError as error:
+            forms.show_error(form, error)
+        else:
+            messages.success(request, "Your request is with staff; you get a mail when they answer.")
+            return redirect("api_key", key.prefix)
+    return render(request, "dashboard/api_keys/ask.html", {"form": form, "key": key, "names": names})
+
+
+def _made(
+    request: SignedInRequest, issued: IssuedKey, *, old: ApiKey | None = None, requested: Sequence[str] = ()
+) -> HttpResponse:
+    """`old`: the key that it replaces. `requested`: what staff were asked to allow it."""
+    context = {
+        "key": issued.key,
+        "secret": issued.secret,
+        "assignment": f"KEY='{issued.secret}'",
+        "samples": queries.samples_of(issued.key.permissions, request.user),
+        "requested": [queries.in_words(name) for name in requested],
+        "old": old,
+        "old_works_on": old is not None and old.revoked_at is None,
+    }
+    return render(request, "dashboard/api_keys/made.html", context)
+
+
+confirmed = require_http_methods(["GET", "HEAD", "POST"])
+
+
+@access.signed_in
+@require_POST
+def enable(request: SignedInRequest, prefix: str) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    return _done(request, key, "The key works again.", lambda: actions.enable(key=key, by=request.user))
+
+
+@access.signed_in
+@require_POST
+def disable(request: SignedInRequest, prefix: str) -> HttpResponse:
+    """Undone by one button, so nothing asks twice."""
+    key = access.key_of(request, prefix)
+    return _done(
+        request, key, "The key is refused until you enable it.", lambda: keys.disable(key=key, by=request.user)
+    )
+
+
+@access.signed_in
+@require_POST
+def give(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    return _done(
+        request,
+        key,
+        "The key may do that now.",
+        lambda: actions.give_permission(key=key, permission=permission, by=request.user),
+    )
+
+
+@access.signed_in
+@require_POST
+def withdraw(request: SignedInRequest, prefix: str, pk: int) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    asked = get_object_or_404(key.access_requests, pk=pk)
+    return _done(
+        request, key, "The request is withdrawn.", lambda: access_requests.withdraw(request=asked, by=request.user)
+    )
+
+
+@access.signed_in
+@confirmed
+def take(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    if not key.allows(permission):
+        raise Http404
+    if request.method == "POST":
+        act = lambda: keys.withdraw_permission(key=key, permission=permission, by=request.user)  # noqa: E731
+        return _done(request, key, "The key may not do that any more.", act)
+    effects = [
+        f"{queries.in_words(permission)}: the key may not do that any more. Its callers read “API Key not found”."
+    ]
+    if permission not in access_requests.SELF_SERVED:
+        effects.append("To get it back, you have to ask staff again.")
+    return _confirm(request, key, "Take the permission away", effects, "Take it away")
+
+
+@access.signed_in
+@confirmed
+def revoke(request: SignedInRequest, prefix: str) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    if request.method == "POST":
+        return _done(request, key, "The key is revoked.", lambda: actions.revoke(key=key, by=request.user))
+    effects = [
+        "The key stops working at once, for ever. Its callers read “API Key not found”.",
+        "What it waits for from staff is withdrawn.",
+    ]
+    return _confirm(request, key, f"Revoke {key}", effects, "Revoke the key")
+
+
+@access.signed_in
+@confirmed
+def delete(request: SignedInRequest, prefix: str) -> HttpResponse:
+    key = access.key_of(request, prefix)
+    if request.method != "POST":
+        effects = [
+            "The key leaves your list, with its counts and its requests to staff.",
+            "Whoever still calls with it then reads “Invalid API key.”, and no longer why.",
+        ]
+        return _confirm(request, key, f"Delete {key}", effects, "Delete the key")
+    try:
+        keys.delete(key=key, by=request.user)
+    except ValidationError as error:
+        messages.error(request, error.messages[0])
+        return redirect("api_key", key.prefix)
+    messages.success(request, f"{key} is deleted.")
+    return redirect("api_keys")
+
+
+def _done(request: SignedInRequest, key: ApiKey, sentence: str, act: Callable[[], object]) -> HttpResponse:
+    """Back to the page of the key, with what happened."""
+    try:
+        act()
+    except ValidationError as error:
+        messages.error(request, error.messages[0])
+    else:
+        messages.success(request, sentence)
+    return redirect("api_key", key.prefix)
+
+
+def _confirm(request: SignedInRequest, key: ApiKey, title: str, effects: Sequence[str], button: str) -> HttpResponse:
+    back_url = reverse("api_key", args=[key.prefix])
+    context: dict[str, Any] = {"title": title, "effects": effects, "button": button, "back_url": back_url}
+    return render(request, "dashboard/confirm.html", context)

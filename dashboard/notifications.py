@@ -1,0 +1,33 @@
+"""Mail to the owner of something, sent after the transaction; an e-mail that cannot be sent is logged."""
+
+from __future__ import annotations
+
+import logging
+import smtplib
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.db import transaction
+from django.template.loader import render_to_string
+
+from accounts.models import User
+
+logger = logging.getLogger(__name__)
+
+
+def send_after_commit(*, to: User, subject: str, template: str, context: dict[str, Any]) -> None:
+    """`template` is a text; it gets `user`, `site_name` and `base_url` besides `context`. Nobody without an address
+    gets any. Any: what templates take."""
+    if not to.email:
+        return
+    names = {"user": to, "site_name": settings.SITE_NAME, "base_url": settings.BASE_URL}
+    text = render_to_string(template, {**names, **context})
+    transaction.on_commit(lambda: _send(to.email, f"{settings.SITE_NAME}: {subject}", text))
+
+
+def _send(address: str, subject: str, text: str) -> None:
+    try:
+        send_mail(subject, text, None, [address])
+    except (smtplib.SMTPException, OSError):  # what it tells of has happened, and stands on the pages
+        logger.exception("A letter could not be sent.")

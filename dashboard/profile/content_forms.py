@@ -1,0 +1,383 @@
+"""Forms of the rows of a profile's lists: what all share, and one form for each kind of row."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable
+from typing import Any, ClassVar, cast
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import Model
+
+from accounts.models import User
+from dashboard import versions
+from dashboard.profile import media
+from dashboard.profile.forms import UploadField
+from dashboard.versions import VersionField
+from lookup import addresses, content, uploads
+from lookup.content import ContentList
+from lookup.models import (
+    Asset,
+    Audio,
+    Background,
+    CustomBadge,
+    GalleryItem,
+    Link,
+    Profile,
+    ProfileBadge,
+    Project,
+    Section,
+    Widget,
+)
+from lookup.models.validators import TAGS
+from lookup.page import places
+from lookup.sections import SectionType
+from lookup.uploads import Kind
+from lookup.values import TextList
+
+
+class StoredFile:
+    """What a row has now, as the widget shows it."""
+
+    def __init__(self, asset: Asset) -> None:
+        self.url = places.on_page(addresses.upload(asset.path))
+        self.name = asset.path.rpartition("/")[2]
+        self.is_image = asset.mime.startswith("image/")
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class StoredFileInput(forms.ClearableFileInput):
+    """The file of now, a box that removes it, and the input for another one."""
+
+    template_name = "dashboard/profile_content/widgets/stored_file.html"
+
+
+class AssetField(UploadField):
+    """A file of a row: an upload to store, False to take the stored one away, or the `StoredFile` that stays."""
+
+    def __init__(self, kind: Kind, *, label: str, required: bool = False) -> None:
+        super().__init__(kind, label=label, required=required)
+        self.widget = StoredFileInput(self.widget.attrs)
+        self.widget.is_required = required
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """Any: an uploaded file, False, or nothing; and one of the three."""
+        return super().clean(data, initial) if data else forms.FileField.clean(self, data, initial)
+
+
+class CommaListField(forms.CharField):
+    """Short texts with commas between them; the value is the list, each text once."""
+
+    def __init__(self, rule: TextList, **kwargs: Any) -> None:
+        super().__init__(required=False, **kwargs)
+        self.rule = rule
+
+    def prepare_value(self, value: Any) -> Any:
+        """Any: a list, or what was typed."""
+        return ", ".join(value) if isinstance(value, list) else value
+
+    def clean(self, value: Any) -> list[str]:
+        """Any: what was typed."""
+        typed = (part.strip() for part in str(super().clean(value)).split(","))
+        texts = list(dict.fromkeys(filter(None, typed)))
+        if problem := self.rule.problem_of(texts):
+            raise ValidationError(problem)
+        return texts
+
+
+class RowForm(forms.ModelForm[Any]):
+    """Any: a row of a profile's list; `instance` is the row, or a new one without an id in the database.
+
+    Fields bear the names of their columns. Of `never_both`, at most one is given.
+    """
+
+    content: ClassVar[ContentList]
+    never_both: ClassVar[tuple[str, ...]] = ()
+    version = VersionField()
+
+    def __init__(self, *args: Any, profile: Profile, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.profile = profile
+        self.is_new = self.instance._state.adding
+        if self.is_new:
+            del self.fields["version"]
+            return
+        self.initial["version"] = content.version_of(self.instance)
+        for name in self.asset_fields:
+            if asset := getattr(self.instance, name):
+                self.initial[name] = StoredFile(asset)
+
+    @property
+    def asset_fields(self) -> list[str]:
+        return [name for name, field in self.fields.items() if isinstance(field, AssetField)]
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        if self.never_both and all(self.cleaned_data.get(name) for name in self.never_both):
+            self.add_error(self.never_both[-1], self._not_both())
+        return self.cleaned_data
+
+    def _not_both(self) -> str:
+        for name in self.never_both:
+            if isinstance(self.cleaned_data[name], StoredFile):
+                return "Tick “Remove” at the file to use this instead: one of the two, not both."
+        return "Give one of the two, not both: empty this, or choose no file."
+
+    def _post_clean(self) -> None:
+        """The rules of the columns, by field. The instance stays as it is: operations write a row of their own."""
+        row = copy.copy(self.instance)
+        given = [name for name in self._meta.fields or () if name in self.cleaned_data]
+        for name in given:
+            setattr(row, name, self.cleaned_data[name])
+        try:
+            row.clean_fields(exclude={field.name for field in row._meta.fields} - set(given))
+        except ValidationError as refusal:
+            self.tell(refusal)
+
+    def column_values(self) -> dict[str, Any]:
+        """What the row is to hold, files aside. Any: of whatever type the column is."""
+        return {name: self.cleaned_data[name] for name in self._meta.fields or ()}
+
+    def write(self, *, by: User) -> bool:
+        """Save the row, which is `instance` then. False: it was refused, and the form says why. ObjectDoesNotExist:
+        it has been deleted meanwhile."""
+        stored: dict[str, Any] = {}
+        try:
+            self._store_files(stored, by)
+            values = self.column_values() | stored
+            if self.is_new:
+                self.instance = content.add(content=self.content, profile=self.profile, values=values, by=by)
+            else:
+                seen = self.cleaned_data["version"]
+                self.instance = content.change(
+                    content=self.content, profile=self.profile, pk=self.instance.pk, values=values, seen=seen, by=by
+                )
+        except content.Outdated:
+            self.add_error(None, versions.CHANGED)
+        except ValidationError as refusal:
+            self.tell(refusal)
+        if self.errors:
+            uploads.release(*(asset.pk for asset in stored.values() if asset is not None))
+        return not self.errors
+
+    def _store_files(self, stored: dict[str, Any], by: User) -> None:
+        """Fill `stored`, by column, with what was made of each file that was chosen, and None for one that is taken
+        away. ValidationError by field."""
+        for name in self.asset_fields:
+            field, given = self.fields[name], self.cleaned_data[name]
+            if given is False:
+                stored[name] = None
+            elif given and not isinstance(given, StoredFile) and isinstance(field, AssetField):
+                try:
+                    stored[name] = media.store(user=self.profile.user, kind=field.kind, upload=given, by=by)
+                except ValidationError as refusal:
+                    raise ValidationError({name: refusal}) from refusal
+
+    def tell(self, refusal: ValidationError) -> None:
+        """Show an operation's sentences at the fields they are about, and those about no field above all of them."""
+        if not hasattr(refusal, "error_dict"):
+            self.add_error(None, refusal)
+            return
+        for path, problems in refusal.error_dict.items():
+            field = self._field_of(path.split("."))
+            self.add_error(
+                field, problems if field or path == "__all__" else [f"{path}: {text}" for text in _texts(problems)]
+            )
+
+    def _field_of(self, path: Iterable[str]) -> str | None:
+        """The last part of the path that is a field."""
+        return next((part for part in reversed(list(path)) if part in self.fields), None)
+
+
+def _texts(problems: Iterable[ValidationError]) -> list[str]:
+    return [text for problem in problems for text in problem.messages]
+
+
+_SVG = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
+_SVG_HELP = "The code of a drawing, up to 20 KiB: <code>&lt;svg …&gt;</code>. Instead of a file."
+_COLOR_HELP = "For example #1b5e4b. Empty: as it is."
+_LABELS = {"recolor": "Paint it in this colour", "color": "Colour", "icon_svg": "SVG"}
+_HELP_TEXTS = {"color": _COLOR_HELP, "icon_svg": _SVG_HELP}
+_NO_ADDRESS = "Use a web address such as https://example.org/ or an e-mail address such as mailto:me@example.org."
+
+
+class LinkForm(RowForm):
+    content = content.LINKS
+    never_both = ("icon", "icon_svg")
+    icon = AssetField(Kind.IMAGE, label="Icon")
+    field_order = ("title", "url", "is_text", "platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
+
+    class Meta:
+        model = Link
+        fields = ("title", "url", "is_text", "platform_id", "platform_type", "color", "recolor", "icon_svg")
+        labels = _LABELS | {
+            "url": "Address or text",
+            "is_text": "Show it as text to copy, not as a link",
+            "platform_id": "Platform",
+            "platform_type": "Kind of entry there",
+        }
+        help_texts = _HELP_TEXTS | {
+            "url": "A web address, mailto: and an e-mail address, or any text to copy.",
+            "is_text": "",
+            "platform_id": "For example mastodon, steam or telegram.",
+            "platform_type": "For example profile or server.",
+        }
+        widgets = {"icon_svg": _SVG}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["url"].required = True
+        self.fields["url"].error_messages["required"] = "Write where the link leads, or the text to copy."
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        url, is_text = self.cleaned_data.get("url"), self.cleaned_data.get("is_text", False)
+        if url:
+            try:
+                Link(url=url, is_text=is_text).clean()
+            except ValidationError as error:
+                self.add_error("url", _NO_ADDRESS if error.code == "invalid" else error)
+        return self.cleaned_data
+
+
+class ProfileBadgeForm(RowForm):
+    """A badge of the catalogue: which of the unlocked tiers is shown, and how."""
+
+    content = content.BADGES
+    selected_tier = forms.TypedChoiceField(
+        coerce=int, empty_value=None, required=False, label="Tier", help_text="Among those that you have unlocked."
+    )
+    field_order = ("selected_tier", "color", "recolor")
+
+    class Meta:
+        model = ProfileBadge
+        fields = ("selected_tier", "color", "recolor")
+        labels = _LABELS
+        help_texts = _HELP_TEXTS
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        badge = self.instance
+        titles = {tier.tier: tier.title for tier in badge.badge.tiers.all()}
+        tiers = sorted(tier for tier in badge.unlocked_tiers if tier in titles)
+        choice = cast("forms.TypedChoiceField", self.fields["selected_tier"])
+        choice.choices = [("", "The highest"), *((tier, f"{tier}: {titles[tier]}") for tier in tiers)]
+        if not tiers:
+            del self.fields["selected_tier"]
+
+    def column_values(self) -> dict[str, Any]:
+        names = [name for name in ("selected_tier", "color", "recolor") if name in self.fields]
+        return {name: self.cleaned_data[name] for name in names}
+
+
+class CustomBadgeForm(RowForm):
+    content = content.BADGES
+    never_both = ("image", "icon_svg")
+    image = AssetField(Kind.BADGE, label="Image")
+    field_order = ("name", "image", "icon_svg", "color", "recolor")
+
+    class Meta:
+        model = CustomBadge
+        fields = ("name", "icon_svg", "color", "recolor")
+        labels = _LABELS
+        help_texts = _HELP_TEXTS
+        widgets = {"icon_svg": _SVG}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].required = True
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        if not self.errors and not any(self.cleaned_data.get(name) for name in self.never_both):
+            self.add_error("image", "Choose an image, or write an SVG.")
+        return self.cleaned_data
+
+
+class WidgetForm(RowForm):
+    content = content.WIDGETS
+
+    class Meta:
+        model = Widget
+        fields = ("platform", "type", "identifier")
+        labels = {"identifier": "Your name or id there"}
+        help_texts = {
+            "platform": "For example scrobbler, chat or weather.",
+            "type": "What it shows: for example recent, presence or today.",
+            "identifier": "A user name, an id, a place: what the widget asks for.",
+        }
+
+
+class AudioForm(RowForm):
+    content = content.AUDIOS
+    audio = AssetField(Kind.AUDIO, label="File", required=True)
+    cover = AssetField(Kind.IMAGE, label="Cover")
+    field_order = ("title", "artist", "audio", "cover", "external_url")
+
+    class Meta:
+        model = Audio
+        fields = ("title", "artist", "external_url")
+        labels = {"external_url": "Its page elsewhere"}
+        help_texts = {"external_url": "A web address, such as https://example.org/song."}
+
+
+class BackgroundForm(RowForm):
+    content = content.BACKGROUNDS
+    asset = AssetField(Kind.BACKGROUND, label="Picture or film", required=True)
+
+    class Meta:
+        model = Background
+        fields = ("title",)
+
+
+class ProjectForm(RowForm):
+    content = content.PROJECTS
+    icon = AssetField(Kind.IMAGE, label="Picture")
+    tags = CommaListField(TAGS, help_text="With commas between them, at most 20 of 40 characters each.")
+    field_order = ("title", "description", "url", "tags", "icon")
+
+    class Meta:
+        model = Project
+        fields = ("title", "description", "url")
+        labels = {"url": "Address"}
+        help_texts = {"url": "A web address, such as https://example.org/."}
+        widgets = {"description": forms.Textarea(attrs={"rows": 4})}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial.setdefault("tags", self.instance.tags)
+
+    def column_values(self) -> dict[str, Any]:
+        return {**super().column_values(), "tags": self.cleaned_data["tags"]}
+
+
+class GalleryItemForm(RowForm):
+    content = content.GALLERY
+    asset = AssetField(Kind.IMAGE, label="Picture", required=True)
+    field_order = ("asset", "caption", "width", "section")
+
+    class Meta:
+        model = GalleryItem
+        fields = ("caption", "width", "section")
+        help_texts = {"section": "Pictures in no section are shown below all sections."}
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choice = cast("forms.ModelChoiceField[Section]", self.fields["section"])
+        galleries = Section.objects.filter(profile=self.profile, type=SectionType.GALLERY)
+        choice.queryset, choice.empty_label = galleries.order_by("order", "pk"), "No section"
+
+
+FORMS: dict[type[Model], type[RowForm]] = {
+    Link: LinkForm,
+    ProfileBadge: ProfileBadgeForm,
+    CustomBadge: CustomBadgeForm,
+    Widget: WidgetForm,
+    Audio: AudioForm,
+    Background: BackgroundForm,
+    Project: ProjectForm,
+    GalleryItem: GalleryItemForm,
+}

@@ -1,0 +1,225 @@
+"""The profile's own fields, its files, privacy, aliases, export and import."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.db.models import TextChoices
+
+from accounts.models import User
+from accounts.models.names import MAX_NAME_LENGTH, validate_available
+from accounts.models.users import username_validator
+from dashboard import versions
+from dashboard.profile import editing, media
+from lookup import profiles, uploads
+from lookup.models import Alias, Profile
+from lookup.transfer import own
+from lookup.uploads import MIB, Kind
+
+_ACCEPT = {
+    Kind.IMAGE: ".png,.jpg,.jpeg,.webp,.gif,.avif",
+    Kind.BADGE: ".png,.jpg,.jpeg,.webp,.gif,.avif",
+    Kind.BACKGROUND: ".png,.jpg,.jpeg,.webp,.gif,.avif,.mp4,.webm",
+    Kind.AUDIO: ".mp3,.ogg,.oga,.wav,.m4a",
+    Kind.FONT: ".woff2,.woff,.ttf,.otf",
+}
+
+
+class UploadField(forms.FileField):
+    """`UploadField(Kind.AUDIO)`: says what may be sent. What the file really is, `media.store` finds out."""
+
+    def __init__(self, kind: Kind, **kwargs: Any) -> None:
+        """Any: arguments of Django's field."""
+        self.kind = kind
+        kwargs.setdefault("help_text", accepted_files(kind))
+        kwargs.setdefault("widget", forms.FileInput(attrs={"accept": _ACCEPT[kind]}))
+        kwargs.setdefault("error_messages", {"empty": "This file is empty."})
+        super().__init__(**kwargs)
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        """Any: an uploaded file, or None."""
+        upload = super().clean(data, initial)
+        if upload:
+            uploads.check_size(upload.size, self.kind)
+        return upload
+
+
+def accepted_files(kind: Kind) -> str:
+    """Which types and sizes are taken."""
+    size = uploads.most(kind) // MIB
+    if kind is Kind.BACKGROUND:
+        return f"{media.TYPES[kind]}; a picture of at most {uploads.MAX_SIZE[kind] // MIB} MiB, a film of {size} MiB."
+    text = f"{media.TYPES[kind]}, at most {size} MiB."
+    if kind is Kind.AUDIO:  # its tags are not removed
+        text += " Everybody can read what the file says of itself: title, artist, comments, a cover."
+    return text
+
+
+class ProfileForm(forms.ModelForm[Profile]):
+    version = versions.VersionField()
+
+    class Meta:
+        model = Profile
+        fields = (
+            *("display_name", "description", "location", "name", "theme", "font", "font_username"),
+            *("sound_effect", "sound_effect_button"),
+        )
+        labels = {
+            "display_name": "Display name",
+            "name": "Name of the profile",
+            "font_username": "Font of the name",
+            "sound_effect": "Sound of the page",
+            "sound_effect_button": "Sound of buttons",
+        }
+        help_texts = {
+            "display_name": "At the top of the page. Empty: the name of your account, or your username.",
+            "description": "At most 2000 characters; line breaks stay.",
+            "name": "For yourself, to tell your profiles apart. Lookups name it too.",
+            "theme": "Told to programs that show your profile elsewhere; our page knows no themes.",
+            "font": "The name of a font, for programs that know it. A font of your own: under Media.",
+            "font_username": "The same, for your name alone.",
+            "sound_effect": "The name of a sound, for programs that know it. A sound of your own: under Media.",
+            "sound_effect_button": "The same, when something is pressed.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Any: Django's arguments. `instance` is the profile; the form never saves it itself."""
+        super().__init__(*args, **kwargs)
+        self.profile = copy.copy(self.instance)  # as it is stored: validation writes what was typed into the other one
+        self.initial["version"] = versions.of(self.instance.updated_at)
+
+    def clean_description(self) -> str:
+        """Browsers send the line breaks of a text as two characters each."""
+        return str(self.cleaned_data["description"]).replace("\r\n", "\n")
+
+    def write(self, *, by: User) -> bool:
+        """Save what was typed. False: it was refused, and the form says why."""
+        values = {name: self.cleaned_data[name] for name in self.Meta.fields}
+        return written(self, self.profile, values, by=by)
+
+
+class MediaForm(forms.Form):
+    """A new file in one of the places of `Profile.ASSETS`."""
+
+    def __init__(self, data: Any = None, files: Any = None, *, profile: Profile, place: str) -> None:
+        """Any: of a request."""
+        super().__init__(data, files, prefix=place)
+        self.profile, self.place = profile, place
+        self.fields["file"] = UploadField(KINDS[place], label="New file")
+
+    def write(self, *, by: User) -> bool:
+        """Keep the file and show it there. False: it was refused, and the form says why."""
+        try:
+            asset = media.store(user=self.profile.user, kind=KINDS[self.place], upload=self.cleaned_data["file"], by=by)
+        except ValidationError as refusal:
+            self.add_error("file", refusal)
+            return False
+        profiles.change(profile=self.profile, values={self.place: asset}, by=by)
+        uploads.release(asset.pk)  # unless the profile shows it
+        return True
+
+
+class PrivacyForm(forms.Form):
+    public_api_access = forms.BooleanField(required=False, label="Other people and programs may see my profile")
+
+
+KINDS = {
+    **dict.fromkeys(
+        ("avatar", "banner", "cursor", "cursor_pointer", "metadata_favicon", "metadata_banner"), Kind.IMAGE
+    ),
+    **dict.fromkeys(("font_asset", "font_username_asset"), Kind.FONT),
+    **dict.fromkeys(("sound_effect_asset", "sound_effect_button_asset"), Kind.AUDIO),
+}
+
+
+def written(form: forms.BaseForm, profile: Profile, values: dict[str, Any], *, by: User) -> bool:
+    """Change the profile unless it is another one than that of the form's version. Any: what the columns hold.
+
+    False: it was refused, and the form says why.
+    """
+    try:
+        with editing.unchanged(profile, form.cleaned_data["version"]):
+            profiles.change(profile=profile, values=values, by=by)
+    except Profile.DoesNotExist:
+        form.add_error(None, "This profile has been deleted meanwhile.")
+    except ValidationError as refusal:
+        form.add_error(None, refusal.messages)
+    return not form.errors
+
+
+_TOO_LARGE = f"This file is too large: an export of one profile has at most {own.MAX_BYTES // 1024 // 1024} MiB."
+
+
+class ImportForm(forms.Form):
+    file = forms.FileField(
+        label="File",
+        help_text="One that was exported here. Nothing changes before you have seen what is in it.",
+        widget=forms.FileInput(attrs={"accept": ".json,.jsonl"}),
+        error_messages={"empty": "This file is empty."},
+    )
+
+    def clean_file(self) -> str:
+        """The text of the file."""
+        file = self.cleaned_data["file"]
+        if file.size > own.MAX_BYTES:
+            raise ValidationError(_TOO_LARGE)
+        try:
+            return str(file.read().decode())
+        except UnicodeDecodeError:
+            raise ValidationError("This file is no text in UTF-8.") from None
+
+
+class ConfirmForm(forms.Form):
+    """The text travels with the form: nothing is kept between the two steps, and it is checked again."""
+
+    text = forms.CharField(widget=forms.HiddenInput, max_length=own.MAX_BYTES, strip=False)
+
+    def clean_text(self) -> Any:
+        """Any: what browsers made of line breaks is undone."""
+        return self.cleaned_data["text"].replace("\r\n", "\n")
+
+
+class Shows(TextChoices):
+    """What visitors of an alias get."""
+
+    REDIRECT = "redirect", "They are sent on to your username"
+    MAIN = "main", "They see your main profile, under this name"
+    OWN = "own", "They see a profile of its own"
+
+
+def shown_by(alias: Alias) -> Shows:
+    if alias.redirects:
+        return Shows.REDIRECT
+    return Shows.OWN if alias.profile_id is not None else Shows.MAIN
+
+
+class AliasChangeForm(forms.Form):
+    shows = forms.ChoiceField(
+        choices=Shows.choices, initial=Shows.REDIRECT, widget=forms.RadioSelect, label="What visitors get"
+    )
+
+    def choices_of_operation(self) -> dict[str, bool]:
+        """The arguments of `aliases.add` and `aliases.change`."""
+        shows = self.cleaned_data["shows"]
+        return {"redirects": shows == Shows.REDIRECT, "has_own_profile": shows == Shows.OWN}
+
+
+class AliasAddForm(AliasChangeForm):
+    name = forms.CharField(
+        max_length=MAX_NAME_LENGTH,
+        validators=[username_validator, validate_available],
+        label="Name",
+        help_text="1 to 32 letters, digits and . _ -; names of other people are taken.",
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+    field_order = ("name", "shows")
+
+
+class AliasConfirmForm(AliasChangeForm):
+    """Carries the choice through the page that asks once more."""
+
+    shows = forms.ChoiceField(choices=Shows.choices, widget=forms.HiddenInput)
+    confirmed = forms.BooleanField(widget=forms.HiddenInput)

@@ -1,0 +1,177 @@
+"""The files of a profile: its picture, banner, fonts, sounds and the like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import content_security
+from accounts.http import SignedInRequest
+from accounts.models import LinkedAccount
+from dashboard import access
+from dashboard.profile import editing
+from dashboard.profile.forms import KINDS, MediaForm
+from lookup import profiles, settings_schema, uploads
+from lookup.models import Asset, Profile
+from lookup.page import places
+from lookup.uploads import MIB, Kind
+
+
+@dataclass(frozen=True)
+class Place:
+    title: str
+    lead: str
+
+
+PLACES = {
+    "avatar": Place("Picture", "You, or what stands for you. Square pictures look best."),
+    "banner": Place("Banner", "Above your name, about three times as wide as high."),
+    "metadata_favicon": Place("Icon of the page", "In the tab of the browser; a square picture."),
+    "metadata_banner": Place("Preview picture", "What messengers show of your page, about twice as wide as high."),
+    "cursor": Place("Cursor", "For programs that show it; browsers take pictures of up to 128 by 128 pixels."),
+    "cursor_pointer": Place("Cursor on links", "The same, over what can be pressed."),
+    "font_asset": Place("Font", "Of the page, in programs that show it."),
+    "font_username_asset": Place("Font of the name", "Of your name alone, in programs that show it."),
+    "sound_effect_asset": Place("Sound of the page", "In programs that play it."),
+    "sound_effect_button_asset": Place("Sound of buttons", "When something is pressed, in programs that play it."),
+}
+
+
+@dataclass(frozen=True)
+class Card:
+    place: str
+    title: str
+    lead: str
+    asset: Asset | None
+    is_image: bool
+    is_sound: bool
+    form: MediaForm
+    upload_url: str
+    remove_url: str
+
+    @property
+    def facts(self) -> str:
+        """Of the file, in words."""
+        if self.asset is None:
+            return ""
+        parts = [self.asset.mime]
+        if self.asset.width and self.asset.height:
+            parts.append(f"{self.asset.width} by {self.asset.height} pixels")
+        if self.asset.duration is not None:
+            parts.append(f"{self.asset.duration:.1f} seconds")
+        if self.asset.size is not None:
+            size = self.asset.size
+            parts.append(f"{size / MIB:.1f} MiB" if size >= MIB // 10 else f"{-(-size // 1024)} KiB")
+        return ", ".join(parts)
+
+
+@dataclass(frozen=True)
+class ChatPicture:
+    """Whether the picture of the chat platform is shown, and whether there is an account that it could come from."""
+
+    is_shown: bool
+    is_linked: bool
+
+
+def _cards(profile: Profile, refused: MediaForm | None) -> list[Card]:
+    """One for each place; `refused` stands in for the empty form of its own place. 1 query."""
+    assets = Asset.objects.in_bulk([pk for place in PLACES if (pk := getattr(profile, f"{place}_id"))])
+    return [
+        Card(
+            place=place,
+            title=said.title,
+            lead=said.lead,
+            asset=assets.get(getattr(profile, f"{place}_id")),
+            is_image=KINDS[place] is Kind.IMAGE,
+            is_sound=KINDS[place] is Kind.AUDIO,
+            form=refused if refused and refused.place == place else MediaForm(profile=profile, place=place),
+            upload_url=editing.url_of(profile, "profile_media_upload", place=place),
+            remove_url=editing.url_of(profile, "profile_media_remove", place=place),
+        )
+        for place, said in PLACES.items()
+    ]
+
+
+def _chat_picture(profile: Profile) -> ChatPicture:
+    """1 query."""
+    accounts = LinkedAccount.objects.filter(user=profile.user_id, kind=LinkedAccount.Kind.CHAT)
+    chosen = settings_schema.filled(profile.settings)["avatarSettings"]["mirrorChat"]
+    return ChatPicture(is_shown=chosen, is_linked=accounts.exists())
+
+
+@access.signed_in
+@editing.of_profile
+@require_safe
+def files(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    return _page(request, profile)
+
+
+@access.signed_in
+@editing.of_profile
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload(request: SignedInRequest, profile: Profile, place: str) -> HttpResponse:
+    if place not in PLACES:
+        raise Http404
+    back = redirect(editing.url_of(profile, "profile_media"))
+    if request.method != "POST":  # somebody came back after a login
+        return back
+    form = MediaForm(request.POST, request.FILES, profile=profile, place=place)
+    if form.is_valid() and form.write(by=request.user):
+        messages.success(request, f"{PLACES[place].title}: the new file is shown.")
+        return back
+    return _page(request, profile, form)
+
+
+@access.signed_in
+@editing.of_profile
+@require_http_methods(["GET", "HEAD", "POST"])
+def remove(request: SignedInRequest, profile: Profile, place: str) -> HttpResponse:
+    if place not in PLACES or getattr(profile, f"{place}_id") is None:
+        raise Http404
+    title, back_url = PLACES[place].title, editing.url_of(profile, "profile_media")
+    if request.method == "POST":
+        profiles.change(profile=profile, values={place: None}, by=request.user)
+        messages.success(request, f"{title}: the file is gone.")
+        return redirect(back_url)
+    context = {
+        "title": f"Remove “{title}”?",
+        "effects": ["Your page no longer shows the file, and it is deleted unless something else shows it."],
+        "button": "Remove",
+        "back_url": back_url,
+    }
+    return render(request, "dashboard/confirm.html", context)
+
+
+@access.signed_in
+@editing.of_profile
+@require_POST
+def mirror(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """Show the picture of the chat platform, or one's own again."""
+    is_mirrored = request.POST.get("mirror") == "on"
+    profiles.mirror_chat(profile=profile, is_mirrored=is_mirrored, by=request.user)
+    told = "Your page shows the picture of your chat account." if is_mirrored else "Your page shows your own picture."
+    messages.success(request, told)
+    return redirect(editing.url_of(profile, "profile_media"))
+
+
+def _page(request: SignedInRequest, profile: Profile, refused: MediaForm | None = None) -> HttpResponse:
+    """With the form that was refused in its place."""
+    used = uploads.used_by(request.user)
+    context: dict[str, Any] = {
+        "profile": profile,
+        "page_title": "Media",
+        "cards": _cards(profile, refused),
+        "used": used,
+        "quota": uploads.QUOTA,
+        "used_in_words": f"{used / uploads.MIB:.1f} of {uploads.QUOTA // uploads.MIB} MiB",
+        "chat_picture": _chat_picture(profile),
+    }
+    response = render(request, "dashboard/profile/media.html", context)
+    sources = places.media_sources()
+    response.headers[content_security.HEADER] = content_security.header(images=sources, media=sources)
+    return response

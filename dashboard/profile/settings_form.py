@@ -1,0 +1,294 @@
+"""The form of the 22 settings keys, made from the table of settings: labels, and one widget for each kind of rule."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.forms import BoundField
+
+from accounts.models import User
+from dashboard import versions
+from dashboard.profile.forms import written
+from dashboard.versions import VersionField
+from lookup import settings_schema
+from lookup.models import Profile
+from lookup.settings_schema import FIELDS, Field
+from lookup.values import Boolean, Color, FlatObject, Number, Text, TextList
+
+GROUPS = (
+    ("Page", ("colorsSettings", "cardSettings", "textSettings", "backgroundSettings", "cursorSettings")),
+    ("Top of the page", ("avatarSettings", "usernameSettings", "typewriterSettings", "presenceSettings")),
+    ("What the page lists", ("badgesSettings", "linksSettings", "audioSettings")),
+    ("Sections", ("aboutMeSettings", "skillsSettings", "projectsSettings")),
+    ("Visitors", ("viewsSettings", "feedbackSettings", "commentsSettings")),
+    ("Opening and title", ("enterSettings", "animationSettings", "titleSettings", "metadataSettings")),
+)
+TITLES = {
+    "badgesSettings": "Badges",
+    "linksSettings": "Links",
+    "colorsSettings": "Colours",
+    "cardSettings": "Card",
+    "textSettings": "Text",
+    "usernameSettings": "Username",
+    "avatarSettings": "Picture",
+    "backgroundSettings": "Background",
+    "cursorSettings": "Cursor",
+    "audioSettings": "Audio player",
+    "enterSettings": "Before the page opens",
+    "animationSettings": "Animation",
+    "typewriterSettings": "Typewriter",
+    "titleSettings": "Browser title",
+    "metadataSettings": "Previews in messengers and search",
+    "presenceSettings": "Live presence",
+    "aboutMeSettings": "About me",
+    "skillsSettings": "Skills",
+    "projectsSettings": "Projects",
+    "viewsSettings": "Views",
+    "feedbackSettings": "Likes and dislikes",
+    "commentsSettings": "Comments",
+}
+LABELS = {
+    "linksSettings.enabled": "Show links",
+    "usernameSettings.enabled": "Show the username",
+    "avatarSettings.enabled": "Show the picture",
+    "avatarSettings.mirrorChat": "Show the picture of my linked chat account",
+    "audioSettings.player": "Show the player",
+    "presenceSettings.enabled": "Show my presence",
+    "presenceSettings.left": "Text on the left",
+    "presenceSettings.right": "Text on the right",
+    "aboutMeSettings.enabled": "Show sections about me",
+    "skillsSettings.enabled": "Show skills",
+    "viewsSettings.enabled": "Show how many people have seen the page",
+    "feedbackSettings.enabled": "Show likes and dislikes",
+    "commentsSettings.enabled": "Show comments",
+    "typewriterSettings.enabled": "Type the descriptions out",
+    "typewriterSettings.speed": "Pause between letters (ms)",
+    "typewriterSettings.deleteSpeed": "Pause between letters when deleting (ms)",
+    "typewriterSettings.delay": "Pause before deleting (ms)",
+    "titleSettings.animated": "Move the title",
+    "backgroundSettings.effectSettings": "Settings of the effect",
+    "colorsSettings.gradient": "Gradient from the primary to the secondary colour",
+    "colorsSettings.gradientAngle": "Angle of the gradient (degrees)",
+}
+_WORDS = {
+    "customization": "Own look",
+    "borderCustomization": "Own border",
+    "color": "Colour",
+    "borderWidth": "Width of the border (pixels)",
+    "borderRadius": "Radius of the corners (pixels)",
+    "borderOpacity": "Opacity of the border (%)",
+    "opacity": "Opacity (%)",
+    "glowStrength": "Strength of the glow (%)",
+    "blur": "Blur (pixels)",
+}
+HELP = {
+    "badgesSettings.monochrome": "All badges in one colour, whatever each of them says.",
+    "usernameSettings.enabled": "Below the display name.",
+    "avatarSettings.decoration": "The name or the address of a frame, for programs that know it.",
+    "avatarSettings.mirrorChat": "It changes whenever you change it there. The picture under Media is not shown then.",
+    "backgroundSettings.effect": "Told to programs; our page shows none.",
+    "presenceSettings.enabled": "What you do right now, where the chat platform tells it. Off: the page hides it.",
+    "metadataSettings.color": "Of the bar beside the preview, and of the browser's frame on phones.",
+    "enterSettings.text": "What visitors press before they see the page, in programs that have such a door.",
+}
+
+
+def title_of(key: str) -> str:
+    return TITLES[key]
+
+
+def label_of(key: str, name: str) -> str:
+    """In words: `accentColor` is "Accent colour"."""
+    words = re.sub(r"([A-Z])", lambda letter: f" {letter[0].lower()}", name).replace(" color", " colour")
+    return LABELS.get(f"{key}.{name}") or _WORDS.get(name) or words[:1].upper() + words[1:]
+
+
+def help_of(key: str, name: str) -> str:
+    return HELP.get(f"{key}.{name}", "")
+
+
+Json = dict[str, Any]  # Any: a JSON value
+MAX_LINE = 200  # characters; longer texts have several lines
+
+
+class NumberField(forms.FloatField):
+    """Whole numbers stay whole, as they are stored."""
+
+    def to_python(self, value: Any) -> Any:
+        number = super().to_python(value)
+        return int(number) if number is not None and number.is_integer() else number
+
+
+class ParagraphField(forms.CharField):
+    """Browsers send the line breaks of a text as two characters each."""
+
+    def to_python(self, value: Any) -> Any:
+        return str(super().to_python(value)).replace("\r\n", "\n")
+
+
+class LinesField(forms.CharField):
+    """A list of texts, one on each line; empty lines are none."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return _lines(super().to_python(value))
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return _lines(data) != _lines(self.prepare_value(initial))
+
+
+class PairsField(forms.CharField):
+    """An object of plain values, `name = value` on each line; a value is JSON, or else a text."""
+
+    def prepare_value(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return "\n".join(f"{name} = {json.dumps(one, ensure_ascii=False)}" for name, one in value.items())
+
+    def to_python(self, value: Any) -> Any:
+        found: Json = {}
+        for number, line in enumerate(str(super().to_python(value)).splitlines(), start=1):
+            if line.strip():
+                name, equals, text = (part.strip() for part in line.partition("="))
+                if not equals:
+                    raise ValidationError(f"Line {number}: write a name, = and a value.")
+                found[name] = _scalar(text)
+        return found
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return _lines(data) != _lines(self.prepare_value(initial))
+
+
+def _lines(text: Any) -> list[str]:
+    """Any: what a browser sent, or None."""
+    return [line.strip() for line in str(text or "").splitlines() if line.strip()]
+
+
+def _scalar(text: str) -> Any:
+    """Any: a JSON value. What is no JSON is a text."""
+    try:
+        return json.loads(text, parse_constant=str)
+    except (ValueError, RecursionError):
+        return text
+
+
+def _form_field(field: Field) -> forms.Field:
+    rule = field.rule
+    said: Json = {
+        "label": label_of(field.key, field.name),
+        "help_text": help_of(field.key, field.name),
+        "required": False,
+    }
+    match rule:
+        case Boolean():
+            return forms.BooleanField(**said)
+        case Number():
+            said["help_text"] = said["help_text"] or f"{rule.minimum} to {rule.maximum}; empty: {field.default}."
+            return NumberField(min_value=rule.minimum, max_value=rule.maximum, step_size=None, **said)
+        case Color():
+            said["help_text"] = said["help_text"] or "Such as #1b5e4b; empty: the colour of the theme."
+            widget = forms.TextInput(attrs={"data-color": "", "spellcheck": "false", "autocomplete": "off"})
+            return forms.CharField(max_length=9, widget=widget, **said)
+        case Text(choices=(_, *_)):
+            return forms.ChoiceField(choices=[(name, name.capitalize() or "None") for name in rule.choices], **said)
+        case Text():
+            if rule.max_length > MAX_LINE:
+                return ParagraphField(max_length=rule.max_length, widget=forms.Textarea(attrs={"rows": 3}), **said)
+            return forms.CharField(max_length=rule.max_length, strip=False, **said)
+        case TextList():
+            said["help_text"] = (
+                f"One on each line; at most {rule.max_items}, each of at most {rule.max_length} characters."
+            )
+            return LinesField(widget=forms.Textarea(attrs={"rows": 4}), **said)
+        case FlatObject():
+            said["help_text"] = 'One on each line, such as speed = 2 or name = "snow"; true and false are words.'
+            return PairsField(widget=forms.Textarea(attrs={"rows": 4}), **said)
+    raise TypeError(f"No widget for {rule}.")
+
+
+def field_name(field: Field) -> str:
+    return f"{field.key}.{field.name}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """The settings of one key. `is_open`: something of it differs from the defaults, or is refused."""
+
+    key: str
+    title: str
+    fields: list[BoundField]
+    is_open: bool
+    is_changed: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    title: str
+    parts: list[Part]
+
+
+class SettingsForm(forms.Form):
+    """Every setting; what was left as it was stays exactly as it is stored."""
+
+    version = VersionField()
+
+    def __init__(self, *args: Any, profile: Profile, **kwargs: Any) -> None:
+        """Any: Django's arguments."""
+        super().__init__(*args, **kwargs)
+        self.profile = profile
+        self.stored = settings_schema.filled(profile.settings)
+        self.initial["version"] = versions.of(profile.updated_at)
+        for field in FIELDS:
+            self.fields[field_name(field)] = _form_field(field)
+            self.initial[field_name(field)] = self.stored[field.key][field.name]
+
+    def clean(self) -> Json:
+        """The rules of the table have the last word."""
+        super().clean()
+        try:
+            settings_schema.validated(self.chosen())
+        except ValidationError as refusal:
+            for path, problems in refusal.message_dict.items():
+                if path in self.fields and path not in self.errors:
+                    self.add_error(path, problems)
+        return self.cleaned_data
+
+    def chosen(self) -> dict[str, Json]:
+        """All settings with what was typed; an emptied number is the default."""
+        settings = copy.deepcopy(self.stored)
+        for field in FIELDS:
+            name = field_name(field)
+            if name in self.changed_data and name in self.cleaned_data:
+                value = self.cleaned_data[name]
+                is_default = value is None or (value == "" and isinstance(field.rule, Number))
+                settings[field.key][field.name] = copy.copy(field.default) if is_default else value
+        return settings
+
+    def write(self, *, by: User) -> bool:
+        """Save what was typed. False: it was refused, and the form says why."""
+        return written(self, self.profile, {"settings": self.chosen()}, by=by)
+
+    def groups(self) -> Iterator[Group]:
+        """For the template: the 22 keys in the order of a page."""
+        for title, keys in GROUPS:
+            yield Group(title, [self._part(key) for key in keys])
+
+    def _part(self, key: str) -> Part:
+        bound = [self[field_name(field)] for field in FIELDS if field.key == key]
+        is_changed = bool(self.profile.settings.get(key))
+        is_refused = any(field.errors for field in bound)
+        return Part(key, title_of(key), bound, is_changed or is_refused, is_changed)
+
+
+def without(profile: Profile, key: str) -> Json:
+    """The stored settings of the profile with the defaults for one key."""
+    return {name: value for name, value in profile.settings.items() if name != key}

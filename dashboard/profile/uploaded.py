@@ -1,0 +1,100 @@
+"""GET /uploads/<path>: a file of a profile, for everybody who knows its address.
+
+Every header is set by `imagehost.delivery`: the answers pass by the middleware of pages.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import cast
+
+from django.conf import settings
+from django.contrib.staticfiles import finders
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
+
+from dashboard.profile import media
+from imagehost import delivery
+from imagehost.delivery import AnyResponse, Content
+from imagehost.storage import Bucket
+from lookup import addresses, uploads
+from lookup.models import Asset
+from lookup.models.assets import PATH_PATTERN
+from lookup.page.parts import CARD_TYPES
+
+CACHING = "public, max-age=31536000, immutable"  # a path has one content for ever
+DEMO_CACHING = "public, max-age=300"
+_HEADERS = {
+    **delivery.HEADERS,
+    "Access-Control-Allow-Origin": "*",
+}  # other sites show profiles too, fonts by CORS alone
+_PATH = re.compile(PATH_PATTERN)
+
+
+def deliver(request: HttpRequest, path: str) -> AnyResponse:
+    """GET and HEAD. 404 for a path that no upload has. 1 query."""
+    return delivery.answer(request, lambda: _found(request, path, _content), headers=_HEADERS)
+
+
+def card(request: HttpRequest, path: str) -> AnyResponse:
+    """A picture as a PNG, for messengers that show no WebP and no AVIF. 404 for a path that no upload has. 1 query.
+
+    One that another store keeps is shown from there, as it is. 2 queries.
+    """
+    return delivery.answer(request, lambda: _found_card(request, path), headers=_HEADERS)
+
+
+def _found(request: HttpRequest, path: str, answer: Callable[[HttpRequest, Asset], AnyResponse]) -> AnyResponse:
+    if not _PATH.fullmatch(path):
+        return delivery.not_found()
+    asset = Asset.objects.filter(path=path, size__isnull=False).first()
+    return _demo(path) if asset is None else answer(request, asset)
+
+
+def _found_card(request: HttpRequest, path: str) -> AnyResponse:
+    response = _found(request, path, _card)
+    kept_elsewhere = Asset.objects.filter(path=path, size__isnull=True, mime__in=CARD_TYPES)
+    if response.status_code == 404 and kept_elsewhere.exists():
+        return HttpResponseRedirect(addresses.upload(path), headers={"Cache-Control": DEMO_CACHING})
+    return response
+
+
+def _demo(path: str) -> HttpResponse:
+    """What the demo people show comes with the service."""
+    found = finders.find(f"uploads/{path}")
+    if found is None or not Path(found).is_file():
+        return delivery.not_found()
+    response = HttpResponseRedirect(f"{settings.STATIC_URL}uploads/{path}")
+    response.headers["Cache-Control"] = DEMO_CACHING
+    return response
+
+
+def _content(request: HttpRequest, asset: Asset) -> AnyResponse:
+    def read(start: int, length: int) -> Iterator[bytes]:
+        return cast("Bucket", uploads.bucket()).read(uploads.key_of(asset.path), start, length)
+
+    content = Content(
+        etag=f'"{asset.pk}"',
+        changed_at=int(asset.created_at.timestamp()),
+        size=asset.size or 0,
+        mime=asset.mime,
+        disposition="inline",
+        caching=CACHING,
+        read=read,
+    )
+    return delivery.content(request, content)
+
+
+def _card(request: HttpRequest, asset: Asset) -> HttpResponse:
+    if asset.mime not in CARD_TYPES:
+        return delivery.not_found()
+    etag = quote_etag(f"{asset.pk}-card")
+    response = get_conditional_response(request, etag)
+    if response is None:
+        response = HttpResponse(media.card(asset), content_type="image/png", headers={"Content-Disposition": "inline"})
+    response.headers["ETag"] = etag
+    response.headers["Cache-Control"] = CACHING
+    return response

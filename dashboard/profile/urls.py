@@ -1,0 +1,72 @@
+"""The profile editor: /dashboard/profile/…."""
+
+from __future__ import annotations
+
+from django.urls import URLPattern, path, register_converter
+from django.urls.converters import StringConverter
+
+from dashboard.profile import content_views, media_views, views
+from dashboard.profile.kinds import KINDS
+
+
+class RowIdConverter(StringConverter):
+    """Of a row of a list."""
+
+    regex = "[0-9a-f]{32}"
+
+
+class AliasNameConverter(StringConverter):
+    """What may be a name at all."""
+
+    regex = "[A-Za-z0-9._-]{1,32}"
+
+
+register_converter(RowIdConverter, "row_id")
+register_converter(AliasNameConverter, "alias_name")
+
+
+def _pages_of(kind: str) -> list[URLPattern]:
+    """The pages of one list."""
+    add = content_views.choose_type if kind == "sections" else content_views.add
+    pages = (
+        ("", content_views.show, ""),
+        ("add/", add, "_add"),
+        ("order/", content_views.reorder, "_order"),
+        ("<row_id:pk>/", content_views.edit, "_row"),
+        ("<row_id:pk>/move/", content_views.move, "_move"),
+        ("<row_id:pk>/switch/", content_views.switch, "_switch"),
+        ("<row_id:pk>/delete/", content_views.delete, "_delete"),
+    )
+    return [path(f"{kind}/{where}", view, {"kind": kind}, name=f"profile_{kind}{page}") for where, view, page in pages]
+
+
+_of_sections = {"kind": "sections"}
+urlpatterns = [
+    path("", views.own_fields, name="profile_editor"),
+    path("preview/", views.preview_fields, name="profile_preview"),
+    path("appearance/", views.appearance, name="profile_appearance"),
+    path("appearance/preview/", views.preview_appearance, name="profile_appearance_preview"),
+    path("appearance/<slug:key>/reset/", views.reset_appearance, name="profile_appearance_reset"),
+    path("media/", media_views.files, name="profile_media"),
+    path("media/mirror/", media_views.mirror, name="profile_media_mirror"),
+    path("media/<slug:place>/", media_views.upload, name="profile_media_upload"),
+    path("media/<slug:place>/remove/", media_views.remove, name="profile_media_remove"),
+    path("privacy/", views.privacy, name="profile_privacy"),
+    path("transfer/", views.transfer, name="profile_transfer"),
+    path("transfer/export/", views.export, name="profile_export"),
+    path("transfer/check/", views.check_import, name="profile_import_check"),
+    path("transfer/import/", views.restore_import, name="profile_import"),
+    path("sections/add/<str:type>/", content_views.add_of_type, _of_sections, name="profile_sections_add_type"),
+    path("sections/<row_id:pk>/entries/", content_views.entries, _of_sections, name="profile_section_entries"),
+    path(
+        "sections/<row_id:pk>/entries/<str:act>/",
+        content_views.change_entries,
+        _of_sections,
+        name="profile_section_entries_act",
+    ),
+    *(page for kind in KINDS for page in _pages_of(kind)),
+    path("aliases/", content_views.show_aliases, name="profile_aliases"),
+    path("aliases/add/", content_views.add_alias, name="profile_aliases_add"),
+    path("aliases/named/<alias_name:name>/", content_views.change_alias, name="profile_alias_change"),
+    path("aliases/named/<alias_name:name>/delete/", content_views.remove_alias, name="profile_alias_remove"),
+]

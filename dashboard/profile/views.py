@@ -1,0 +1,201 @@
+"""The profile's own fields and settings with previews, privacy, export and import."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.http import Http404, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.views.decorators.clickjacking import xframe_options_sameorigin
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from accounts import content_security
+from accounts.http import SignedInRequest
+from dashboard import access
+from dashboard.profile import editing, settings_form
+from dashboard.profile.forms import ConfirmForm, ImportForm, PrivacyForm, ProfileForm
+from dashboard.profile.settings_form import SettingsForm, without
+from lookup import profiles, settings_schema
+from lookup.models import Profile
+from lookup.page import whole
+from lookup.transfer import own
+from lookup.transfer.reading import LineRefused
+from lookup.views import profile_page
+
+SAVED = "Your profile has been saved."
+
+
+@access.signed_in
+@editing.of_profile
+@require_http_methods(["GET", "HEAD", "POST"])
+def own_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    form = ProfileForm(request.POST or None, instance=profile)
+    if request.method == "POST" and form.is_valid() and form.write(by=request.user):
+        messages.success(request, SAVED)
+        return redirect(editing.url_of(profile, "profile_editor"))
+    context = {"profile": form.profile, "page_title": "Profile", "form": form}
+    return _with_preview(render(request, "dashboard/profile/fields.html", context))
+
+
+@access.signed_in
+@editing.of_profile
+@xframe_options_sameorigin
+@require_POST
+def preview_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """The page as it would be with what was typed; nothing is saved."""
+    form = ProfileForm(request.POST, instance=profile)
+    if not form.is_valid():
+        return _no_preview(request, form)
+    return _preview(request, form.instance)
+
+
+@access.signed_in
+@editing.of_profile
+@require_http_methods(["GET", "HEAD", "POST"])
+def appearance(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    form = SettingsForm(request.POST or None, profile=profile)
+    if request.method == "POST" and form.is_valid() and form.write(by=request.user):
+        messages.success(request, SAVED)
+        return redirect(editing.url_of(profile, "profile_appearance"))
+    context = {"profile": profile, "page_title": "Appearance", "form": form}
+    return _with_preview(render(request, "dashboard/profile/appearance.html", context))
+
+
+@access.signed_in
+@editing.of_profile
+@xframe_options_sameorigin
+@require_POST
+def preview_appearance(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """The page as it would be with what was typed; nothing is saved."""
+    form = SettingsForm(request.POST, profile=profile)
+    if not form.is_valid():
+        return _no_preview(request, form)
+    profile.settings = settings_schema.validated(form.chosen())
+    return _preview(request, profile)
+
+
+@access.signed_in
+@editing.of_profile
+@require_http_methods(["GET", "HEAD", "POST"])
+def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> HttpResponse:
+    if key not in settings_schema.KEYS:
+        raise Http404
+    title, back_url = settings_form.title_of(key), editing.url_of(profile, "profile_appearance")
+    if request.method == "POST":
+        profiles.change(profile=profile, values={"settings": without(profile, key)}, by=request.user)
+        messages.success(request, f"{title}: everything is as it was at first.")
+        return redirect(back_url)
+    context = {
+        "title": f"Reset “{title}”?",
+        "effects": ["Every setting under this title goes back to what a new profile has."],
+        "button": "Reset",
+        "back_url": back_url,
+    }
+    return render(request, "dashboard/confirm.html", context)
+
+
+def _with_preview(response: HttpResponse) -> HttpResponse:
+    """The page shows its preview in a frame."""
+    response.headers[content_security.HEADER] = content_security.header(has_frames=True)
+    return response
+
+
+def _preview(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    page = whole.preview(profile, timezone.now())
+    response = render(request, "dashboard/profile/preview.html", {"page": page})
+    response.headers[content_security.HEADER] = profile_page.policy(page, is_framed=True)
+    return response
+
+
+def _no_preview(request: SignedInRequest, form: ProfileForm | SettingsForm) -> HttpResponse:
+    response = render(request, "dashboard/profile/preview_refused.html", {"form": form})
+    response.headers[content_security.HEADER] = content_security.header(is_framed=True)
+    return response
+
+
+@access.signed_in
+@editing.of_main_profile
+@require_http_methods(["GET", "HEAD", "POST"])
+def privacy(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    initial = {"public_api_access": request.user.public_api_access}
+    form = PrivacyForm(request.POST if request.method == "POST" else None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        is_public = form.cleaned_data["public_api_access"]
+        profiles.set_public_access(user=request.user, is_public=is_public, by=request.user)
+        messages.success(request, "Your profile is public." if is_public else "Your profile is private.")
+        return redirect("profile_privacy")
+    context = {"profile": profile, "page_title": "Privacy", "form": form}
+    return render(request, "dashboard/profile/privacy.html", context)
+
+
+MAX_SHOWN = 100  # problems
+
+
+@access.signed_in
+@editing.of_main_profile
+@require_safe
+def transfer(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    return _transfer_page(request, profile, ImportForm())
+
+
+@access.signed_in
+@editing.of_main_profile
+@require_safe
+def export(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    line = own.exported(request.user)
+    name = f"{request.user.username}-{timezone.now():%Y-%m-%d}.json"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(line + b"\n", content_type="application/json", headers=headers)
+
+
+@access.signed_in
+@editing.of_main_profile
+@require_http_methods(["GET", "HEAD", "POST"])
+def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """What would come of the file; nothing is changed."""
+    if request.method != "POST":
+        return redirect("profile_transfer")
+    form = ImportForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _transfer_page(request, profile, form)
+    text = form.cleaned_data["file"]
+    try:
+        restored = own.restore(user=request.user, text=text.encode(), by=request.user, is_check=True)
+    except LineRefused as refused:
+        return _transfer_page(request, profile, ImportForm(), refused)
+    context = {
+        "profile": profile,
+        "page_title": "Check the import",
+        "form": ConfirmForm(initial={"text": text}),
+        "restored": restored,
+    }
+    return render(request, "dashboard/profile/import.html", context)
+
+
+@access.signed_in
+@editing.of_main_profile
+@require_http_methods(["GET", "HEAD", "POST"])
+def restore_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    form = ConfirmForm(request.POST)
+    if request.method != "POST" or not form.is_valid():
+        return redirect("profile_transfer")
+    try:
+        own.restore(user=request.user, text=form.cleaned_data["text"].encode(), by=request.user)
+    except LineRefused as refused:
+        return _transfer_page(request, profile, ImportForm(), refused)
+    messages.success(request, "Your profile is what the file says.")
+    return redirect("profile_editor")
+
+
+def _transfer_page(
+    request: SignedInRequest, profile: Profile, form: ImportForm, refused: LineRefused | None = None
+) -> HttpResponse:
+    problems = refused.problems if refused else []
+    context = {
+        "profile": profile,
+        "page_title": "Export and import",
+        "form": form,
+        "problems": problems[:MAX_SHOWN],
+        "more": max(len(problems) - MAX_SHOWN, 0),
+    }
+    return render(request, "dashboard/profile/transfer.html", context)

@@ -1,0 +1,275 @@
+"""What staff find and see: requests, apps and people, at a cost that does not grow with them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from django.db.models import Count, IntegerField, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, TextChoices
+from django.db.models.functions import Coalesce
+
+from accounts.models import ApiKey, AuditEvent, LinkedAccount, Name, Permission, User
+from accounts.models.names import NameKind
+from dashboard.models import AccessRequest
+from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
+from oidc_provider.models import Application, Approval
+
+NEW_FOR = timedelta(days=7)
+_MAX_UID = 2**63 - 1
+
+
+class AppState(TextChoices):
+    SUSPENDED = "SUSPENDED", "Suspended"
+    VERIFIED = "VERIFIED", "Verified"
+    NEW = "NEW", "New: 7 days or less"
+
+
+class Standing(TextChoices):
+    BANNED = "BANNED", "Banned"
+    STAFF = "STAFF", "Staff"
+    UNLOCKED = "UNLOCKED", "With unlocked scopes"
+
+
+def find_applications(*, term: str, state: str, now: datetime, with_email: bool) -> QuerySet[Application]:
+    """Apps, the newest first, with their owner and `user_count`; all of them where `term` is empty.
+
+    `with_email`: whether the term may be the address of the owner.
+    """
+    found = Application.objects.select_related("user", "logo").defer("logo__png")
+    if term:
+        owner = Q(user__in=_people_called(term, with_email=with_email))
+        found = found.filter(Q(client_id=term) | Q(name__icontains=term) | owner)
+    if state == AppState.SUSPENDED:
+        found = found.filter(suspended_at__isnull=False)
+    elif state == AppState.VERIFIED:
+        found = found.filter(is_verified=True)
+    elif state == AppState.NEW:
+        found = found.filter(created__gt=now - NEW_FOR)
+    counted: QuerySet[Application] = found.annotate(user_count=_number_of(Approval.objects.all(), "application"))
+    return counted.order_by("-created", "-pk")
+
+
+def find_people(*, term: str, standing: str, with_email: bool) -> QuerySet[User]:
+    """People, the newest first, with `app_count`; all of them where `term` is empty."""
+    found = User.objects.all()
+    if term:
+        found = found.filter(pk__in=_people_called(term, with_email=with_email))
+    if standing == Standing.BANNED:
+        found = found.filter(banned_at__isnull=False)
+    elif standing == Standing.STAFF:
+        found = found.filter(Q(is_staff=True) | Q(is_superuser=True))
+    elif standing == Standing.UNLOCKED:
+        found = found.exclude(unlocked_scopes=[])
+    return found.annotate(app_count=_number_of(Application.objects.all(), "user")).order_by("-uid")
+
+
+def _number_of(rows: QuerySet[Any], column: str) -> Coalesce:
+    """How many of `rows` point to the row by `column`; counted for the rows of a page alone."""
+    mine = rows.filter(**{column: OuterRef("pk")}).order_by().values(column)
+    return Coalesce(Subquery(mine.annotate(number=Count("pk")).values("number"), output_field=IntegerField()), 0)
+
+
+def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
+    """The ids of people; every part of the union has an index. A name counts from its beginning on, the rest whole.
+
+    Any: rows of one column, out of several tables.
+    """
+    called: QuerySet[Any, Any] = Name.objects.filter(key__startswith=term.upper()).values_list("user_id")
+    parts: list[QuerySet[Any, Any]] = [
+        User.objects.filter(pk=term.lower()).values_list("pk"),
+        LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, external_id=term).values_list("user_id"),
+    ]
+    if term.isascii() and term.isdecimal() and int(term) <= _MAX_UID:
+        parts.append(User.objects.filter(uid=int(term)).values_list("pk"))
+    if with_email and "@" in term:
+        parts.append(EmailAddress.objects.filter(email=term.lower()).values_list("user_id"))
+    return called.union(*parts)
+
+
+SHOWN_APPS = 5  # beside a request
+SHOWN_ROWS = 50  # on a page of somebody or something
+SHOWN_EVENTS = 30
+OVER = ("Revoked", "Expired")
+
+
+def requests(*, state: str, kind: str) -> QuerySet[AccessRequest]:
+    """Requests as they take their turn, each with its key, who asked (`shown_applications`, `shown_requests`: the
+    newest of theirs) and who answered; empty texts leave nothing out. 3 queries for a page."""
+    apps: QuerySet[Application] = Application.objects.order_by("-created", "-pk")[:SHOWN_APPS]
+    asked: QuerySet[AccessRequest] = AccessRequest.objects.order_by("-created_at", "-pk")[:SHOWN_ROWS]
+    found = AccessRequest.objects.select_related("user", "key", "decided_by")
+    found = found.prefetch_related(Prefetch("user__applications", apps, "shown_applications"))
+    found = found.prefetch_related(Prefetch("user__access_requests", asked, "shown_requests"))
+    if state:
+        found = found.filter(state=state)
+    if kind:
+        found = found.filter(kind=kind)
+    return found.in_turn()
+
+
+@dataclass(frozen=True)
+class RequestRecord:
+    """A request with what helps to answer it. `earlier`: what the same person asked for before. `key_state`: as
+    `key_state` below. `has_it_already`: granting would only close the request."""
+
+    request: AccessRequest
+    applications: list[Application]
+    earlier: list[AccessRequest]
+    key_state: str
+    is_key_over: bool
+    has_it_already: bool
+
+
+@dataclass(frozen=True)
+class LockedScope:
+    """A locked scope, and whether one person's apps may register it."""
+
+    name: str
+    label: str
+    is_unlocked: bool
+
+
+@dataclass(frozen=True)
+class KeyPermission:
+    """A surface, and whether one key may call it."""
+
+    name: str
+    label: str
+    is_granted: bool
+
+
+@dataclass(frozen=True)
+class KeyRecord:
+    """`state`: as `key_state`. `is_over`: for ever."""
+
+    key: ApiKey
+    state: str
+    is_over: bool
+    permissions: list[KeyPermission]
+
+
+@dataclass(frozen=True)
+class Event:
+    """A line of the audit trail. `details`: what the act was about, where the words do not say it."""
+
+    created_at: datetime
+    words: str
+    details: str
+    actor: str
+    is_staff: bool
+    reason: str
+
+    @classmethod
+    def of(cls, event: AuditEvent) -> Event:
+        told = [str(event.data[name]) for name in ("scope", "permission", "subject", "prefix") if event.data.get(name)]
+        return cls(
+            created_at=event.created_at,
+            words=event.verb.replace(":", " ").replace("_", " ").capitalize(),
+            details=", ".join(told),
+            actor=event.actor_name or "The system",
+            is_staff=event.actor_kind == AuditEvent.ActorKind.STAFF,
+            reason=event.reason,
+        )
+
+
+@dataclass(frozen=True)
+class AppRecord:
+    """An app for staff. `live_tokens`, `live_sessions`: access tokens and refresh tokens that work."""
+
+    application: Application
+    scopes: list[str]
+    links: list[tuple[str, str]]
+    user_count: int
+    live_tokens: int
+    live_sessions: int
+    events: list[Event]
+
+
+@dataclass(frozen=True)
+class PersonRecord:
+    """A person for staff; of everything the newest `SHOWN_ROWS`."""
+
+    person: User
+    aliases: list[str]
+    linked_accounts: list[LinkedAccount]
+    scopes: list[LockedScope]
+    applications: list[Application]
+    keys: list[KeyRecord]
+    requests: list[AccessRequest]
+    events: list[Event]
+
+
+def of_request(request: AccessRequest, now: datetime) -> RequestRecord:
+    """`request`: out of `requests`, whose prefetches it reads. No query."""
+    owner: Any = request.user  # Any: with the lists of the prefetches
+    key = request.key
+    state = key_state(key, now) if key is not None else ""
+    return RequestRecord(
+        request=request,
+        applications=owner.shown_applications,
+        earlier=[other for other in owner.shown_requests if other.pk < request.pk],
+        key_state=state,
+        is_key_over=state in OVER,
+        has_it_already=key.allows(request.subject) if key is not None else request.subject in owner.unlocked_scopes,
+    )
+
+
+def of_application(application: Application, now: datetime) -> AppRecord:
+    """4 queries."""
+    refresh_tokens = application.refreshtoken_set.filter(expires_at__gt=now, revoked__isnull=True)
+    return AppRecord(
+        application=application,
+        scopes=[f"{name}: {SCOPES[name].label}" for name in application.registered_scopes if name in SCOPES],
+        links=[
+            ("Website", application.homepage_url),
+            ("Privacy", application.privacy_url),
+            ("Terms", application.terms_url),
+            ("Support", application.support_url),
+        ],
+        user_count=application.approvals.count(),
+        live_tokens=application.accesstoken_set.filter(expires__gt=now).count(),
+        live_sessions=refresh_tokens.count(),
+        events=_events_of(application),
+    )
+
+
+def of_person(person: User, now: datetime) -> PersonRecord:
+    """6 queries."""
+    names = Name.objects.filter(user=person, kind=NameKind.ALIAS)
+    return PersonRecord(
+        person=person,
+        aliases=list(names.order_by("key").values_list("name", flat=True)),
+        linked_accounts=list(person.linked_accounts.order_by("kind")),
+        scopes=[
+            LockedScope(name, SCOPES[name].label, is_unlocked=name in person.unlocked_scopes) for name in LOCKED_SCOPES
+        ],
+        applications=list(person.applications.order_by("-created", "-pk")[:SHOWN_ROWS]),
+        keys=[_key_record(key, now) for key in person.api_keys.order_by("-created_at", "-pk")[:SHOWN_ROWS]],
+        requests=list(person.access_requests.select_related("key", "decided_by").in_turn()[:SHOWN_ROWS]),
+        events=_events_of(person),
+    )
+
+
+def _key_record(key: ApiKey, now: datetime) -> KeyRecord:
+    permissions = [
+        KeyPermission(permission.value, permission.label, is_granted=key.allows(permission))
+        for permission in Permission
+    ]
+    state = key_state(key, now)
+    return KeyRecord(key, state, is_over=state in OVER, permissions=permissions)
+
+
+def key_state(key: ApiKey, now: datetime) -> str:
+    """One word; the empty text where the key works."""
+    if key.revoked_at is not None:
+        return "Revoked"
+    if key.is_expired(now):
+        return "Expired"
+    return "" if key.is_enabled else "Disabled"
+
+
+def _events_of(row: Model) -> list[Event]:
+    events = AuditEvent.objects.filter(object_type=row._meta.label_lower, object_id=str(row.pk))
+    return [Event.of(event) for event in events.order_by("-created_at", "-pk")[:SHOWN_EVENTS]]

@@ -1,0 +1,225 @@
+"""Staff pages. Each is open with certain permissions, and every action has a permission of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.paginator import Paginator
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods, require_safe
+
+from accounts.errors import sentences
+from accounts.http import SignedInRequest
+from accounts.models import ApiKey, Permission, User
+from dashboard import access
+from dashboard.models import AccessRequest
+from dashboard.staff import actions, queries
+from dashboard.staff.actions import Action
+from dashboard.staff.forms import AppSearch, PeopleSearch, QueueFilter, QueueState, ReasonForm
+from oidc_provider.applications.scopes import LOCKED_SCOPES
+from oidc_provider.authorize import consent_page
+from oidc_provider.models import Application
+
+
+def _answer(request: SignedInRequest, act: Action, subject: Any, *, name: str, back_url: str) -> HttpResponse:
+    """GET asks, POST acts; either way what cannot be done now leads back with a message. 403 without the right."""
+    if not access.may(request.user, act.permission):
+        raise PermissionDenied
+    refusal = act.refusal(subject)
+    if refusal:
+        messages.warning(request, refusal)
+        return redirect(back_url)
+    form = ReasonForm(request.POST if request.method == "POST" else None, hint=act.hint)
+    if not form.is_valid():
+        return render(request, "dashboard/confirm.html", _context(act, subject, form, name, back_url))
+    try:
+        actions.perform(act, subject, by=request.user, reason=form.cleaned_data["reason"])
+    except (ValidationError, PermissionDenied) as refused:
+        messages.error(request, sentences(refused))
+    else:
+        messages.success(request, act.done.format(name))
+    return redirect(back_url)
+
+
+def _context(act: Action, subject: Any, form: ReasonForm, name: str, back_url: str) -> dict[str, Any]:
+    return {
+        "title": act.title.format(name),
+        "effects": act.effects(subject),
+        "button": act.label,
+        "is_harmless": act.is_harmless,
+        "form": form,
+        "back_url": back_url,
+    }
+
+
+QUEUE_PAGE_SIZE = 20
+
+
+@access.for_staff(*actions.QUEUE)
+@require_safe
+def queue(request: SignedInRequest) -> HttpResponse:
+    """4 queries beside those of the session: how many, a page of them, their owners' apps and requests."""
+    chosen = QueueFilter(request.GET).chosen()
+    found = queries.requests(state="" if chosen["state"] == QueueState.ALL else chosen["state"], kind=chosen["kind"])
+    page = Paginator(found, QUEUE_PAGE_SIZE).get_page(request.GET.get("page"))
+    now = timezone.now()
+    context = {
+        "filter": QueueFilter(initial=chosen),
+        "page": page,
+        "records": [queries.of_request(asked, now) for asked in page],
+        "is_waiting_list": chosen["state"] == QueueState.PENDING and not chosen["kind"],
+        "may_decide": access.may(request.user, actions.DECIDE),
+        "may_see_people": access.may(request.user, *actions.PEOPLE),
+        "may_see_applications": access.may(request.user, *actions.APPLICATIONS),
+    }
+    return render(request, "dashboard/staff/queue.html", context)
+
+
+@access.for_staff(actions.DECIDE)
+@require_http_methods(["GET", "POST"])
+def decide(request: SignedInRequest, pk: int, act: str) -> HttpResponse:
+    asked = get_object_or_404(AccessRequest.objects.select_related("user", "key"), pk=pk)
+    if act not in actions.REQUEST_ACTIONS:
+        raise Http404
+    return _answer(
+        request,
+        actions.REQUEST_ACTIONS[act],
+        asked,
+        name=f"{asked.subject} for {asked.user}",
+        back_url=reverse("staff_queue"),
+    )
+
+
+PAGE_SIZE = 25
+
+
+@access.for_staff(*actions.APPLICATIONS)
+@require_safe
+def applications(request: SignedInRequest) -> HttpResponse:
+    """2 queries beside those of the session: how many, and a page of them."""
+    sees_email = access.may(request.user, actions.SEE_EMAIL)
+    form = AppSearch(request.GET, with_email=sees_email)
+    chosen, now = form.chosen(), timezone.now()
+    found = queries.find_applications(term=chosen["q"], state=chosen["state"], now=now, with_email=sees_email)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {
+        "form": form,
+        "page": page,
+        "new_since": now - queries.NEW_FOR,
+        "is_filtered": any(chosen.values()),
+    }
+    return render(request, "dashboard/staff/applications.html", context)
+
+
+@access.for_staff(*actions.APPLICATIONS)
+@require_safe
+def application(request: SignedInRequest, client_id: str) -> HttpResponse:
+    """5 queries beside those of the session."""
+    found = _found(client_id)
+    context = {
+        "record": queries.of_application(found, timezone.now()),
+        "logo_url": consent_page.logo_url(found),
+        "acts": [
+            act
+            for act in actions.APPLICATION_ACTIONS.values()
+            if access.may(request.user, act.permission) and act.is_offered(found)
+        ],
+        "may_see_people": access.may(request.user, *actions.PEOPLE),
+        "may_see_admin": access.may(request.user, "oidc_provider.view_application", "oidc_provider.change_application"),
+    }
+    return render(request, "dashboard/staff/application.html", context)
+
+
+@access.for_staff(*actions.APPLICATIONS)
+@require_http_methods(["GET", "POST"])
+def act_on_application(request: SignedInRequest, client_id: str, act: str) -> HttpResponse:
+    if act not in actions.APPLICATION_ACTIONS:
+        raise Http404
+    found = _found(client_id)
+    back_url = reverse("staff_application", args=[client_id])
+    return _answer(request, actions.APPLICATION_ACTIONS[act], found, name=found.name, back_url=back_url)
+
+
+def _found(client_id: str) -> Application:
+    """1 query; without the logo's picture."""
+    return get_object_or_404(Application.objects.select_related("user", "logo").defer("logo__png"), client_id=client_id)
+
+
+PAGE_SIZE = 25
+
+
+@access.for_staff(*actions.PEOPLE)
+@require_safe
+def people(request: SignedInRequest) -> HttpResponse:
+    """2 queries beside those of the session: how many, and a page of them."""
+    sees_email = access.may(request.user, actions.SEE_EMAIL)
+    form = PeopleSearch(request.GET, with_email=sees_email)
+    chosen = form.chosen()
+    found = queries.find_people(term=chosen["q"], standing=chosen["standing"], with_email=sees_email)
+    page = Paginator(found, PAGE_SIZE).get_page(request.GET.get("page"))
+    context = {"form": form, "page": page, "sees_email": sees_email, "is_filtered": any(chosen.values())}
+    return render(request, "dashboard/staff/people.html", context)
+
+
+@access.for_staff(*actions.PEOPLE)
+@require_safe
+def person(request: SignedInRequest, pk: str) -> HttpResponse:
+    """7 queries beside those of the session."""
+    found = get_object_or_404(User, pk=pk)
+    offered = [act for act in actions.PERSON_ACTIONS.values() if act.is_offered(found)]
+    context = {
+        "record": queries.of_person(found, timezone.now()),
+        "acts": [act for act in offered if access.may(request.user, act.permission)],
+        "needs_superuser": (found.is_staff or found.is_superuser) and not request.user.is_superuser,
+        **_what_is_open_to(request.user),
+    }
+    return render(request, "dashboard/staff/person.html", context)
+
+
+@access.for_staff(*actions.PEOPLE)
+@require_http_methods(["GET", "POST"])
+def act_on_person(request: SignedInRequest, pk: str, act: str) -> HttpResponse:
+    if act not in actions.PERSON_ACTIONS:
+        raise Http404
+    found = get_object_or_404(User, pk=pk)
+    return _answer(request, actions.PERSON_ACTIONS[act], found, name=found.username, back_url=_page_of(found))
+
+
+@access.for_staff(*actions.PEOPLE)
+@require_http_methods(["GET", "POST"])
+def act_on_scope(request: SignedInRequest, pk: str, scope: str, act: str) -> HttpResponse:
+    if act not in actions.SCOPE_ACTIONS or scope not in LOCKED_SCOPES:
+        raise Http404
+    found = get_object_or_404(User, pk=pk)
+    return _answer(request, actions.SCOPE_ACTIONS[act](scope), found, name=found.username, back_url=_page_of(found))
+
+
+@access.for_staff(*actions.PEOPLE)
+@require_http_methods(["GET", "POST"])
+def act_on_key(request: SignedInRequest, pk: str, prefix: str, permission: str, act: str) -> HttpResponse:
+    if act not in actions.KEY_ACTIONS or permission not in Permission.values:
+        raise Http404
+    key = get_object_or_404(ApiKey.objects.select_related("owner"), owner=pk, prefix=prefix)
+    chosen = actions.KEY_ACTIONS[act](Permission(permission))
+    return _answer(request, chosen, key, name=key.prefix, back_url=_page_of(key.owner))
+
+
+def _what_is_open_to(staff: User) -> dict[str, bool]:
+    """What of a person's page this member of staff sees."""
+    return {
+        "sees_email": access.may(staff, actions.SEE_EMAIL),
+        "may_change_scopes": access.may(staff, actions.SCOPES_RIGHT),
+        "may_change_keys": access.may(staff, actions.KEYS_RIGHT),
+        "may_decide": access.may(staff, actions.DECIDE),
+        "may_see_applications": access.may(staff, *actions.APPLICATIONS),
+        "may_see_admin": access.may(staff, "accounts.view_user", "accounts.change_user"),
+    }
+
+
+def _page_of(person: User) -> str:
+    return reverse("staff_person", args=[person.pk])

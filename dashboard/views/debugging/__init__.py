@@ -1,1 +1,0 @@
-"""The pages that help to debug an app."""

@@ -1,1 +1,0 @@
-"""The pages of the image host: files, folders, rules, programs that upload."""

@@ -1,1 +1,0 @@
-"""The profile's own fields, its settings and files; who may see it; and its data, in and out."""
