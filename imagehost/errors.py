@@ -19,6 +19,8 @@ class Unauthorized(ApiError):
 class NoFile(ApiError):
     error = "No file attached. Send multipart/form-data with the file in the field `file`."
     code = "NO_FILE"
+    cause = "The request has no part `file`, or is no `multipart/form-data`."
+    cure = "Send the file as a part named `file`, and let your library write the `Content-Type` with its boundary."
 
     def __init__(self, error: str = "") -> None:
         super().__init__(error)
@@ -28,11 +30,15 @@ class NoFile(ApiError):
 class InvalidMime(ApiError):
     error = "File type not allowed. Allowed are png, jpeg, webp, gif, avif, mp4, webm and mov."
     code = "INVALID_MIME"
+    cause = "The content is none of the eight types. The file's name and the type that you send decide nothing."
+    cure = "Convert the file. SVG, HTML and archives are refused, and so is a file that hides one type in another."
 
 
 class QuotaExceeded(ApiError):
     error = "The upload would exceed your total storage."
     code = "QUOTA_EXCEEDED"
+    cause = "The file does not fit into what is left of your storage."
+    cure = "Delete files, or take a larger plan."
 
 
 class FileTooLarge(ApiError):
@@ -40,6 +46,8 @@ class FileTooLarge(ApiError):
 
     status = 413
     code = "FILE_TOO_LARGE"
+    cause = "The file is larger than your plan allows. The text names the maximum in bytes."
+    cure = "Make the file smaller, or take a larger plan."
 
     def __init__(self, maximum: int) -> None:
         super().__init__(maximum)
@@ -52,6 +60,8 @@ class UploadFailed(ApiError):
     status = 500
     error = "The file could not be stored. Please try again."
     code = "UPLOAD_FAILED"
+    cause = "The storage did not take the file. Nothing is stored, and nothing is booked."
+    cure = "Send the same request again."
 
 
 class UploadsUnavailable(errors.Unavailable):
@@ -59,12 +69,16 @@ class UploadsUnavailable(errors.Unavailable):
 
     error = "Files cannot be stored at the moment. Please try again."
     code = "UNAVAILABLE"
+    cause = "The database or the limits do not answer. Nothing is stored."
+    cure = "Send the same request again after the seconds in `Retry-After`."
 
 
 class Busy(UploadsUnavailable):
     """The process reads as many large bodies as it may. Nothing of this one was read."""
 
     error = "Too many uploads at the same time. Please try again in a few seconds."
+    cause = "The service receives as many large files as it may. Nothing of this one was read."
+    cure = "Send the same request again after the seconds in `Retry-After`, and fewer files at the same time."
 
     def headers(self) -> dict[str, str]:
         return {"Retry-After": "5"}
@@ -75,6 +89,8 @@ class InvalidBody(ApiError):
 
     error = "The body must be a JSON object."
     code = "INVALID_BODY"
+    cause = "The body is no JSON object, or a field in it breaks a rule; the text says which."
+    cure = "Send `Content-Type: application/json` and the fields of the table."
 
     def __init__(self, error: str = "") -> None:
         super().__init__(error)
@@ -84,17 +100,23 @@ class InvalidBody(ApiError):
 class InvalidLimit(ApiError):
     error = "limit must be a whole number from 1 to 100."
     code = "INVALID_LIMIT"
+    cause = "`limit` is no whole number from 1 to 100."
+    cure = "Correct it, or leave it out."
 
 
 class InvalidOffset(ApiError):
     error = "offset must be a whole number of at least 0."
     code = "INVALID_OFFSET"
+    cause = "`offset` is no whole number, or below 0."
+    cure = "Correct it, or leave it out."
 
 
 class FolderExists(ApiError):
     status = 409
     error = "There is a folder of this name already."
     code = "FOLDER_EXISTS"
+    cause = "You have a folder of this name."
+    cure = "Choose another name, or use the folder that there is."
 
 
 class FolderNotFound(ApiError):
@@ -103,3 +125,5 @@ class FolderNotFound(ApiError):
     status = 404
     error = "Folder not found."
     code = "FOLDER_NOT_FOUND"
+    cause = "No folder of yours has this id."
+    cure = "List your folders and take the `id` from there, not the name."

@@ -5,25 +5,33 @@ from accounts.errors import ApiError
 
 class TypeInvalid(ApiError):
     error = "errors.lookupTypeInvalid"
+    cause = "`type` is missing, or none of `username`, `uid`, `id` and `chat`."
+    cure = "Send one of the four, in small letters."
 
 
 class ValueInvalid(ApiError):
     error = "errors.lookupValueInvalid"
+    cause = "`value` is missing, longer than 64 characters, or no whole number for `type=uid`."
+    cure = "Send 1 to 64 characters; a uid in plain digits, without sign or spaces."
 
 
 class UserNotFound(ApiError):
-    """Nobody, or a banned user. Must not say "private": clients tell the two apart by that word."""
+    """The text must not contain "private": clients tell the two errors apart by that word."""
 
     status = 404
     error = "User not found."
+    cause = "No user has this name, uid or id, or linked this chat account, or the user is banned."
+    cure = "Check the value, and whether it is of the kind that the request names."
 
 
 class ProfilePrivate(ApiError):
-    """The user turned public API access off."""
-
     status = 404
     error = "This profile is private."
+    cause = "The user exists and has turned public API access off."
+    cure = "Show the user as private, and do not try another identifier. All of them answer the same."
 
 
 class LimitInvalid(ApiError):
     error = "errors.leaderboardLimitInvalid"
+    cause = "`limit` is no whole number from 1 to 100."
+    cure = "Leave it out, or correct it."

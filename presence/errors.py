@@ -7,9 +7,9 @@ from accounts.errors import ApiError
 
 
 class ChatIdInvalid(ApiError):
-    """The path's segment is not 17 to 19 digits."""
-
     error = "errors.lookupChatIdInvalid"
+    cause = "The id in the path is not 17 to 19 digits."
+    cure = "Send the id of a chat account, not a uid of this service. The lookup returns it as `user.chatId`."
 
 
 class PresenceUnavailable(ApiError):
@@ -17,6 +17,8 @@ class PresenceUnavailable(ApiError):
 
     status = 503
     error = "errors.presenceUnavailable"
+    cause = "The service hears nothing from the chat platform, so the presence is unknown."
+    cure = "Wait for the seconds of `Retry-After`. Do not show the person as offline."
 
     def __init__(self, *, retry_after: int = 5) -> None:
         super().__init__(retry_after)
@@ -27,16 +29,16 @@ class PresenceUnavailable(ApiError):
 
 
 class NotMember(ApiError):
-    """The account exists, and has not joined the chat server."""
-
     status = 404
     error = "errors.lookupNotMember"
     extra: Mapping[str, Any] = {"miss": "notMember"}
+    cause = "The account exists, and has not joined the service's chat server."
+    cure = "Ask the person to join. Only members are visible."
 
 
 class ChatNotFound(ApiError):
-    """No account has this id."""
-
     status = 404
     error = "errors.lookupChatNotFound"
     extra: Mapping[str, Any] = {"miss": "notFound"}
+    cause = "No chat account has this id."
+    cure = "Check the id."

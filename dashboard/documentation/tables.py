@@ -62,7 +62,7 @@ def errors(*places: str) -> str:
     """Rows of `api_errors`; KeyError for a place that is none."""
     wanted = [place for place in places if api_errors.TITLES[place]]
     rows = [row for place in wanted for row in api_errors.ERRORS if row.where == place]
-    cells = [(str(row.answered), _code(row.body), row.cause, row.cure) for row in rows]
+    cells = [(str(row.error.status), _code(row.body), row.cause, row.cure) for row in rows]
     return table(("Status", "Body", "Cause", "Cure"), cells)
 
 

@@ -141,7 +141,7 @@ def test_every_error_has_a_cause_and_a_cure(kind: type[ApiError]) -> None:
     for row in rows:
         assert row.cause
         assert row.cure
-        assert f"| {row.answered} | `{row.body}` | {row.cause} |" in text
+        assert f"| {row.error.status} | `{row.body}` | {row.cause} |" in text
 
 
 def test_every_oauth_error_is_explained_under_its_anchor() -> None:
