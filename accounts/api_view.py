@@ -23,7 +23,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from rest_framework.views import APIView
 
-from accounts import authentication, hot, throttling
+from accounts import authentication, hot
 from accounts.api_json import CONTENT_TYPE, json_bytes, json_response
 from accounts.authentication import ApiRequest
 from accounts.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
@@ -87,7 +87,7 @@ class ApiView(APIView):
     def allowed_handler(self, request: hot.Request) -> Handler:
         """The handler of the request's method, once limits and key allow the request, which then has its caller.
 
-        MethodNotAllowed; what `throttling.count` and `authentication.check` raise.
+        MethodNotAllowed; what `authentication.count_address` and `authentication.check` raise.
         """
         method = request.method.lower()
         handler = getattr(self, method, None) if method in self.http_method_names else None
@@ -95,7 +95,7 @@ class ApiView(APIView):
             handler = getattr(self, "get", None)
         try:
             if handler is None or self.permission is None:
-                throttling.count()
+                authentication.count_address()
             elif request.caller is None:  # otherwise it was counted before its answer had to wait
                 secret = type(self).credential(request)
                 request.caller = authentication.check(

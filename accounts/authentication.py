@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+import time
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 
-from accounts import hashing, hot, limits, throttling
+from accounts import client_address, hashing, hot, limits
 from accounts.api_keys import records, uses
 from accounts.errors import (
+    AddressRateLimited,
     ApiError,
     InvalidApiKey,
     KeyDisabled,
@@ -21,8 +24,7 @@ from accounts.errors import (
     UsageExceeded,
 )
 from accounts.hot import Caller
-from accounts.key_records import KeyRecord, Verdict
-from accounts.limits import KeyAnswer, KeyRequest
+from accounts.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
 
 if TYPE_CHECKING:
     from accounts.redis_connection import Command
@@ -34,6 +36,23 @@ class ApiRequest(HttpRequest):
     """For annotations: the request that a handler of a view with a `permission` receives."""
 
     caller: Caller
+
+
+def address_window() -> Window:
+    """The window of the address that the request being served came from."""
+    return limits.API_ADDRESS.of(client_address.current.get())
+
+
+def count_address() -> None:
+    """Count a request that needs no key, or has none. AddressRateLimited; LimitsUnavailable as `limits`."""
+    if seconds_left := limits.hit(address_window()):
+        raise address_limited(seconds_left)
+
+
+def address_limited(seconds_left: int) -> AddressRateLimited:
+    """`seconds_left`: until the address's window ends."""
+    resets_at = math.ceil(time.time()) + seconds_left
+    return AddressRateLimited(amount=limits.API_ADDRESS.amount, seconds_left=seconds_left, resets_at=resets_at)
 
 
 def header_credential(request: hot.Request) -> str | None:
@@ -51,7 +70,7 @@ def earlier_credential(request: hot.Request) -> str:
         scheme, _, value = request.meta.get("HTTP_AUTHORIZATION", "").partition(" ")
         key = value.strip() if scheme.lower() == "bearer" else ""
     if not key:
-        throttling.count()
+        count_address()
         raise InvalidApiKey if key is None else MissingAccountKey
     return key
 
@@ -64,17 +83,15 @@ def check(secret: str | None, *, permission: str, now: datetime, beside: Command
     UsageExceeded. LimitsUnavailable as `limits`. A request that a limit refuses counts for no limit and takes no use.
     """
     if not secret:
-        throttling.count()
+        count_address()
         raise MissingApiKey
     if len(secret) > MAX_LENGTH or not secret.isascii():
-        throttling.count()
+        count_address()
         raise InvalidApiKey
     asked = KeyRequest(
-        address=throttling.address_limit(),
+        address=address_window(),
         secret_hash=hashing.digest(secret),
         permission=permission,
-        amount=throttling.KEY_AMOUNT,
-        premium_amount=throttling.PREMIUM_KEY_AMOUNT,
         now=now,
         beside=beside,
     )
@@ -103,11 +120,9 @@ def recheck(secret_hash: str, *, permission: str, now: datetime) -> ApiError | N
     quota that is used up meanwhile is no reason. LimitsUnavailable as `limits`.
     """
     asked = KeyRequest(
-        address=throttling.address_limit(),
+        address=address_window(),
         secret_hash=secret_hash,
         permission=permission,
-        amount=throttling.KEY_AMOUNT,
-        premium_amount=throttling.PREMIUM_KEY_AMOUNT,
         now=now,
         is_counted=False,
     )
@@ -126,7 +141,7 @@ _REFUSALS: dict[Verdict, type[ApiError]] = {
 
 def _refusal(answer: KeyAnswer) -> ApiError:
     if answer.verdict is Verdict.ADDRESS_LIMITED:
-        return throttling.refusal(answer.seconds_left)
+        return address_limited(answer.seconds_left)
     if answer.verdict is Verdict.KEY_LIMITED:
         return KeyRateLimited(seconds_left=answer.seconds_left)
     return _REFUSALS[answer.verdict]()

@@ -1,69 +1,155 @@
-"""Fixed-window request limits: the first request opens a window, refused requests neither extend it nor count.
+"""Rate limits: the table of all of them, and the counting of requests and API keys against them.
 
-`hit()` is one round trip to the store however many limits apply, and so is `check_key()`, which looks at an API key
-too, once the key's record is cached.
+Windows are fixed: the first request opens one, and refused requests neither extend it nor count. `hit()` is one round
+trip to the store however many limits apply; so is `check_key()`, which reads an API key too, once its record is cached.
 """
 
 from __future__ import annotations
 
+import enum
 import functools
+import json
 import math
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Protocol
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
 from accounts.kept_settings import from_settings
-from accounts.key_records import KeyRecord, Verdict, microseconds
 
 if TYPE_CHECKING:
     from accounts.redis_connection import Command, Reply
 
 MINUTE = timedelta(minutes=1)
 RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
-# How long no record of a changed key is cached: longer than a reader that read it before the change may dawdle.
+# How long no record of a changed key is cached: longer than a reader that read it before the change may take.
 PAUSE_AFTER_CHANGE = timedelta(seconds=10)
-REFUSALS = (Verdict.ADDRESS_LIMITED, Verdict.KEY_LIMITED)  # in the order in which the limits of a request are looked at
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+FOREVER = 2**53 - 1  # the greatest whole number that Lua counts exactly: the year 2255
+_MICROSECOND, _MILLISECOND = timedelta(microseconds=1), timedelta(milliseconds=1)
+
+
+class Limit:
+    """A row of the table: at most `amount` requests of one subject within `window`. `counts` says what is counted.
+
+    Rows of one name share their windows.
+    """
+
+    def __init__(self, name: str, amount: int, counts: str, *, window: timedelta = MINUTE) -> None:
+        self.name = name
+        self.amount = amount
+        self.counts = counts
+        self.window = window
+        self.seconds = window.total_seconds()
+        self.milliseconds = window // _MILLISECOND
+
+    def of(self, subject: str = "") -> Window:
+        """The window of one address, key, user or the like."""
+        return Window(f"{self.name}:{subject}", self)
 
 
 @dataclass(slots=True)
-class Limit:
-    """At most `amount` requests that share `name` in a window."""
+class Window:
+    """What a request is counted in. `key` names the window in the store."""
 
-    name: str
-    amount: int
-    window: timedelta = MINUTE
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one limit said. `remaining` requests are left; the window ends in `seconds_left` (whole, at least 1)."""
-
+    key: str
     limit: Limit
-    is_allowed: bool
-    remaining: int
-    seconds_left: int
+
+
+# docs/spec/shared.md, "Rate limits"
+API_ADDRESS = Limit("api", 60, "requests of an address under /api/, /api/auth/ aside")
+API_KEY = Limit("key", 30, "requests with an API key")
+API_PREMIUM_KEY = Limit("key", 60, "requests with an API key whose owner has premium")
+PROTOCOL = Limit("protocol", 100, "requests of an address to an endpoint under /api/auth/; discovery is not limited")
+# Our own
+FOLDER_GUESSES = Limit("folder-guesses", 5, "passwords that an address tries at a folder")
+FOLDER_GUESSES_OF_ADDRESS = Limit("folder-guesses-of", 30, "passwords that an address tries; each is hashed slowly")
+FOLDER_GUESSES_AT_FOLDER = Limit("folder-guesses-at", 100, "passwords that are tried at a folder, by all addresses")
+PAGE_UPLOADS = Limit("page-uploads", 120, "files that a user uploads on pages of the image host")
+PROFILE_UPLOADS = Limit("profile-uploads", 60, "files that a user uploads for profiles")
+ARCHIVES = Limit("archives", 5, "archives that an address downloads")
+# Of the chat platform: counted by `take`
+CHAT_REST = Limit("chat-rest", 10, "requests to the chat platform's REST routes", window=timedelta(seconds=1))
+CHAT_REST_USERS = Limit("chat-rest-banner", 7, "requests for one user to those routes", window=timedelta(seconds=1))
+
+
+class Verdict(enum.StrEnum):
+    """How the check of a key ended, in the order in which the reasons are checked."""
+
+    ADDRESS_LIMITED = "ADDRESS_LIMITED"
+    UNKNOWN = "UNKNOWN"
+    DEAD = "DEAD"
+    DISABLED = "DISABLED"
+    EXPIRED = "EXPIRED"
+    NOT_PERMITTED = "NOT_PERMITTED"
+    KEY_LIMITED = "KEY_LIMITED"
+    OK = "OK"
+
+
+REFUSALS = (Verdict.ADDRESS_LIMITED, Verdict.KEY_LIMITED)  # in the order of the windows of a request with a key
+
+
+class KeyRecord(NamedTuple):
+    """What the check of a request reads of a key and its owner. Times are microseconds since 1970.
+
+    `is_dead`: revoked, or the owner is banned. `premium_until`: 0 where the owner has no premium.
+    """
+
+    key_id: int
+    owner_id: str
+    permissions: list[str]
+    is_dead: bool
+    is_enabled: bool
+    expires_at: int
+    premium_until: int
+    has_quota: bool
+
+    def verdict(self, permission: str, now: int) -> Verdict:
+        """What is wrong with the key, limits and usage aside. `now`: in microseconds since 1970."""
+        if self.is_dead:
+            return Verdict.DEAD
+        if not self.is_enabled:
+            return Verdict.DISABLED
+        if self.expires_at <= now:
+            return Verdict.EXPIRED
+        return Verdict.OK if permission in self.permissions else Verdict.NOT_PERMITTED
+
+    def is_premium(self, now: int) -> bool:
+        """`now`: in microseconds since 1970."""
+        return now < self.premium_until
+
+    def to_json(self) -> str:
+        return json.dumps(self._asdict(), separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> Self:
+        return cls(**json.loads(text))
+
+
+def microseconds(at: datetime | None) -> int:
+    """A time as records have it; FOREVER for None."""
+    return FOREVER if at is None else min((at - EPOCH) // _MICROSECOND, FOREVER)
 
 
 @dataclass(slots=True)
 class KeyRequest:
-    """A request that brings a key. `amount` a minute pass with it, `premium_amount` while its owner has premium.
+    """A request that brings a key.
 
     `is_counted` False: no limit counts or refuses it. `beside`: a command of Redis, which a store that counts there
     sends along to save a round trip. `instant`: `now` in microseconds since 1970.
     """
 
-    address: Limit
+    address: Window
     secret_hash: str
     permission: str
-    amount: int
-    premium_amount: int
     now: datetime
+    limit: Limit = API_KEY
+    premium_limit: Limit = API_PREMIUM_KEY
     is_counted: bool = True
     beside: Command | None = None
     instant: int = field(init=False)
@@ -75,16 +161,16 @@ class KeyRequest:
         """What is wrong with the key of this record, limits aside."""
         return Verdict.UNKNOWN if record is None else record.verdict(self.permission, self.instant)
 
-    def limit(self, record: KeyRecord) -> Limit:
+    def window(self, record: KeyRecord) -> Window:
         """Of the key."""
-        return Limit(f"key:{self.secret_hash}", self.premium_amount if record.is_premium(self.instant) else self.amount)
+        return Window(f"key:{self.secret_hash}", self.premium_limit if record.is_premium(self.instant) else self.limit)
 
 
 @dataclass(slots=True)
 class KeyAnswer:
     """How the check of a key ended. `record`: of a known key, unless a limit refuses the request.
 
-    `seconds_left`: until the window that refuses the request ends, as in Outcome; 0 where none does. `reply`: what
+    `seconds_left`: until the window that refuses the request ends (whole, at least 1); 0 where none does. `reply`: what
     Redis answers to the command `beside`; None where no Redis was asked.
     """
 
@@ -98,18 +184,20 @@ LoadKey = Callable[[str], KeyRecord | None]  # by the SHA-256 of its secret, fro
 
 
 class LimitsUnavailable(Exception):
-    """The store does not answer: nobody can say whether a request is within its limit."""
+    """The store does not answer, so requests cannot be counted."""
 
 
 class LimitStore(Protocol):
-    """Counts requests. All limits of a call are taken together, or, where one is used up, none.
+    """Counts requests in all windows of a call, or, where one is used up, in none.
 
-    `check_key` takes the address's limit first, whatever the key; a key that is refused for itself counts for the
+    `check_key` takes the address's window first, whatever the key; a key that is refused for itself counts for the
     address, one that is over its own limit for neither. It may answer from a record as old as RECORD_LIFETIME, but not
     from one older than the key's last `forget_keys`.
     """
 
-    def hit(self, limits: Sequence[Limit]) -> list[Outcome]: ...
+    def hit(self, windows: Sequence[Window]) -> int: ...
+
+    def peek(self, window: Window) -> int: ...
 
     def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer: ...
 
@@ -122,70 +210,59 @@ class InProcessLimits:
     PRUNE_ABOVE = 10_000
 
     def __init__(self) -> None:
-        self._windows: dict[str, tuple[float, int]] = {}  # name: when the window ends, requests in it
+        self._windows: dict[str, tuple[float, int]] = {}  # key: when the window ends, requests in it
         self._lock = threading.Lock()
 
-    def hit(self, limits: Sequence[Limit]) -> list[Outcome]:
+    def hit(self, windows: Sequence[Window]) -> int:
+        return self._count(windows)[1]
+
+    def peek(self, window: Window) -> int:
         now = time.time()
-        before, is_allowed = self._count(limits, now)
-        return [outcome_of(limit, count, ends_at - now, is_counted=is_allowed) for limit, ends_at, count in before]
+        with self._lock:
+            ends_at, count = self._window(window, now)
+        return whole(ends_at - now) if count >= window.limit.amount else 0
 
     def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
-        """Nothing is cached: the database is this process's neighbour, and other processes may write to it."""
-        if asked.is_counted and (over := self._refusal(asked.address)):  # an address that hammers reaches no database
-            return KeyAnswer(Verdict.ADDRESS_LIMITED, seconds_left=over.seconds_left)
+        """Nothing is cached: the database is on this machine, and other processes may write to it."""
+        # An address that is over its limit causes no query.
+        if asked.is_counted and (seconds_left := self.peek(asked.address)):
+            return KeyAnswer(Verdict.ADDRESS_LIMITED, seconds_left=seconds_left)
         record = load(asked.secret_hash)
         verdict = asked.verdict(record)
         if not asked.is_counted:
             return KeyAnswer(verdict, record)
-        limits = [asked.address]
+        windows = [asked.address]
         if record is not None and verdict is Verdict.OK:
-            limits.append(asked.limit(record))
-        now = time.time()
-        before, _ = self._count(limits, now)
-        for (limit, ends_at, count), refused in zip(before, REFUSALS, strict=False):
-            if count >= limit.amount:
-                return KeyAnswer(refused, seconds_left=whole(ends_at - now))
+            windows.append(asked.window(record))
+        used_up, seconds_left = self._count(windows)
+        if seconds_left:
+            return KeyAnswer(REFUSALS[used_up], seconds_left=seconds_left)
         return KeyAnswer(verdict, record)
 
     def forget_keys(self, secret_hashes: Sequence[str]) -> None:
-        """Nothing was kept."""
+        """Does nothing, as no record is cached."""
 
-    def _count(self, limits: Sequence[Limit], now: float) -> tuple[list[tuple[Limit, float, int]], bool]:
-        """Count a request; the window of each limit before it, its end and its requests, and whether it counts."""
-        with self._lock:
-            if len(self._windows) > self.PRUNE_ABOVE:
-                self._windows = {name: window for name, window in self._windows.items() if window[0] > now}
-            before = [(limit, *self._window(limit, now)) for limit in limits]
-            is_allowed = all(count < limit.amount for limit, _, count in before)
-            if is_allowed:
-                for limit, ends_at, count in before:
-                    self._windows[limit.name] = (ends_at, count + 1)
-        return before, is_allowed
-
-    def _refusal(self, limit: Limit) -> Outcome | None:
+    def _count(self, windows: Sequence[Window]) -> tuple[int, int]:
+        """Count a request, unless a window is used up: the place of the first such window and its seconds, else 0."""
         now = time.time()
         with self._lock:
-            ends_at, count = self._window(limit, now)
-        return outcome_of(limit, count, ends_at - now, is_counted=False) if count >= limit.amount else None
+            if len(self._windows) > self.PRUNE_ABOVE:
+                self._windows = {key: window for key, window in self._windows.items() if window[0] > now}
+            before = [self._window(window, now) for window in windows]
+            for number, (window, (ends_at, count)) in enumerate(zip(windows, before, strict=True)):
+                if count >= window.limit.amount:
+                    return number, whole(ends_at - now)
+            for window, (ends_at, count) in zip(windows, before, strict=True):
+                self._windows[window.key] = (ends_at, count + 1)
+        return 0, 0
 
-    def _window(self, limit: Limit, now: float) -> tuple[float, int]:
-        ends_at, count = self._windows.get(limit.name, (0.0, 0))
-        return (ends_at, count) if ends_at > now else (now + limit.window.total_seconds(), 0)
-
-
-def outcome_of(limit: Limit, count_before: int, seconds_left: float, *, is_counted: bool) -> Outcome:
-    """What a store says of a limit; `is_counted`: the request counts, for it was refused by none."""
-    return Outcome(
-        limit=limit,
-        is_allowed=count_before < limit.amount,
-        remaining=max(limit.amount - count_before - (1 if is_counted else 0), 0),
-        seconds_left=whole(seconds_left),
-    )
+    def _window(self, window: Window, now: float) -> tuple[float, int]:
+        ends_at, count = self._windows.get(window.key, (0.0, 0))
+        return (ends_at, count) if ends_at > now else (now + window.limit.seconds, 0)
 
 
 def whole(seconds: float) -> int:
-    """As Outcome has it."""
+    """Seconds as answers name them: whole, and at least 1."""
     return max(math.ceil(seconds), 1)
 
 
@@ -195,22 +272,28 @@ def _store() -> LimitStore:
     return store
 
 
-def hit(*limits: Limit) -> list[Outcome]:
-    """Count one request against `limits`, in order. With RATE_LIMITS_ENABLED=0 nothing is counted.
-
-    LimitsUnavailable: answer 503; letting everybody through would be an invitation to stop the store.
-    """
-    return take(*limits) if _is_counting() else []
-
-
 @from_settings
 def _is_counting() -> bool:
     return settings.RATE_LIMITS_ENABLED
 
 
-def take(*limits: Limit) -> list[Outcome]:
-    """The same for what we ask of others, and whatever RATE_LIMITS_ENABLED says: their limits are not ours to lift."""
-    return _store().hit(limits)
+def hit(*windows: Window) -> int:
+    """Count one request in all of `windows`, and return 0. Where one is used up, count nothing and return the seconds
+    until the first such window ends. With RATE_LIMITS_ENABLED=0 nothing is counted.
+
+    LimitsUnavailable: answer 503; accepting every request would be a reason to attack the store.
+    """
+    return _store().hit(windows) if _is_counting() else 0
+
+
+def peek(window: Window) -> int:
+    """As `hit`, but count nothing."""
+    return _store().peek(window) if _is_counting() else 0
+
+
+def take(*windows: Window) -> int:
+    """As `hit`, for limits of services that we call: RATE_LIMITS_ENABLED does not lift those."""
+    return _store().hit(windows)
 
 
 def check_key(asked: KeyRequest, load: LoadKey) -> KeyAnswer:

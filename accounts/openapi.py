@@ -9,7 +9,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiExample, OpenApiResponse
 from rest_framework import serializers
 
-from accounts import authentication
+from accounts import authentication, limits
 from accounts.api_view import ApiView
 from accounts.errors import (
     AddressRateLimited,
@@ -34,7 +34,7 @@ KEY_ERRORS = (MissingApiKey, *_REFUSED_KEYS)
 ACCOUNT_KEY_ERRORS = (MissingAccountKey, *_REFUSED_KEYS)
 COMMON_ERRORS: tuple[type[ApiError] | ApiError, ...] = (
     Forbidden,
-    AddressRateLimited(amount=60, seconds_left=42, resets_at=1780000000),
+    AddressRateLimited(amount=limits.API_ADDRESS.amount, seconds_left=42, resets_at=1780000000),
     Unavailable,
 )
 

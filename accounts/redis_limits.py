@@ -1,6 +1,6 @@
-"""The limits of any number of processes, in Redis.
+"""The limits of any number of processes, in Redis. Each script is one step for all of them.
 
-The verdict on a key is made here, by `KeyRecord.verdict`, from the record that this process knows. The script only
+The verdict on a key is reached here, by `KeyRecord.verdict`, from the record that this process knows. The script only
 compares: where Redis holds another record, it counts nothing and answers with that one, and the verdict is made anew.
 """
 
@@ -12,17 +12,64 @@ from datetime import timedelta
 
 from redis.exceptions import RedisError
 
-from accounts import limit_scripts, limits
-from accounts.key_records import KeyRecord, Verdict
-from accounts.limits import KeyAnswer, KeyRequest, Limit, LimitsUnavailable, LoadKey, Outcome, outcome_of
-from accounts.redis_connection import RedisConnection, Reply
+from accounts import limits
+from accounts.limits import KeyAnswer, KeyRecord, KeyRequest, LimitsUnavailable, LoadKey, Verdict, Window
+from accounts.redis_connection import RedisConnection, Reply, Script
 
-_UNKNOWN = limit_scripts.NO_SUCH_KEY.encode()
-_REFUSALS = {
-    limit_scripts.ADDRESS_LIMITED: Verdict.ADDRESS_LIMITED,
-    limit_scripts.KEY_LIMITED: Verdict.KEY_LIMITED,
-}
-_MINUTE = 60_000  # milliseconds
+# Keys: the windows. Arguments: "1" to count the request, else only to look; then for each window its amount and its
+# length in milliseconds. Answer: the milliseconds that are left of the first window that is used up, else 0.
+HIT = Script("""
+for i, key in ipairs(KEYS) do
+    if tonumber(redis.call('GET', key) or '0') >= tonumber(ARGV[2 * i]) then
+        local left = redis.call('PTTL', key)
+        return left >= 0 and math.max(left, 1) or tonumber(ARGV[2 * i + 1])
+    end
+end
+if ARGV[1] == '1' then
+    for i, key in ipairs(KEYS) do
+        if redis.call('INCR', key) == 1 then redis.call('PEXPIRE', key, ARGV[2 * i + 1]) end
+    end
+end
+return 0
+""")
+
+RECORDS = "record-1"  # in the names of records; a new number whenever the fields of KeyRecord change
+FORGOTTEN = "forgotten"  # stands where a record was, for a while
+NO_SUCH_KEY = "unknown"  # the caller's record of a key that the database does not have; never stored
+COUNTED, MISS, ADDRESS_LIMITED, KEY_LIMITED = 0, 1, 2, 3
+
+# Keys: the key's record, the address's window, the key's window.
+# Arguments: the record by which the caller decided; its lifetime in milliseconds where the caller has just read it from
+# the database, else 0; the amount and the window in milliseconds of the address, then of the key (0: not counted).
+# Answer: one of the numbers above, then the milliseconds that are left of the window that refuses, or, for MISS, the
+# record that is cached instead ("": none).
+COUNT_FOR_KEY = Script(f"""
+local record, lifetime = ARGV[1], ARGV[2]
+local function is_used_up(window, amount)
+    return amount ~= '0' and tonumber(redis.call('GET', window) or '0') >= tonumber(amount)
+end
+local function left(window, length)
+    local milliseconds = redis.call('PTTL', window)
+    return milliseconds >= 0 and math.max(milliseconds, 1) or tonumber(length)
+end
+if is_used_up(KEYS[2], ARGV[3]) then return {{{ADDRESS_LIMITED}, left(KEYS[2], ARGV[4])}} end
+local cached = redis.call('GET', KEYS[1])
+if cached ~= record then
+    if cached == '{FORGOTTEN}' then cached = '' end
+    if lifetime == '0' or (cached and cached ~= '') then return {{{MISS}, cached or ''}} end
+    if not cached and record ~= '{NO_SUCH_KEY}' then redis.call('SET', KEYS[1], record, 'PX', lifetime) end
+end
+if is_used_up(KEYS[3], ARGV[5]) then return {{{KEY_LIMITED}, left(KEYS[3], ARGV[6])}} end
+for i = 2, 3 do
+    if ARGV[2 * i - 1] ~= '0' and redis.call('INCR', KEYS[i]) == 1 then redis.call('PEXPIRE', KEYS[i], ARGV[2 * i]) end
+end
+return {{{COUNTED}, 0}}
+""")
+
+_UNKNOWN = NO_SUCH_KEY.encode()
+_REFUSALS = {ADDRESS_LIMITED: Verdict.ADDRESS_LIMITED, KEY_LIMITED: Verdict.KEY_LIMITED}
+_LIFETIME = limits.RECORD_LIFETIME // timedelta(milliseconds=1)
+_PAUSE = limits.PAUSE_AFTER_CHANGE // timedelta(milliseconds=1)
 
 
 class RedisLimits:
@@ -35,18 +82,13 @@ class RedisLimits:
         self._redis = RedisConnection("default")
         self._records: dict[str, tuple[bytes, KeyRecord]] = {}
 
-    def hit(self, limits: Sequence[Limit]) -> list[Outcome]:
+    def hit(self, windows: Sequence[Window]) -> int:
         """1 round trip."""
-        keys = [_redis_key(limit.name) for limit in limits]
-        arguments = [part for limit in limits for part in (limit.amount, _milliseconds(limit.window))]
-        try:
-            is_allowed, *answers = self._redis.script(limit_scripts.HIT, keys, arguments)
-        except RedisError as error:
-            raise LimitsUnavailable from error
-        return [
-            outcome_of(limit, count, milliseconds / 1000, is_counted=bool(is_allowed))
-            for limit, count, milliseconds in zip(limits, answers[::2], answers[1::2], strict=True)
-        ]
+        return self._hit(windows, is_counted=1)
+
+    def peek(self, window: Window) -> int:
+        """1 round trip."""
+        return self._hit([window], is_counted=0)
 
     def check_key(self, asked: KeyRequest, load: LoadKey) -> KeyAnswer:
         """1 round trip with a record that the process knows, 2 with one that Redis knows; else the key is loaded."""
@@ -55,23 +97,22 @@ class RedisLimits:
         for _ in range(self.MOST_TRIES):
             verdict = asked.verdict(record)
             (outcome, detail), reply = self._count(asked, record, verdict, text, lifetime)
-            if outcome == limit_scripts.COUNTED:
+            if outcome == COUNTED:
                 return KeyAnswer(verdict, record, reply=reply)
-            if outcome != limit_scripts.MISS:
+            if outcome != MISS:
                 return KeyAnswer(_REFUSALS[outcome], seconds_left=math.ceil(detail / 1000))
             if detail:
                 text, record, lifetime = detail, KeyRecord.from_json(detail), 0
             else:
                 record = load(asked.secret_hash)
                 text = _UNKNOWN if record is None else record.to_json().encode()
-                lifetime = _milliseconds(limits.RECORD_LIFETIME)
+                lifetime = _LIFETIME
             self._remember(asked.secret_hash, text, record)
         raise LimitsUnavailable(f"The record of a key changed {self.MOST_TRIES} times during one check.")
 
     def forget_keys(self, secret_hashes: Sequence[str]) -> None:
         """Instead of each record, a mark that keeps a reader from putting the old one back."""
-        pause = _milliseconds(limits.PAUSE_AFTER_CHANGE)
-        marks = [("SET", _redis_record(one), limit_scripts.FORGOTTEN, "PX", pause) for one in secret_hashes]
+        marks = [("SET", _redis_record(one), FORGOTTEN, "PX", _PAUSE) for one in secret_hashes]
         if not marks:
             return
         try:
@@ -79,20 +120,29 @@ class RedisLimits:
         except RedisError as error:
             raise LimitsUnavailable from error
 
+    def _hit(self, windows: Sequence[Window], *, is_counted: int) -> int:
+        keys = [_redis_key(window.key) for window in windows]
+        amounts = [part for window in windows for part in (window.limit.amount, window.limit.milliseconds)]
+        try:
+            left: int = self._redis.script(HIT, keys, [is_counted, *amounts])
+        except RedisError as error:
+            raise LimitsUnavailable from error
+        return math.ceil(left / 1000)
+
     def _count(
         self, asked: KeyRequest, record: KeyRecord | None, verdict: Verdict, text: bytes, lifetime: int
     ) -> tuple[tuple[int, Reply], Reply]:
         """What the script answers, and the reply to the command beside it."""
         address = asked.address if asked.is_counted else None
-        limit = asked.limit(record) if record and asked.is_counted and verdict is Verdict.OK else None
-        window = _redis_key(f"key:{asked.secret_hash}")
-        keys = [_redis_record(asked.secret_hash), _redis_key(asked.address.name), window]
+        window = asked.window(record) if record and asked.is_counted and verdict is Verdict.OK else None
+        key_window = _redis_key(f"key:{asked.secret_hash}")
+        keys = [_redis_record(asked.secret_hash), _redis_key(asked.address.key), key_window]
         try:
             answer, *replies = self._redis.script_and(
                 [asked.beside] if asked.beside else [],
-                limit_scripts.COUNT_FOR_KEY,
+                COUNT_FOR_KEY,
                 keys,
-                [text, lifetime, *_amount(address), *_amount(limit)],
+                [text, lifetime, *_amount(address), *_amount(window)],
             )
         except RedisError as error:
             raise LimitsUnavailable from error
@@ -107,9 +157,9 @@ class RedisLimits:
             self._records[secret_hash] = text, record
 
 
-def _amount(limit: Limit | None) -> tuple[int, int]:
-    """A limit as the script takes it: 0 for one that is not counted."""
-    return (limit.amount, _milliseconds(limit.window)) if limit is not None else (0, 0)
+def _amount(window: Window | None) -> tuple[int, int]:
+    """A window as the script takes it: 0 for one that is not counted."""
+    return (window.limit.amount, window.limit.milliseconds) if window is not None else (0, 0)
 
 
 def _redis_key(name: str) -> str:
@@ -118,8 +168,4 @@ def _redis_key(name: str) -> str:
 
 
 def _redis_record(secret_hash: str) -> str:
-    return _redis_key(f"{limit_scripts.RECORDS}:{secret_hash}")
-
-
-def _milliseconds(length: timedelta) -> int:
-    return length // timedelta(milliseconds=1) if length is not limits.MINUTE else _MINUTE
+    return _redis_key(f"{RECORDS}:{secret_hash}")

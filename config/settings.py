@@ -145,7 +145,6 @@ CACHES = caches.options(REDIS_URL)
 LIMIT_STORE = "accounts.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
 SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if REDIS_URL else 'db'}"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
-PROTOCOL_RATE_LIMIT = 100  # requests a minute for each endpoint and address under /api/auth/
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 
 # --- Accounts ---------------------------------------------------------------------------------------------------------

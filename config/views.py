@@ -10,7 +10,7 @@ from django.template import loader
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
 
-from accounts import api_view, throttling
+from accounts import api_view, authentication
 from accounts.api_view import ApiView
 from accounts.errors import NotFound
 from accounts.hot import Request
@@ -78,7 +78,7 @@ class ApiNotFound(ApiView):
         return _failure(request, 404, "errors.notFound", "404.html")
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        throttling.count()
+        authentication.count_address()
         raise NotFound
 
 

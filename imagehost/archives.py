@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from accounts import client_address, limits
-from accounts.limits import Limit, LimitsUnavailable
+from accounts.limits import LimitsUnavailable
 from imagehost import original_names, storage
 from imagehost.models import File
 from imagehost.storage import Bucket, ObjectMissing
@@ -23,7 +23,6 @@ logger = logging.getLogger(__name__)
 
 MIME = "application/zip"
 _REGULAR_FILE = 0o100644 << 16
-A_MINUTE = 5  # for each address
 PAUSE = 10  # seconds, until somebody else's archive may be sent
 AT_ONCE = 2  # in a process, whose threads serve everything else, too
 _places = threading.BoundedSemaphore(AT_ONCE)
@@ -42,12 +41,12 @@ class Refused(Exception):
 def count() -> None:
     """Count an archive for the address that asks. Raises Refused."""
     try:
-        outcomes = limits.hit(Limit(f"archives:{client_address.current.get()}", A_MINUTE))
+        seconds_left = limits.hit(limits.ARCHIVES.of(client_address.current.get()))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise Refused(503, PAUSE) from None
-    if not outcomes[0].is_allowed:
-        raise Refused(429, outcomes[0].seconds_left)
+    if seconds_left:
+        raise Refused(429, seconds_left)
 
 
 class Archive:

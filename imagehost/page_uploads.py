@@ -20,7 +20,7 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 
 from accounts import limits
 from accounts.errors import ApiError
-from accounts.limits import Limit, LimitsUnavailable
+from accounts.limits import LimitsUnavailable
 from accounts.plans import LARGEST_BODY, Allowance
 from imagehost import uploads
 from imagehost.errors import FileTooLarge, NoFile, UploadFailed, UploadsUnavailable
@@ -30,7 +30,6 @@ from imagehost.uploads import Incoming, Uploaded
 
 FIELD = "files"
 MOST_FILES = 100  # of a form; Django would refuse one more
-A_MINUTE = 120  # files of one user
 
 ONE_FILE = "Exactly one file is sent at a time, in the field `files`."
 TOO_MUCH = f"Not every file was taken: a form may have at most {MOST_FILES} files and {LARGEST_BODY} bytes."
@@ -39,7 +38,7 @@ logger = logging.getLogger(__name__)
 
 
 class TooManyUploads(ApiError):
-    """The user has sent A_MINUTE files within a minute."""
+    """The user has sent as many files as `limits.PAGE_UPLOADS` allows."""
 
     status = 429
     code = "RATE_LIMITED"
@@ -47,7 +46,7 @@ class TooManyUploads(ApiError):
     def __init__(self, seconds_left: int) -> None:
         super().__init__(seconds_left)
         self.seconds_left = seconds_left
-        self.error = f"At most {A_MINUTE} files a minute. Try again in {seconds_left} s."
+        self.error = f"At most {limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
 
     def headers(self) -> dict[str, str]:
         return {"Retry-After": str(self.seconds_left)}
@@ -197,10 +196,9 @@ def store(*, owner_id: str, received: Received, allowance: Allowance, now: datet
 def _count(owner_id: str) -> None:
     """Each file costs a look at its content."""
     try:
-        outcomes = limits.hit(Limit(f"page-uploads:{owner_id}", A_MINUTE))
+        seconds_left = limits.hit(limits.PAGE_UPLOADS.of(owner_id))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise UploadsUnavailable from None
-    for outcome in outcomes:  # none with RATE_LIMITS_ENABLED=0
-        if not outcome.is_allowed:
-            raise TooManyUploads(outcome.seconds_left)
+    if seconds_left:
+        raise TooManyUploads(seconds_left)

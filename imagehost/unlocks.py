@@ -14,14 +14,11 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts import client_address, limits
-from accounts.limits import Limit
 from accounts.models import User
 from imagehost.models import Folder
 from imagehost.models.folders import MAX_PASSWORD_LENGTH
 
 LIFETIME = timedelta(hours=1)
-GUESSES = 5  # a minute, for each folder and address
-GUESSES_OF_AN_ADDRESS, GUESSES_AT_A_FOLDER = 30, 100  # a minute: each one is hashed slowly
 MAX_UNLOCKED = 20  # folders in a session; the oldest are locked again
 SESSION_KEY = "unlocked_folders"  # {folder id: [print of its password, until when in UNIX seconds]}
 
@@ -51,13 +48,13 @@ def is_open(folder: Folder, *, viewer: Viewer, session: SessionBase, now: dateti
 def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBase, now: datetime) -> None:
     """Open the folder for this session, an hour long. WrongPassword, TooManyGuesses; LimitsUnavailable as `limits`."""
     address = client_address.current.get()
-    for outcome in limits.hit(
-        Limit(f"folder:{folder.pk}:{address}", GUESSES),
-        Limit(f"folders:{address}", GUESSES_OF_AN_ADDRESS),
-        Limit(f"folder:{folder.pk}", GUESSES_AT_A_FOLDER),
-    ):
-        if not outcome.is_allowed:
-            raise TooManyGuesses(outcome.seconds_left)
+    seconds_left = limits.hit(
+        limits.FOLDER_GUESSES.of(f"{folder.pk}:{address}"),
+        limits.FOLDER_GUESSES_OF_ADDRESS.of(address),
+        limits.FOLDER_GUESSES_AT_FOLDER.of(folder.pk),
+    )
+    if seconds_left:
+        raise TooManyGuesses(seconds_left)
     if len(password) > MAX_PASSWORD_LENGTH or not check_password(password, folder.password_hash):
         raise WrongPassword
     if viewer.is_anonymous:

@@ -11,7 +11,6 @@ import logging
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -21,7 +20,7 @@ from django.views.decorators.csrf import csrf_exempt
 from accounts import api_view, client_address, content_security, limits
 from accounts.errors import NOTHING
 from accounts.hot import Answer, Request
-from accounts.limits import Limit, LimitsUnavailable
+from accounts.limits import LimitsUnavailable
 from oidc_provider.applications import clients
 from oidc_provider.errors import MethodNotAllowed, ProtocolError, ServerError, TemporarilyUnavailable
 from oidc_provider.log import request_log
@@ -136,17 +135,13 @@ class LimitedPage(JsonView):
 
 def over_limit(request: Request, endpoint: str) -> Answer | None:
     """The answer to an address that asks `endpoint` too often, or while requests cannot be counted; else None."""
-    limit = Limit(f"{endpoint}:{client_address.current.get()}", settings.PROTOCOL_RATE_LIMIT)
     try:
-        outcomes = limits.hit(limit)
+        seconds_left = limits.hit(limits.PROTOCOL.of(f"{endpoint}:{client_address.current.get()}"))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         error = TemporarilyUnavailable("The service cannot count requests at the moment. Try again.")
         return error_answer(request, error)
-    for outcome in outcomes:
-        if not outcome.is_allowed:
-            return too_many_requests(request, outcome.seconds_left)
-    return None
+    return too_many_requests(request, seconds_left) if seconds_left else None
 
 
 def _protocol_error(failure: Exception) -> ProtocolError:

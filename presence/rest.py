@@ -10,7 +10,6 @@ import functools
 import logging
 import re
 from collections.abc import Mapping
-from datetime import timedelta
 from enum import Enum
 from http import HTTPStatus
 
@@ -18,11 +17,10 @@ from django.conf import settings
 
 from accounts import http_client, limits
 from accounts.http_client import Answer, NoAnswer
-from accounts.limits import Limit, LimitsUnavailable
+from accounts.limits import LimitsUnavailable, Window
 from presence.circuit import Circuit
 
-BUCKET = Limit("chat-rest", 10, timedelta(seconds=1))
-BANNER_BUCKET = Limit("chat-rest-banner", 7, timedelta(seconds=1))
+BUCKET, BANNER_BUCKET = limits.CHAT_REST.of(), limits.CHAT_REST_USERS.of()
 UNKNOWN_MEMBER, UNKNOWN_ACCOUNT = 10007, 10013  # the platform's error codes
 REFUSED_PAUSE = 60.0  # seconds: 10,000 answers of 401, 403 or 429 in ten minutes bar the address altogether
 _HASH = re.compile("[A-Za-z0-9_]{1,128}")
@@ -75,7 +73,7 @@ def banner(chat_id: int) -> str | None:
     return found if isinstance(found, str) and _HASH.fullmatch(found) else None
 
 
-def _read(path: str, *buckets: Limit) -> Answer:
+def _read(path: str, *buckets: Window) -> Answer:
     """The answer, whose body is an object where it is 200."""
     chat = settings.CHAT
     if not chat.guild_id:
@@ -94,15 +92,14 @@ def _read(path: str, *buckets: Limit) -> Answer:
     return answer
 
 
-def _take(*buckets: Limit) -> None:
+def _take(*buckets: Window) -> None:
     """One of each bucket, or none."""
     try:
-        outcomes = limits.take(*buckets)
+        seconds_left = limits.take(*buckets)
     except LimitsUnavailable as error:
         raise RestUnavailable("The limit store does not answer.", retry_after=1) from error
-    for outcome in outcomes:
-        if not outcome.is_allowed:
-            raise RestUnavailable("The bucket is empty.", retry_after=outcome.seconds_left)
+    if seconds_left:
+        raise RestUnavailable("The bucket is empty.", retry_after=seconds_left)
 
 
 def _judge(answer: Answer, circuit: Circuit) -> None:

@@ -15,8 +15,7 @@ from collections.abc import Callable, Iterable
 from django.db import DatabaseError, transaction
 
 from accounts import limits
-from accounts.key_records import KeyRecord, microseconds
-from accounts.limits import LimitsUnavailable
+from accounts.limits import KeyRecord, LimitsUnavailable, microseconds
 from accounts.models import ApiKey, User
 from accounts.plans import PREMIUM_PLANS
 from accounts.prepared import Statement

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from django.conf import settings
 
-from accounts import plans, throttling
+from accounts import limits, plans
 from accounts.api_keys import keys
 from dashboard.documentation import programs, tables
 from dashboard.documentation.contents import Page
@@ -41,10 +41,10 @@ def values() -> dict[str, str]:
         "upload_cdn_url": settings.UPLOAD_CDN_URL,
         "asset_url": settings.ASSET_URL,
         "image_cdn_url": settings.IMAGE_CDN_URL,
-        "protocol_limit": str(settings.PROTOCOL_RATE_LIMIT),
-        "address_limit": str(throttling.ADDRESS_AMOUNT),
-        "key_limit": str(throttling.KEY_AMOUNT),
-        "premium_key_limit": str(throttling.PREMIUM_KEY_AMOUNT),
+        "protocol_limit": str(limits.PROTOCOL.amount),
+        "address_limit": str(limits.API_ADDRESS.amount),
+        "key_limit": str(limits.API_KEY.amount),
+        "premium_key_limit": str(limits.API_PREMIUM_KEY.amount),
         "code_minutes": str(int(settings.AUTHORIZATION_CODE_LIFETIME.total_seconds() // 60)),
         "access_seconds": str(int(settings.ACCESS_TOKEN_LIFETIME.total_seconds())),
         "access_hours": str(int(settings.ACCESS_TOKEN_LIFETIME.total_seconds() // 3600)),

@@ -11,7 +11,7 @@ from datetime import date, datetime, timedelta
 from django.conf import settings
 from django.db.models import Case, Q, QuerySet, Value, When
 
-from accounts import throttling
+from accounts import limits
 from accounts.models import ApiKey, AuditEvent, KeyDay, LinkedAccount, Permission, User
 from dashboard.access_requests import BY_REQUEST, SELF_SERVED
 from dashboard.models import AccessRequest
@@ -202,8 +202,8 @@ class Limits:
 
 def limits_of(owner: User, now: datetime) -> Limits:
     is_premium = owner.is_premium(now)
-    amount = throttling.PREMIUM_KEY_AMOUNT if is_premium else throttling.KEY_AMOUNT
-    return Limits(amount, throttling.ADDRESS_AMOUNT, is_premium)
+    key = limits.API_PREMIUM_KEY if is_premium else limits.API_KEY
+    return Limits(key.amount, limits.API_ADDRESS.amount, is_premium)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.core.files import File
 
 from accounts import limits
-from accounts.limits import Limit, LimitsUnavailable
+from accounts.limits import LimitsUnavailable
 from accounts.models import User
 from imagehost import media, probing
 from imagehost.probing import InvalidMedia, ProberFailed
@@ -24,7 +24,6 @@ from lookup.uploads import Facts, Kind
 
 MAX_SIDE = 8192  # pixels: what every browser can show
 MAX_PIXELS = 40_000_000
-A_MINUTE = 60  # files of one user: each costs a look at its content
 
 _IMAGES = frozenset({media.PNG, media.JPEG, media.WEBP, media.GIF, media.AVIF})
 _FILMS = frozenset({media.MP4, media.WEBM})
@@ -45,8 +44,8 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
     """Keep what somebody sent as an upload of `user`. Any: bytes of an upload, which Django does not type.
 
     Its type is found in the content; its name is not asked. Private metadata of pictures and films is removed.
-    ValidationError, with a sentence for the person: wrong type, broken, too large, over the quota, more than A_MINUTE,
-    or our own trouble.
+    ValidationError, with a sentence for the person: wrong type, broken, too large, over the quota, too many at
+    once, or our own trouble.
     """
     uploads.check_size(upload.size, kind)
     _count(user)
@@ -81,13 +80,13 @@ def card(asset: Asset) -> bytes:
 def _count(user: User) -> None:
     """ValidationError, with a sentence."""
     try:
-        outcomes = limits.hit(Limit(f"profile-uploads:{user.pk}", A_MINUTE))
+        seconds_left = limits.hit(limits.PROFILE_UPLOADS.of(user.pk))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
         raise ValidationError(_TROUBLE) from None
-    for outcome in outcomes:
-        if not outcome.is_allowed:
-            raise ValidationError(f"At most {A_MINUTE} files a minute. Try again in {outcome.seconds_left} s.")
+    if seconds_left:
+        amount = limits.PROFILE_UPLOADS.amount
+        raise ValidationError(f"At most {amount} files a minute. Try again in {seconds_left} s.")
 
 
 @contextlib.contextmanager

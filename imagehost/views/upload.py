@@ -11,11 +11,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from accounts import authentication, limits, throttling
+from accounts import authentication, limits
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiView
 from accounts.errors import AddressRateLimited, KeyRateLimited, KeyRefused
-from accounts.limits import Limit
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_FILE
 from imagehost import addresses, incoming, uploads
@@ -25,7 +24,6 @@ from imagehost.serializers import current, earlier
 from imagehost.uploads import Incoming, Uploaded
 
 _CURRENT, _EARLIER = current.UploadSerializer(), earlier.EarlierUploadSerializer()
-_NOBODY = Limit("nobody", 0)  # is always used up
 
 
 class Upload(ApiView):
@@ -103,11 +101,10 @@ class Door:
 def refuse_over_limit() -> None:
     """Refuse an address that is over its limit before anything is written for it; the key, in the form, comes later.
 
-    Counts nothing, for limits are taken together or not at all. Raises AddressRateLimited.
+    Counts nothing. Raises AddressRateLimited.
     """
-    for outcome in limits.hit(throttling.address_limit(), _NOBODY)[:1]:
-        if not outcome.is_allowed:
-            raise throttling.refusal(outcome.seconds_left)
+    if seconds_left := limits.peek(authentication.address_window()):
+        raise authentication.address_limited(seconds_left)
 
 
 def current_answer(uploaded: Uploaded) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from accounts import hot, throttling
+from accounts import authentication, hot
 from accounts.api_view import FAILURES, HotView, error_answer
 from accounts.hot import Answer
 from accounts.models import Permission
@@ -34,5 +34,5 @@ def check_id(method: str | None, chat_id: str) -> None:
         try:
             members.check(chat_id)
         except ChatIdInvalid:
-            throttling.count()
+            authentication.count_address()
             raise

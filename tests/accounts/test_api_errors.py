@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import limits, throttling
+from accounts import limits
 from accounts.models import ApiKey, Permission
 from tests.accounts.calls import ADDRESS, ALWAYS, SECRET, call, whole
 from tests.factories.accounts import ApiKeyFactory
@@ -134,7 +134,7 @@ COUNTED = [
 
 def test_every_answer_counts_for_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client(REMOTE_ADDR=ADDRESS)
-    monkeypatch.setattr(throttling, "ADDRESS_AMOUNT", len(COUNTED))
+    monkeypatch.setattr(limits.API_ADDRESS, "amount", len(COUNTED))
     for method, path, secret, status in COUNTED:
         headers = {} if secret is None else {"X-API-Key": secret}
         assert client.generic(method, path, headers=headers).status_code == status

@@ -12,10 +12,9 @@ from django.db import transaction
 from django.test import override_settings
 from django.utils import timezone
 
-from accounts import bans, key_records, limits, users
+from accounts import bans, limits, users
 from accounts.api_keys import keys, records
-from accounts.key_records import KeyRecord, Verdict
-from accounts.limits import KeyRequest, Limit
+from accounts.limits import KeyRecord, KeyRequest, Verdict
 from accounts.models import ApiKey, AuditEvent, Permission
 from accounts.plans import Plan
 from accounts.redis_limits import RedisLimits
@@ -146,11 +145,9 @@ def test_without_the_store_requests_are_503_and_not_let_in(key: ApiKey, path: st
 
 def _asked(key: ApiKey) -> KeyRequest:
     return KeyRequest(
-        address=Limit("an address", 60),
+        address=limits.API_ADDRESS.of("an address"),
         secret_hash=key.secret_hash,
         permission=Permission.LOOKUP_PRESENCE,
-        amount=30,
-        premium_amount=60,
         now=timezone.now(),
     )
 
@@ -252,11 +249,11 @@ def test_an_unknown_key_is_never_cached(key: ApiKey) -> None:
 @pytest.mark.embedded
 def test_a_record_says_what_the_database_says(key: ApiKey) -> None:
     now = timezone.now()
-    expected = KeyRecord(key.pk, key.owner_id, ["lookup:presence"], False, True, key_records.FOREVER, 0, False)  # noqa: FBT003 - in the order of the columns
+    expected = KeyRecord(key.pk, key.owner_id, ["lookup:presence"], False, True, limits.FOREVER, 0, False)  # noqa: FBT003 - in the order of the columns
     assert records.load(key.secret_hash) == expected
     ApiKey.objects.filter(pk=key.pk).update(expires_at=now, remaining_uses=0, is_enabled=False)
     users.change(user=key.owner, values={"plan": Plan.PREMIUM, "plan_expires_at": now}, by=StaffFactory())
-    at = key_records.microseconds(now)
+    at = limits.microseconds(now)
     expected = KeyRecord(key.pk, key.owner_id, ["lookup:presence"], False, False, at, at, True)  # noqa: FBT003 - the same
     assert records.load(key.secret_hash) == expected
     assert records.load("no such hash") is None

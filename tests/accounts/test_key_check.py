@@ -17,8 +17,18 @@ import time_machine
 
 from accounts import authentication, hashing
 from accounts.errors import ApiError, InvalidApiKey, KeyDisabled, KeyExpired, KeyNotFound
-from accounts.key_records import FOREVER, KeyRecord, Verdict, microseconds
-from accounts.limits import InProcessLimits, KeyAnswer, KeyRequest, Limit, LimitStore
+from accounts.limits import (
+    FOREVER,
+    InProcessLimits,
+    KeyAnswer,
+    KeyRecord,
+    KeyRequest,
+    Limit,
+    LimitStore,
+    Verdict,
+    Window,
+    microseconds,
+)
 from accounts.redis_limits import RedisLimits
 from tests.accounts.moments import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory
@@ -35,14 +45,13 @@ GOOD = KeyRecord(
     premium_until=0,
     has_quota=False,
 )
-ASKED = KeyRequest(
-    address=Limit("an address", 60),
-    secret_hash="hash",
-    permission="lookup:user",
-    amount=30,
-    premium_amount=60,
-    now=NOON,
-)
+
+
+def window(amount: int, key: str = "an address") -> Window:
+    return Window(key, Limit("any", amount, "requests of this test"))
+
+
+ASKED = KeyRequest(address=window(60), secret_hash="hash", permission="lookup:user", now=NOON)
 
 
 @dataclass
@@ -67,8 +76,7 @@ class Checked:
 
     def counted(self, name: str) -> int:
         """How many requests the window of this name holds."""
-        outcome = self.store.hit([Limit(name, 1_000_000)])[0]
-        return 999_999 - outcome.remaining
+        return next(count for count in itertools.count() if not self.store.peek(window(count + 1, name)))
 
 
 @pytest.fixture(params=["InProcessLimits", "RedisLimits"])
@@ -106,10 +114,10 @@ def test_of_several_flaws_the_first_in_the_order_is_told(checked: Checked, flaws
 
 
 def test_a_flaw_is_told_before_the_keys_limit(checked: Checked) -> None:
-    checked.check(amount=1)
-    assert checked.check(amount=1).verdict is Verdict.KEY_LIMITED
+    checked.check(limit=window(1).limit)
+    assert checked.check(limit=window(1).limit).verdict is Verdict.KEY_LIMITED
     checked.put(**FLAWS[Verdict.NOT_PERMITTED])
-    assert checked.check(amount=1).verdict is Verdict.NOT_PERMITTED
+    assert checked.check(limit=window(1).limit).verdict is Verdict.NOT_PERMITTED
 
 
 def test_a_key_with_no_permission_at_all_may_do_nothing(checked: Checked) -> None:
@@ -125,7 +133,7 @@ def test_an_unknown_key_counts_for_the_address_alone(checked: Checked) -> None:
 @pytest.mark.parametrize("secret_hash", ["hash", "nobody's", "flawed"])
 def test_over_the_address_limit_no_key_is_looked_at(checked: Checked, secret_hash: str) -> None:
     checked.put("flawed", is_dead=True)
-    narrow = Limit("an address", 1)
+    narrow = window(1)
     checked.check(address=narrow, secret_hash="another")
     loaded = checked.loaded
     assert checked.check(address=narrow, secret_hash=secret_hash) == KeyAnswer(Verdict.ADDRESS_LIMITED, seconds_left=60)
@@ -143,13 +151,13 @@ def test_exactly_30_requests_pass_in_a_window(checked: Checked) -> None:
 
 def test_a_request_over_the_keys_limit_counts_for_nothing(checked: Checked) -> None:
     for _ in range(4):
-        checked.check(amount=3)
+        checked.check(limit=window(3).limit)
     assert (checked.counted("an address"), checked.counted("key:hash")) == (3, 3)
 
 
 def test_exactly_60_pass_with_premium(checked: Checked) -> None:
     checked.put(premium_until=FOREVER)
-    wide = Limit("an address", 100)
+    wide = window(100)
     verdicts = [checked.check(address=wide).verdict for _ in range(63)]
     assert verdicts == [Verdict.OK] * 60 + [Verdict.KEY_LIMITED] * 3
 
@@ -174,8 +182,11 @@ def test_moments_that_no_number_reaches_are_for_ever() -> None:
 
 def test_two_keys_have_a_window_each_and_share_that_of_the_address(checked: Checked) -> None:
     checked.put("other")
-    address = Limit("an address", 6)
-    verdicts = [checked.check(secret_hash=name, address=address, amount=3).verdict for name in ["hash", "other"] * 4]
+    address = window(6)
+    verdicts = [
+        checked.check(secret_hash=name, address=address, limit=window(3).limit).verdict
+        for name in ["hash", "other"] * 4
+    ]
     assert verdicts == [Verdict.OK] * 6 + [Verdict.ADDRESS_LIMITED] * 2
 
 
@@ -195,10 +206,10 @@ def test_a_record_comes_back_as_it_went() -> None:
 def test_8_callers_with_4_requests_each_get_exactly_the_amount(
     checked: Checked, amount: int, address_amount: int, passing: int
 ) -> None:
-    address = Limit("an address", address_amount)
+    address = window(address_amount)
 
     def call(_: int) -> int:
-        return sum(checked.check(address=address, amount=amount).verdict is Verdict.OK for _ in range(4))
+        return sum(checked.check(address=address, limit=window(amount).limit).verdict is Verdict.OK for _ in range(4))
 
     usual = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)  # threads take turns inside of every function

@@ -14,6 +14,7 @@ import pytest
 from django.test import Client
 from pytest_django import Settings
 
+from accounts import limits
 from imagehost import archives, media, original_names, storage
 from imagehost.models import File, Folder
 from imagehost.storage import StorageFailed
@@ -137,7 +138,7 @@ def test_a_reader_who_leaves_leaves_no_file_open(folder: Folder) -> None:
 
 def test_an_address_gets_a_few_archives_a_minute(client: Client, folder: Folder) -> None:
     url = f"/folders/{folder.pk}/files.zip"
-    for _ in range(archives.A_MINUTE):
+    for _ in range(limits.ARCHIVES.amount):
         assert archive_of(client.get(url)).namelist() == []
     refused = client.get(url)
     assert refused.status_code == 429

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from accounts import bans, hashing, key_records, limits
+from accounts import bans, hashing, limits
 from accounts.api_keys import keys, records
-from accounts.limits import KeyRequest, Limit
+from accounts.limits import KeyRequest
 from accounts.models import LinkedAccount, Name, User
 from lookup import comments, document_checks, feedback, models, profiles
 from tests.factories import lookup as make
@@ -228,11 +228,11 @@ def test_a_plan_that_changes_counts_at_once_for_the_keys_of_the_user(
 ) -> None:
     secret = keys.issue(owner=User.objects.get(pk=USER), permissions=["lookup:user"], by=None).secret
     now = timezone.now()
-    asked = KeyRequest(Limit("an address", 9), hashing.digest(secret), "lookup:user", 9, 9, now)
+    asked = KeyRequest(limits.API_ADDRESS.of("an address"), hashing.digest(secret), "lookup:user", now)
 
     def is_premium() -> bool:
         record = limits.check_key(asked, records.load).record
-        return record is not None and record.is_premium(key_records.microseconds(now))
+        return record is not None and record.is_premium(limits.microseconds(now))
 
     before = is_premium()
     with django_capture_on_commit_callbacks(execute=True):

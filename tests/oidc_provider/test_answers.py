@@ -14,6 +14,7 @@ from django.db import OperationalError
 from django.test import Client
 from pytest_django import Settings
 
+from accounts import limits
 from accounts.models import LinkedAccount, User
 from config import hot_lane, wsgi
 from oidc_provider.token import signing, token_info
@@ -231,7 +232,7 @@ def test_over_https_the_answers_say_so(
 
 @pytest.mark.parametrize("path", [TOKEN, USERINFO, INTROSPECT, REVOKE, KEY_SET])
 def test_both_ways_count_for_one_limit(monkeypatch: pytest.MonkeyPatch, settings: Settings, path: str) -> None:
-    settings.PROTOCOL_RATE_LIMIT = 2
+    monkeypatch.setattr(limits.PROTOCOL, "amount", 2)
     sent("HEAD", path)
     usual = hot_lane.answer
     monkeypatch.setattr(hot_lane, "answer", lambda environ: None)

@@ -12,6 +12,7 @@ from django.conf import settings as configured
 from django.test import Client
 from pytest_django import Settings
 
+from accounts import limits
 from oidc_provider.models import Grant
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
@@ -43,9 +44,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.embedded]
 
 
 @pytest.fixture(autouse=True)
-def _three_requests(settings: Settings) -> None:
-    assert settings.PROTOCOL_RATE_LIMIT == 100
-    settings.PROTOCOL_RATE_LIMIT = 3
+def _three_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits.PROTOCOL, "amount", 3)
 
 
 def _ask(path: str, address: str = "203.0.113.7") -> Answer:

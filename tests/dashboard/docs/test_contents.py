@@ -9,10 +9,9 @@ from typing import Any
 
 import jsonschema
 import pytest
-from django.conf import settings
 from django.test import Client
 
-from accounts import throttling
+from accounts import limits
 from accounts.errors import ApiError
 from accounts.plans import ALLOWANCES
 from dashboard.apps import error_guide
@@ -164,9 +163,9 @@ def test_every_scope_and_claim_is_explained() -> None:
 
 def test_the_limits_are_those_of_the_code() -> None:
     text = text_of("limits")
-    assert f"| {throttling.ADDRESS_AMOUNT} a minute | an IP address |" in text
-    assert f"| {throttling.KEY_AMOUNT} a minute; {throttling.PREMIUM_KEY_AMOUNT} where its owner has premium |" in text
-    assert f"| {settings.PROTOCOL_RATE_LIMIT} a minute | an IP address and an endpoint |" in text
+    assert f"| {limits.API_ADDRESS.amount} a minute | an IP address |" in text
+    assert f"| {limits.API_KEY.amount} a minute; {limits.API_PREMIUM_KEY.amount} where its owner has premium |" in text
+    assert f"| {limits.PROTOCOL.amount} a minute | an IP address and an endpoint |" in text
     for allowance in ALLOWANCES.values():
         assert f"| {allowance.max_file_size // 1024**2} MB | {allowance.max_storage // 1024**3} GB |" in text
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 
+from accounts import limits
 from accounts.models import User
 from accounts.plans import MEGABYTE
 from imagehost import page_uploads, quotas, storage
@@ -126,7 +127,7 @@ def test_what_does_not_fit_the_quota_is_refused(browser: Client, user: User, mon
 
 
 def test_the_files_of_each_user_are_counted(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_uploads, "A_MINUTE", 2)
+    monkeypatch.setattr(limits.PAGE_UPLOADS, "amount", 2)
     assert [send(browser, ONE, file()).status_code for _ in range(3)] == [200, 200, 429]
     refused = send(browser, ONE, file())
     assert (refused.json()["code"], int(refused.headers["Retry-After"]) > 0) == ("RATE_LIMITED", True)
@@ -136,7 +137,7 @@ def test_the_files_of_each_user_are_counted(browser: Client, monkeypatch: pytest
 
 
 def test_no_file_is_counted_where_there_are_no_limits(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_uploads, "A_MINUTE", 1)
+    monkeypatch.setattr(limits.PAGE_UPLOADS, "amount", 1)
     with override_settings(RATE_LIMITS_ENABLED=False):
         assert [send(browser, ONE, file()).status_code for _ in range(2)] == [200, 200]
 
