@@ -7,12 +7,12 @@ from pathlib import Path
 
 import oidc_provider
 from dashboard.apps import error_guide
-from dashboard.apps.error_guide import ERRORS
-from dashboard.apps.error_guide.rows import PAGE
+from dashboard.apps.error_guide import ERRORS, PAGE
 from oidc_provider import errors
 from oidc_provider.errors import ProtocolError
 
-SOURCE = "\n".join(path.read_text() for path in sorted(Path(oidc_provider.__file__).parent.rglob("*.py")))
+FOLDER = Path(oidc_provider.__file__).parent
+SOURCE = "\n".join(path.read_text() for path in sorted(FOLDER.rglob("*.py")) if path != FOLDER / "errors.py")
 # Document 1, "Errors", and the first section of the decisions.
 OF_THE_DOCUMENTS = """
     invalid_scope invalid_grant invalid_client unauthorized_client client_disabled 429 invalid_request
