@@ -1,16 +1,20 @@
-"""Reading an upload's form: its file goes to the disk as it comes in, and nowhere else.
+"""The bodies of uploads, by the API and on pages: each file goes to the disk as it comes in, and nowhere else.
 
-Django's parser does the parsing. Whoever calls is let in by a `Door`: before a byte of the body is read where a header
-holds the key, otherwise as soon as the form says it.
+Django's parser does the parsing, with a `_Receiver` as its one upload handler. `from_api` takes one file, whose sender
+is known by a key in a header or in the form; `from_page` takes many, whose sender is signed in.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterator, Mapping
-from pathlib import PurePosixPath
-from typing import Any, NoReturn, Protocol, cast
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from io import FileIO
+from pathlib import Path, PurePosixPath
+from typing import Any, NoReturn, cast
 
 from django.core.exceptions import (
     BadRequest,
@@ -19,18 +23,26 @@ from django.core.exceptions import (
     TooManyFieldsSent,
     TooManyFilesSent,
 )
-from django.core.files.uploadhandler import FileUploadHandler, SkipFile
-from django.http import QueryDict
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile, StopUpload
+from django.http import HttpRequest, QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
+from django.utils import timezone
 
-from accounts.errors import ApiError
-from imagehost.errors import FileTooLarge, NoFile, UploadFailed
-from imagehost.incoming_file import IncomingFile
+from accounts import authentication, limits
+from accounts.errors import ApiError, KeyRateLimited, KeyRefused
+from accounts.limits import LimitsUnavailable
+from accounts.models import Permission
+from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
+from imagehost import storage, uploads
+from imagehost.errors import FileTooLarge, NoFile, TooManyUploads, Unauthorized, UploadFailed, UploadsUnavailable
 from imagehost.models.files import MAX_ORIGINAL_LENGTH
-from imagehost.uploads import Incoming
+from imagehost.uploads import Incoming, Uploaded
 
 CHUNK = 256 * 1024  # bytes read and written at a time
+STRETCH = 8 * 1024 * 1024  # bytes that the bucket is shown at a time
 OVERHEAD = 3 * 1024 * 1024  # of a form beside its file: Django reads 2.5 MiB of text fields at most
+
+MAX_FILES = 100  # of a page's form; Django would refuse one more
 
 MULTIPART = "multipart/form-data"
 
@@ -42,6 +54,8 @@ MANY_FIELDS = "The form has too many fields."
 LONG_FIELDS = "The form's text fields are too long. Is the file sent without a file name?"
 TWO_FILES = "Only one file can be sent at a time, in one field `file`."
 KEY_FIRST = "Larger ones need the key before them in the form, or in a header."
+ONE_FILE = "Exactly one file is sent at a time, in the field `files`."
+TOO_MUCH = f"Not every file was taken: a form may have at most {MAX_FILES} files and {LARGEST_BODY} bytes."
 
 _OF_THE_PARSER = {
     "Request max total header size exceeded.": LONG_HEADER,
@@ -53,35 +67,88 @@ logger = logging.getLogger(__name__)
 Meta = Mapping[str, Any]  # WSGI's environ, whose values have no type
 
 
-class Door(Protocol):
-    """Lets one caller in, whose plan says how large a file may be.
+class UploadAuthorizer:
+    """Who uploads, once a key or a session has shown it, and what their plan allows. `now`: when the key is checked."""
 
-    `most`: bytes of a file, by the caller's plan; what every plan allows until a caller is known. `greatest`: what the
-    largest plan allows.
-    """
-
-    @property
-    def is_open(self) -> bool: ...
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+        self._owner_id: str | None = None
+        self._allowance = min(ALLOWANCES.values(), key=lambda allowance: allowance.max_file_size)
 
     @property
-    def most(self) -> int: ...
+    def is_authorized(self) -> bool:
+        return self._owner_id is not None
 
     @property
-    def greatest(self) -> int: ...
+    def max_size(self) -> int:
+        """Bytes of a file, by the owner's plan; until the owner is known, what every plan allows."""
+        return self._allowance.max_file_size
 
-    def open(self, secret: str | None) -> None:
-        """Check the key; called once. Raises an ApiError for one that may not upload, and for None: there is none."""
+    @property
+    def plan_max(self) -> int:
+        """What the largest plan that may still turn out allows."""
+        return self.max_size if self.is_authorized else LARGEST_FILE
+
+    def authorize_key(self, secret: str | None) -> None:
+        """Count the request and check its key; called once. Raises Unauthorized, also for None, and both limits'."""
+        try:
+            caller = authentication.check(secret, permission=Permission.IMAGEHOST_UPLOAD, now=self._now)
+        except KeyRateLimited:
+            raise
+        except KeyRefused as refused:
+            raise Unauthorized(refused.error) from refused
+        self.authorize_user(caller.owner_id)
+
+    def authorize_user(self, owner_id: str) -> None:
+        """Somebody who is signed in, or whose key was checked. 1 query. Unauthorized: deleted meanwhile."""
+        self._allowance = uploads.allowance_of(owner_id, self._now)
+        self._owner_id = owner_id
+
+    def store(self, file: Incoming) -> Uploaded:
+        """Keep the file for the owner. Raises what `uploads.store` does."""
+        if self._owner_id is None:
+            raise Unauthorized
+        return uploads.store(
+            owner_id=self._owner_id,
+            incoming=file,
+            allowance=self._allowance,
+            now=timezone.now(),  # a slow upload ends long after its sender was checked
+        )
+
+    def count_page_file(self) -> None:
+        """On pages, each file counts: its content is examined. Raises TooManyUploads, UploadsUnavailable."""
+        try:
+            seconds_left = limits.hit(limits.PAGE_UPLOADS.of(self._owner_id))
+        except LimitsUnavailable:
+            logger.exception("The limit store does not answer.")
+            raise UploadsUnavailable from None
+        if seconds_left:
+            raise TooManyUploads(seconds_left)
 
 
 @contextlib.contextmanager
-def received(meta: Meta, door: Door) -> Iterator[Incoming]:
-    """The part `file` of the form, on disk until the block ends; who wants to keep it moves it away.
+def from_api(meta: Meta, authorizer: UploadAuthorizer) -> Iterator[Incoming]:
+    """The part `file` of the form, on disk until the block ends; the caller moves away what it keeps.
 
-    Raises what `door` raises, NoFile (for a form that cannot be read, too), FileTooLarge, UploadFailed (the disk), as
-    soon as it can say so: what it leaves unread of the body is for `config.request_body`.
+    Raises what `authorizer` raises, NoFile (for a form that cannot be read, too), FileTooLarge and UploadFailed (the
+    disk), as early as possible: what it leaves unread of the body is for `config.request_body`.
     """
-    with contextlib.closing(_Receiver(door, _Body(meta, door))) as receiver:
+    with contextlib.closing(_ApiReceiver(authorizer, _ApiBody(meta, authorizer))) as receiver:
         yield receiver.read(meta)
+
+
+@contextlib.contextmanager
+def from_page(request: HttpRequest, owner_id: str) -> Iterator[PageReceiver]:
+    """Take the files of the request's form, which must not have been read before; `PageReceiver.read` reads it.
+
+    When the block ends, what was not stored is removed.
+    """
+    authorizer = UploadAuthorizer(timezone.now())
+    authorizer.authorize_user(owner_id)
+    receiver = PageReceiver(request, authorizer)
+    request.upload_handlers = [receiver]
+    with contextlib.closing(receiver):
+        yield receiver
 
 
 def kept_name(name: str) -> str:
@@ -93,105 +160,108 @@ def kept_name(name: str) -> str:
     return name.removesuffix(suffix)[: MAX_ORIGINAL_LENGTH - len(extension)] + extension
 
 
+class IncomingFile(FileIO):
+    """A new file of the incoming directory at `path`; the caller removes it. Raises OSError, as `take` does."""
+
+    def __init__(self) -> None:
+        descriptor, path = tempfile.mkstemp(prefix="upload-", dir=storage.incoming_directory())
+        super().__init__(descriptor, "wb")
+        self.path = Path(path)
+        self._size = 0
+        self._shown = 0
+
+    def take(self, content: bytes) -> None:
+        """Write all of `content` at the end. The bucket prepares each full STRETCH while the next one comes in."""
+        left = memoryview(content)
+        while left:
+            left = left[self.write(left) :]  # a disk that fills up takes a part of it
+        self._size += len(content)
+        if self._size - self._shown >= STRETCH:
+            storage.bucket().prepare(self.fileno(), self._shown, self._size - self._shown)
+            self._shown = self._size
+
+
+@dataclass
+class Received:
+    """One file of the form. `path`: where it lies, None where it was refused. `name`: as it was sent, cut to size."""
+
+    name: str
+    path: Path | None = None
+    size: int = 0
+    is_complete: bool = False
+    refusal: ApiError | None = None
+
+
 class _BodyTooLong(Exception):
-    """More came than the largest file that may be sent, and all that may stand beside it."""
+    """More came than the largest file that may be sent, and all that may lie beside it."""
 
 
 class _Body:
-    """The request's body. `announced`: its length in bytes; None: it comes in chunks, and ends where it ends."""
+    """The request's body. `announced`: its length in bytes; None: it comes in chunks. Any: a stream."""
 
-    def __init__(self, meta: Meta, door: Door) -> None:
-        length = meta.get("CONTENT_LENGTH") or ""
-        is_chunked = not length and "HTTP_TRANSFER_ENCODING" in meta
-        self.announced = None if is_chunked else int(length) if length.isascii() and length.isdigit() else 0
-        self._input = meta["wsgi.input"]
-        self._door = door
+    def __init__(self, stream: Any, announced: int | None) -> None:
+        self.announced = announced
+        self._stream = stream
         self._read = 0
-
-    @property
-    def is_too_long(self) -> bool:
-        """Whether its length alone says that no file in it can be small enough."""
-        return self.announced is not None and self.announced > self._most
 
     def read(self, size: int) -> bytes:
         left = size if self.announced is None else self.announced - self._read
         if not left:
             return b""
-        try:
-            data: bytes = self._input.read(min(size, left))
-        except (OSError, BadRequest) as error:
-            raise MultiPartParserError(CUT_OFF) from error
+        data: bytes = self._stream.read(min(size, left))
         if not data and self.announced is not None:
             raise MultiPartParserError(CUT_OFF)
         self._read += len(data)
-        if self._read > self._most:
+        return data
+
+
+class _ApiBody(_Body):
+    """One whose length has a limit: the file that `authorizer` allows, and OVERHEAD."""
+
+    def __init__(self, meta: Meta, authorizer: UploadAuthorizer) -> None:
+        length = meta.get("CONTENT_LENGTH") or ""
+        is_chunked = not length and "HTTP_TRANSFER_ENCODING" in meta
+        super().__init__(
+            meta["wsgi.input"],
+            None if is_chunked else int(length) if length.isascii() and length.isdigit() else 0,
+        )
+        self._authorizer = authorizer
+
+    @property
+    def is_too_long(self) -> bool:
+        """Whether its announced length alone shows that the file is too large."""
+        return self.announced is not None and self.announced > self._max_length
+
+    def read(self, size: int) -> bytes:
+        try:
+            data = super().read(size)
+        except (OSError, BadRequest) as error:
+            raise MultiPartParserError(CUT_OFF) from error
+        if self._read > self._max_length:
             raise _BodyTooLong
         return data
 
     @property
-    def _most(self) -> int:
-        return (self._door.most if self._door.is_open else self._door.greatest) + OVERHEAD
+    def _max_length(self) -> int:
+        return self._authorizer.plan_max + OVERHEAD
 
 
 class _Receiver(FileUploadHandler):
-    """Takes one part named `file` and nothing else. What it refuses before the door is open is told after."""
+    """Writes the files of one field to the disk, no more of one than the plan allows."""
 
     chunk_size = CHUNK
 
-    def __init__(self, door: Door, body: _Body) -> None:
-        super().__init__()
-        self._door = door
-        self._body = body
-        self._parser: MultiPartParser | None = None
+    def __init__(self, request: HttpRequest | None, authorizer: UploadAuthorizer) -> None:
+        super().__init__(request)
+        self._authorizer = authorizer
+        self._received: list[Received] = []
         self._output: IncomingFile | None = None  # not `file`: Django closes such a one when it skips another part
-        self._name = ""
-        self._size = 0
-        self._is_complete = False
-        self._refusal: ApiError | None = None
-
-    def read(self, meta: Meta) -> Incoming:
-        """Parse the form. Whatever comes of it, the door was opened, or has raised its error."""
-        refusal = self._parse(meta)
-        if not self._door.is_open:
-            before = self._door.most
-            self._door.open(self._key())
-            if isinstance(self._refusal, FileTooLarge) and self._door.most > before:
-                self._refusal.error += f" {KEY_FIRST}"
-        if refusal := self._refusal or refusal:
-            raise refusal
-        if not self._is_complete or self._output is None:
-            raise NoFile
-        return Incoming(self._output.path, self._size, self._name)
-
-    def close(self) -> None:
-        """Remove what is on the disk."""
-        if self._output is None:
-            return
-        try:
-            self._output.close()
-        finally:
-            self._output.path.unlink(missing_ok=True)
-
-    def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
-        """At the start of every part with a file name. Any: what the part says of its type and length."""
-        if field_name != "file":
-            raise SkipFile
-        if not self._door.is_open and ((key := self._key()) or self._body.is_too_long):
-            self._door.open(key)
-        if self._output is not None or self._refusal is not None:
-            self._refuse(NoFile(TWO_FILES))
-        if self._body.is_too_long:
-            self._refuse(FileTooLarge(self._door.most))
-        self._name = kept_name(file_name)
-        try:
-            self._output = IncomingFile()
-        except OSError as error:
-            self._refuse_for_the_disk(error)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
-        self._size += len(raw_data)
-        if self._size > self._door.most:
-            self._refuse(FileTooLarge(self._door.most))
+        received = self._received[-1]
+        received.size += len(raw_data)
+        if received.size > self._authorizer.max_size:
+            self._refuse(FileTooLarge(self._authorizer.max_size))
         try:
             if self._output is not None:
                 self._output.take(raw_data)
@@ -200,7 +270,136 @@ class _Receiver(FileUploadHandler):
 
     def file_complete(self, file_size: int) -> None:
         """The part ended where the next one begins, or the form ends."""
-        self._is_complete = True
+        self._close_output()
+        self._received[-1].is_complete = True
+
+    def close(self) -> None:
+        """Remove what is left on the disk."""
+        try:
+            self._close_output()
+        finally:
+            for received in self._received:
+                self._remove(received)
+
+    def _begin(self) -> None:
+        """Open a file for the part that was received last."""
+        try:
+            self._output = IncomingFile()
+        except OSError as error:
+            self._refuse_for_the_disk(error)
+        self._received[-1].path = self._output.path
+
+    def _refuse(self, error: ApiError) -> NoReturn:
+        """Write no more of the last file, and pass over the rest of it."""
+        self._close_output()
+        self._remove(self._received[-1])
+        self._received[-1].refusal = self._received[-1].refusal or error
+        raise SkipFile
+
+    def _refuse_for_the_disk(self, error: OSError) -> NoReturn:
+        logger.error("An upload cannot be written.", exc_info=error)
+        self._refuse(UploadFailed())
+
+    def _close_output(self) -> None:
+        if self._output is not None:
+            self._output.close()
+            self._output = None
+
+    def _remove(self, received: Received) -> None:
+        if received.path is not None:
+            received.path.unlink(missing_ok=True)
+            received.path = None
+
+
+class PageReceiver(_Receiver):
+    """Takes all parts named `files`. A file that is refused does not take the others along."""
+
+    def __init__(self, request: HttpRequest, authorizer: UploadAuthorizer) -> None:
+        super().__init__(request, authorizer)
+        self.is_too_much = False
+        self._is_parsing = False
+
+    def read(self) -> Sequence[Received]:
+        """The files, in the form's order. `is_too_much` says afterwards that there were more."""
+        if self.request is not None:
+            len(self.request.POST)  # parses the form, unless that was done
+        return self._received
+
+    def store(self, received: Received) -> Uploaded | ApiError:
+        """Keep a file that came in, as the API does, or return why not: its refusal, or an error of the authorizer."""
+        if received.path is None or not received.is_complete:
+            return received.refusal or NoFile(CUT_OFF)
+        try:
+            self._authorizer.count_page_file()
+            return self._authorizer.store(Incoming(received.path, received.size, received.name))
+        except ApiError as refusal:
+            return refusal
+
+    def handle_raw_input(
+        self,
+        input_data: Any,
+        META: dict[str, Any],  # noqa: N803 - Django's name for it
+        content_length: int,
+        boundary: str,
+        encoding: str | None = None,
+    ) -> Any:
+        """Parses the form in Django's place, which would take a body that broke off for a whole one. Any: Django's."""
+        if self._is_parsing:
+            return None
+        self._is_parsing = True
+        self.is_too_much = content_length > LARGEST_BODY
+        body: Any = _Body(input_data, content_length)  # has the one method of a stream that the parser calls
+        return MultiPartParser(META, body, [self], encoding).parse()
+
+    def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
+        """Any: what the part says of its type and length."""
+        super().new_file(field_name, file_name, *args, **kwargs)
+        self._close_output()
+        self.is_too_much |= len(self._received) >= MAX_FILES
+        if self.is_too_much:
+            raise StopUpload(connection_reset=True)
+        if field_name != "files":
+            raise SkipFile
+        self._received.append(Received(kept_name(file_name)))
+        self._begin()
+
+
+class _ApiReceiver(_Receiver):
+    """Takes one part named `file` and nothing else. What it refuses before the key is known is answered after."""
+
+    def __init__(self, authorizer: UploadAuthorizer, body: _ApiBody) -> None:
+        super().__init__(None, authorizer)
+        self._body = body
+        self._parser: MultiPartParser | None = None
+        self._refusal: ApiError | None = None
+
+    def read(self, meta: Meta) -> Incoming:
+        """Parse the form. On each way out the authorizer has checked the key, or has raised its error."""
+        refusal = self._parse(meta)
+        if not self._authorizer.is_authorized:
+            before = self._authorizer.max_size
+            self._authorizer.authorize_key(self._key())
+            if isinstance(self._refusal, FileTooLarge) and self._authorizer.max_size > before:
+                self._refusal.error += f" {KEY_FIRST}"
+        if refusal := self._refusal or refusal:
+            raise refusal
+        received = next(iter(self._received), Received(""))
+        if received.path is None or not received.is_complete:
+            raise NoFile
+        return Incoming(received.path, received.size, received.name)
+
+    def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
+        """At the start of every part with a file name. Any: what the part says of its type and length."""
+        if field_name != "file":
+            raise SkipFile
+        if not self._authorizer.is_authorized and ((key := self._key()) or self._body.is_too_long):
+            self._authorizer.authorize_key(key)
+        if self._received:
+            self._refuse(NoFile(TWO_FILES))
+        self._received.append(Received(kept_name(file_name)))
+        if self._body.is_too_long:
+            self._refuse(FileTooLarge(self._authorizer.max_size))
+        self._begin()
 
     def _parse(self, meta: Meta) -> ApiError | None:
         """What is wrong with the form as a whole."""
@@ -214,42 +413,38 @@ class _Receiver(FileUploadHandler):
             self._parser = MultiPartParser({**meta, "CONTENT_LENGTH": length}, body, [self])
         except (MultiPartParserError, ValueError, TypeError):  # the last two: of the content type's parameters
             return NoFile(NOT_MULTIPART)
-        if self._door.is_open and self._body.is_too_long:
-            return FileTooLarge(self._door.most)
+        if self._authorizer.is_authorized and self._body.is_too_long:
+            return FileTooLarge(self._authorizer.max_size)
         try:
             self._parser.parse()
         except _BodyTooLong:
-            if not self._door.is_open:
-                self._door.open(self._key())
-            self._refusal = FileTooLarge(self._door.most)
+            if not self._authorizer.is_authorized:
+                self._authorizer.authorize_key(self._key())
+            self._refusal = FileTooLarge(self._authorizer.max_size)
         except (TooManyFieldsSent, TooManyFilesSent):
             return NoFile(MANY_FIELDS)
         except RequestDataTooBig:
             return NoFile(LONG_FIELDS)
         except MultiPartParserError as error:
             return NoFile(_OF_THE_PARSER.get(str(error), UNREADABLE))
-        except (SuspiciousOperation, TypeError):  # TypeError: Python's, where `filename*` and `filename*1` both stand
+        except (SuspiciousOperation, TypeError):  # TypeError: Python's, for both `filename*` and `filename*1`
             logger.info("The form of an upload cannot be read.", exc_info=True)
             return NoFile(UNREADABLE)
         return None
 
     def _key(self) -> str | None:
-        """The first field `key` so far that holds anything.
+        """The first field `key` so far that is not empty.
 
-        Django's parser gathers the fields in an attribute that is none of its interface; there is no other way to those
-        that stand before the file. Before it starts, and for an empty body, it has none.
+        Django's parser gathers the fields in a private attribute; there is no other way to those that come before the
+        file. Before it starts, and for an empty body, it has none.
         """
         fields = cast("QueryDict", getattr(self._parser, "_post", QueryDict()))
         return next(filter(None, fields.getlist("key")), None)
 
     def _refuse(self, error: ApiError) -> NoReturn:
-        """Write no more. With the door open that is all; otherwise the key may still come behind the file."""
+        """Write no more. With a known key that is all; otherwise the key may still come behind the file."""
         self.close()
         self._refusal = self._refusal or error
-        if self._door.is_open:
+        if self._authorizer.is_authorized:
             raise self._refusal
         raise SkipFile
-
-    def _refuse_for_the_disk(self, error: OSError) -> NoReturn:
-        logger.error("An upload cannot be written.", exc_info=error)
-        self._refuse(UploadFailed())

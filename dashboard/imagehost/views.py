@@ -29,13 +29,13 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
 from dashboard.imagehost.forms import ROOT, FilterForm, SelectionForm
-from imagehost import addresses, files, listing, media, original_names, page_uploads, quotas, uploaders, uploads
+from imagehost import addresses, files, incoming, listing, media, original_names, quotas, uploaders
 from imagehost.errors import FolderNotFound, NoFile
+from imagehost.incoming import PageReceiver, Received
 from imagehost.models import File, Folder
 from imagehost.page import folders as pages
 from imagehost.page import origins
 from imagehost.page.folders import Tile
-from imagehost.page_uploads import Received, Receiver
 from imagehost.uploads import Uploaded
 
 NOTHING_CHOSEN = "Choose at least one file first."
@@ -176,9 +176,8 @@ def _shot(file: File) -> Shot:
 @act("imagehost_setup")
 def upload(request: SignedInRequest) -> HttpResponse:
     """Any number of files of a plain form; what became of each is said on the page that follows."""
-    allowance = uploads.allowance_of(request.user.pk, timezone.now())
-    with page_uploads.receiving(request, allowance) as receiver:
-        return _answer_to_the_form(request, receiver, allowance)
+    with incoming.from_page(request, request.user.pk) as receiver:
+        return _answer_to_the_form(request, receiver)
 
 
 @csrf_exempt
@@ -186,16 +185,15 @@ def upload(request: SignedInRequest) -> HttpResponse:
 @require_POST
 def upload_one(request: SignedInRequest) -> HttpResponse:
     """One file, for the page's script: JSON with its links, or the error as the API says it."""
-    allowance = uploads.allowance_of(request.user.pk, timezone.now())
-    with page_uploads.receiving(request, allowance) as receiver:
-        return _answer_to_the_script(request, receiver, allowance)
+    with incoming.from_page(request, request.user.pk) as receiver:
+        return _answer_to_the_script(request, receiver)
 
 
 @csrf_protect
-def _answer_to_the_form(request: SignedInRequest, receiver: Receiver, allowance: Allowance) -> HttpResponse:
+def _answer_to_the_form(request: SignedInRequest, receiver: PageReceiver) -> HttpResponse:
     stored = []
     for received in receiver.read():
-        result = _store(request, received, allowance)
+        result = receiver.store(received)
         if isinstance(result, ApiError):
             messages.error(request, f"{_shown(received)}: {result.error}")
         else:
@@ -203,27 +201,22 @@ def _answer_to_the_form(request: SignedInRequest, receiver: Receiver, allowance:
     if stored:
         messages.success(request, f"{len(stored)} file{pluralize(len(stored))} uploaded: {', '.join(stored)}")
     if receiver.is_too_much:
-        messages.error(request, page_uploads.TOO_MUCH)
+        messages.error(request, incoming.TOO_MUCH)
     elif not receiver.read():
         messages.error(request, NOTHING_CHOSEN)
     return back(request)
 
 
 @csrf_protect
-def _answer_to_the_script(request: SignedInRequest, receiver: Receiver, allowance: Allowance) -> HttpResponse:
+def _answer_to_the_script(request: SignedInRequest, receiver: PageReceiver) -> HttpResponse:
     files = receiver.read()
     if len(files) == 1:
-        result = _store(request, files[0], allowance)
+        result = receiver.store(files[0])
     else:
-        result = NoFile(page_uploads.TOO_MUCH if receiver.is_too_much else page_uploads.ONE_FILE)
+        result = NoFile(incoming.TOO_MUCH if receiver.is_too_much else incoming.ONE_FILE)
     if isinstance(result, ApiError):
         return JsonResponse(result.body(), status=result.status, headers=result.headers())
     return JsonResponse(_links(result))
-
-
-def _store(request: SignedInRequest, received: Received, allowance: Allowance) -> Uploaded | ApiError:
-    now = timezone.now()  # the form may have come in slowly
-    return page_uploads.store(owner_id=request.user.pk, received=received, allowance=allowance, now=now)
 
 
 def _links(uploaded: Uploaded) -> dict[str, Any]:

@@ -5,7 +5,6 @@ The header `X-API-Key` asks for the current form; the header `key`, or else the 
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -14,14 +13,14 @@ from django.utils import timezone
 from accounts import authentication, limits
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiView
-from accounts.errors import AddressRateLimited, KeyRateLimited, KeyRefused
+from accounts.errors import AddressRateLimited, KeyRateLimited
 from accounts.models import Permission
-from accounts.plans import ALLOWANCES, LARGEST_FILE
-from imagehost import addresses, incoming, uploads
-from imagehost.errors import Unauthorized, UploadsUnavailable
+from imagehost import addresses, incoming
+from imagehost.errors import UploadsUnavailable
+from imagehost.incoming import UploadAuthorizer
 from imagehost.openapi import upload as openapi
 from imagehost.serializers import current, earlier
-from imagehost.uploads import Incoming, Uploaded
+from imagehost.uploads import Uploaded
 
 _CURRENT, _EARLIER = current.UploadSerializer(), earlier.EarlierUploadSerializer()
 
@@ -34,13 +33,13 @@ class Upload(ApiView):
     def post(self, request: HttpRequest) -> HttpResponse:
         is_current = bool(request.META.get("HTTP_X_API_KEY"))
         secret = request.META.get("HTTP_X_API_KEY") or request.META.get("HTTP_KEY")
-        door = Door(timezone.now())
+        authorizer = UploadAuthorizer(timezone.now())
         if secret:
-            door.open(secret)
+            authorizer.authorize_key(secret)
         else:
             refuse_over_limit()
-        with incoming.received(request.META, door) as file:
-            uploaded = door.store(file)
+        with incoming.from_api(request.META, authorizer) as file:
+            uploaded = authorizer.store(file)
         answer = current_answer(uploaded) if is_current else earlier_answer(uploaded)
         response = json_response(json_bytes(answer))
         response.headers["X-Deletion-Url"] = addresses.deletion_url(uploaded.file, uploaded.deletion_token)
@@ -53,49 +52,6 @@ class Upload(ApiView):
         except AddressRateLimited as refused:
             refused.code = KeyRateLimited.code  # uploaders show the code of every error
             raise
-
-
-class Door:
-    """Who uploads, once a key has said it, and what their plan allows (`incoming.Door`). `now`: when the key counts."""
-
-    def __init__(self, now: datetime) -> None:
-        self._now = now
-        self._owner_id: str | None = None
-        self._allowance = min(ALLOWANCES.values(), key=lambda allowance: allowance.max_file_size)
-
-    @property
-    def is_open(self) -> bool:
-        return self._owner_id is not None
-
-    @property
-    def most(self) -> int:
-        return self._allowance.max_file_size
-
-    @property
-    def greatest(self) -> int:
-        return LARGEST_FILE
-
-    def open(self, secret: str | None) -> None:
-        """Count the request and check its key. Raises Unauthorized, and the errors of both limits."""
-        try:
-            caller = authentication.check(secret, permission=Permission.IMAGEHOST_UPLOAD, now=self._now)
-        except KeyRateLimited:
-            raise
-        except KeyRefused as refused:
-            raise Unauthorized(refused.error) from refused
-        self._allowance = uploads.allowance_of(caller.owner_id, self._now)
-        self._owner_id = caller.owner_id
-
-    def store(self, file: Incoming) -> Uploaded:
-        """Keep the file for whoever was let in. Raises what `uploads.store` does."""
-        if self._owner_id is None:
-            raise Unauthorized
-        return uploads.store(
-            owner_id=self._owner_id,
-            incoming=file,
-            allowance=self._allowance,
-            now=timezone.now(),  # a slow upload ends long after its key was checked
-        )
 
 
 def refuse_over_limit() -> None:

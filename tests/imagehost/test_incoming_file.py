@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from imagehost import incoming_file, storage
-from imagehost.incoming_file import IncomingFile
+from imagehost import incoming, storage
+from imagehost.incoming import IncomingFile
 from imagehost.storage import FolderStorage
 
 PIECE = bytes(range(100))
@@ -29,7 +29,7 @@ def bucket(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     settings.IMAGEHOST_INCOMING = tmp_path / "incoming"
     bucket = WatchedStorage(tmp_path / "files")
     monkeypatch.setattr(storage, "bucket", lambda: bucket)
-    monkeypatch.setattr(incoming_file, "STRETCH", 250)
+    monkeypatch.setattr(incoming, "STRETCH", 250)
     return bucket
 
 

@@ -21,9 +21,8 @@ from PIL import Image
 
 from accounts.models import Permission, User
 from accounts.plans import ALLOWANCES, Allowance, Plan
-from imagehost import uploads
+from imagehost import incoming, uploads
 from imagehost.models import File
-from imagehost.views import upload as upload_view
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 
 PATH = "/api/imagehost/upload"
@@ -86,7 +85,7 @@ def allow(monkeypatch: pytest.MonkeyPatch, *, file: int, storage: int = 1_000_00
     """Set what the plans give. Premium and ImageHost: `premium_file`, or the same."""
     premium = Allowance(premium_file or file, storage)
     allowances = dict.fromkeys(ALLOWANCES, premium) | {Plan.FREE: Allowance(file, storage)}
-    for module in (uploads, upload_view):
+    for module in (uploads, incoming):
         monkeypatch.setattr(module, "ALLOWANCES", allowances)
 
 

@@ -15,7 +15,7 @@ from django.test import Client, override_settings
 from accounts import limits
 from accounts.models import User
 from accounts.plans import MEGABYTE
-from imagehost import page_uploads, quotas, storage
+from imagehost import incoming, quotas, storage
 from imagehost.models import File
 from tests.dashboard.imagehost.reading import HOME, messages_of
 from tests.factories.accounts import UserFactory
@@ -150,20 +150,20 @@ def test_a_name_is_kept_without_directories_and_cut(browser: Client) -> None:
 
 
 def test_a_form_that_is_too_large_is_not_read(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(page_uploads, "LARGEST_BODY", 100)
-    assert messages_of(send(browser, FORM, file())) == [page_uploads.TOO_MUCH]
+    monkeypatch.setattr(incoming, "LARGEST_BODY", 100)
+    assert messages_of(send(browser, FORM, file())) == [incoming.TOO_MUCH]
     answer = send(browser, ONE, file())
-    assert (answer.status_code, answer.json()["error"]) == (400, page_uploads.TOO_MUCH)
+    assert (answer.status_code, answer.json()["error"]) == (400, incoming.TOO_MUCH)
     assert stored() == []
 
 
 def test_of_a_form_with_too_many_files_the_first_ones_are_taken(
     browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert page_uploads.MOST_FILES == settings.DATA_UPLOAD_MAX_NUMBER_FILES
-    monkeypatch.setattr(page_uploads, "MOST_FILES", 2)
+    assert incoming.MAX_FILES == settings.DATA_UPLOAD_MAX_NUMBER_FILES
+    monkeypatch.setattr(incoming, "MAX_FILES", 2)
     answer = send(browser, FORM, *[file(f"{number}.png") for number in range(3)])
-    assert messages_of(answer) == ["2 files uploaded: 0.png, 1.png", page_uploads.TOO_MUCH]
+    assert messages_of(answer) == ["2 files uploaded: 0.png, 1.png", incoming.TOO_MUCH]
     assert len(stored()) == 2
 
 
