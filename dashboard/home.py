@@ -20,11 +20,13 @@ from dashboard.account import queries as account_queries
 from dashboard.account.queries import Mail, Security
 from dashboard.keys import queries as keys_queries
 from dashboard.models import AccessRequest
+from dashboard.navigation import Entry
 from imagehost import quotas
 from lookup.models import Link, Profile
 from oidc_provider.log.models import OK
 from oidc_provider.models import Application
 
+NAVIGATION = (Entry("dashboard", "Overview", below=None),)
 LATELY = timedelta(hours=24)
 ANSWERS_SHOWN_FOR = timedelta(days=14)
 MOST_SHOWN = 5

@@ -1,1 +1,14 @@
 """Client apps: registration, settings, secret, login test, code samples, usage and request log."""
+
+from dashboard.navigation import Entry
+
+NAVIGATION = (Entry("applications", "Apps"),)
+TABS = (
+    Entry("application", "Overview", below=None),
+    Entry("application_settings", "Settings"),
+    Entry("application_try", "Try it"),
+    Entry("application_code", "Code"),
+    Entry("application_usage", "Usage"),
+    Entry("application_log", "Requests"),
+    Entry("application_activity", "Activity"),
+)

@@ -67,9 +67,13 @@ def profiles_of(user: User) -> list[Profile]:
 
 
 def url_of(profile: Profile, name: str, /, **kwargs: Any) -> str:
-    """The page `name` of the editor for this profile; `kwargs`: what else stands in its path."""
-    where = {} if profile.is_main else {"profile_id": profile.pk}
-    return reverse(name, kwargs={**where, **kwargs})
+    """Return the page `name` of the editor for this profile; `kwargs`: the other arguments of its URL."""
+    return reverse(name, kwargs={**path_of(profile), **kwargs})
+
+
+def path_of(profile: Profile) -> dict[str, str]:
+    """Return the arguments by which URLs name the profile."""
+    return {} if profile.is_main else {"profile_id": profile.pk}
 
 
 @contextmanager

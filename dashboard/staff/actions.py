@@ -23,19 +23,6 @@ from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application
 
-QUEUE = ("dashboard.decide_accessrequest", "dashboard.view_accessrequest")
-APPLICATIONS = (
-    "oidc_provider.suspend_application",
-    "oidc_provider.verify_application",
-    "oidc_provider.view_application",
-)
-PEOPLE = (
-    "accounts.unlock_scopes_user",
-    "accounts.change_apikey",
-    "accounts.ban_user",
-    "accounts.view_user",
-)
-
 DECIDE = "dashboard.decide_accessrequest"
 SEE_EMAIL = "accounts.view_user"
 

@@ -18,7 +18,7 @@ from accounts.http import SignedInRequest
 from accounts.models import ApiKey, Permission, User
 from dashboard import access
 from dashboard.models import AccessRequest
-from dashboard.staff import actions, queries
+from dashboard.staff import APPLICATIONS, PEOPLE, QUEUE, actions, queries
 from dashboard.staff.actions import Action
 from dashboard.staff.forms import AppSearch, PeopleSearch, QueueFilter, QueueState, ReasonForm
 from oidc_provider.applications.scopes import LOCKED_SCOPES
@@ -60,7 +60,7 @@ def _context(act: Action, subject: Any, form: ReasonForm, name: str, back_url: s
 QUEUE_PAGE_SIZE = 20
 
 
-@access.for_staff(*actions.QUEUE)
+@access.for_staff(*QUEUE)
 @require_safe
 def queue(request: SignedInRequest) -> HttpResponse:
     """4 queries beside those of the session: how many, a page of them, their owners' apps and requests."""
@@ -74,8 +74,8 @@ def queue(request: SignedInRequest) -> HttpResponse:
         "records": [queries.of_request(asked, now) for asked in page],
         "is_waiting_list": chosen["state"] == QueueState.PENDING and not chosen["kind"],
         "may_decide": access.may(request.user, actions.DECIDE),
-        "may_see_people": access.may(request.user, *actions.PEOPLE),
-        "may_see_applications": access.may(request.user, *actions.APPLICATIONS),
+        "may_see_people": access.may(request.user, *PEOPLE),
+        "may_see_applications": access.may(request.user, *APPLICATIONS),
     }
     return render(request, "dashboard/staff/queue.html", context)
 
@@ -98,7 +98,7 @@ def decide(request: SignedInRequest, pk: int, act: str) -> HttpResponse:
 PAGE_SIZE = 25
 
 
-@access.for_staff(*actions.APPLICATIONS)
+@access.for_staff(*APPLICATIONS)
 @require_safe
 def applications(request: SignedInRequest) -> HttpResponse:
     """2 queries beside those of the session: how many, and a page of them."""
@@ -116,7 +116,7 @@ def applications(request: SignedInRequest) -> HttpResponse:
     return render(request, "dashboard/staff/applications.html", context)
 
 
-@access.for_staff(*actions.APPLICATIONS)
+@access.for_staff(*APPLICATIONS)
 @require_safe
 def application(request: SignedInRequest, client_id: str) -> HttpResponse:
     """5 queries beside those of the session."""
@@ -129,13 +129,13 @@ def application(request: SignedInRequest, client_id: str) -> HttpResponse:
             for act in actions.APPLICATION_ACTIONS.values()
             if access.may(request.user, act.permission) and act.is_offered(found)
         ],
-        "may_see_people": access.may(request.user, *actions.PEOPLE),
+        "may_see_people": access.may(request.user, *PEOPLE),
         "may_see_admin": access.may(request.user, "oidc_provider.view_application", "oidc_provider.change_application"),
     }
     return render(request, "dashboard/staff/application.html", context)
 
 
-@access.for_staff(*actions.APPLICATIONS)
+@access.for_staff(*APPLICATIONS)
 @require_http_methods(["GET", "POST"])
 def act_on_application(request: SignedInRequest, client_id: str, act: str) -> HttpResponse:
     if act not in actions.APPLICATION_ACTIONS:
@@ -153,7 +153,7 @@ def _found(client_id: str) -> Application:
 PAGE_SIZE = 25
 
 
-@access.for_staff(*actions.PEOPLE)
+@access.for_staff(*PEOPLE)
 @require_safe
 def people(request: SignedInRequest) -> HttpResponse:
     """2 queries beside those of the session: how many, and a page of them."""
@@ -166,7 +166,7 @@ def people(request: SignedInRequest) -> HttpResponse:
     return render(request, "dashboard/staff/people.html", context)
 
 
-@access.for_staff(*actions.PEOPLE)
+@access.for_staff(*PEOPLE)
 @require_safe
 def person(request: SignedInRequest, pk: str) -> HttpResponse:
     """7 queries beside those of the session."""
@@ -181,7 +181,7 @@ def person(request: SignedInRequest, pk: str) -> HttpResponse:
     return render(request, "dashboard/staff/person.html", context)
 
 
-@access.for_staff(*actions.PEOPLE)
+@access.for_staff(*PEOPLE)
 @require_http_methods(["GET", "POST"])
 def act_on_person(request: SignedInRequest, pk: str, act: str) -> HttpResponse:
     if act not in actions.PERSON_ACTIONS:
@@ -190,7 +190,7 @@ def act_on_person(request: SignedInRequest, pk: str, act: str) -> HttpResponse:
     return _answer(request, actions.PERSON_ACTIONS[act], found, name=found.username, back_url=_page_of(found))
 
 
-@access.for_staff(*actions.PEOPLE)
+@access.for_staff(*PEOPLE)
 @require_http_methods(["GET", "POST"])
 def act_on_scope(request: SignedInRequest, pk: str, scope: str, act: str) -> HttpResponse:
     if act not in actions.SCOPE_ACTIONS or scope not in LOCKED_SCOPES:
@@ -199,7 +199,7 @@ def act_on_scope(request: SignedInRequest, pk: str, scope: str, act: str) -> Htt
     return _answer(request, actions.SCOPE_ACTIONS[act](scope), found, name=found.username, back_url=_page_of(found))
 
 
-@access.for_staff(*actions.PEOPLE)
+@access.for_staff(*PEOPLE)
 @require_http_methods(["GET", "POST"])
 def act_on_key(request: SignedInRequest, pk: str, prefix: str, permission: str, act: str) -> HttpResponse:
     if act not in actions.KEY_ACTIONS or permission not in Permission.values:
@@ -216,7 +216,7 @@ def _what_is_open_to(staff: User) -> dict[str, bool]:
         "may_change_scopes": access.may(staff, actions.SCOPES_RIGHT),
         "may_change_keys": access.may(staff, actions.KEYS_RIGHT),
         "may_decide": access.may(staff, actions.DECIDE),
-        "may_see_applications": access.may(staff, *actions.APPLICATIONS),
+        "may_see_applications": access.may(staff, *APPLICATIONS),
         "may_see_admin": access.may(staff, "accounts.view_user", "accounts.change_user"),
     }
 

@@ -1,31 +1,65 @@
-"""What the pages' frame needs: links that know whether they lead here."""
+"""What the frame of the pages needs: the menu, the tabs of an app, and what every page says about the account."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from allauth.mfa.utils import is_mfa_enabled
 from django import template
-from django.urls import reverse
-from django.utils.html import format_html
-from django.utils.safestring import SafeString
+
+from accounts.models import AccountDeletion, User
+from dashboard import access, account, apps, documentation, home, imagehost, keys, navigation, profile, staff
+from dashboard.navigation import Entry, Link
 
 register = template.Library()
 
+MENU: dict[str, tuple[Entry, ...]] = {
+    "": (*home.NAVIGATION, *profile.NAVIGATION, *imagehost.NAVIGATION),
+    "Developers": (*apps.NAVIGATION, *keys.NAVIGATION, *documentation.NAVIGATION),
+    "Account": account.NAVIGATION,
+}
+
 
 @register.simple_tag(takes_context=True)
-def nav_link(context: dict[str, Any], name: str, text: str, *, exactly: bool = False) -> SafeString:
-    """An entry of the side navigation; the page's own is marked, and, unless `exactly`, so is one above it.
+def menu(context: dict[str, Any]) -> list[tuple[str, list[Link]]]:
+    """Return the groups of the menu: a title, empty for the first, and links. 1 query for staff who answer requests,
+    beside their permissions.
 
     Any: a template's context.
     """
-    url, path = reverse(name), context["request"].path
-    is_here = path == url if exactly else path.startswith(url)
-    current = format_html(' aria-current="{}"', "page" if path == url else "true") if is_here else ""
-    return format_html('<a class="side-nav__link" href="{}"{}>{}</a>', url, current, text)
+    user, path = context["user"], context["request"].path
+    groups = {**MENU, "Staff": staff.NAVIGATION} if user.is_staff else MENU
+    return [
+        (title, [navigation.link(entry, path) for entry in entries if _is_open(entry, user)])
+        for title, entries in groups.items()
+    ]
+
+
+@register.simple_tag(takes_context=True)
+def app_tabs(context: dict[str, Any]) -> list[Link]:
+    """Return links to the pages of `application`. Any: a template's context."""
+    client_id = context["application"].client_id
+    return [navigation.link(entry, context["request"].path, client_id=client_id) for entry in apps.TABS]
 
 
 @register.inclusion_tag("dashboard/_meter.html")
 def meter(value: int, maximum: int, label: str, text: str = "") -> dict[str, Any]:
-    """A bar that tells how much of something is taken, in words too."""
+    """A bar that shows how much of something is used, in words too."""
     share = 100 * value / maximum if maximum else 0
     return {"value": min(value, maximum), "maximum": maximum, "label": label, "text": text, "is_high": share >= 90}
+
+
+@register.simple_tag
+def deletion_of(user: User) -> AccountDeletion | None:
+    """Return the deletion that the user asked for, or None. 1 query."""
+    return AccountDeletion.objects.filter(user=user).first()
+
+
+@register.simple_tag
+def has_second_factor(user: User) -> bool:
+    """1 query."""
+    return bool(is_mfa_enabled(user))
+
+
+def _is_open(entry: Entry, user: User) -> bool:
+    return not entry.permissions or access.may(user, *entry.permissions)

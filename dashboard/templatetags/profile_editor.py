@@ -1,92 +1,63 @@
-"""What the pages of the profile editor share: their tabs, their addresses, the files that they show."""
+"""What the pages of the profile editor share: their tabs, their addresses, the files and icons that they show."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django import template
-from django.urls import NoReverseMatch
 
-from dashboard.profile import editing
+from dashboard import navigation
+from dashboard.navigation import Entry, Link
+from dashboard.profile import TABS, TABS_OF_THE_USER, editing
+from dashboard.profile.kinds import KINDS
 from lookup import addresses
-from lookup.models import Asset, Profile
-from lookup.page import places
+from lookup.models import Asset, Badge, Profile
+from lookup.page import icons, places
 
 register = template.Library()
 
-_TABS = (
-    ("profile_editor", "Profile"),
-    ("profile_appearance", "Appearance"),
-    ("profile_media", "Media"),
-    ("profile_links", "Links"),
-    ("profile_badges", "Badges"),
-    ("profile_widgets", "Widgets"),
-    ("profile_audios", "Audio"),
-    ("profile_backgrounds", "Backgrounds"),
-    ("profile_projects", "Projects"),
-    ("profile_gallery", "Gallery"),
-    ("profile_sections", "Sections"),
-)
-_TABS_OF_THE_USER = (
-    ("profile_aliases", "Aliases"),
-    ("profile_privacy", "Privacy"),
-    ("profile_transfer", "Export and import"),
-)
-
-
-@dataclass(frozen=True)
-class Tab:
-    """`is_here`: the page itself (`is_page`), or one below it."""
-
-    name: str
-    url: str
-    is_here: bool
-    is_page: bool
-
 
 @register.simple_tag(takes_context=True)
-def profile_tabs(context: dict[str, Any]) -> list[Tab]:
-    """The tabs of the edited profile; beside the main one those of the user too. Any: a template's context."""
+def profile_tabs(context: dict[str, Any]) -> list[Link]:
+    """Return the tabs of the edited profile; beside the main one those of the user too. Any: a template's context."""
     profile: Profile = context["profile"]
-    names = _TABS + (_TABS_OF_THE_USER if profile.is_main else ())
-    return [_tab(context, profile, name, title) for name, title in names if _exists(profile, name)]
+    lists = (Entry(f"profile_{kind.name}", kind.title) for kind in KINDS.values())
+    entries = (*TABS, *lists, *(TABS_OF_THE_USER if profile.is_main else ()))
+    return [navigation.link(entry, context["request"].path, **editing.path_of(profile)) for entry in entries]
 
 
 @register.simple_tag(takes_context=True)
-def profiles_to_edit(context: dict[str, Any]) -> list[Tab]:
-    """Each profile of the user, in words. 1 query. Any: a template's context."""
+def profiles_to_edit(context: dict[str, Any]) -> list[Link]:
+    """Return a link for each profile of the user. 1 query. Any: a template's context."""
     here: Profile = context["profile"]
     return [
-        Tab(_title(profile), editing.url_of(profile, "profile_editor"), profile.pk == here.pk, is_page=False)
-        for profile in editing.profiles_of(here.user)
+        Link(editing.url_of(each, "profile_editor"), _title(each), "true" if each.pk == here.pk else "")
+        for each in editing.profiles_of(here.user)
     ]
 
 
 @register.simple_tag(takes_context=True)
 def profile_url(context: dict[str, Any], name: str, **kwargs: Any) -> str:
-    """A page of the editor for the edited profile. Any: a template's context; what else stands in the path."""
+    """Return a page of the editor for the edited profile. Any: a template's context; the other arguments of the URL."""
     return editing.url_of(context["profile"], name, **kwargs)
 
 
 @register.filter
 def asset_url(asset: Asset | None) -> str:
-    """Where the page finds an uploaded file; empty for none."""
+    """Return where the page finds an uploaded file; empty for none."""
     return places.on_page(addresses.upload(asset.path)) if asset else ""
 
 
-def _tab(context: dict[str, Any], profile: Profile, name: str, title: str) -> Tab:
-    url, path = editing.url_of(profile, name), context["request"].path
-    is_above = path.startswith(url) and name != "profile_editor"  # which is above all of them
-    return Tab(title, url, path == url or is_above, is_page=path == url)
+@register.filter
+def drawn(svg: str, color: str = "") -> str:
+    """Return a data URL of the icon, in `color` where it has none of its own; empty for what may not be shown."""
+    return icons.picture(svg, color)
 
 
-def _exists(profile: Profile, name: str) -> bool:
-    try:
-        editing.url_of(profile, name)
-    except NoReverseMatch:
-        return False
-    return True
+@register.filter
+def badge_url(badge: Badge) -> str:
+    """Return where the page finds the artwork of a badge of the catalogue."""
+    return places.on_page(addresses.badge_image(badge.catalog, badge.image))
 
 
 def _title(profile: Profile) -> str:
