@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from accounts.prepared import Statement
 from lookup import heads, rows
-from lookup.rows import DOCUMENT_COLUMNS
+from lookup.registry import DOCUMENT_COLUMNS
 
 # Ban and privacy are read from the user itself. No fingerprint: the document is to be rendered anew.
 _USER = """u.id, u.is_active, u.public_api_access,

@@ -8,85 +8,26 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import models, transaction
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 
 from accounts import audit, users
 from accounts.models import User
 from lookup import profiles, sections, uploads
 from lookup.models import (
     Asset,
-    Audio,
-    Background,
-    CustomBadge,
-    GalleryItem,
-    Link,
     Profile,
     ProfileBadge,
-    Project,
     Section,
-    Widget,
 )
+from lookup.registry import ContentList, Row
 
 LAST_PLACE = 2**31 - 1
-Row = Any  # a row of one of the models below: each has a profile and an order
 Values = Mapping[str, Any]  # Any: what a column holds
 
-
-@dataclass(frozen=True, slots=True)
-class ContentList:
-    """One list of a profile.
-
-    `given`: a second model in the same order, whose rows staff give and nobody adds or deletes. `limit`: how many rows
-    of `model` a profile may have. `switch`: the column that turns a row off; "" where rows are always shown. `group`:
-    the column that parts the list into several, each with an order of its own.
-    """
-
-    name: str
-    model: type[Model]
-    limit: int
-    switch: str = ""
-    group: str = ""
-    given: type[Model] | None = None
-    related: tuple[str, ...] = ()
-    given_related: tuple[str, ...] = ()
-
-    def rows_of(self, profile_id: str) -> list[Row]:
-        """In the order in which lookups show them. 1 query for each model, and 1 for the tiers of badges."""
-        found: list[Row] = list(self._of(self.model, profile_id).select_related(*self.related))
-        if self.given is not None:
-            held = self._of(self.given, profile_id).select_related(*self.given_related)
-            found += held.prefetch_related("badge__tiers")
-        return sorted(found, key=lambda row: (row.order, row.pk))
-
-    def row_of(self, profile_id: str, pk: str, *, is_locked: bool = False) -> Row:
-        """ObjectDoesNotExist where the profile has no such row. At most 2 queries."""
-        for model in (self.model, self.given):
-            rows = self._of(model, profile_id).filter(pk=pk) if model else None
-            if rows is not None and (row := (rows.select_for_update(no_key=True) if is_locked else rows).first()):
-                return row
-        raise ObjectDoesNotExist
-
-    def _of(self, model: type[Model], profile_id: str) -> QuerySet[Any]:
-        """Any: rows of either model."""
-        return model._default_manager.filter(profile=profile_id).order_by("order", "pk")
-
-
-LINKS = ContentList("links", Link, 50, "is_active", related=("icon",))
-BADGES = ContentList(
-    "badges", CustomBadge, 20, "is_enabled", given=ProfileBadge, related=("image",), given_related=("badge",)
-)
-WIDGETS = ContentList("widgets", Widget, 30)
-AUDIOS = ContentList("audios", Audio, 20, "is_active", related=("audio", "cover"))
-BACKGROUNDS = ContentList("backgrounds", Background, 20, "is_active", related=("asset",))
-PROJECTS = ContentList("projects", Project, 50, related=("icon",))
-GALLERY = ContentList("gallery", GalleryItem, 100, group="section_id", related=("asset", "section"))
-SECTIONS = ContentList("sections", Section, 30, "is_enabled")
-LISTS = {one.name: one for one in (LINKS, BADGES, WIDGETS, AUDIOS, BACKGROUNDS, PROJECTS, GALLERY, SECTIONS)}
 
 # What may change without an open form growing stale: the place in the list, the switch, and what people do not edit.
 _UNSEEN = frozenset({"order", "is_active", "is_enabled", "clicks", "unlocked_tiers"})

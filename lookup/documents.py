@@ -29,6 +29,7 @@ from lookup import (
     earlier_facts,
     heads,
     queries,
+    registry,
     sections,
     settings_schema,
     shown_badges,
@@ -37,6 +38,7 @@ from lookup import (
 )
 from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
+from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers import current, earlier, fields, leaderboard
 from lookup.serializers import sections as section_forms
 from lookup.shown_badges import ShownBadge
@@ -44,12 +46,23 @@ from lookup.shown_badges import ShownBadge
 BATCH = 1000  # documents that are marked at once
 TEXTS = (
     *("head", "lapsed_head"),
-    *("profile_text", "badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections"),
+    *DOCUMENT_COLUMNS.values(),
     *("earlier", "leaderboard"),
 )
 FORM_MODULES = (current, earlier, leaderboard, section_forms, fields)
 RENDERING_MODULES = (
-    *(compiled_serializer, addresses, earlier_facts, heads, queries, sections, settings_schema, shown_badges, svg),
+    *(
+        compiled_serializer,
+        addresses,
+        earlier_facts,
+        heads,
+        queries,
+        registry,
+        sections,
+        settings_schema,
+        shown_badges,
+        svg,
+    ),
     values,
 )
 _PROFILE, _USER = current.ProfileSerializer(), current.UserSerializer()
@@ -180,13 +193,11 @@ def rendered(one: WholeProfile) -> dict[str, Any]:
         "fingerprint": fingerprint(),
         **_of_user(one),
         "profile_text": json_text(_PROFILE.of(one)),
-        "badges": json_text(_each(current.BadgeSerializer, one.badges)),
-        "widgets": json_text(_each(current.WidgetSerializer, one.widgets)),
-        "audios": json_text(_each(current.AudioSerializer, _active(one.audios))),
-        "backgrounds": json_text(_each(current.BackgroundSerializer, _active(one.backgrounds))),
-        "links": json_text(_each(current.LinkSerializer, _active(one.links))),
-        "projects": json_text(_each(current.ProjectSerializer, one.projects)),
-        "gallery": json_text(_each(current.GalleryItemSerializer, one.gallery)),
+        **{
+            content.name: json_text(_each(content.form, _active(getattr(one, content.name))))
+            for content in registry.LISTS.values()
+            if content.form is not None
+        },
         "sections": json_text([section_forms.rendered(section) for section in one.sections]),
         "earlier": _until_views(
             **heads.earlier(one, _each(current.AliasSerializer, one.aliases[:1])),
@@ -233,8 +244,8 @@ def _each(serializer: type[Serializer[Any]], rows: Iterable[Any]) -> list[Any]:
 
 
 def _active(rows: Collection[Any]) -> list[Any]:
-    """Any: rows of a model with `is_active`."""
-    return [row for row in rows if row.is_active]
+    """Any: rows of a list; those without `is_active` are always shown."""
+    return [row for row in rows if getattr(row, "is_active", True)]
 
 
 def _of_type(one: WholeProfile, type_: str) -> list[ShownBadge]:

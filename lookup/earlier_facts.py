@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lookup import addresses, sections
 from lookup.models import Asset
-from lookup.queries import WholeProfile
 from lookup.sections import SectionType
+
+if TYPE_CHECKING:
+    from lookup.queries import WholeProfile
 
 Json = dict[str, Any]  # Any: a JSON value
 

@@ -13,16 +13,14 @@ from drf_spectacular.utils import (
     OpenApiParameter,
     OpenApiResponse,
     extend_schema,
-    extend_schema_field,
     extend_schema_view,
 )
 from rest_framework import serializers
 
 from accounts import openapi
-from lookup import rows
+from lookup import registry, rows
 from lookup.errors import LimitInvalid, ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.serializers import current, earlier, leaderboard
-from lookup.serializers.sections import ANY_SECTION
 from lookup.settings_fields import FIELDS
 
 Target = TypeVar("Target", bound=Callable[..., Any])
@@ -34,46 +32,15 @@ class Described(Protocol):
     def __call__(self, target: Target, /) -> Target: ...
 
 
-INCLUDES = {
-    "profile": "Texts, files and settings.",
-    "badges": "All badges, with their `enabled` flag.",
-    "widgets": "Widgets.",
-    "audios": "Audios with their covers.",
-    "backgrounds": "Backgrounds.",
-    "links": "Links.",
-    "projects": "Projects.",
-    "views": "How many visitors have seen the profile.",
-    "aliases": "Further names of the user.",
-    "gallery": "The pictures of all gallery sections, then those in no section.",
-    "sections": "Sections of the profile.",
-    "feedback": "Likes and dislikes.",
-    "comments": "At most 100 comments, and how many there are.",
-}
-
-
-@extend_schema_field(ANY_SECTION)
-class SectionsField(serializers.Field[Any, Any, Any, Any]):
-    """Sections of the nine types."""
-
-
 class CurrentLookupSerializer(serializers.Serializer[Any]):
     """`error` and `user`, and a key for each include that was asked for."""
 
     error = serializers.CharField(allow_null=True, help_text="Null.")
     user = current.UserSerializer()
-    profile = current.ProfileSerializer(required=False)
-    badges = current.BadgeSerializer(many=True, required=False)
-    widgets = current.WidgetSerializer(many=True, required=False)
-    audios = current.AudioSerializer(many=True, required=False)
-    backgrounds = current.BackgroundSerializer(many=True, required=False)
-    links = current.LinkSerializer(many=True, required=False)
-    projects = current.ProjectSerializer(many=True, required=False)
-    views = serializers.IntegerField(required=False)
-    aliases = current.AliasSerializer(many=True, required=False)
-    gallery = current.GalleryItemSerializer(many=True, required=False)
-    sections = SectionsField(required=False)
-    feedback = current.FeedbackSerializer(required=False)
-    comments = current.CommentsSerializer(required=False)
+
+    def get_fields(self) -> dict[str, Any]:
+        """Any: fields of every type."""
+        return super().get_fields() | {name: one.form(required=False) for name, one in registry.INCLUDES.items()}
 
 
 def _true(name: str, description: str) -> OpenApiParameter:
@@ -143,7 +110,7 @@ user_lookup = extend_schema(
         ),
         OpenApiParameter("value", {"type": "string", "minLength": 1, "maxLength": 64}, required=True),
         _true("showAliasProfile", "Where `value` is an alias with a profile of its own, show that profile."),
-        *(_true(name, description) for name, description in INCLUDES.items()),
+        *(_true(name, include.meaning) for name, include in registry.INCLUDES.items()),
     ],
     responses={
         200: OpenApiResponse(CurrentLookupSerializer, examples=[_BASIC]),

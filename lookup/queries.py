@@ -7,10 +7,10 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from django.db.models import Model, QuerySet
+from django.db.models import Model
 
 from accounts.models import LinkedAccount
-from lookup import bulk, sections, settings_schema, shown_badges
+from lookup import bulk, registry, sections, settings_schema, shown_badges
 from lookup.models import (
     Alias,
     Anime,
@@ -71,7 +71,7 @@ def whole(profile_ids: Sequence[str], *, is_run: bool = False) -> list[WholeProf
     aliases = aliases_of(users)
     linked = linked_of(users)
     found = {profile.pk: begun(profile, aliases[profile.user_id], linked) for profile in profiles}
-    fill(found, *(listed.filter(**of_profile) for listed in _LISTS))
+    fill(found, *(content.shown_rows(model).filter(**of_profile) for model, content in _MODELS.items()))
     return list(found.values())
 
 
@@ -96,28 +96,21 @@ def fill(found: Mapping[str, WholeProfile], *lists: Iterable[Any]) -> None:
         model: sorted((row for row in listed if row.profile_id in found), key=lambda row: (row.order, row.pk))
         for model, listed in zip(LISTED, lists, strict=True)
     }
-    for model in _PLAIN:
-        for row in rows[model]:
-            getattr(found[row.profile_id], f"{model._meta.model_name}s").append(row)
+    for model, content in _MODELS.items():
+        if content not in _GATHERED:
+            for row in rows[model]:
+                getattr(found[row.profile_id], content.name).append(row)
     _add_badges(found, rows[ProfileBadge], rows[CustomBadge])
     _add_sections(found, rows[Section], rows[GalleryItem])
 
 
-# What is on a profile, with what is shown of it.
-_LISTS: tuple[QuerySet[Any], ...] = (  # Any: models that have a profile and an order
-    Widget.objects.all(),
-    Audio.objects.select_related("audio", "cover"),
-    Background.objects.select_related("asset"),
-    Link.objects.select_related("icon"),
-    Project.objects.select_related("icon"),
-    ProfileBadge.objects.all(),
-    CustomBadge.objects.select_related("image"),
-    Section.objects.filter(is_enabled=True),
-    GalleryItem.objects.select_related("asset"),
-)
-LISTED: tuple[type[Model], ...] = tuple(rows.model for rows in _LISTS)
-# Lists that are shown as they are.
-_PLAIN: tuple[type[Model], ...] = (Widget, Audio, Background, Link, Project)
+_MODELS = {model: content for content in registry.LISTS.values() for model in content.models}
+LISTED = tuple(_MODELS)  # the models of what is on a profile
+_GATHERED = (
+    registry.BADGES,
+    registry.SECTIONS,
+    registry.GALLERY,
+)  # from several tables; the others are shown as they are
 
 
 def aliases_of(user_ids: Collection[str]) -> dict[str, list[Alias]]:

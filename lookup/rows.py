@@ -20,14 +20,6 @@ from lookup import addresses
 
 Row = tuple[Any, ...]
 
-# Includes that lie as text in the profile's document, by the column that holds them.
-DOCUMENT_COLUMNS = {
-    "profile": "profile_text",
-    **{
-        name: name
-        for name in ("badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections")
-    },
-}
 MAX_COMMENTS = 100
 
 # Empty where the document holds something else of its user than the tables.

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.db.models import Model
 
 from accounts.models import User
-from lookup import content, profiles
+from lookup import content, profiles, registry
 from lookup.models import Anime, Game, MediaTitle, MusicItem, Profile, Section
 from lookup.sections import MUSIC_KINDS, SectionType
 from lookup.values import problem_of_text
@@ -123,7 +123,7 @@ def move(*, profile: Profile, pk: str, key: str, places: int, by: User | None) -
 
 def _locked(profile: Profile, pk: str) -> Section:
     profiles.locked(profile.pk)
-    section: Section = content.SECTIONS.row_of(profile.pk, pk, is_locked=True)
+    section: Section = registry.SECTIONS.row_of(profile.pk, pk, is_locked=True)
     if section.type not in PATHS:
         raise ObjectDoesNotExist
     return section
@@ -145,7 +145,7 @@ def _write(profile: Profile, section: Section, entries: list[Json], *, by: User 
         holder = holder.setdefault(part, {})
     holder[name] = entries
     changed: Section = content.change(
-        content=content.SECTIONS, profile=profile, pk=section.pk, values={"config": config}, by=by
+        content=registry.SECTIONS, profile=profile, pk=section.pk, values={"config": config}, by=by
     )
     return changed
 

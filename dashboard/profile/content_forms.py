@@ -15,8 +15,7 @@ from dashboard import versions
 from dashboard.profile import media
 from dashboard.profile.forms import UploadField
 from dashboard.versions import VersionField
-from lookup import addresses, content, uploads
-from lookup.content import ContentList
+from lookup import addresses, content, registry, uploads
 from lookup.models import (
     Asset,
     Audio,
@@ -32,6 +31,7 @@ from lookup.models import (
 )
 from lookup.models.validators import TAGS
 from lookup.page import places
+from lookup.registry import ContentList
 from lookup.sections import SectionType
 from lookup.uploads import Kind
 from lookup.values import TextList
@@ -205,7 +205,7 @@ _NO_ADDRESS = "Use a web address such as https://example.org/ or an e-mail addre
 
 
 class LinkForm(RowForm):
-    content = content.LINKS
+    content = registry.LINKS
     never_both = ("icon", "icon_svg")
     icon = AssetField(Kind.IMAGE, label="Icon")
     field_order = ("title", "url", "is_text", "platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
@@ -246,7 +246,7 @@ class LinkForm(RowForm):
 class ProfileBadgeForm(RowForm):
     """A badge of the catalogue: which of the unlocked tiers is shown, and how."""
 
-    content = content.BADGES
+    content = registry.BADGES
     selected_tier = forms.TypedChoiceField(
         coerce=int, empty_value=None, required=False, label="Tier", help_text="Among those that you have unlocked."
     )
@@ -274,7 +274,7 @@ class ProfileBadgeForm(RowForm):
 
 
 class CustomBadgeForm(RowForm):
-    content = content.BADGES
+    content = registry.BADGES
     never_both = ("image", "icon_svg")
     image = AssetField(Kind.BADGE, label="Image")
     field_order = ("name", "image", "icon_svg", "color", "recolor")
@@ -298,7 +298,7 @@ class CustomBadgeForm(RowForm):
 
 
 class WidgetForm(RowForm):
-    content = content.WIDGETS
+    content = registry.WIDGETS
 
     class Meta:
         model = Widget
@@ -312,7 +312,7 @@ class WidgetForm(RowForm):
 
 
 class AudioForm(RowForm):
-    content = content.AUDIOS
+    content = registry.AUDIOS
     audio = AssetField(Kind.AUDIO, label="File", required=True)
     cover = AssetField(Kind.IMAGE, label="Cover")
     field_order = ("title", "artist", "audio", "cover", "external_url")
@@ -325,7 +325,7 @@ class AudioForm(RowForm):
 
 
 class BackgroundForm(RowForm):
-    content = content.BACKGROUNDS
+    content = registry.BACKGROUNDS
     asset = AssetField(Kind.BACKGROUND, label="Picture or film", required=True)
 
     class Meta:
@@ -334,7 +334,7 @@ class BackgroundForm(RowForm):
 
 
 class ProjectForm(RowForm):
-    content = content.PROJECTS
+    content = registry.PROJECTS
     icon = AssetField(Kind.IMAGE, label="Picture")
     tags = CommaListField(TAGS, help_text="With commas between them, at most 20 of 40 characters each.")
     field_order = ("title", "description", "url", "tags", "icon")
@@ -355,7 +355,7 @@ class ProjectForm(RowForm):
 
 
 class GalleryItemForm(RowForm):
-    content = content.GALLERY
+    content = registry.GALLERY
     asset = AssetField(Kind.IMAGE, label="Picture", required=True)
     field_order = ("asset", "caption", "width", "section")
 

@@ -10,9 +10,9 @@ from django.urls import reverse
 
 from dashboard.profile import content_forms, editing, section_forms
 from dashboard.profile.content_forms import RowForm
-from lookup import content
-from lookup.content import ContentList
+from lookup import registry
 from lookup.models import GalleryItem, Link, Profile, ProfileBadge, Section, Widget
+from lookup.registry import ContentList
 from lookup.sections import SectionType
 
 Row = Any  # a row of one of the lists
@@ -51,56 +51,56 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind(
-            content.LINKS,
+            registry.LINKS,
             "Links",
             "link",
             "Places that belong to you elsewhere, and texts to copy.",
             "You have no links yet. Add one: a web address, an e-mail address or a text to copy.",
         ),
         Kind(
-            content.BADGES,
+            registry.BADGES,
             "Badges",
             "badge",
             "Badges come with what you reach, or from staff; you can make some of your own beside them.",
             "You have no badges yet. They come with views, likes and comments; or make one of your own.",
         ),
         Kind(
-            content.WIDGETS,
+            registry.WIDGETS,
             "Widgets",
             "widget",
             "What other services tell about you. An “About me” section chooses which ones it shows.",
             "You have no widgets yet. Add one, and then choose it in an “About me” section.",
         ),
         Kind(
-            content.AUDIOS,
+            registry.AUDIOS,
             "Audio",
             "song",
             "What your page plays, in this order.",
             "You have no songs yet. Add one: an audio file with its title.",
         ),
         Kind(
-            content.BACKGROUNDS,
+            registry.BACKGROUNDS,
             "Backgrounds",
             "background",
             "Pictures or films behind your page. The first one that is on is what earlier forms of the lookup name.",
             "You have no backgrounds yet. Add a picture or a film.",
         ),
         Kind(
-            content.PROJECTS,
+            registry.PROJECTS,
             "Projects",
             "project",
             "What you have made. A “Projects” section chooses which ones it shows.",
             "You have no projects yet. Add one with a title, and say where it is.",
         ),
         Kind(
-            content.GALLERY,
+            registry.GALLERY,
             "Gallery",
             "picture",
             "Pictures, in gallery sections or below all sections.",
             "Your gallery is empty. Add a picture.",
         ),
         Kind(
-            content.SECTIONS,
+            registry.SECTIONS,
             "Sections",
             "section",
             "What stands on your page one below the other.",

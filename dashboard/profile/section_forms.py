@@ -9,7 +9,7 @@ from django import forms
 
 from accounts.text_rules import validate_text
 from dashboard.profile.content_forms import CommaListField, RowForm
-from lookup import content
+from lookup import registry
 from lookup.models import Project, Section, Widget
 from lookup.page.sections import GROUP_NAMES
 from lookup.sections import MAX_CONTENT, MAX_ITEMS, SKILL_GROUPS, Alignment, SectionType
@@ -21,7 +21,7 @@ _SKILLS = TextList(max_items=MAX_ITEMS, max_length=64, min_length=1)
 class SectionForm(RowForm):
     """`hint`: what else there is to do for the section, elsewhere."""
 
-    content = content.SECTIONS
+    content = registry.SECTIONS
     hint: ClassVar[str] = ""
 
     class Meta:

@@ -16,9 +16,9 @@ from lookup.models import Profile
 from lookup.page import colors, parts, places, sections
 from lookup.page.parts import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
-from lookup.rows import DOCUMENT_COLUMNS, UserRow
+from lookup.registry import DOCUMENT_COLUMNS
+from lookup.rows import UserRow
 
-INCLUDES = ("profile", "badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections")
 MAX_COMMENTS = 20
 MAX_SUMMARY = 200
 EFFECTS = ("glow", "gradient", "rainbow")  # what a style sheet can do to a name; the others are shown plainly
@@ -108,7 +108,7 @@ class Elsewhere:
 
 def find(name: str, now: datetime) -> ProfilePage | Elsewhere:
     """The page that `name` shows. 1 query, 2 with comments. Raises UserNotFound, ProfilePrivate."""
-    columns = [*(DOCUMENT_COLUMNS[include] for include in INCLUDES), "aliases"]
+    columns = [*DOCUMENT_COLUMNS.values(), "aliases"]
     user = finding.find("username", name, columns, now, is_alias_profile=True)
     *found, aliases = map(json.loads, user.texts)
     shown_name = user.username
@@ -118,7 +118,7 @@ def find(name: str, now: datetime) -> ProfilePage | Elsewhere:
             return Elsewhere(user.username)
         if alias["profileId"] is not None:
             shown_name = alias["name"]
-    return _page(user, shown_name, dict(zip(INCLUDES, found, strict=True)))
+    return _page(user, shown_name, dict(zip(DOCUMENT_COLUMNS, found, strict=True)))
 
 
 def preview(profile: Profile, now: datetime) -> ProfilePage:
@@ -132,10 +132,10 @@ def preview(profile: Profile, now: datetime) -> ProfilePage:
         raise UserNotFound
     held[0].profile, held[0].settings = profile, settings_schema.filled(profile.settings)
     columns = documents.rendered(held[0])
-    texts = tuple(columns[DOCUMENT_COLUMNS[include]] for include in INCLUDES)
+    texts = tuple(columns[column] for column in DOCUMENT_COLUMNS.values())
     user = user._replace(avatar_path=columns["avatar_path"], mirrors_chat=columns["mirrors_chat"], texts=texts)
     name = user.username if profile.is_main else profile.alias.name.name
-    return _page(user, name, dict(zip(INCLUDES, map(json.loads, texts), strict=True)))
+    return _page(user, name, dict(zip(DOCUMENT_COLUMNS, map(json.loads, texts), strict=True)))
 
 
 def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:

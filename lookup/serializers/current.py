@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from drf_spectacular.utils import extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
@@ -12,10 +12,12 @@ from accounts.api_json import utf8
 from accounts.compiled_serializer import CompiledSerializer
 from lookup import addresses, settings_schema
 from lookup.models import Alias, Audio, Background, GalleryItem, Link, Profile, Project, Widget
-from lookup.queries import WholeProfile
 from lookup.rows import CommentRow, UserRow
 from lookup.serializers.fields import AssetSerializer, Number, TextOrNull, Timestamp
 from lookup.shown_badges import ShownBadge, ShownTier
+
+if TYPE_CHECKING:
+    from lookup.queries import WholeProfile
 
 Json = dict[str, Any]  # Any: a JSON value
 

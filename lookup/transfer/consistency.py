@@ -7,7 +7,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from lookup import addresses, settings_schema
+from lookup import addresses, registry, settings_schema
 from lookup.models.validators import validate_target
 from lookup.sections import SectionType
 from lookup.transfer.section_form import CATALOGUES
@@ -15,8 +15,7 @@ from lookup.transfer.shapes import Problem, milliseconds, problems_of
 from lookup.transfer.uploads import AssetFacts, Mirrored
 
 Json = dict[str, Any]  # Any: what the shapes made of JSON
-
-_LISTS = ("badges", "widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections")
+DOCUMENT_LISTS = tuple(name for name in registry.DOCUMENT_COLUMNS if name != "profile")  # in the order of a line
 
 
 def problems(data: Json) -> Iterator[Problem]:
@@ -27,7 +26,7 @@ def problems(data: Json) -> Iterator[Problem]:
 
 def warnings(data: Json) -> Iterator[Problem]:
     """What lookups will say in another way, though nothing is lost."""
-    for name in ("badges", "widgets", "audios", "backgrounds", "links", "projects", "sections"):
+    for name in (name for name in DOCUMENT_LISTS if name != "gallery"):
         if data[name] != in_order(data[name]):
             yield name, "Lookups show them by order, then by id."
     for place, badge in enumerate(data["badges"]):
@@ -66,7 +65,7 @@ def _avatar(data: Json) -> Iterator[Problem]:
 
 
 def _ids(data: Json) -> Iterator[Problem]:
-    for name in _LISTS:
+    for name in DOCUMENT_LISTS:
         yield from _twice(data[name], name, "id", lambda row: row["id"])
     yield from _twice(data["comments"]["items"], "comments.items", "id", lambda row: row["id"])
 

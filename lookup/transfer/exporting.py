@@ -16,7 +16,8 @@ from accounts.api_json import utf8
 from accounts.models import LinkedAccount, User
 from lookup import documents
 from lookup.models import Comment
-from lookup.rows import DOCUMENT_COLUMNS, MAX_COMMENTS, CommentRow, UserRow
+from lookup.registry import DOCUMENT_COLUMNS
+from lookup.rows import MAX_COMMENTS, CommentRow, UserRow
 from lookup.serializers.current import FeedbackSerializer, UserSerializer, comments_json
 from lookup.transfer.form import VERSION
 
@@ -110,7 +111,7 @@ def _comments(user_ids: Collection[str]) -> dict[str, list[CommentRow]]:
 
 
 def _line(row: UserRow, aliases: str, comments: Collection[CommentRow]) -> bytes:
-    """In the order of `openapi.INCLUDES`."""
+    """In the order of `registry.INCLUDES`."""
     texts = {name: text.encode() for name, text in zip(DOCUMENT_COLUMNS, row.texts, strict=True)}
     after = {name: texts.pop(name) for name in ("gallery", "sections")}
     includes = {

@@ -15,8 +15,7 @@ from django.db.models import Model
 
 from accounts import audit
 from accounts.models import User
-from lookup import content as lists
-from lookup import profiles
+from lookup import profiles, registry
 from lookup.models import Asset
 from lookup.transfer import content, exporting, people, reading
 from lookup.transfer.catalogues import missing_entries
@@ -26,7 +25,7 @@ from lookup.transfer.shapes import Problem
 from lookup.transfer.tables import TABLES, assets_of
 
 MAX_BYTES = 2 * 1024 * 1024
-_CONTENT = ("widgets", "audios", "backgrounds", "links", "projects", "gallery", "sections")
+_CONTENT = tuple(name for name in registry.DOCUMENT_COLUMNS if name not in {"profile", "badges"})
 _NOT_TAKEN = ("profileId", "createdAt", "updatedAt")  # of the profile
 _BADGE_CHOICES = ("enabled", "order", "color", "recolor")
 _MEANWHILE = "Something that this file names has just been taken. Please try again."
@@ -128,7 +127,7 @@ def _foreign_files(line: Line) -> Iterator[Problem]:
 
 def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:
     """The limits of the lists, hidden rows included; who has more today may keep as many."""
-    limits: dict[type[Model], int] = {one.model: one.limit for one in lists.LISTS.values()}
+    limits: dict[type[Model], int] = {one.model: one.limit for one in registry.LISTS.values()}
     for table in TABLES:
         if table.model not in limits:
             continue

@@ -10,12 +10,12 @@ from accounts import hot
 from accounts.api_json import utf8
 from accounts.api_view import HotView
 from accounts.models import Permission
-from lookup import answer_rows, finding, openapi, rows
+from lookup import answer_rows, finding, openapi, registry, rows
 from lookup.answer_rows import AnswerRow, Wanted
-from lookup.rows import DOCUMENT_COLUMNS
+from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.current import FeedbackSerializer, comments_json
 
-_KEYS = {include: f',"{include}":'.encode() for include in openapi.INCLUDES}
+_KEYS = {include: f',"{include}":'.encode() for include in registry.INCLUDES}
 ALIAS_PROFILE = "showAliasProfile"
 _FEEDBACK = FeedbackSerializer()
 
@@ -53,7 +53,7 @@ def answer(query: hot.Query, now: datetime) -> bytes:
 @functools.lru_cache(maxsize=1_000)
 def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Wanted]:
     """The includes in the order of the answer, and what they take. `names`: of the parameters that are true."""
-    includes = tuple(include for include in openapi.INCLUDES if include in names)
+    includes = tuple(include for include in registry.INCLUDES if include in names)
     texts = tuple(include for include in includes if include in DOCUMENT_COLUMNS)
     has_counters, has_comments = len(texts) < len(includes), "comments" in includes
     return includes, Wanted(texts, has_counters, has_comments, ALIAS_PROFILE in names)

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_safe
 from accounts import content_security
 from lookup import finding
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.rows import DOCUMENT_COLUMNS, UserRow
+from lookup.registry import DOCUMENT_COLUMNS
+from lookup.rows import UserRow
 from presence import card
 from presence.card import Card
 

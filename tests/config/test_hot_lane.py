@@ -15,7 +15,7 @@ from pytest_django import Settings
 from accounts import hot
 from accounts.models import ApiKey, Permission
 from config import hot_lane, wsgi
-from lookup import openapi
+from lookup import registry
 from lookup.models import Profile
 from lookup.views import current
 from tests.factories.accounts import ApiKeyFactory, UserFactory
@@ -60,7 +60,7 @@ def both(*arguments: Any, **values: Any) -> tuple[Sent, Sent]:
 
 
 KEY = {"X_API_KEY": SECRET}
-ALL = "&".join(f"{include}=true" for include in openapi.INCLUDES)
+ALL = "&".join(f"{include}=true" for include in registry.INCLUDES)
 ANSWERED = [
     (LOOKUP, "type=username&value=ada", KEY),
     (LOOKUP, f"type=username&value=ada&{ALL}", KEY),

@@ -19,6 +19,7 @@ from lookup.models import (
     ProfileDocument,
     Section,
 )
+from lookup.svg import svg_problems
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("population")]
 
@@ -73,3 +74,10 @@ def test_uids_follow_the_order_of_joining_and_acts_come_after_it() -> None:
     for comment in Comment.objects.select_related("author", "user", "parent"):
         assert comment.created_at >= max(comment.author.created_at, comment.user.created_at)
         assert comment.parent is None or comment.created_at >= comment.parent.created_at
+
+
+def test_an_image_of_the_demo_can_only_be_drawn() -> None:
+    pictures = list((UPLOADS / "demo").glob("*.svg"))
+    assert pictures
+    for path in pictures:
+        assert svg_problems(path.read_text()) == []

@@ -20,7 +20,7 @@ from demo import image_files
 from demo.population import pages
 from imagehost import probing
 from lookup.models import Board
-from lookup.openapi import INCLUDES
+from lookup.registry import INCLUDES
 from lookup.views import current, earlier, leaderboards
 
 pytestmark = pytest.mark.django_db

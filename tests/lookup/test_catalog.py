@@ -14,7 +14,6 @@ from lookup.svg import svg_problems
 from tests.factories.accounts import UserFactory
 
 ARTWORK = Path(settings.BASE_DIR) / "static" / "badges" / catalog.CATALOG
-DEMO = Path(settings.BASE_DIR) / "static" / "uploads" / "demo"
 IMAGES = sorted(
     [badge.image for badge in catalog.BADGES] + [tier.image for badge in catalog.BADGES for tier in badge.tiers]
 )
@@ -125,10 +124,3 @@ def test_a_new_tier_that_counters_unlock_has_everybody_checked() -> None:
         BadgeTier.objects.filter(badge=badge_id, tier=1).delete()
         badge_catalog.load_missing()
         assert UserDocument.objects.get(pk=user.pk).unlock_due is is_due
-
-
-def test_a_picture_of_the_demo_can_only_be_drawn() -> None:
-    pictures = list(DEMO.glob("*.svg"))
-    assert pictures
-    for path in pictures:
-        assert svg_problems(path.read_text()) == []

@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
 
 from accounts.models import User
-from lookup import content, section_entries
+from lookup import content, registry, section_entries
 from lookup.models import Link, Profile, ProfileBadge
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
@@ -20,17 +20,17 @@ def profile(db: None) -> Profile:
 
 
 def orders(profile: Profile) -> list[int]:
-    return [row.order for row in content.LINKS.rows_of(profile.pk)]
+    return [row.order for row in registry.LINKS.rows_of(profile.pk)]
 
 
 def add(profile: Profile, **values: object) -> Link:
-    row: Link = content.add(content=content.LINKS, profile=profile, values={**LINK, **values}, by=profile.user)
+    row: Link = content.add(content=registry.LINKS, profile=profile, values={**LINK, **values}, by=profile.user)
     return row
 
 
 def change(profile: Profile, row: Link, *, title: str, seen: str) -> None:
     values = {"title": title}
-    content.change(content=content.LINKS, profile=profile, pk=row.pk, values=values, seen=seen, by=profile.user)
+    content.change(content=registry.LINKS, profile=profile, pk=row.pk, values=values, seen=seen, by=profile.user)
 
 
 def test_a_new_row_comes_last_whatever_numbers_an_import_brought(profile: Profile) -> None:
@@ -38,27 +38,27 @@ def test_a_new_row_comes_last_whatever_numbers_an_import_brought(profile: Profil
         make.LinkFactory(profile=profile, order=order)
     row = add(profile)
     assert orders(profile) == [0, 1, 2, 3]
-    assert content.LINKS.rows_of(profile.pk)[-1].pk == row.pk
+    assert registry.LINKS.rows_of(profile.pk)[-1].pk == row.pk
 
 
 def test_rows_that_share_a_number_get_their_own_when_one_moves(profile: Profile) -> None:
     for _ in range(3):
         make.LinkFactory(profile=profile, order=5)
-    first, second, third = (row.pk for row in content.LINKS.rows_of(profile.pk))
-    content.move(content=content.LINKS, profile=profile, pk=third, places=-1, by=profile.user)
-    assert [row.pk for row in content.LINKS.rows_of(profile.pk)] == [first, third, second]
+    first, second, third = (row.pk for row in registry.LINKS.rows_of(profile.pk))
+    content.move(content=registry.LINKS, profile=profile, pk=third, places=-1, by=profile.user)
+    assert [row.pk for row in registry.LINKS.rows_of(profile.pk)] == [first, third, second]
     assert orders(profile) == [0, 1, 2]
 
 
 def test_some_rows_are_put_in_order_among_themselves(profile: Profile) -> None:
     a, b, c, d = (add(profile, title=title).pk for title in "abcd")
-    content.reorder(content=content.LINKS, profile=profile, pks=[d, a], by=profile.user)
-    assert [row.pk for row in content.LINKS.rows_of(profile.pk)] == [d, b, c, a]
+    content.reorder(content=registry.LINKS, profile=profile, pks=[d, a], by=profile.user)
+    assert [row.pk for row in registry.LINKS.rows_of(profile.pk)] == [d, b, c, a]
 
 
 def test_a_row_that_is_gone_cannot_be_put_in_order(profile: Profile) -> None:
     with pytest.raises(ValidationError, match="has changed meanwhile"):
-        content.reorder(content=content.LINKS, profile=profile, pks=[add(profile).pk, "0" * 32], by=profile.user)
+        content.reorder(content=registry.LINKS, profile=profile, pks=[add(profile).pk, "0" * 32], by=profile.user)
 
 
 def test_another_version_is_refused_and_clicks_make_none(profile: Profile) -> None:
@@ -85,17 +85,17 @@ def test_the_rules_of_the_columns_hold_without_a_form(profile: Profile) -> None:
     badge = make.ProfileBadgeFactory(profile=profile, badge=make.BadgeTierFactory(badge=make.BadgeFactory()).badge)
     with pytest.raises(ValidationError, match="unlocked"):
         content.change(
-            content=content.BADGES, profile=profile, pk=badge.pk, values={"selected_tier": 1}, by=profile.user
+            content=registry.BADGES, profile=profile, pk=badge.pk, values={"selected_tier": 1}, by=profile.user
         )
     assert ProfileBadge.objects.get(pk=badge.pk).selected_tier is None
     with pytest.raises(ValidationError):
         games = {"type": "GAMES", "config": {"gameIds": ["x"]}}
-        content.add(content=content.SECTIONS, profile=profile, values=games, by=profile.user)
+        content.add(content=registry.SECTIONS, profile=profile, values=games, by=profile.user)
 
 
 def test_what_no_longer_follows_the_rules_can_be_switched_off(profile: Profile) -> None:
     row = make.SectionFactory(profile=profile, config={"unknown": 1})
-    content.switch(content=content.SECTIONS, profile=profile, pk=row.pk, is_on=False, by=profile.user)
+    content.switch(content=registry.SECTIONS, profile=profile, pk=row.pk, is_on=False, by=profile.user)
     row.refresh_from_db()
     assert not row.is_enabled
 
@@ -105,7 +105,7 @@ def test_files_go_with_the_last_row_that_shows_them(profile: Profile) -> None:
     one, two = (make.AudioFactory(profile=profile, audio=asset, order=order) for order in range(2))
     foreign = make.AudioFactory(profile=profile, order=2)  # on another CDN: no file of ours
     for row, is_left in ((one, True), (two, False), (foreign, False)):
-        content.delete(content=content.AUDIOS, profile=profile, pk=row.pk, by=profile.user)
+        content.delete(content=registry.AUDIOS, profile=profile, pk=row.pk, by=profile.user)
         assert type(asset).objects.filter(pk=asset.pk).exists() is is_left
     assert type(asset).objects.filter(pk=foreign.audio_id).exists()
 
@@ -115,9 +115,9 @@ def test_only_the_owner_and_staff_may(profile: Profile) -> None:
     profile.user.save()
     row, somebody = make.LinkFactory(profile=profile), UserFactory(is_staff=True)
     for act in (
-        lambda: content.add(content=content.LINKS, profile=profile, values=LINK, by=somebody),
-        lambda: content.delete(content=content.LINKS, profile=profile, pk=row.pk, by=somebody),
-        lambda: content.move(content=content.LINKS, profile=profile, pk=row.pk, places=1, by=somebody),
+        lambda: content.add(content=registry.LINKS, profile=profile, values=LINK, by=somebody),
+        lambda: content.delete(content=registry.LINKS, profile=profile, pk=row.pk, by=somebody),
+        lambda: content.move(content=registry.LINKS, profile=profile, pk=row.pk, places=1, by=somebody),
     ):
         with pytest.raises(PermissionDenied):
             act()
@@ -129,9 +129,9 @@ def test_a_profile_that_was_deleted_meanwhile(profile: Profile) -> None:
     owner = User.objects.get(pk=profile.user_id)
     Profile.objects.filter(pk=profile.pk).delete()
     with pytest.raises(ObjectDoesNotExist):
-        content.add(content=content.LINKS, profile=profile, values=LINK, by=owner)
+        content.add(content=registry.LINKS, profile=profile, values=LINK, by=owner)
     with pytest.raises(ObjectDoesNotExist):
-        content.delete(content=content.LINKS, profile=profile, pk=row.pk, by=owner)
+        content.delete(content=registry.LINKS, profile=profile, pk=row.pk, by=owner)
 
 
 def test_an_entry_of_a_section_of_another_type_is_not_there(profile: Profile) -> None:
@@ -158,8 +158,8 @@ def test_a_picture_moves_among_those_of_its_section(profile: Profile) -> None:
     rows = [
         make.GalleryItemFactory(profile=profile, section=of, order=order) for order, of in enumerate((one, two, one))
     ]
-    content.move(content=content.GALLERY, profile=profile, pk=rows[2].pk, places=-1, by=profile.user)
-    assert [row.pk for row in content.GALLERY.rows_of(profile.pk)] == [rows[2].pk, rows[1].pk, rows[0].pk]
+    content.move(content=registry.GALLERY, profile=profile, pk=rows[2].pk, places=-1, by=profile.user)
+    assert [row.pk for row in registry.GALLERY.rows_of(profile.pk)] == [rows[2].pk, rows[1].pk, rows[0].pk]
 
 
 @pytest.mark.embedded
@@ -168,6 +168,6 @@ def test_rows_of_each_list_are_read_in_at_most_three_queries(
 ) -> None:
     make.WidgetFactory(profile=profile)
     make.ProfileBadgeFactory(profile=profile)
-    for one in content.LISTS.values():
+    for one in registry.LISTS.values():
         with django_assert_max_num_queries(3):  # type: ignore[operator]  # pytest-django's fixture
             one.rows_of(profile.pk)

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
-from lookup import content, document_checks
+from lookup import content, document_checks, registry
 from lookup.models import Asset, Link, Profile, ProfileDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, AudioFactory, LinkFactory, main_profile
@@ -17,7 +17,7 @@ from tests.support.threads import together
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]
 
 THREADS = 4
-LIMIT = content.LINKS.limit
+LIMIT = registry.LINKS.limit
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def shown(profile: Profile) -> list[str]:
 
 def check(profile: Profile) -> list[str]:
     """What is stored and what is served agree, and each row has a place of its own; the ids in order."""
-    rows = content.LINKS.rows_of(profile.pk)
+    rows = registry.LINKS.rows_of(profile.pk)
     assert max(Counter(row.order for row in rows).values()) == 1
     assert shown(profile) == [row.pk for row in rows]
     assert list(document_checks.differences()) == []
@@ -51,7 +51,7 @@ def test_one_alone_gets_the_last_place_of_a_list(profile: Profile) -> None:
         own = again(profile)
         values = {"title": f"Link {number}", "url": "https://a.example/"}
         try:
-            content.add(content=content.LINKS, profile=own, values=values, by=own.user)
+            content.add(content=registry.LINKS, profile=own, values=values, by=own.user)
         except ValidationError:
             return False
         return True
@@ -64,7 +64,7 @@ def test_new_rows_stand_one_behind_the_other(profile: Profile) -> None:
     def add(number: int) -> str:
         own = again(profile)
         values = {"title": f"Link {number}", "url": "https://a.example/"}
-        row: Link = content.add(content=content.LINKS, profile=own, values=values, by=own.user)
+        row: Link = content.add(content=registry.LINKS, profile=own, values=values, by=own.user)
         return row.pk
 
     assert set(together(THREADS, add)) == set(check(profile))
@@ -76,7 +76,7 @@ def test_of_several_orders_one_holds_whole(profile: Profile) -> None:
 
     def reorder(number: int) -> None:
         own = again(profile)
-        content.reorder(content=content.LINKS, profile=own, pks=orders[number], by=own.user)
+        content.reorder(content=registry.LINKS, profile=own, pks=orders[number], by=own.user)
 
     together(THREADS, reorder)
     assert check(profile) in orders
@@ -87,7 +87,7 @@ def test_moves_of_the_same_row_add_up(profile: Profile) -> None:
 
     def move(number: int) -> None:
         own = again(profile)
-        content.move(content=content.LINKS, profile=own, pk=pks[0], places=1, by=own.user)
+        content.move(content=registry.LINKS, profile=own, pk=pks[0], places=1, by=own.user)
 
     together(THREADS, move)
     assert check(profile) == [*pks[1 : THREADS + 1], pks[0], *pks[THREADS + 1 :]]
@@ -100,9 +100,9 @@ def test_a_row_is_deleted_once_and_a_late_change_finds_none(profile: Profile) ->
         own = again(profile)
         try:
             if number % 2:
-                content.switch(content=content.LINKS, profile=own, pk=row.pk, is_on=False, by=own.user)
+                content.switch(content=registry.LINKS, profile=own, pk=row.pk, is_on=False, by=own.user)
             else:
-                content.delete(content=content.LINKS, profile=own, pk=row.pk, by=own.user)
+                content.delete(content=registry.LINKS, profile=own, pk=row.pk, by=own.user)
         except ObjectDoesNotExist:
             return False
         return True
@@ -118,7 +118,7 @@ def test_a_file_goes_with_the_last_of_its_rows_whoever_is_last(profile: Profile)
 
     def delete(number: int) -> None:
         own = again(profile)
-        content.delete(content=content.AUDIOS, profile=own, pk=pks[number], by=own.user)
+        content.delete(content=registry.AUDIOS, profile=own, pk=pks[number], by=own.user)
 
     together(THREADS, delete)
     assert not Asset.objects.filter(pk=asset.pk).exists()

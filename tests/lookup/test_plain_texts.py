@@ -13,7 +13,7 @@ from django.db import models
 
 from accounts.models import User
 from accounts.text_rules import validate_line, validate_text, validate_web_address
-from lookup import comments, content, profiles, sections, settings_schema
+from lookup import comments, content, profiles, registry, sections, settings_schema
 from lookup.models import (
     Audio,
     Comment,
@@ -113,16 +113,16 @@ def test_a_long_text_with_lines_and_marks_of_direction_goes_in_and_out(tmp_path:
 @pytest.mark.parametrize(
     ("one", "values", "column"),
     [
-        (content.LINKS, {"title": "a\u202eb", "url": "https://a.example"}, "title"),
-        (content.LINKS, {"title": "x", "url": EVIL}, "__all__"),
-        (content.LINKS, {"url": "a\nb", "is_text": True}, "url"),
-        (content.PROJECTS, {"title": "x", "url": EVIL}, "url"),
-        (content.PROJECTS, {"title": "x", "tags": ["x"] * 21}, "tags"),
-        (content.SECTIONS, {"type": "CUSTOM_TEXT", "config": {"content": "a\x07"}}, "content"),
+        (registry.LINKS, {"title": "a\u202eb", "url": "https://a.example"}, "title"),
+        (registry.LINKS, {"title": "x", "url": EVIL}, "__all__"),
+        (registry.LINKS, {"url": "a\nb", "is_text": True}, "url"),
+        (registry.PROJECTS, {"title": "x", "url": EVIL}, "url"),
+        (registry.PROJECTS, {"title": "x", "tags": ["x"] * 21}, "tags"),
+        (registry.SECTIONS, {"type": "CUSTOM_TEXT", "config": {"content": "a\x07"}}, "content"),
     ],
 )
 def test_the_dashboards_operations_refuse_them(
-    bare: User, one: content.ContentList, values: dict[str, Any], column: str
+    bare: User, one: registry.ContentList, values: dict[str, Any], column: str
 ) -> None:
     with pytest.raises(ValidationError) as refused:
         content.add(content=one, profile=main_profile(bare), values=values, by=bare)

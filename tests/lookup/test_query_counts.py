@@ -17,7 +17,8 @@ from accounts.api_keys import uses
 from lookup import answer_rows, boards, documents
 from lookup.answer_rows import Wanted
 from lookup.models import Profile, UserDocument
-from lookup.rows import DOCUMENT_COLUMNS, MAX_COMMENTS
+from lookup.registry import DOCUMENT_COLUMNS
+from lookup.rows import MAX_COMMENTS
 from lookup.views import current, earlier, leaderboards
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from lookup import answer_rows, boards, documents, rows, unlocking
+from lookup import answer_rows, boards, documents, registry, rows, unlocking
 from lookup.answer_rows import Wanted
 from lookup.models import Board, UserDocument
 from lookup.views import chat_avatar
@@ -20,7 +20,7 @@ from tests.lookup import crowd, statements
 from tests.lookup.filled import row
 from tests.lookup.statements import Statement
 
-EVERY_COLUMN = [*rows.DOCUMENT_COLUMNS.values(), "aliases", "earlier"]
+EVERY_COLUMN = [*registry.DOCUMENT_COLUMNS.values(), "aliases", "earlier"]
 TYPES: dict[str, str | int] = {
     "username": "C1500",
     "uid": crowd.FIRST_UID + 1500,
@@ -115,7 +115,11 @@ def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
     now = timezone.now()
 
     def read(by: str, value: str | int, *, is_alias_profile: bool = False) -> None:
-        for texts, has_counters in (((), False), (("profile", "links"), False), (tuple(rows.DOCUMENT_COLUMNS), True)):
+        for texts, has_counters in (
+            ((), False),
+            (("profile", "links"), False),
+            (tuple(registry.DOCUMENT_COLUMNS), True),
+        ):
             wanted = Wanted(texts, has_counters, has_counters, is_alias_profile)
 
             def act(wanted: Wanted = wanted) -> None:

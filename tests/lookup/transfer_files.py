@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts import hot
 from accounts.models import UidCounter, User
 from lookup.models import Alias, Anime, Badge, Comment, Game, MediaTitle, MusicItem
-from lookup.openapi import INCLUDES
+from lookup.registry import INCLUDES
 from lookup.views import current
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
 
-from lookup import content
+from lookup import content, registry
 from lookup.models import Profile, ProfileBadge
 from tests.dashboard.profile.editor import ROOT, Editor
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory, CustomBadgeFactory, ProfileBadgeFactory, shown
@@ -41,7 +41,9 @@ def test_a_locked_tier_is_refused_by_the_form_and_by_the_operation(editor: Edito
     editor.open(page).send(page, selected_tier=["3"])
     assert editor.errors() == ["Select a valid choice. 3 is not one of the available choices."]
     with pytest.raises(ValidationError, match="Choose one of the unlocked tiers"):
-        content.change(content=content.BADGES, profile=badge.profile, pk=badge.pk, values={"selected_tier": 3}, by=None)
+        content.change(
+            content=registry.BADGES, profile=badge.profile, pk=badge.pk, values={"selected_tier": 3}, by=None
+        )
     assert editor.shown("badges")[0]["selectedTier"] is None
 
 
@@ -66,5 +68,5 @@ def test_a_given_badge_is_switched_off_but_not_deleted(editor: Editor, badge: Pr
     assert editor.shown("badges")[0]["enabled"] is False
     assert editor.press(f"{ROOT}/badges/{badge.pk}/delete/").response.status_code == 404
     with pytest.raises(ObjectDoesNotExist):
-        content.delete(content=content.BADGES, profile=badge.profile, pk=badge.pk, by=None)
+        content.delete(content=registry.BADGES, profile=badge.profile, pk=badge.pk, by=None)
     assert [entry["id"] for entry in editor.shown("badges")] == [badge.pk]

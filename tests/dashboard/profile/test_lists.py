@@ -11,7 +11,7 @@ from pytest_django import Settings
 
 from accounts.models import AuditEvent, User
 from dashboard import versions
-from lookup import aliases, content
+from lookup import aliases, registry
 from lookup.models import Asset, Profile
 from tests.dashboard.profile.cases import CASES, Case
 from tests.dashboard.profile.editor import ROOT, Editor
@@ -82,7 +82,7 @@ def test_rows_with_a_switch_are_hidden_and_shown(case: Case, editor: Editor, pro
     row = case.factory(profile=profile)
     shown(profile.user)
     editor.open(url(case)).press(url(case, f"{row.pk}/switch/"), is_on="0")
-    if not content.LISTS[case.name].switch:
+    if not registry.LISTS[case.name].switch:
         assert editor.response.status_code == 404
         return
     assert "is off." in editor.text
@@ -167,7 +167,7 @@ def test_a_stale_form_saves_nothing(case: Case, editor: Editor, profile: Profile
 
 def test_each_list_has_its_limit() -> None:
     limits = {"links": 50, "badges": 20, "widgets": 30, "audios": 20, "backgrounds": 20, "projects": 50}
-    assert {one.name: one.limit for one in content.LISTS.values()} == limits | {"gallery": 100, "sections": 30}
+    assert {one.name: one.limit for one in registry.LISTS.values()} == limits | {"gallery": 100, "sections": 30}
 
 
 def test_a_full_list_takes_no_more(editor: Editor, profile: Profile) -> None:

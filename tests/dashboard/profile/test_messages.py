@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 
 from dashboard.profile import kinds
-from lookup import content
+from lookup import content, registry
 from lookup.models import (
     Asset,
     Audio,
@@ -82,7 +82,7 @@ def test_the_page_shows_what_is_wrong_and_nothing_is_saved(
     editor.fill(f"{ROOT}/{page}", **{name: value() if callable(value) else value for name, value in values.items()})
     assert any(sentence in error for error in editor.errors()), editor.errors()
     assert sentence in editor.text
-    assert content.LISTS[page.partition("/")[0]].rows_of(profile.pk) == []
+    assert registry.LISTS[page.partition("/")[0]].rows_of(profile.pk) == []
     assert not Asset.objects.exists()
 
 
@@ -94,7 +94,7 @@ def test_a_picture_fits_only_into_a_gallery_of_the_profile(editor: Editor, profi
     for section in (foreign, text):
         with pytest.raises(ValidationError, match="Choose a gallery section of this profile"):
             values = {"asset": asset, "section": section}
-            content.add(content=content.GALLERY, profile=profile, values=values, by=profile.user)
+            content.add(content=registry.GALLERY, profile=profile, values=values, by=profile.user)
 
 
 def test_a_stored_file_is_removed_before_a_drawing_takes_its_place(editor: Editor, profile: Profile) -> None:

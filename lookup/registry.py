@@ -1,0 +1,156 @@
+"""What a profile holds, each thing once: the lists that its owner edits, and the includes of the current lookup.
+
+Documents, statements, OpenAPI, the public page, import, export and the dashboard's editor derive from these rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db.models import Model, QuerySet
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from accounts.compiled_serializer import CompiledSerializer
+from lookup.models import (
+    Audio,
+    Background,
+    CustomBadge,
+    GalleryItem,
+    Link,
+    ProfileBadge,
+    Project,
+    Section,
+    Widget,
+)
+from lookup.serializers import current
+from lookup.serializers.sections import ANY_SECTION
+
+Row = Any  # a row of one of the models below: each has a profile and an order
+FormField = Callable[..., serializers.Field[Any, Any, Any, Any]]  # Any: values of every form
+
+
+@dataclass(frozen=True, slots=True)
+class ContentList:
+    """One list of a profile, named like its include and its column of `ProfileDocument`.
+
+    `form`: how the current lookup shows a row; None for sections, whose types have forms of their own. `limit`: how
+    many rows of `model` a profile may have. `switch`: the column that turns a row off; "" where rows are always shown.
+    `given`: a second model in the same order, whose rows staff give, and which cannot be added or deleted. `group`: the
+    column that parts the list into several, each with its own order. `related`: rows that are shown with a row;
+    `edited_with`: those that the editor shows beside them, `given_related` of `given`.
+    """
+
+    name: str
+    model: type[Model]
+    form: type[CompiledSerializer[Any]] | None
+    limit: int
+    switch: str = ""
+    group: str = ""
+    given: type[Model] | None = None
+    related: tuple[str, ...] = ()
+    edited_with: tuple[str, ...] = ()
+    given_related: tuple[str, ...] = ()
+
+    @property
+    def models(self) -> tuple[type[Model], ...]:
+        return (self.model,) if self.given is None else (self.given, self.model)
+
+    def shown_rows(self, model: type[Model]) -> QuerySet[Any]:
+        """Rows of one of `models`, of all profiles, as documents need them."""
+        rows = model._default_manager.select_related(*self.related if model is self.model else ())
+        return rows.filter(is_enabled=True) if model is Section else rows
+
+    def rows_of(self, profile_id: str) -> list[Row]:
+        """In the order in which lookups show them. 1 query for each model, and 1 for the tiers of badges."""
+        found: list[Row] = list(self._of(self.model, profile_id).select_related(*self.related, *self.edited_with))
+        if self.given is not None:
+            held = self._of(self.given, profile_id).select_related(*self.given_related)
+            found += held.prefetch_related("badge__tiers")
+        return sorted(found, key=lambda row: (row.order, row.pk))
+
+    def row_of(self, profile_id: str, pk: str, *, is_locked: bool = False) -> Row:
+        """ObjectDoesNotExist where the profile has no such row. At most 2 queries."""
+        for model in (self.model, self.given):
+            rows = self._of(model, profile_id).filter(pk=pk) if model else None
+            if rows is not None and (row := (rows.select_for_update(no_key=True) if is_locked else rows).first()):
+                return row
+        raise ObjectDoesNotExist
+
+    def _of(self, model: type[Model], profile_id: str) -> QuerySet[Any]:
+        """Any: rows of either model."""
+        return model._default_manager.filter(profile=profile_id).order_by("order", "pk")
+
+
+LINKS = ContentList("links", Link, current.LinkSerializer, 50, "is_active", related=("icon",))
+BADGES = ContentList(
+    "badges",
+    CustomBadge,
+    current.BadgeSerializer,
+    20,
+    "is_enabled",
+    given=ProfileBadge,
+    related=("image",),
+    given_related=("badge",),
+)
+WIDGETS = ContentList("widgets", Widget, current.WidgetSerializer, 30)
+AUDIOS = ContentList("audios", Audio, current.AudioSerializer, 20, "is_active", related=("audio", "cover"))
+BACKGROUNDS = ContentList("backgrounds", Background, current.BackgroundSerializer, 20, "is_active", related=("asset",))
+PROJECTS = ContentList("projects", Project, current.ProjectSerializer, 50, related=("icon",))
+GALLERY = ContentList(
+    "gallery",
+    GalleryItem,
+    current.GalleryItemSerializer,
+    100,
+    group="section_id",
+    related=("asset",),
+    edited_with=("section",),
+)
+SECTIONS = ContentList("sections", Section, None, 30, "is_enabled")
+LISTS = {one.name: one for one in (LINKS, BADGES, WIDGETS, AUDIOS, BACKGROUNDS, PROJECTS, GALLERY, SECTIONS)}
+
+
+@extend_schema_field(ANY_SECTION)
+class SectionsField(serializers.Field[Any, Any, Any, Any]):
+    """Sections of the nine types."""
+
+
+@dataclass(frozen=True, slots=True)
+class Include:
+    """A key of the current lookup that is there where its parameter is `true`.
+
+    `column`: where the profile's document holds its text; "" for what changes without the owner, or, as the aliases, is
+    the same for each profile of a user.
+    """
+
+    meaning: str
+    form: FormField
+    column: str = ""
+
+
+def _list(content: ContentList, meaning: str) -> Include:
+    form: FormField = SectionsField if content.form is None else partial(content.form, many=True)
+    return Include(meaning, form, content.name)
+
+
+# In the order of the answer.
+INCLUDES = {
+    "profile": Include("Texts, files and settings.", current.ProfileSerializer, "profile_text"),
+    "badges": _list(BADGES, "All badges, with their `enabled` flag."),
+    "widgets": _list(WIDGETS, "Widgets."),
+    "audios": _list(AUDIOS, "Audios with their covers."),
+    "backgrounds": _list(BACKGROUNDS, "Backgrounds."),
+    "links": _list(LINKS, "Links."),
+    "projects": _list(PROJECTS, "Projects."),
+    "views": Include("How many visitors have seen the profile.", serializers.IntegerField),
+    "aliases": Include("Further names of the user.", partial(current.AliasSerializer, many=True)),
+    "gallery": _list(GALLERY, "The pictures of all gallery sections, then those in no section."),
+    "sections": _list(SECTIONS, "Sections of the profile."),
+    "feedback": Include("Likes and dislikes.", current.FeedbackSerializer),
+    "comments": Include("At most 100 comments, and how many there are.", current.CommentsSerializer),
+}
+DOCUMENT_COLUMNS = {name: include.column for name, include in INCLUDES.items() if include.column}
