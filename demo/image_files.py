@@ -9,9 +9,10 @@ from pathlib import Path
 from django.contrib.staticfiles import finders
 from django.utils import timezone
 
+from accounts import hashing
 from accounts.models import User
 from accounts.plans import ALLOWANCES
-from imagehost import files, folders, quotas, storage
+from imagehost import folders, quotas, storage
 from imagehost.folders import Changes
 from imagehost.models import File, Folder, FolderRule, MatchKind, State
 from imagehost.models.files import FILES
@@ -83,7 +84,7 @@ def _store(ada: User, sample: Sample, uploaded_at: datetime) -> None:
         is_favorite=sample.is_favorite,
         state=State.READY,
         uploaded_at=uploaded_at,
-        deletion_hash=files.digest(secrets.token_urlsafe(32)),
+        deletion_hash=hashing.digest(secrets.token_urlsafe(32)),
     )
     incoming = storage.incoming_directory() / secrets.token_hex(16)
     shutil.copyfile(sample.path, incoming)

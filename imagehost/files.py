@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +10,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, users
+from accounts import audit, hashing, users
 from accounts.models import User
 from imagehost import quotas, removals
 from imagehost.models import File, Folder, State
@@ -54,14 +53,9 @@ def undo(*, file: File) -> bool:
     return _end(file, State.PENDING)
 
 
-def digest(token: str) -> str:
-    """SHA-256 in 64 hexadecimal characters: how a deletion token is stored."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
-
-
 def is_deletion_token(file: File, token: str) -> bool:
     """Whether `token` is the one of the file's deletion link. Takes the same time for every answer."""
-    return hmac.compare_digest(file.deletion_hash, digest(token))
+    return hmac.compare_digest(file.deletion_hash, hashing.digest(token))
 
 
 def set_favorite(*, file: File, is_favorite: bool) -> None:

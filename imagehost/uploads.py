@@ -19,7 +19,7 @@ from django.db import DatabaseError, IntegrityError, InterfaceError, Operational
 from django.db import Error as DatabaseFailed
 from django.db.models import QuerySet
 
-from accounts import jobs, users
+from accounts import hashing, jobs, users
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
@@ -75,7 +75,7 @@ def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datet
         raise FileTooLarge(allowance.max_file_size)
     probe = _probed(incoming.path)
     token = secrets.token_urlsafe(32)
-    file = _book(owner_id, incoming, probe, allowance, files.digest(token), now)
+    file = _book(owner_id, incoming, probe, allowance, hashing.digest(token), now)
     _write(file, incoming.path)
     return Uploaded(file, token)
 

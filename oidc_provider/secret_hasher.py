@@ -5,11 +5,12 @@ They are 256 random bits, so nothing can be guessed and a slow hash would only l
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from typing import TYPE_CHECKING, Any
 
 from django.contrib.auth.hashers import BasePasswordHasher
+
+from accounts.hashing import digest
 
 if TYPE_CHECKING:
     from django.utils.functional import _StrPromise
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
 def new_secret() -> str:
     """256 random bits in 43 characters of `[A-Za-z0-9_-]`."""
     return secrets.token_urlsafe(32)
-
-
-def digest(secret: str) -> str:
-    """SHA-256 in 64 hexadecimal characters: how codes, tokens, secrets and keys are stored."""
-    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class SecretHasher(BasePasswordHasher):

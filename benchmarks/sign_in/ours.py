@@ -92,8 +92,8 @@ def _register(plan: Plan, owner: str) -> list[int]:
 
 
 def _codes(plan: Plan, users: list[str], apps: list[int]) -> Iterable[Model]:
+    from accounts.hashing import digest
     from oidc_provider.models import Grant
-    from oidc_provider.secret_hasher import digest
 
     for number in range(plan.tokens):
         yield Grant(
@@ -112,8 +112,8 @@ def _codes(plan: Plan, users: list[str], apps: list[int]) -> Iterable[Model]:
 
 
 def _refresh_tokens(plan: Plan, users: list[str], apps: list[int]) -> Iterable[Model]:
+    from accounts.hashing import digest
     from oidc_provider.models import RefreshToken
-    from oidc_provider.secret_hasher import digest
 
     for number in range(plan.tokens):
         yield RefreshToken(
@@ -128,8 +128,8 @@ def _refresh_tokens(plan: Plan, users: list[str], apps: list[int]) -> Iterable[M
 
 
 def _access_tokens(plan: Plan, users: list[str], apps: list[int]) -> Iterable[Model]:
+    from accounts.hashing import digest
     from oidc_provider.models import AccessToken
-    from oidc_provider.secret_hasher import digest
 
     for number in range(plan.tokens):
         yield AccessToken(

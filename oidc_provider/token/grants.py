@@ -15,6 +15,7 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.hashing import digest
 from accounts.models import User
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
@@ -23,7 +24,6 @@ from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.errors import InvalidClient, InvalidGrant, InvalidScope
 from oidc_provider.log import request_log
 from oidc_provider.parameters import Parameters, required
-from oidc_provider.secret_hasher import digest
 from oidc_provider.token import claims, issuing, signing, token_queries, tokens
 from oidc_provider.token.issuing import NewTokens
 from oidc_provider.token.token_queries import Presented

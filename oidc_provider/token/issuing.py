@@ -12,8 +12,9 @@ from datetime import datetime
 from django.conf import settings
 from django.db import connection, transaction
 
+from accounts.hashing import digest
 from accounts.prepared import Statement, Value
-from oidc_provider.secret_hasher import digest, new_secret
+from oidc_provider.secret_hasher import new_secret
 from oidc_provider.token.token_queries import Presented
 
 # $1 now, $2 what was presented, $3 to $8 of the access token, $9 to $12 of the refresh token.

@@ -7,11 +7,11 @@ from typing import Any
 
 from django.conf import settings
 
+from accounts.hashing import digest
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.errors import InsufficientScope, InvalidToken, MissingToken
 from oidc_provider.log import request_log
-from oidc_provider.secret_hasher import digest
 from oidc_provider.token import claims, token_queries
 
 

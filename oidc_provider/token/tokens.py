@@ -9,10 +9,11 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
 
+from accounts.hashing import digest
 from accounts.models import User
 from oidc_provider.applications.models import Application
 from oidc_provider.authorize.models import PendingRequest
-from oidc_provider.secret_hasher import digest, new_secret
+from oidc_provider.secret_hasher import new_secret
 from oidc_provider.token.models import AccessToken, Grant, RefreshToken
 
 

@@ -6,7 +6,8 @@ import factory
 from django.contrib.auth.hashers import make_password
 from django.db.models import F
 
-from imagehost import files, media
+from accounts import hashing
+from imagehost import media
 from imagehost.models import File, Folder, FolderRule, MatchKind, PreviewState, State, Usage
 from imagehost.models.files import FILES
 from tests.factories import ModelFactory
@@ -73,7 +74,7 @@ class FileFactory(ModelFactory[File]):
     duration_ms = factory.LazyAttribute(lambda file: 2000 if file.media.is_video else None)
     original_name = factory.LazyAttribute(lambda file: f"holiday.{file.extension}")
     state = State.READY
-    deletion_hash = factory.LazyAttribute(lambda file: files.digest(file.token))
+    deletion_hash = factory.LazyAttribute(lambda file: hashing.digest(file.token))
     preview_width = factory.LazyAttribute(lambda file: 320 if file.preview_state == PreviewState.MADE else None)
     preview_height = factory.LazyAttribute(lambda file: 240 if file.preview_state == PreviewState.MADE else None)
     preview_state = PreviewState.WAITING

@@ -15,11 +15,11 @@ from django.test import Client
 from django.utils import timezone
 
 from accounts import bans, users
+from accounts.hashing import digest
 from accounts.models import User
 from oidc_provider.applications import applications
 from oidc_provider.authorize import approvals
 from oidc_provider.models import AccessToken, Approval, Grant, RefreshToken
-from oidc_provider.secret_hasher import digest
 from oidc_provider.token import issuing, token_queries
 from tests.oidc_provider.protocol import EVERY_SCOPE, App, authorize
 from tests.support.threads import together
