@@ -138,7 +138,7 @@ def _url(name: str, default: str) -> str:
 
 
 def _music_players() -> tuple[str, ...]:
-    return tuple(env.words("CHAT_MUSIC_PLAYERS")) or ("Spotify",)
+    return tuple(env.words("CHAT_MUSIC_PLAYERS", "Spotify"))
 
 
 def _profile_header() -> str:

@@ -57,9 +57,13 @@ def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     return value
 
 
-def words(name: str) -> list[str]:
-    """A list separated by commas; unset is the empty list."""
-    return [word.strip() for word in os.environ.get(name, "").split(",") if word.strip()]
+def words(name: str, default: str = "") -> list[str]:
+    """A list separated by commas."""
+    return _split(text(name, "")) or _split(default)
+
+
+def _split(value: str) -> list[str]:
+    return [word.strip() for word in value.split(",") if word.strip()]
 
 
 def origin(name: str, default: str) -> str:

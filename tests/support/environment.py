@@ -2,23 +2,25 @@
 
 import atexit
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
 
-# What config/settings.py and the client of S3 read; a shell that has one of them set must not change what is tested.
+ROOT = Path(__file__).parents[2]
+
+
+def documented() -> list[str]:
+    """The variables that docs/configuration.md names; `tests/config/test_configuration.py` holds it to the settings."""
+    rows = [line for line in (ROOT / "docs" / "configuration.md").read_text().splitlines() if line.startswith("| `")]
+    return sorted(set(re.findall(r"`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|PORT|HOST|DEMO)`", " ".join(rows))))
+
+
+# What the settings and the client of S3 read; a shell that has one of them set must not change what is tested.
 NAMES = (
     "AWS_ACCESS_KEY_ID AWS_CA_BUNDLE AWS_CONFIG_FILE AWS_DEFAULT_PROFILE AWS_ENDPOINT_URL AWS_ENDPOINT_URL_S3 "
-    "AWS_PROFILE AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_SHARED_CREDENTIALS_FILE "
-    "ALLOWED_HOSTS BASE_URL CHAT_API_URL CHAT_BOT_TOKEN CHAT_GUILD_ID CHAT_MUSIC_PLAYERS CHAT_OAUTH_AUTHORIZE_URL "
-    "CHAT_OAUTH_CLIENT_ID CHAT_OAUTH_CLIENT_SECRET CHAT_PROFILE_HEADER CHAT_PROFILE_URL CHAT_SIMULATOR_PORT "
-    "PRESENCE_STREAMS SCROBBLER_API_KEY SCROBBLER_API_URL SCROBBLER_AUTHORIZE_URL SCROBBLER_SECRET "
-    "DATABASE_POOL_SIZE DEFAULT_FROM_EMAIL EDGE_CLIENT_ADDRESS_HEADER EMAIL_HOST "
-    "EMAIL_HOST_PASSWORD EMAIL_HOST_USER EMAIL_PORT EMAIL_USE_TLS FILES_DIR FILE_DELIVERY HOST IMAGE_CACHE_SECONDS "
-    "IMAGE_CDN_URL INCOMING_DIR PORT RATE_LIMITS_ENABLED S3_ACCESS_KEY S3_ADDRESSING_STYLE S3_BUCKET S3_CHECKSUMS "
-    "S3_ENDPOINT_URL S3_PUBLIC_URL S3_REGION S3_SECRET_KEY SECRET_KEY SECRET_KEY_FALLBACKS "
-    "SIGNING_KEY_ENCRYPTION_KEYS SITE_NAME SLOW_CLIENT_SECONDS SUPPORT_EMAIL UPLOADS_DIR UPLOAD_CDN_URL WEB_THREADS"
-).split()
+    "AWS_PROFILE AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_SHARED_CREDENTIALS_FILE"
+).split() + [name for name in documented() if name not in {"DATABASE_URL", "DEMO", "REDIS_URL", "VAR_DIR"}]
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")
 
