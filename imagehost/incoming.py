@@ -80,6 +80,13 @@ class UploadAuthorizer:
         return self._owner_id is not None
 
     @property
+    def owner_id(self) -> str:
+        """Raises Unauthorized until it is known."""
+        if self._owner_id is None:
+            raise Unauthorized
+        return self._owner_id
+
+    @property
     def max_size(self) -> int:
         """Bytes of a file, by the owner's plan; until the owner is known, what every plan allows."""
         return self._allowance.max_file_size
@@ -106,10 +113,8 @@ class UploadAuthorizer:
 
     def store(self, file: Incoming) -> Uploaded:
         """Keep the file for the owner. Raises what `uploads.store` does."""
-        if self._owner_id is None:
-            raise Unauthorized
         return uploads.store(
-            owner_id=self._owner_id,
+            owner_id=self.owner_id,
             incoming=file,
             allowance=self._allowance,
             now=timezone.now(),  # a slow upload ends long after its sender was checked
@@ -118,7 +123,7 @@ class UploadAuthorizer:
     def count_page_file(self) -> None:
         """On pages, each file counts: its content is examined. Raises TooManyUploads, UploadsUnavailable."""
         try:
-            seconds_left = limits.hit(limits.PAGE_UPLOADS.of(self._owner_id))
+            seconds_left = limits.hit(limits.PAGE_UPLOADS.of(self.owner_id))
         except LimitsUnavailable:
             logger.exception("The limit store does not answer.")
             raise UploadsUnavailable from None
