@@ -14,8 +14,7 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES
 from imagehost import folders, quotas, storage
 from imagehost.folders import Changes
-from imagehost.models import File, Folder, FolderRule, MatchKind, State
-from imagehost.models.files import FILES
+from imagehost.models import FILES, File, Folder, FolderRule, MatchKind, State
 
 # In the rules' order: what a rule looks at, its pattern, and the folder, with whether everybody may open its page.
 RULES = (

@@ -35,7 +35,7 @@ from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
 from imagehost import storage, uploads
 from imagehost.errors import FileTooLarge, NoFile, TooManyUploads, Unauthorized, UploadFailed, UploadsUnavailable
-from imagehost.models.files import MAX_ORIGINAL_LENGTH
+from imagehost.models import MAX_ORIGINAL_LENGTH
 from imagehost.uploads import Incoming, Uploaded
 
 CHUNK = 256 * 1024  # bytes read and written at a time

@@ -14,8 +14,7 @@ from django.db.models import Count, FilteredRelation, IntegerField, Q, QuerySet,
 from django.db.models.functions import Coalesce
 
 from imagehost.errors import FolderNotFound
-from imagehost.models import File, Folder, State
-from imagehost.models.files import NAME, FileQuerySet
+from imagehost.models import NAME, File, FileQuerySet, Folder, State
 
 MAX_LIMIT = 100
 MAX_OFFSET = 2**53 - 1  # what every JSON reader keeps exactly; the databases can count as far

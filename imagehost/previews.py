@@ -20,8 +20,7 @@ from django.utils import timezone
 
 from accounts.jobs import let_go_of_connections
 from imagehost import probing, storage
-from imagehost.models import File, PreviewState
-from imagehost.models.files import FileQuerySet
+from imagehost.models import File, FileQuerySet, PreviewState
 from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import ObjectMissing, StorageFailed
 

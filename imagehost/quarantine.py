@@ -17,8 +17,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import User
 from imagehost import storage
-from imagehost.models import File, PreviewState
-from imagehost.models.files import FILES, QUARANTINE, preview_key_of
+from imagehost.models import FILES, QUARANTINE, File, PreviewState, preview_key_of
 from imagehost.storage import ObjectMissing, StorageFailed
 
 logger = logging.getLogger(__name__)

@@ -22,8 +22,7 @@ from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
 
 from imagehost import quotas, storage
-from imagehost.models import File, PreviewState, State, Usage
-from imagehost.models.files import FILES, NAME_LENGTH, PREVIEWS, QUARANTINE, FileQuerySet
+from imagehost.models import FILES, NAME_LENGTH, PREVIEWS, QUARANTINE, File, FileQuerySet, PreviewState, State, Usage
 from imagehost.storage import Entry, ObjectMissing, StorageFailed
 
 GRACE = timedelta(hours=24)

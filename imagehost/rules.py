@@ -17,8 +17,7 @@ from django.db.models import F, Q
 from accounts import users
 from accounts.models import User
 from imagehost import media, routing, uploads
-from imagehost.models import Folder, FolderRule, MatchKind
-from imagehost.models.folders import MAX_PATTERN_LENGTH
+from imagehost.models import MAX_PATTERN_LENGTH, Folder, FolderRule, MatchKind
 
 MAX_RULES = 100
 _TYPES = ("image/*", "video/*", *media.BY_MIME)

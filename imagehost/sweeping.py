@@ -15,8 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from imagehost import files, quarantine, removals, storage
-from imagehost.models import File, State
-from imagehost.models.files import FileQuerySet
+from imagehost.models import File, FileQuerySet, State
 
 LONGEST_UPLOAD = timedelta(hours=1)
 """From the booking to the end of the write; for what comes in, since its last byte. Whatever is older is dead."""

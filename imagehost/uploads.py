@@ -24,8 +24,7 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
 from imagehost.errors import FileTooLarge, InvalidMime, Unauthorized, UploadFailed, UploadsUnavailable
-from imagehost.models import File, Folder, FolderRule, State
-from imagehost.models.files import FILES, NAME_LENGTH
+from imagehost.models import FILES, NAME_LENGTH, File, Folder, FolderRule, State
 from imagehost.probing import InvalidMedia, Probe, ProberFailed
 from imagehost.storage import StorageFailed
 

@@ -19,8 +19,7 @@ from dashboard.imagehost.forms import EditFolderForm, EditRuleForm, FolderForm, 
 from dashboard.imagehost.views import act, is_done
 from imagehost import addresses, folders, listing, rules, uploads
 from imagehost.errors import FolderExists, FolderNotFound, InvalidBody
-from imagehost.models import Folder, FolderRule
-from imagehost.models.folders import FolderQuerySet
+from imagehost.models import Folder, FolderQuerySet, FolderRule
 
 _FIELDS = {"folderName": "name", "folderPasswordEnabled": "visibility", "folderPassword": "password"}
 

@@ -17,9 +17,7 @@ from dashboard.versions import CHANGED, VersionField
 from imagehost import media, names
 from imagehost.folders import Changes
 from imagehost.listing import MAX_LIMIT, Wanted
-from imagehost.models import Folder, FolderRule, MatchKind
-from imagehost.models.files import MAX_ORIGINAL_LENGTH
-from imagehost.models.folders import MAX_PATTERN_LENGTH
+from imagehost.models import MAX_ORIGINAL_LENGTH, MAX_PATTERN_LENGTH, Folder, FolderRule, MatchKind
 
 ROOT = "root"
 _KINDS = (

@@ -12,7 +12,8 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 
 from accounts import audit
-from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin
+from accounts.admin.staff_actions import ReadOnlyInline, StaffAction, StaffActionsAdmin
+from accounts.admin.users import UserAdmin
 from accounts.models import User
 from accounts.plans import ALLOWANCES
 from imagehost import quotas
@@ -67,3 +68,14 @@ class UsageAdmin(StaffActionsAdmin):
     @admin.display(description="A file at most")
     def max_file_size(self, usage: Usage) -> str:
         return filesizeformat(ALLOWANCES[usage.owner.current_plan(timezone.now())].max_file_size)
+
+
+class UsageInline(ReadOnlyInline):
+    model = Usage
+    verbose_name_plural = "Image host"
+    fields = readonly_fields = ("used_bytes",)
+    ordering = ("pk",)
+    show_change_link = True
+
+
+UserAdmin.inlines.append(UsageInline)

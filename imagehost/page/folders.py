@@ -11,11 +11,10 @@ from django.core.paginator import EmptyPage, Page, Paginator
 from django.urls import reverse
 
 from imagehost import addresses, original_names
-from imagehost.models import File, Folder, PreviewState
-from imagehost.models.files import FileQuerySet
+from imagehost.folder_access import Viewer
+from imagehost.models import File, FileQuerySet, Folder, PreviewState
 from imagehost.page import cards, files
 from imagehost.page.cards import Card
-from imagehost.unlocks import Viewer
 from lookup.page import places
 
 PAGE_SIZE = 50

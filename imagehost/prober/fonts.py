@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from imagehost.prober.refusals import Refused
+from imagehost.prober.errors import Refused
 
 MAX_TABLES = 100
 MAX_UNPACKED = 16 * 1024 * 1024  # bytes of all tables together

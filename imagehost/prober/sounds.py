@@ -13,8 +13,7 @@ from av.audio.stream import AudioStream
 from av.container import InputContainer
 from av.stream import Disposition
 
-from imagehost.prober.animations import believable
-from imagehost.prober.refusals import Refused
+from imagehost.prober.errors import Refused, believable
 
 _PACKETS = 50  # until this many of the first ones must have given sound
 _ENOUGH = 3  # packets with sound: bytes by chance seldom hold so many
@@ -44,7 +43,7 @@ _M4A_BRANDS = frozenset({b"M4A ", b"M4B ", b"mp41", b"mp42", b"isom", b"iso2", b
 
 
 def facts(file: BinaryIO, head: bytes) -> Facts:
-    """Some sound is decoded: only that proves it. Raises Refused or one of `refusals.BROKEN`."""
+    """Some sound is decoded: only that proves it. Raises Refused or one of `errors.BROKEN`."""
     type_ = _of_signature(head)
     if type_ is None:
         raise Refused("no signature of a sound")

@@ -15,9 +15,9 @@ import av
 from PIL import Image
 
 from imagehost import media, stripping
-from imagehost.prober import confinement, fonts, images, opinion, sounds, videos, wire
-from imagehost.prober.refusals import BROKEN, Refused
-from imagehost.stripping import zip_directory
+from imagehost.prober import confinement, fonts, images, sniff, sounds, videos, wire
+from imagehost.prober.errors import BROKEN, Refused
+from imagehost.stripping import tails
 
 _PROFILE = 16 * 1024  # bytes of a colour profile that a preview carries at most
 _ENCODINGS: dict[str, dict[str, Any]] = {  # any: options of Pillow's encoders
@@ -35,7 +35,7 @@ def warm_up() -> None:
     for module in pkgutil.walk_packages(av.__path__, "av."):  # PyAV loads many with the first stream of a kind
         if module.name not in _NO_DECODERS:
             importlib.import_module(module.name)
-    opinion.of_head(b"GIF89a")
+    sniff.of_head(b"GIF89a")
     encoded = io.BytesIO()
     for format_ in ("PNG", "JPEG", "WEBP", "GIF"):
         encoded.seek(0)
@@ -64,7 +64,7 @@ def serve(file: int, conversation: socket.socket) -> None:
 
 
 def _probe(file: BinaryIO) -> wire.Message:
-    type_ = opinion.of_head(file.read(media.HEAD_LENGTH))
+    type_ = sniff.of_head(file.read(media.HEAD_LENGTH))
     if type_.is_video:
         confinement.keep_to_video_memory()
     try:
@@ -80,14 +80,14 @@ def _probe(file: BinaryIO) -> wire.Message:
 def _examine_sound(file: BinaryIO) -> wire.Message:
     confinement.keep_to_video_memory()
     with _broken_is_refused("sound"):
-        zip_directory.refuse(file)
+        tails.refuse_archive(file)
         file.seek(0)
         return asdict(sounds.facts(file, file.read(media.HEAD_LENGTH)))
 
 
 def _examine_font(file: BinaryIO) -> wire.Message:
     with _broken_is_refused("font"):
-        zip_directory.refuse(file)
+        tails.refuse_archive(file)
         file.seek(0)
         return asdict(fonts.facts(file.read()))
 

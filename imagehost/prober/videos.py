@@ -17,8 +17,7 @@ from PIL import Image
 
 from imagehost import media
 from imagehost.media import MediaType
-from imagehost.prober.animations import believable
-from imagehost.prober.refusals import Refused, check_size
+from imagehost.prober.errors import Refused, believable, check_size
 
 av.logging.set_level(av.logging.PANIC)
 
@@ -38,7 +37,7 @@ class Facts:
 
 
 def facts(file: BinaryIO, type_: MediaType) -> Facts:
-    """One frame is decoded: only that proves a video. Raises Refused or one of `refusals.BROKEN`."""
+    """One frame is decoded: only that proves a video. Raises Refused or one of `errors.BROKEN`."""
     with _opened(file, type_) as container:
         frame = next(_frames(container, _picture(container, type_)))
         width, height = check_size(frame.width, frame.height, type_)

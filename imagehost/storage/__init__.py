@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 from django.core.files.storage import storages
 
-from imagehost.storage.contract import Bucket, Entry, ObjectMissing, StorageFailed
+from imagehost.storage.contract import Bucket, Entry, ObjectMissing, StorageFailed, incoming_directory
 from imagehost.storage.folder import FolderStorage
-from imagehost.storage.incoming import incoming_directory
 
 if TYPE_CHECKING:
     from imagehost.storage.s3 import S3Storage

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
+from django.conf import settings
 from django.core.exceptions import SuspiciousFileOperation
 
 PIECE = 256 * 1024  # bytes read at a time
@@ -84,3 +85,51 @@ def checked(key: str) -> str:
     if not key.isprintable() or "\\" in key or any(not part or part.startswith(".") for part in key.split("/")):
         raise SuspiciousFileOperation(f"No key of a stored file: {key!r}")
     return key
+
+
+class Source(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+    def close(self) -> None: ...
+
+
+class Pieces(Iterator[bytes]):
+    """The next `length` bytes of `source`, which is closed at the end, at an error, or by `close()`.
+
+    A class, because a generator that nobody started closes nothing.
+    """
+
+    def __init__(self, source: Source, length: int, *, failures: tuple[type[Exception], ...]) -> None:
+        """`failures`: what the source raises when it breaks off."""
+        self._source = source
+        self._left = length
+        self._failures = failures
+
+    def __next__(self) -> bytes:
+        if not self._left:
+            self.close()
+            raise StopIteration
+        try:
+            piece = self._source.read(min(PIECE, self._left))
+        except self._failures as error:
+            raise self._broken(str(error)) from error
+        if not piece:
+            raise self._broken("it ended there")
+        self._left -= len(piece)
+        return piece
+
+    def close(self) -> None:
+        self._left = 0
+        self._source.close()
+
+    def _broken(self, why: str) -> StorageFailed:
+        left = self._left
+        self.close()
+        return StorageFailed(f"Broke off with {left} bytes to come: {why}")
+
+
+def incoming_directory() -> Path:
+    """For this user alone. On the file system of the folder storage, so that files are moved; made when missing."""
+    directory = Path(settings.IMAGEHOST_INCOMING)
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return directory

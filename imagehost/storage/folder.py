@@ -14,8 +14,7 @@ from typing import IO
 from django.core.files.storage import FileSystemStorage
 from django.utils.deconstruct import deconstructible
 
-from imagehost.storage.contract import PIECE, Entry, ObjectMissing, StorageFailed, checked
-from imagehost.storage.pieces import Pieces
+from imagehost.storage.contract import PIECE, Entry, ObjectMissing, Pieces, StorageFailed, checked
 
 _PARTS = ".parts"  # no key has a leading dot
 

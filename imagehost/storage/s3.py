@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
+from botocore.awsrequest import AWSHTTPConnection, AWSHTTPConnectionPool, AWSHTTPSConnection, AWSHTTPSConnectionPool
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from django.utils.deconstruct import deconstructible
@@ -17,10 +18,7 @@ from storages.utils import setting
 from urllib3.exceptions import HTTPError
 
 from imagehost.original_names import disposition
-from imagehost.storage.contract import Entry, ObjectMissing, StorageFailed, checked
-from imagehost.storage.incoming import incoming_directory
-from imagehost.storage.patience import let_it_pause
-from imagehost.storage.pieces import Pieces
+from imagehost.storage.contract import Entry, ObjectMissing, Pieces, StorageFailed, checked, incoming_directory
 
 if TYPE_CHECKING:  # types-boto3 is not there in production
     from types_boto3_s3 import S3Client
@@ -227,3 +225,34 @@ def _failing(what: str) -> Iterator[None]:
         raise (ObjectMissing if missing else StorageFailed)(f"{what}: {error}") from error
     except _FAILURES as error:
         raise StorageFailed(f"{what}: {error}") from error
+
+
+if TYPE_CHECKING:
+    from types_boto3_s3 import S3Client
+
+
+def let_it_pause(client: "S3Client", seconds: float) -> None:
+    """While a body goes out, wait as long for the store as for its answer.
+
+    A new connection keeps its connect timeout until the body is sent: two seconds in which a busy disk does not take
+    the next block would break off the upload. botocore has no setting for it and no public way to its connections.
+    """
+
+    class Connection(AWSHTTPConnection):
+        def connect(self) -> None:
+            super().connect()
+            self.sock.settimeout(seconds)
+
+    class SecureConnection(AWSHTTPSConnection):
+        def connect(self) -> None:
+            super().connect()
+            self.sock.settimeout(seconds)
+
+    class Pool(AWSHTTPConnectionPool):
+        ConnectionCls = Connection
+
+    class SecurePool(AWSHTTPSConnectionPool):
+        ConnectionCls = SecureConnection
+
+    session: Any = client._endpoint.http_session  # type: ignore[attr-defined]  # private, and tested
+    session._pool_classes_by_scheme.update(http=Pool, https=SecurePool)

@@ -8,8 +8,8 @@ One module for each container. Each walks the whole file first and writes afterw
 from typing import BinaryIO
 
 from imagehost import media
-from imagehost.stripping import ebml, gif, isobmff, jpeg, png, webp, zip_directory
-from imagehost.stripping.errors import ForeignBytes, Malformed, Refusal, TooManyParts
+from imagehost.stripping import ebml, gif, isobmff, jpeg, png, tails, webp
+from imagehost.stripping.rewriting import ForeignBytes, Malformed, Refusal, TooManyParts
 
 __all__ = ["ForeignBytes", "Malformed", "Refusal", "TooManyParts", "strip"]
 
@@ -32,7 +32,7 @@ def strip(file: BinaryIO, media_type: media.MediaType) -> None:
     most 1 MiB at a time and rewrites nothing where there is nothing to remove. A body that is cut off stays as it is.
     Raises Refusal, before the first byte is written where it is the file as it came that is refused.
     """
-    zip_directory.refuse(file)
+    tails.refuse_archive(file)
     _STRIPPERS[media_type](file)
     file.flush()
-    zip_directory.refuse(file)  # a record in a part that stays is nearer to the end now
+    tails.refuse_archive(file)  # a record in a part that stays is nearer to the end now

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from imagehost.stripping.errors import Malformed
-from imagehost.stripping.overwriting import Overwrites
-from imagehost.stripping.reading import Source
+from imagehost.stripping.rewriting import Malformed, Overwrites, Source
 
 _HEADER, _LONG_HEADER = 8, 16  # bytes
 

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from imagehost.stripping import tails
-from imagehost.stripping.errors import ForeignBytes, Malformed
-from imagehost.stripping.overwriting import Overwrites
-from imagehost.stripping.reading import Source
+from imagehost.stripping.rewriting import ForeignBytes, Malformed, Overwrites, Source
 
 _PARTS = 1_000_000  # blocks of a live recording are walked one by one
 _EBML, _SEGMENT, _SEEK_HEAD, _INFO, _TRACKS, _CLUSTER, _CUES = (

@@ -3,9 +3,7 @@
 from typing import BinaryIO
 
 from imagehost.stripping import tails
-from imagehost.stripping.compaction import Plan
-from imagehost.stripping.errors import Malformed, TooManyParts
-from imagehost.stripping.reading import Source
+from imagehost.stripping.rewriting import Malformed, Plan, Source, TooManyParts
 
 _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
 _GRAPHIC_CONTROL, _APPLICATION = 0xF9, 0xFF

@@ -4,9 +4,7 @@ from typing import BinaryIO
 
 from imagehost.stripping import isobmff_items, isobmff_movie, tails
 from imagehost.stripping.boxes import Box, box_at, discard
-from imagehost.stripping.errors import ForeignBytes, Malformed
-from imagehost.stripping.overwriting import Overwrites
-from imagehost.stripping.reading import Source
+from imagehost.stripping.rewriting import ForeignBytes, Malformed, Overwrites, Source
 
 _SHORTEST = 8  # bytes of a box
 _NO_KIND = bytes(4)  # padding

@@ -5,9 +5,7 @@ from typing import NamedTuple
 
 from imagehost.media import AVIF
 from imagehost.stripping.boxes import Box, children, discard
-from imagehost.stripping.errors import Malformed
-from imagehost.stripping.overwriting import Overwrites
-from imagehost.stripping.reading import Source
+from imagehost.stripping.rewriting import Malformed, Overwrites, Source
 
 _KEPT = {b"hdlr", b"pitm", b"iloc", b"iinf", b"iprp", b"iref", b"idat", b"dinf", b"grpl", b"ipro"}
 _PICTURES = {b"av01", b"grid", b"iovl", b"iden", b"tmap", b"sato", b"hvc1", b"avc1", b"jpeg", b"unci", b"mask"}

@@ -4,9 +4,7 @@ import re
 from typing import BinaryIO
 
 from imagehost.stripping import orientation, tails
-from imagehost.stripping.compaction import Plan
-from imagehost.stripping.errors import Malformed
-from imagehost.stripping.reading import Source
+from imagehost.stripping.rewriting import Malformed, Plan, Source
 
 _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
 _APP0, _APP1, _APP2, _APP14, _COM = 0xE0, 0xE1, 0xE2, 0xEE, 0xFE

@@ -6,9 +6,7 @@ from collections.abc import Container
 from typing import BinaryIO
 
 from imagehost.stripping import orientation, tails
-from imagehost.stripping.compaction import Plan
-from imagehost.stripping.errors import Malformed
-from imagehost.stripping.reading import LARGEST_READ, Source
+from imagehost.stripping.rewriting import LARGEST_READ, Malformed, Plan, Source
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LONGEST = 0x7FFFFFFF

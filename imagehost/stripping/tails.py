@@ -1,11 +1,16 @@
 """What lies behind the end of a picture or film: it is cut off, and the file taken, unless it is a file in disguise.
 
 Cameras, phones and editors leave previews, notes and remains of longer files there. Readers of ZIP look from the end of
-a file on, readers of PDF and HTML for a mark within it: `zip_directory` and this module refuse what they would open.
+a file on, readers of PDF and HTML for a mark within it: this module refuses what they would open.
 """
 
-from imagehost.stripping.errors import ForeignBytes
-from imagehost.stripping.reading import LARGEST_READ, Source
+from __future__ import annotations
+
+import os
+import struct
+from typing import BinaryIO
+
+from imagehost.stripping.rewriting import LARGEST_READ, ForeignBytes, Source
 
 _SIGNATURES = (
     b"#!/", b"#! /", b"mz\x90\x00", b"pk\x03\x04", b"rar!\x1a\x07", b"7z\xbc\xaf\x27\x1c", b"\x1f\x8b\x08",
@@ -24,6 +29,11 @@ _MARKS = (
 """Anywhere, in lower case: longer than what noise is likely to hold."""
 _OVERLAP = max(map(len, _MARKS)) - 1
 
+_END = struct.Struct("<4s4H2LH")  # APPNOTE §4.3.16: end of central directory record
+_END_SIGNATURE = b"PK\x05\x06"
+_MAX_COMMENT = 0xFFFF
+_LOCATOR, _LOCATOR_SIGNATURE = 20, b"PK\x06\x07"  # of a Zip64 archive's record (§4.3.15), right before the other
+
 
 def check(source: Source, end: int) -> None:
     """ForeignBytes where the bytes from `end` on are markup, a script, an archive or a program."""
@@ -35,3 +45,29 @@ def check(source: Source, end: int) -> None:
         for mark in _MARKS:
             if mark in chunk:
                 raise ForeignBytes(f"{mark!r} behind the end, at byte {position + chunk.index(mark)}")
+
+
+def refuse_archive(file: BinaryIO) -> None:
+    """ForeignBytes where a record stands at the end that a ZIP reader would follow. Reads 64 KiB."""
+    size = file.seek(0, os.SEEK_END)
+    start = max(size - _END.size - _MAX_COMMENT, 0)
+    file.seek(start)
+    tail = file.read(size - start)
+    at = tail.rfind(_END_SIGNATURE)
+    while at >= 0:
+        if _leads_to_a_directory(tail, at, start):
+            raise ForeignBytes(f"the end of a ZIP archive at byte {start + at}")
+        at = tail.rfind(_END_SIGNATURE, 0, at)
+
+
+def _leads_to_a_directory(tail: bytes, at: int, start: int) -> bool:
+    """Whether the directory that the record names would fit before it. Pixels that look like a record hardly ever do.
+
+    `start`: of the tail, in the file.
+    """
+    if len(tail) < at + _END.size:
+        return False
+    _, _, _, _, entries, length, offset, _ = _END.unpack_from(tail, at)
+    if tail[max(at - _LOCATOR, 0) : at].startswith(_LOCATOR_SIGNATURE):
+        return True
+    return bool(entries) and offset + length <= start + at

@@ -4,9 +4,7 @@ from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
 from imagehost.stripping import orientation, tails
-from imagehost.stripping.compaction import Plan
-from imagehost.stripping.errors import Malformed
-from imagehost.stripping.reading import Source
+from imagehost.stripping.rewriting import Malformed, Plan, Source
 
 _HEADER, _CHUNK, _FRAME = 12, 8, 16  # bytes: of the file, of a chunk, of ANMF's own fields
 _IMAGES = {b"VP8 ", b"VP8L"}

@@ -14,13 +14,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import content_security
 from accounts.limits import LimitsUnavailable
-from imagehost import archives, original_names, unlocks
+from imagehost import archives, folder_access, original_names
 from imagehost.archives import Archive, Refused
+from imagehost.folder_access import TooManyGuesses, WrongPassword
 from imagehost.models import Folder
 from imagehost.original_names import disposition
 from imagehost.page import folders as pages
 from imagehost.page import origins
-from imagehost.unlocks import TooManyGuesses, WrongPassword
 from imagehost.views import locked, thumbnails
 from imagehost.views.locked import Refusal
 
@@ -103,7 +103,7 @@ def _refusal(request: HttpRequest, folder: Folder) -> Refusal | None:
     """What is wrong with the password that was sent; None: it was right, and the session is unlocked."""
     password, now = request.POST.get("password", ""), timezone.now()
     try:
-        unlocks.unlock(folder, password, viewer=request.user, session=request.session, now=now)
+        folder_access.unlock(folder, password, viewer=request.user, session=request.session, now=now)
     except WrongPassword:
         return Refusal("This is not the password.")
     except TooManyGuesses as refused:

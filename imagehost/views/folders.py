@@ -7,9 +7,8 @@ from django.utils import timezone
 
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiRequest
-from imagehost import folders, listing
-from imagehost.openapi import folders as openapi
-from imagehost.serializers.files import (
+from imagehost import folders, listing, openapi
+from imagehost.serializers import (
     CountedFolderSerializer,
     FolderChangesSerializer,
     FolderSerializer,

@@ -9,11 +9,10 @@ from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiRequest, ApiView
 from accounts.errors import ApiError, KeyRateLimited, KeyRefused
 from accounts.models import Permission
-from imagehost import listing
+from imagehost import listing, openapi
 from imagehost.errors import Unauthorized
 from imagehost.listing import Files, Page
-from imagehost.openapi import folders as openapi
-from imagehost.serializers.files import FileSerializer
+from imagehost.serializers import FileSerializer
 from imagehost.views import reading
 
 _FILE = FileSerializer()

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
 
-from imagehost import unlocks
+from imagehost import folder_access
 from imagehost.models import Folder
 
 CACHING = "private, no-store"
@@ -25,7 +25,7 @@ class Refusal:
 
 def may_see(request: HttpRequest, folder: Folder) -> bool:
     """Whether whoever asks may see what the folder holds."""
-    return unlocks.is_open(folder, viewer=request.user, session=request.session, now=timezone.now())
+    return folder_access.is_open(folder, viewer=request.user, session=request.session, now=timezone.now())
 
 
 def page(request: HttpRequest, folder: Folder, *, file_name: str = "", refusal: Refusal | None = None) -> HttpResponse:

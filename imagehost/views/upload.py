@@ -15,14 +15,13 @@ from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiView
 from accounts.errors import AddressRateLimited, KeyRateLimited
 from accounts.models import Permission
-from imagehost import addresses, incoming
+from imagehost import addresses, incoming, openapi
 from imagehost.errors import UploadsUnavailable
 from imagehost.incoming import UploadAuthorizer
-from imagehost.openapi import upload as openapi
-from imagehost.serializers import current, earlier
+from imagehost.serializers import CurrentUpload, EarlierUpload, EarlierUploadSerializer, UploadSerializer
 from imagehost.uploads import Uploaded
 
-_CURRENT, _EARLIER = current.UploadSerializer(), earlier.EarlierUploadSerializer()
+_CURRENT, _EARLIER = UploadSerializer(), EarlierUploadSerializer()
 
 
 class Upload(ApiView):
@@ -66,11 +65,11 @@ def refuse_over_limit() -> None:
 def current_answer(uploaded: Uploaded) -> dict[str, Any]:
     """Any: a JSON value."""
     file = uploaded.file
-    return _CURRENT.to_representation(current.Upload(file, url=addresses.file_url(file)))
+    return _CURRENT.to_representation(CurrentUpload(file, url=addresses.file_url(file)))
 
 
 def earlier_answer(uploaded: Uploaded) -> dict[str, Any]:
     """Any: a JSON value."""
     file = uploaded.file
-    links = earlier.Upload(file, url=addresses.page_url(file), raw_url=addresses.file_url(file))
+    links = EarlierUpload(file, url=addresses.page_url(file), raw_url=addresses.file_url(file))
     return _EARLIER.to_representation(links)

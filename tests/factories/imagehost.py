@@ -8,8 +8,7 @@ from django.db.models import F
 
 from accounts import hashing
 from imagehost import media
-from imagehost.models import File, Folder, FolderRule, MatchKind, PreviewState, State, Usage
-from imagehost.models.files import FILES
+from imagehost.models import FILES, File, Folder, FolderRule, MatchKind, PreviewState, State, Usage
 from tests.factories import ModelFactory
 from tests.factories.accounts import UserFactory
 

@@ -13,9 +13,9 @@ from django.contrib.sessions.backends.base import SessionBase
 from django.test import Client, override_settings
 
 from accounts import client_address
-from imagehost import unlocks
+from imagehost import folder_access
+from imagehost.folder_access import TooManyGuesses, WrongPassword
 from imagehost.models import Folder
-from imagehost.unlocks import TooManyGuesses, WrongPassword
 from tests.accounts.moments import let_redis_pass
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost.public_pages import LOCKED, PASSWORD, locked_folder, statuses
@@ -97,7 +97,7 @@ def guess(folder: Folder, address: str) -> str:
     """What a wrong password from the address comes to, without the work of its hash."""
     token = client_address.current.set(address)
     try:
-        unlocks.unlock(folder, "x" * 33, viewer=AnonymousUser(), session=SessionBase(), now=START)
+        folder_access.unlock(folder, "x" * 33, viewer=AnonymousUser(), session=SessionBase(), now=START)
     except WrongPassword:
         return "wrong"
     except TooManyGuesses:

@@ -12,7 +12,7 @@ from accounts.models import User
 from imagehost.errors import InvalidBody
 from imagehost.folders import Changes
 from imagehost.models import Folder
-from imagehost.serializers.files import FolderChangesSerializer
+from imagehost.serializers import FolderChangesSerializer
 from imagehost.views import reading
 from tests.factories.imagehost import FolderFactory
 from tests.imagehost import answers

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from imagehost import media, probing
-from imagehost.prober import animations, client
+from imagehost.prober import client, errors, images
 from imagehost.probing import Probe
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import Sample, pieces
@@ -68,12 +68,12 @@ def test_a_file_is_taken_as_what_it_is_and_gets_a_preview_of_its_shape(name: str
 def test_the_delay_of_a_png_s_frame_counts_hundredths_where_it_names_no_unit() -> None:
     frames = [pieces.png_chunk(b"fcTL", bytes(20) + struct.pack(">HH", 8, unit) + bytes(2)) for unit in (0, 100, 1000)]
     file = io.BytesIO(pieces.png(*frames))
-    assert animations.measure(file, media.PNG, 1) == (3, 80 + 80 + 8)
+    assert images.measure(file, media.PNG, 1) == (3, 80 + 80 + 8)
 
 
 @pytest.mark.parametrize(("told", "kept"), [(-1, None), (0, 0), (2**31 - 1, 2**31 - 1), (2**31, None)])
 def test_a_duration_that_no_film_has_is_none(told: int, kept: int | None) -> None:
-    assert animations.believable(told) == kept
+    assert errors.believable(told) == kept
 
 
 @pytest.fixture

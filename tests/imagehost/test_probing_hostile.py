@@ -18,7 +18,7 @@ from PIL import Image
 
 from accounts.plans import MEGABYTE
 from imagehost import media, probing
-from imagehost.prober import client, refusals
+from imagehost.prober import client, errors
 from tests.imagehost import media_corpus
 
 ROOT = Path(__file__).parents[2]
@@ -39,10 +39,10 @@ def test_it_is_refused(name: str, upload: Path) -> None:
 
 def test_n_pixels_pass_and_one_more_is_a_bomb() -> None:
     for type_, most in ((media.JPEG, 250_000_000), (media.PNG, 101_000_000), (media.MP4, 101_000_000)):
-        assert refusals.check_size(5, most // 5, type_) == (5, most // 5)
+        assert errors.check_size(5, most // 5, type_) == (5, most // 5)
         for width, height in ((1, most + 1), (0, 1), (1, 0)):
-            with pytest.raises(refusals.Refused):
-                refusals.check_size(width, height, type_)
+            with pytest.raises(errors.Refused):
+                errors.check_size(width, height, type_)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from imagehost import media, stripping
 from imagehost.media import MediaType
 from imagehost.stripping import tails
-from imagehost.stripping.reading import Source
+from imagehost.stripping.rewriting import Source
 from tests.imagehost import media_corpus
 from tests.imagehost.media_corpus import pieces
 from tests.imagehost.media_corpus.disguises import ELF, HTML, PHP, SVG, archive, tarball

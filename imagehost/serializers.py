@@ -1,15 +1,61 @@
-"""Files and folders as the gallery and the folder endpoints show them, and what a body may say of a folder."""
+"""The JSON of the image host: the answer to an upload in both forms, files, folders, and changes to a folder."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from imagehost.models import File, Folder
-from imagehost.models.folders import MAX_NAME_LENGTH, MAX_PASSWORD_LENGTH
+from imagehost.models import MAX_NAME_LENGTH, MAX_PASSWORD_LENGTH, File, Folder
 from lookup.serializers.fields import UnixTime
+
+
+@dataclass(frozen=True)
+class CurrentUpload:
+    """`url`: of the file itself."""
+
+    file: File
+    url: str
+    ok: Literal[True] = True
+
+
+class UploadSerializer(serializers.Serializer[CurrentUpload]):
+    ok = serializers.BooleanField(help_text="True.")
+    url = serializers.URLField(help_text="The file itself, for everybody who knows it.")
+    id = serializers.UUIDField(source="file.id")
+    fileName = serializers.CharField(source="file.name", help_text="Generated, without extension.")
+    fileExtension = serializers.CharField(source="file.extension", help_text="By the content of the file.")
+    fileSize = serializers.IntegerField(source="file.size", help_text="Bytes, as stored.")
+    mime = serializers.CharField(source="file.mime", help_text="By the content of the file.")
+
+
+@dataclass(frozen=True)
+class EarlierUpload:
+    """`url`: of the file's page. `raw_url`: of the file itself."""
+
+    file: File
+    url: str
+    raw_url: str
+    status: str = "success"
+
+
+class EarlierUploadDataSerializer(serializers.Serializer[File]):
+    file = serializers.CharField(source="file_name", help_text="`fileName` with its extension.")
+    fileName = serializers.CharField(source="name")
+    fileExtension = serializers.CharField(source="extension")
+    fileSize = serializers.IntegerField(source="size", help_text="Bytes, as stored.")
+    fileOriginal = serializers.CharField(source="original_name", help_text="The name that the file came with.")
+    fileWidth = serializers.IntegerField(source="width")
+    fileHeight = serializers.IntegerField(source="height")
+
+
+class EarlierUploadSerializer(serializers.Serializer[EarlierUpload]):
+    status = serializers.CharField(help_text="`success`.")
+    url = serializers.URLField(help_text="The page that shows the file.")
+    rawUrl = serializers.URLField(source="raw_url", help_text="The file itself.")
+    data = EarlierUploadDataSerializer(source="file")  # type: ignore[assignment]  # a field called like an attribute
 
 
 class FolderSerializer(serializers.Serializer[Folder]):

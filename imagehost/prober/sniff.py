@@ -4,7 +4,7 @@ import importlib.util
 
 from imagehost import media
 from imagehost.media import MediaType
-from imagehost.prober.refusals import Refused
+from imagehost.prober.errors import Refused
 
 if importlib.util.find_spec("pylibmagic") is not None:
     import pylibmagic  # noqa: F401  # shows `magic` the libmagic of its wheel; without it the system's own is found

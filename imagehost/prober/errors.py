@@ -8,6 +8,9 @@ from PIL import Image
 
 from imagehost.media import MediaType
 
+LONGEST_MS = 2**31 - 1
+"""Nearly 25 days. What a header claims beyond is no duration."""
+
 
 class Refused(Exception):
     """The file is not what it says, or broken; the text says why, for the log."""
@@ -41,3 +44,8 @@ def check_size(width: int, height: int, type_: MediaType) -> tuple[int, int]:
     if width * height > type_.max_pixels:
         raise Refused(f"a picture of {width}x{height} is more than {type_.max_pixels} pixels")
     return width, height
+
+
+def believable(milliseconds: float) -> int | None:
+    """A duration as the file claims it, rounded; None where it is none."""
+    return round(milliseconds) if 0 <= milliseconds <= LONGEST_MS else None

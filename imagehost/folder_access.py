@@ -15,8 +15,7 @@ from django.utils.crypto import constant_time_compare, salted_hmac
 
 from accounts import client_address, limits
 from accounts.models import User
-from imagehost.models import Folder
-from imagehost.models.folders import MAX_PASSWORD_LENGTH
+from imagehost.models import MAX_PASSWORD_LENGTH, Folder
 
 LIFETIME = timedelta(hours=1)
 MAX_UNLOCKED = 20  # folders in a session; the oldest are locked again

@@ -1,0 +1,225 @@
+"""Reading a file in small pieces and rewriting it in place, for all containers.
+
+A walk reads through a `Source`, collects what to blank (`Overwrites`) or to keep (`Plan`), and writes afterwards.
+"""
+
+import os
+import re
+from typing import BinaryIO, NamedTuple
+
+LARGEST_READ = 1 << 20  # bytes
+_WINDOW = 1 << 16  # bytes; neighbouring headers come out of one read
+_PADDING = b"\x00\xff\t\n\r "
+_MOST = 500_000  # pieces
+
+
+class Refusal(ValueError):
+    """The file is as it was."""
+
+
+class ForeignBytes(Refusal):
+    """Content that belongs to no part of the format: an archive or a script behind an image."""
+
+
+class Malformed(Refusal):
+    """The container's structure is broken: a cut header, a box beyond its parent's end, no image at all."""
+
+
+class TooManyParts(Refusal):
+    """The walk would take longer than that of any honest file."""
+
+
+class Source:
+    """The bytes of `file` by position. `parts`: how many parts a walk may meet before the file counts as hostile."""
+
+    def __init__(self, file: BinaryIO, *, parts: int = 200_000) -> None:
+        self._file = file
+        self.size = file.seek(0, os.SEEK_END)
+        self._parts_left = parts
+        self._window = b""
+        self._window_start = 0
+
+    def read(self, position: int, length: int) -> bytes:
+        """Up to `length` bytes (at most LARGEST_READ), fewer only at the file's end."""
+        offset = position - self._window_start
+        if offset < 0 or offset + length > len(self._window):
+            if length > _WINDOW:
+                self._file.seek(position)
+                return self._file.read(min(length, LARGEST_READ))
+            self._load(position)
+            offset = 0
+        return self._window[offset : offset + length]
+
+    def exactly(self, position: int, length: int) -> bytes:
+        """`length` bytes; Malformed where the file ends earlier."""
+        found = self.read(position, length)
+        if len(found) < length:
+            raise Malformed(f"ends in a header at byte {position}")
+        return found
+
+    def number(self, position: int, length: int) -> int:
+        """A big-endian number of `length` bytes."""
+        return int.from_bytes(self.exactly(position, length), "big")
+
+    def window(self, position: int, *, least: int = 1) -> tuple[bytes, int]:
+        """A piece of the file and the index of `position` in it; `least` bytes follow unless the file ends."""
+        offset = position - self._window_start
+        if offset < 0 or offset + least > len(self._window):
+            self._load(position)
+            offset = 0
+        return self._window, offset
+
+    def search(self, pattern: re.Pattern[bytes], position: int) -> int | None:
+        """Where `pattern`, which matches exactly two bytes, is found first from `position` on."""
+        while position + 1 < self.size:
+            window, offset = self.window(position, least=2)
+            if found := pattern.search(window, offset):
+                return position - offset + found.start()
+            position += len(window) - offset - 1  # the last byte may be the first half
+        return None
+
+    def after_padding(self, position: int) -> int:
+        """The first byte from `position` on that is neither zero, 0xFF nor white space; the file's size if none."""
+        while position < self.size:
+            window, offset = self.window(position)
+            piece = window[offset:]
+            position += len(piece) - len(rest := piece.lstrip(_PADDING))
+            if rest:
+                break
+        return position
+
+    def count_part(self) -> None:
+        """Each step of a walk passes here, so that no file can keep one busy."""
+        self._parts_left -= 1
+        if self._parts_left < 0:
+            raise TooManyParts("has more parts than any honest file")
+
+    def _load(self, position: int) -> None:
+        self._file.seek(position)
+        self._window = self._file.read(_WINDOW)
+        self._window_start = position
+
+
+class _Range(NamedTuple):
+    start: int
+    end: int
+
+
+class Overwrites:
+    """Ranges of one repeated byte first, then literal bytes over them. Each is held against the file's end."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._ranges: dict[int, list[_Range]] = {}
+        self._literals: list[tuple[int, bytes]] = []
+        self._pieces_left = _MOST
+
+    def fill(self, start: int, end: int, byte: int = 0) -> None:
+        end = min(end, self._source.size)
+        if start < end:
+            self._count()
+            self._ranges.setdefault(byte, []).append(_Range(start, end))
+
+    def put(self, start: int, content: bytes) -> None:
+        if content := content[: max(0, self._source.size - start)]:
+            self._count()
+            self._literals.append((start, content))
+
+    def _count(self) -> None:
+        self._pieces_left -= 1
+        if self._pieces_left < 0:
+            raise TooManyParts("has more private parts than any honest file")
+
+    def apply(self, file: BinaryIO) -> None:
+        """Reads before it writes: what is blank already is left alone."""
+        for byte, ranges in sorted(self._ranges.items()):
+            for start, end in _merged(ranges):
+                for position in range(start, end, LARGEST_READ):
+                    _put(file, position, bytes([byte]) * min(LARGEST_READ, end - position))
+        for start, content in self._literals:
+            _put(file, start, content)
+
+
+def _merged(ranges: list[_Range]) -> list[_Range]:
+    """In order and apart, so that ranges which name the same bytes a thousand times cost one write."""
+    merged: list[_Range] = []
+    for found in sorted(ranges):
+        if merged and found.start <= merged[-1].end:
+            merged[-1] = _Range(merged[-1].start, max(merged[-1].end, found.end))
+        else:
+            merged.append(found)
+    return merged
+
+
+def _put(file: BinaryIO, start: int, content: bytes) -> None:
+    file.seek(start)
+    if file.read(len(content)) != content:
+        file.seek(start)
+        file.write(content)
+
+
+class _Piece(NamedTuple):
+    start: int
+    end: int
+    content: bytes | None  # in place of the file's own bytes
+
+
+class Plan:
+    """Collected in the order of the file while it is walked; nothing is written before `apply`."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._pieces: list[_Piece] = []
+
+    @property
+    def length(self) -> int:
+        """Bytes that stay."""
+        return sum(piece.end - piece.start if piece.content is None else len(piece.content) for piece in self._pieces)
+
+    def keep(self, start: int, end: int) -> None:
+        if start >= end:
+            return
+        if self._pieces and self._pieces[-1].content is None and self._pieces[-1].end == start:
+            start = self._pieces.pop().start
+        self._pieces.append(_Piece(start, end, None))
+
+    def replace(self, start: int, end: int, content: bytes) -> None:
+        """`content` in place of the bytes from `start` to `end`; never longer than they are."""
+        if len(content) > end - start:
+            raise AssertionError("a replacement must fit where the original was")
+        if content == self._source.read(start, end - start):
+            self.keep(start, end)
+        else:
+            self._pieces.append(_Piece(start, end, content))
+
+    def extend(self, other: "Plan") -> None:
+        """The pieces of `other`, which lie behind these."""
+        for piece in other._pieces:
+            if piece.content is None:
+                self.keep(piece.start, piece.end)
+            else:
+                self._pieces.append(piece)
+
+    def apply(self, file: BinaryIO) -> None:
+        if self._pieces == [_Piece(0, self._source.size, None)]:
+            return
+        written = 0
+        for piece in self._pieces:
+            if piece.content is not None:
+                file.seek(written)
+                file.write(piece.content)
+                written += len(piece.content)
+            else:
+                if piece.start != written:
+                    _move(file, piece, written)
+                written += piece.end - piece.start
+        file.truncate(written)
+
+
+def _move(file: BinaryIO, piece: _Piece, to: int) -> None:
+    """`to` lies before the piece, so a chunk never covers what is still to be read."""
+    for position in range(piece.start, piece.end, LARGEST_READ):
+        file.seek(position)
+        chunk = file.read(min(LARGEST_READ, piece.end - position))
+        file.seek(to + position - piece.start)
+        file.write(chunk)
