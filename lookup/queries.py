@@ -13,14 +13,11 @@ from accounts.models import LinkedAccount
 from lookup import bulk, registry, sections, settings_schema, shown_badges
 from lookup.models import (
     Alias,
-    Anime,
     Audio,
     Background,
     CustomBadge,
     GalleryItem,
-    Game,
     Link,
-    MediaTitle,
     MusicItem,
     Profile,
     ProfileBadge,
@@ -157,25 +154,21 @@ def _fill(row: Section) -> bool:
     return config is not None
 
 
-# Where a type's configuration names rows of a catalogue: its key there, the model, and the key in the answer.
-_CATALOGUES: dict[str, tuple[str, type[Model], str]] = {
-    SectionType.GAMES: ("gameIds", Game, "games"),
-    SectionType.ANIME: ("animeIds", Anime, "anime"),
-    SectionType.MEDIA: ("mediaIds", MediaTitle, "media"),
-}
 Catalogues = dict[str, dict[Any, Model]]
 
 
 def _catalogues(rows: Iterable[Section]) -> Catalogues:
-    """The rows that these sections name, by type and id; no query for a type that nobody has."""
+    """The rows that these sections name, by type and id; no query for a type that no profile has."""
     wanted: dict[str, set[int]] = defaultdict(set)
     music: set[str] = set()
     for row in rows:
-        if row.type in _CATALOGUES:
-            wanted[row.type].update(row.config[_CATALOGUES[row.type][0]])
-        elif row.type == SectionType.MUSIC:
+        if row.type == SectionType.MUSIC:
             music.update(item["musicId"] for item in row.config["music"])
-    found: Catalogues = {type_: _CATALOGUES[type_][1]._default_manager.in_bulk(ids) for type_, ids in wanted.items()}
+        elif row.type in registry.CATALOGUES:
+            wanted[row.type].update(row.config[registry.CATALOGUES[row.type].config_key])
+    found: Catalogues = {
+        type_: registry.CATALOGUES[type_].model._default_manager.in_bulk(ids) for type_, ids in wanted.items()
+    }
     if music:
         items = MusicItem.objects.filter(music_id__in=music)
         found[SectionType.MUSIC] = {(item.kind, item.music_id): item for item in items}
@@ -195,9 +188,9 @@ def _section(row: Section, one: WholeProfile, items: list[GalleryItem], catalogu
     elif row.type == SectionType.MUSIC:
         named = [(item["kind"], item["musicId"]) for item in row.config["music"]]
         extra["music"] = [known[key] for key in named if key in known]
-    elif row.type in _CATALOGUES:
-        key, _, name = _CATALOGUES[row.type]
-        extra[name] = [known[pk] for pk in row.config[key] if pk in known]
+    elif row.type in registry.CATALOGUES:
+        catalogue = registry.CATALOGUES[row.type]
+        extra[catalogue.listed] = [known[pk] for pk in row.config[catalogue.config_key] if pk in known]
     return {
         "id": row.pk,
         "type": row.type,

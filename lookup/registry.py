@@ -17,18 +17,23 @@ from rest_framework import serializers
 
 from accounts.compiled_serializer import CompiledSerializer
 from lookup.models import (
+    Anime,
     Audio,
     Background,
     CustomBadge,
     GalleryItem,
+    Game,
     Link,
+    MediaTitle,
+    MusicItem,
     ProfileBadge,
     Project,
     Section,
     Widget,
 )
+from lookup.sections import SectionType
 from lookup.serializers import current
-from lookup.serializers.sections import ANY_SECTION
+from lookup.serializers import sections as section_forms
 
 Row = Any  # a row of one of the models below: each has a profile and an order
 FormField = Callable[..., serializers.Field[Any, Any, Any, Any]]  # Any: values of every form
@@ -114,7 +119,40 @@ SECTIONS = ContentList("sections", Section, None, 30, "is_enabled")
 LISTS = {one.name: one for one in (LINKS, BADGES, WIDGETS, AUDIOS, BACKGROUNDS, PROJECTS, GALLERY, SECTIONS)}
 
 
-@extend_schema_field(ANY_SECTION)
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """A catalogue whose rows sections of one type list.
+
+    `listed`: the key of the list in the section of an answer. `config_key`: where the stored configuration names the
+    rows. `key`: the columns that name a row.
+    """
+
+    model: type[Model]
+    form: type[CompiledSerializer[Any]]
+    listed: str
+    config_key: str
+    key: tuple[str, ...] = ("id",)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns by their names in `form`."""
+        return {name: str(field.source) for name, field in self.form().fields.items()}
+
+    @property
+    def key_names(self) -> tuple[str, ...]:
+        """`key` as `form` names it."""
+        return tuple(name for name, column in self.columns.items() if column in self.key)
+
+
+CATALOGUES: dict[str, Catalogue] = {
+    SectionType.GAMES: Catalogue(Game, section_forms.GameSerializer, "games", "gameIds"),
+    SectionType.ANIME: Catalogue(Anime, section_forms.AnimeItemSerializer, "anime", "animeIds"),
+    SectionType.MEDIA: Catalogue(MediaTitle, section_forms.MediaTitleSerializer, "media", "mediaIds"),
+    SectionType.MUSIC: Catalogue(MusicItem, section_forms.MusicItemSerializer, "music", "music", ("kind", "music_id")),
+}
+
+
+@extend_schema_field(section_forms.ANY_SECTION)
 class SectionsField(serializers.Field[Any, Any, Any, Any]):
     """Sections of the nine types."""
 

@@ -29,17 +29,9 @@ FOUND = 20  # how many rows a search shows
 # Where each type keeps them.
 PATHS: dict[str, tuple[str, ...]] = {
     SectionType.ABOUT_ME: ("skills", "custom"),
-    SectionType.GAMES: ("gameIds",),
-    SectionType.ANIME: ("animeIds",),
-    SectionType.MEDIA: ("mediaIds",),
-    SectionType.MUSIC: ("music",),
+    **{type_: (catalogue.config_key,) for type_, catalogue in registry.CATALOGUES.items()},
 }
-CATALOGUES: dict[str, type[Model]] = {
-    SectionType.GAMES: Game,
-    SectionType.ANIME: Anime,
-    SectionType.MEDIA: MediaTitle,
-    SectionType.MUSIC: MusicItem,
-}
+CATALOGUES: dict[str, type[Model]] = {type_: catalogue.model for type_, catalogue in registry.CATALOGUES.items()}
 
 
 @dataclass(frozen=True, slots=True)

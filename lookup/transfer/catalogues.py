@@ -5,14 +5,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Model
-
-from lookup import documents
-from lookup.models import Anime, Badge, BadgeTier, Game, MediaTitle, MusicItem, Profile
-from lookup.sections import SectionType
+from lookup import documents, registry
+from lookup.models import Badge, BadgeTier, Profile
 from lookup.transfer.claims import found
 from lookup.transfer.consistency import catalogue_entries
 from lookup.transfer.reading import Json, Line
@@ -65,43 +61,6 @@ class BadgeCatalogue:
             documents.mark_stale(Profile.objects.filter(badges__badge__in=grown))
 
 
-@dataclass(frozen=True)
-class _Catalogue:
-    """`columns`: by their names in an entry, the key's among them."""
-
-    model: type[Model]
-    key: tuple[str, ...]
-    columns: dict[str, str]
-
-
-_PICTURED = {"title": "title", "image": "image"}
-_CATALOGUES = {
-    SectionType.GAMES: _Catalogue(
-        Game,
-        ("id",),
-        {
-            "gameCatalogId": "id",
-            **{name: name for name in ("name", "image", "slug", "released", "rating", "metacritic")},
-        },
-    ),
-    SectionType.ANIME: _Catalogue(
-        Anime,
-        ("id",),
-        {"animeCatalogId": "id", **_PICTURED, "format": "format", "year": "year", "score": "score"},
-    ),
-    SectionType.MEDIA: _Catalogue(
-        MediaTitle,
-        ("id",),
-        {"mediaCatalogId": "id", "mediaType": "media_type", **_PICTURED, "year": "year", "rating": "rating"},
-    ),
-    SectionType.MUSIC: _Catalogue(
-        MusicItem,
-        ("kind", "music_id"),
-        {"kind": "kind", "musicId": "music_id", **_PICTURED, "artist": "artist", "album": "album"},
-    ),
-}
-
-
 def missing_entries(line: Line) -> Iterator[Problem]:
     """What the line names of the catalogues and is not there, as paths and sentences."""
     named: dict[str, dict[tuple[Any, ...], str]] = defaultdict(dict)  # Any: keys of any catalogue
@@ -109,7 +68,7 @@ def missing_entries(line: Line) -> Iterator[Problem]:
         for path, (type_, *key), _ in catalogue_entries(section):
             named[type_].setdefault(tuple(key), f"sections.{place}.{path}")
     for type_, paths in named.items():
-        catalogue = _CATALOGUES[SectionType(type_)]
+        catalogue = registry.CATALOGUES[type_]
         rows = found(catalogue.model._default_manager.all(), catalogue.key[-1], {key[-1] for key in paths})
         held = {tuple(getattr(row, name) for name in catalogue.key) for row in rows}
         yield from ((path, "Is not in the catalogue here.") for key, path in paths.items() if key not in held)
@@ -124,7 +83,7 @@ def write_entries(lines: Iterable[Line]) -> None:
             for _, (type_, *key), entry in catalogue_entries(section):
                 named[type_][tuple(key)] = entry
     for type_, entries in named.items():
-        catalogue = _CATALOGUES[SectionType(type_)]
+        catalogue = registry.CATALOGUES[type_]
         given = {
             key: {column: entry[name] for name, column in catalogue.columns.items()} for key, entry in entries.items()
         }

@@ -10,7 +10,6 @@ from django.core.exceptions import ValidationError
 from lookup import addresses, registry, settings_schema
 from lookup.models.validators import validate_target
 from lookup.sections import SectionType
-from lookup.transfer.section_form import CATALOGUES
 from lookup.transfer.shapes import Problem, milliseconds, problems_of
 from lookup.transfer.uploads import AssetFacts, Mirrored
 
@@ -165,13 +164,10 @@ def _catalogues(data: Json) -> Iterator[Problem]:
 
 def catalogue_entries(section: Json) -> Iterator[tuple[str, tuple[str, ...], Json]]:
     """What a section says of rows of its catalogue: path, key (the type first) and facts."""
-    if section["type"] in CATALOGUES:
-        name, id_, _ = CATALOGUES[SectionType(section["type"])]
-        for place, entry in enumerate(section[name]):
-            yield f"{name}.{place}", (section["type"], entry[id_]), entry
-    elif section["type"] == SectionType.MUSIC:
-        for place, entry in enumerate(section["music"]):
-            yield f"music.{place}", (section["type"], entry["kind"], entry["musicId"]), entry
+    if catalogue := registry.CATALOGUES.get(section["type"]):
+        for place, entry in enumerate(section[catalogue.listed]):
+            key = (entry[name] for name in catalogue.key_names)
+            yield f"{catalogue.listed}.{place}", (section["type"], *key), entry
 
 
 def _comments(data: Json) -> Iterator[Problem]:

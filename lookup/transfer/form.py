@@ -11,9 +11,11 @@ from django.core.exceptions import ValidationError
 from accounts.models import User
 from accounts.models.names import NAME_PATTERN, RESERVED_KEYS
 from lookup import settings_schema
-from lookup.models import Audio, Background, Badge, BadgeTier, Comment, Link, Profile, Project, Widget
-from lookup.models.validators import TAGS, validate_color, validate_svg
+from lookup.models import Badge, BadgeTier, Comment, Profile
+from lookup.models.validators import validate_color, validate_svg
+from lookup.registry import AUDIOS, BACKGROUNDS, LINKS, PROJECTS, WIDGETS
 from lookup.rows import MAX_COMMENTS
+from lookup.transfer import form_shapes
 from lookup.transfer.section_form import GALLERY_ITEM, AnySection, rows
 from lookup.transfer.shapes import (
     FLAG,
@@ -154,42 +156,6 @@ _BADGE = Object(
         "tiers": ListOf(_BADGE_TIER, 1000),
     }
 )
-_WIDGET = Object(
-    {"id": ID, **_columns(Widget, platform="platform", type="type", identifier="identifier"), "order": ORDER}
-)
-_AUDIO = Object(
-    {
-        "id": ID,
-        **_columns(Audio, title="title", artist="artist", externalUrl="external_url"),
-        "order": ORDER,
-        "audio": Upload(),
-        "cover": _ASSET,
-    }
-)
-_BACKGROUND = Object({"id": ID, "title": column(Background, "title"), "order": ORDER, "asset": Upload()})
-_LINK = Object(
-    {
-        "id": ID,
-        **_columns(Link, title="title", url="url"),
-        "platformId": OrNull(column(Link, "platform_id", min_length=1), absent=""),
-        "platformType": OrNull(column(Link, "platform_type", min_length=1), absent=""),
-        "isText": FLAG,
-        "recolor": FLAG,
-        "color": _COLOR,
-        "order": ORDER,
-        "icon": _ASSET,
-        "iconSvg": _SVG,
-    }
-)
-_PROJECT = Object(
-    {
-        "id": ID,
-        **_columns(Project, title="title", description="description", url="url"),
-        "tags": Ruled(TAGS),
-        "order": ORDER,
-        "icon": _ASSET,
-    }
-)
 _ALIAS = Object({"name": _Name(), "redirect": FLAG, "profileId": OrNull(ID)})
 _AUTHOR = Object(
     {
@@ -218,11 +184,11 @@ LINE = Object(
         "user": _USER,
         "profile": _PROFILE,
         "badges": rows(_BADGE),
-        "widgets": rows(_WIDGET),
-        "audios": rows(_AUDIO),
-        "backgrounds": rows(_BACKGROUND),
-        "links": rows(_LINK),
-        "projects": rows(_PROJECT),
+        **{
+            content.name: rows(form_shapes.of(content.form, content.model))
+            for content in (WIDGETS, AUDIOS, BACKGROUNDS, LINKS, PROJECTS)
+            if content.form is not None
+        },
         "views": Integer(0, EXACT),
         "aliases": rows(_ALIAS),
         "gallery": rows(GALLERY_ITEM),

@@ -8,28 +8,24 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from lookup import sections
-from lookup.models import Anime, GalleryItem, Game, MediaTitle, MusicItem, Section
+from lookup import registry, sections
+from lookup.models import GalleryItem, MusicItem, Section
 from lookup.sections import Alignment, SectionType
+from lookup.serializers.current import GalleryItemSerializer
+from lookup.transfer import form_shapes
 from lookup.transfer.shapes import (
     FLAG,
     ID,
     ORDER,
     Anything,
-    Day,
-    Integer,
     ListOf,
     Object,
-    OrNull,
     Problems,
-    Real,
     Shape,
     column,
     problems_of,
     text,
 )
-from lookup.transfer.uploads import Upload
-from lookup.values import EXACT
 
 MAX_ROWS = 1000  # of one kind on one profile
 
@@ -54,15 +50,9 @@ class AnySection:
         return found
 
 
-# Types that name catalogue rows: the list in the answer, the id in its entries, and the key of the configuration.
-CATALOGUES = {
-    SectionType.GAMES: ("games", "gameCatalogId", "gameIds"),
-    SectionType.ANIME: ("anime", "animeCatalogId", "animeIds"),
-    SectionType.MEDIA: ("media", "mediaCatalogId", "mediaIds"),
-}
-_SHOWN_AS = {key: name for name, _, key in CATALOGUES.values()}
+_SHOWN_AS = {catalogue.config_key: catalogue.listed for catalogue in registry.CATALOGUES.values()}
 # What of a configuration lookups show in another form; the rest of it they show as it is.
-_LISTED: dict[str, str] = {**{type_: key for type_, (_, _, key) in CATALOGUES.items()}, SectionType.MUSIC: "music"}
+_LISTED = {type_: catalogue.config_key for type_, catalogue in registry.CATALOGUES.items()}
 
 
 @functools.cache
@@ -80,11 +70,10 @@ def _as_shown(type_: str) -> dict[str, Any]:
 
 def _config(type_: str, section: dict[str, Any]) -> dict[str, Any]:
     config = {name: section[name] for name in _as_shown(type_)}
-    if type_ in CATALOGUES:
-        name, id_, key = CATALOGUES[SectionType(type_)]
-        config[key] = [entry[id_] for entry in section[name]]
-    elif type_ == SectionType.MUSIC:
-        config["music"] = [{"kind": entry["kind"], "musicId": entry["musicId"]} for entry in section["music"]]
+    if catalogue := registry.CATALOGUES.get(type_):
+        names = catalogue.key_names
+        keys = [{name: entry[name] for name in names} for entry in section[catalogue.listed]]
+        config[catalogue.config_key] = keys if len(names) > 1 else [key[names[0]] for key in keys]
     return config
 
 
@@ -116,15 +105,7 @@ _MUSIC = {
     kind: Object({name: shape for name, shape in _TRACK.items() if name not in absent})
     for kind, absent in (("track", ()), ("album", ("album",)), ("artist", ("artist", "album")))
 }
-_CATALOGUE_ID = Integer(1, EXACT)
-GALLERY_ITEM = Object(
-    {
-        "id": ID,
-        "caption": column(GalleryItem, "caption"),
-        "width": text(4, choices=GalleryItem.Width.values),
-        "asset": Upload(),
-    }
-)
+GALLERY_ITEM = form_shapes.of(GalleryItemSerializer, GalleryItem)
 _COMMON: dict[str, Shape] = {
     "id": ID,
     "type": Anything(),
@@ -133,40 +114,16 @@ _COMMON: dict[str, Shape] = {
     "description": column(Section, "description"),
     "alignment": text(8, choices=Alignment.values),
 }
-_GAME = Object(
-    {
-        "gameCatalogId": _CATALOGUE_ID,
-        **{name: column(Game, name) for name in ("name", "image", "slug")},
-        "released": OrNull(Day()),
-        "rating": OrNull(Real()),
-        "metacritic": OrNull(Integer(-(2**31))),
-    }
-)
-_ANIME = Object(
-    {
-        "animeCatalogId": _CATALOGUE_ID,
-        **{name: column(Anime, name) for name in ("title", "image", "format")},
-        "year": OrNull(Integer(-(2**31))),
-        "score": OrNull(Real()),
-    }
-)
-_MEDIA = Object(
-    {
-        "mediaCatalogId": _CATALOGUE_ID,
-        "mediaType": column(MediaTitle, "media_type"),
-        **{name: column(MediaTitle, name) for name in ("title", "image")},
-        "year": OrNull(Integer(-(2**31))),
-        "rating": OrNull(Real()),
-    }
-)
 _SECTIONS: dict[str, Object] = {
     SectionType.ABOUT_ME: Object({**_COMMON, "enabled": FLAG}),
     SectionType.PROJECTS: Object(_COMMON),
     SectionType.CUSTOM_TEXT: Object({**_COMMON, "enabled": FLAG}),
     SectionType.GALLERY: Object({**_COMMON, "items": rows(GALLERY_ITEM)}),
     SectionType.AUDIO_PLAYER: Object(_COMMON),
-    SectionType.GAMES: Object({**_COMMON, "games": rows(_GAME)}),
-    SectionType.ANIME: Object({**_COMMON, "anime": rows(_ANIME)}),
-    SectionType.MEDIA: Object({**_COMMON, "media": rows(_MEDIA)}),
+    **{
+        type_: Object({**_COMMON, catalogue.listed: rows(form_shapes.of(catalogue.form, catalogue.model))})
+        for type_, catalogue in registry.CATALOGUES.items()
+        if type_ != SectionType.MUSIC
+    },
     SectionType.MUSIC: Object({**_COMMON, "music": rows(_Music())}),
 }

@@ -16,6 +16,7 @@ from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db.models import Model
 
+from lookup import svg
 from lookup.values import EXACT, Boolean, Rule, Text, path_of, problem_of_text
 
 Problem = tuple[str, str]  # a path such as links.0.url, and a sentence
@@ -94,7 +95,7 @@ class Column:
 def column(model: type[Model], name: str, *, min_length: int = 0) -> Column:
     field: Any = model._meta.get_field(name)  # Any: a text column, which has both
     validators = tuple(known for known in field.validators if not isinstance(known, MaxLengthValidator))
-    return Column(field.max_length, min_length, validators)
+    return Column(field.max_length or svg.MAX_BYTES, min_length, validators)  # long texts are drawings
 
 
 def text(max_length: int, *, choices: Sequence[str] = (), min_length: int = 0) -> Ruled:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from django.db.models import Model
 
-from lookup import sections
+from lookup import registry, sections
 from lookup.models import (
     Audio,
     Background,
@@ -17,11 +17,11 @@ from lookup.models import (
     GalleryItem,
     Link,
     ProfileBadge,
-    Project,
     Section,
-    Widget,
 )
+from lookup.registry import ContentList
 from lookup.sections import SectionType
+from lookup.transfer import form_shapes
 from lookup.transfer.reading import Json, Line, Located
 from lookup.transfer.uploads import AssetFacts
 
@@ -93,90 +93,36 @@ def _is_hidden_picture(row: GalleryItem, data: Json) -> bool:
     return section.type != SectionType.GALLERY or _is_hidden_section(section, data)
 
 
-STANDARD_BADGES = Table(
-    ProfileBadge,
-    _of("badges", type="STANDARD"),
-    lambda entry: {
-        "badge_id": entry["badgeId"],
-        "is_enabled": entry["enabled"],
-        "selected_tier": entry["selectedTier"],
-        "unlocked_tiers": sorted(set(entry["unlockedTiers"])),
-        "color": entry["color"],
-        "recolor": entry["recolor"],
-        "order": entry["order"],
-    },
-)
-# Sections before the pictures that stand in them.
+def _rows_of(content: ContentList, model: type[Model], **wanted: str) -> Table:
+    """The table of a list whose rows are as its form shows them."""
+    names = form_shapes.columns_of(content.form, model) if content.form else {}
+    fixed = {"is_active": True} if content.switch == "is_active" else {}
+    return Table(
+        model,
+        _of(content.name, **wanted),
+        lambda entry: {column: entry[name] for column, name in names.items()} | fixed,
+        _is_inactive if fixed else _never,
+    )
+
+
+def _sorted_tiers(table: Table) -> Table:
+    """Unlocked tiers ascend, each once."""
+
+    def columns(entry: Json) -> Json:
+        found = table.columns(entry)
+        return {**found, "unlocked_tiers": sorted(set(found["unlocked_tiers"]))}
+
+    return replace(table, columns=columns)
+
+
+STANDARD_BADGES = _sorted_tiers(_rows_of(registry.BADGES, ProfileBadge, type="STANDARD"))
+# Sections before the pictures in them.
 TABLES = (
     STANDARD_BADGES,
-    Table(
-        CustomBadge,
-        _of("badges", type="CUSTOM"),
-        lambda entry: {
-            "name": entry["name"],
-            "image": entry["image"],
-            "icon_svg": entry["iconSvg"],
-            "color": entry["color"],
-            "recolor": entry["recolor"],
-            "is_enabled": entry["enabled"],
-            "order": entry["order"],
-        },
-    ),
-    Table(
-        Widget,
-        _of("widgets"),
-        lambda entry: {name: entry[name] for name in ("platform", "type", "identifier", "order")},
-    ),
-    Table(
-        Audio,
-        _of("audios"),
-        lambda entry: {
-            "title": entry["title"],
-            "artist": entry["artist"],
-            "external_url": entry["externalUrl"],
-            "audio": entry["audio"],
-            "cover": entry["cover"],
-            "order": entry["order"],
-            "is_active": True,
-        },
-        _is_inactive,
-    ),
-    Table(
-        Background,
-        _of("backgrounds"),
-        lambda entry: {
-            "title": entry["title"],
-            "asset": entry["asset"],
-            "order": entry["order"],
-            "is_active": True,
-        },
-        _is_inactive,
-    ),
-    Table(
-        Link,
-        _of("links"),
-        lambda entry: {
-            "title": entry["title"],
-            "url": entry["url"],
-            "platform_id": entry["platformId"],
-            "platform_type": entry["platformType"],
-            "is_text": entry["isText"],
-            "recolor": entry["recolor"],
-            "color": entry["color"],
-            "icon": entry["icon"],
-            "icon_svg": entry["iconSvg"],
-            "order": entry["order"],
-            "is_active": True,
-        },
-        _is_inactive,
-    ),
-    Table(
-        Project,
-        _of("projects"),
-        lambda entry: {
-            **{name: entry[name] for name in ("title", "description", "url", "tags", "order")},
-            "icon": entry["icon"],
-        },
+    _rows_of(registry.BADGES, CustomBadge, type="CUSTOM"),
+    *(
+        _rows_of(content, content.model)
+        for content in (registry.WIDGETS, registry.AUDIOS, registry.BACKGROUNDS, registry.LINKS, registry.PROJECTS)
     ),
     Table(
         Section,
@@ -192,10 +138,7 @@ TABLES = (
         _pictures,
         lambda entry: {
             "section_id": entry["section"],
-            "asset": entry["asset"],
-            "caption": entry["caption"],
-            "width": entry["width"],
-            "order": entry["order"],
+            **{name: entry[name] for name in ("asset", "caption", "width", "order")},
         },
         _is_hidden_picture,
     ),
