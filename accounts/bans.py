@@ -8,7 +8,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from accounts import audit, sessions, users
+from accounts import audit, users
 from accounts.api_keys import records
 from accounts.models import User
 
@@ -29,7 +29,7 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
     user.banned_at = timezone.now()
     user.save(update_fields=["is_active", "banned_at"])
     records.forget_of(user)
-    ended = sessions.end_all(user)
+    ended = users.end_sessions(user)
     for path in settings.ON_BAN:
         import_string(path)(user)
     audit.record("user:banned", by=by, on=user, reason=reason, sessions_ended=ended)

@@ -2,11 +2,11 @@
 
 from django.urls import path
 
-from accounts.views import linked_accounts, scrobbler
+from accounts import views
 
 urlpatterns = [
-    path("3rdparty/", linked_accounts.linked_accounts, name="socialaccount_connections"),
-    path("3rdparty/scrobbler/link/", scrobbler.link, name="scrobbler_link"),
-    path("3rdparty/scrobbler/callback/<slug:state>/", scrobbler.callback, name="scrobbler_callback"),
-    path("3rdparty/<slug:slug>/unlink/", linked_accounts.unlink, name="unlink_account"),
+    path("3rdparty/", views.linked_accounts, name="socialaccount_connections"),
+    path("3rdparty/scrobbler/link/", views.link_scrobbler, name="scrobbler_link"),
+    path("3rdparty/scrobbler/callback/<slug:state>/", views.scrobbler_callback, name="scrobbler_callback"),
+    path("3rdparty/<slug:slug>/unlink/", views.unlink, name="unlink_account"),
 ]

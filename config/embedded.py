@@ -8,7 +8,7 @@ and waits for no writer, while a thread costs a hundred. What has to write or to
 `config.wsgi` runs in threads, and a slow client keeps none of them: a small body is received before a thread starts,
 and an answer is sent between the calls that make its pieces. A large body is received while its thread reads it
 (`config.received_body`); `config.request_body` limits such to half of the threads. Event streams are tasks of
-`config.asgi`. A client that is too slow is cut off (`config.slow_clients`).
+`config.asgi`. A client that is too slow is cut off (`config.received_body`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,7 @@ from accounts import hot
 from accounts.hot import Answer, MustWait
 from config import asgi, hot_lane, request_body, web_server, wsgi
 from config.asgi import Message, Receive, Scope, Send
-from config.received_body import CutOff, ReceivedBody
-from config.slow_clients import Pace
+from config.received_body import CutOff, Pace, ReceivedBody
 
 PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
 CLOSE = (b"connection", b"close")  # the rest of the body would pass for the next request

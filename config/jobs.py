@@ -12,7 +12,7 @@ from django.core.checks import CheckMessage, Error
 from django.core.management import call_command, get_commands, load_command_class
 
 from accounts import jobs
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from accounts.models import JobRun
 
 # In the order in which jobs that are due at the same moment run.

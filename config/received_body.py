@@ -6,16 +6,42 @@ import asyncio
 import contextlib
 import io
 import threading
+import time
 from collections import deque
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
+from django.conf import settings
 from django.core.exceptions import BadRequest
 
 from accounts.plans import LARGEST_BODY
 from config.asgi import Message, Receive
-from config.slow_clients import Pace
 
+RATE = 1_000  # bytes a second that a client has to send or take, as no nginx waits for it
+T = TypeVar("T")
 AHEAD = 1024 * 1024  # bytes that are kept for the thread; the last message may exceed it
+
+
+class Pace:
+    """Measures one direction of a connection: RATE over settings.SLOW_CLIENT_SECONDS of waiting for the client."""
+
+    def __init__(self) -> None:
+        self._waited = 0.0
+        self._moved = 0
+
+    async def keep(self, step: Awaitable[T]) -> T:
+        """Wait for the client. TimeoutError: it was too slow."""
+        started_at = time.monotonic()
+        async with asyncio.timeout(settings.SLOW_CLIENT_SECONDS - self._waited):
+            result = await step
+        self._waited += time.monotonic() - started_at
+        return result
+
+    def count(self, size: int) -> None:
+        """Note `size` bytes that have moved."""
+        self._moved += size
+        if self._moved >= RATE * settings.SLOW_CLIENT_SECONDS:
+            self._moved, self._waited = 0, 0.0
 
 
 class CutOff(BadRequest):

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import dj_database_url
 import django_stubs_ext
 
-from config import caches, chat, env, logging, object_storage, openapi, postgresql, toolkit
+from config import chat, env, logging, openapi, stores, toolkit
 from config.allauth_settings import *  # noqa: F403 - settings of allauth that no environment changes
 
 django_stubs_ext.monkeypatch()
@@ -107,7 +107,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "config.context_processors.site",
+                "config.views.site",
             ],
         },
     }
@@ -136,12 +136,12 @@ if EMBEDDED:
     }
 else:
     DATABASES = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=0))}
-    DATABASES["default"] |= postgresql.options(
+    DATABASES["default"] |= stores.postgresql(
         DATABASES["default"].get("OPTIONS", {}),
         pool_size=env.integer("DATABASE_POOL_SIZE", 0),
         are_prepared=DATABASE_PREPARED_STATEMENTS,
     )
-CACHES = caches.options(REDIS_URL)
+CACHES = stores.caches(REDIS_URL)
 LIMIT_STORE = "accounts.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
 SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if REDIS_URL else 'db'}"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
@@ -246,10 +246,10 @@ WHITENOISE_MIMETYPES = {".wav": "audio/wav", ".woff": "font/woff"}  # what white
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
-    "imagehost": object_storage.options(
+    "imagehost": stores.file_storage(
         VAR_DIR / "files", variable="FILES_DIR", is_read_by_group=FILE_DELIVERY == "accel"
     ),
-    "uploads": object_storage.options(VAR_DIR / "uploads", variable="UPLOADS_DIR"),
+    "uploads": stores.file_storage(VAR_DIR / "uploads", variable="UPLOADS_DIR"),
 }
 
 # --- Mail -------------------------------------------------------------------------------------------------------------

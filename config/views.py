@@ -4,6 +4,7 @@ import functools
 import json
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
@@ -112,3 +113,8 @@ def is_in_api_lane(request: HttpRequest) -> bool:
 def _is_api(request: HttpRequest) -> bool:
     """In any case: `/API/lookup` is no path, and a program asked for it."""
     return request.path_info.lower().startswith("/api/") or request.path_info.lower() == "/api"
+
+
+def site(request: HttpRequest) -> dict[str, str]:
+    """A context processor: what every page's template may name."""
+    return {"site_name": settings.SITE_NAME, "support_email": settings.SUPPORT_EMAIL, "base_url": settings.BASE_URL}

@@ -19,7 +19,7 @@ from typing import Any
 from django.conf import settings
 from django.db import transaction
 
-from accounts import linking, operators, users
+from accounts import linking, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, LinkedAccount, Permission, User
 from accounts.plans import Plan
@@ -114,7 +114,7 @@ def _operator(known: Entry) -> Entry:
     return _account(
         OPERATOR,
         known,
-        lambda password: operators.create(username=OPERATOR.username, email=OPERATOR.email, password=password, by=None),
+        lambda password: users.create_operator(username=OPERATOR.username, email=OPERATOR.email, password=password),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from accounts.prepared import Statement
+from accounts.statements import Statement
 from lookup import heads, rows
 from lookup.registry import DOCUMENT_COLUMNS
 

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 from django.db import connection
 
-from accounts import json_rows
+from accounts import statements
 from accounts.plans import PREMIUM_PLANS, Plan
-from accounts.prepared import Statement
+from accounts.statements import Statement
 from lookup import addresses
 
 Row = tuple[Any, ...]
@@ -200,7 +200,7 @@ def read_comments(user_id: str) -> list[CommentRow]:
 
 def comments_column(user: str) -> str:
     """The same as one column, which `comments_of` reads, of the user whom an expression names."""
-    return f"(SELECT {json_rows.collected(CommentRow._fields)} FROM ({_COMMENTS.format(user=user)}) listed)"
+    return f"(SELECT {statements.collected_rows(CommentRow._fields)} FROM ({_COMMENTS.format(user=user)}) listed)"
 
 
 def comments_of(text: bytes | None) -> list[CommentRow]:

@@ -12,8 +12,8 @@ from django.db import connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
-from accounts import json_rows
 from accounts.models import ApiKey, KeyDay
+from accounts.statements import row_column, rows_parameter, rows_source
 from accounts.write_behind import WriteBehindBuffer
 
 DAYS_KEPT = 90
@@ -76,10 +76,14 @@ def _store(uses: list[Use]) -> None:
     merged = _merged(uses)
     last = {key_id: used_at for key_id, used_at, _ in merged}
     days = [(key_id, used_at.date(), count) for key_id, used_at, count in merged]
-    columns = {"rows": json_rows.source(), "at": json_rows.column(1, "timestamp"), "day": json_rows.column(1, "date")}
+    columns = {
+        "rows": rows_source(),
+        "at": row_column(1, "timestamp"),
+        "day": row_column(1, "date"),
+    }
     with connection.cursor() as cursor:
-        cursor.execute(_LAST_USES.format(**columns), [json_rows.parameter(list(last.items()))])
-        cursor.execute(_DAYS.format(**columns), [json_rows.parameter(days)])
+        cursor.execute(_LAST_USES.format(**columns), [rows_parameter(list(last.items()))])
+        cursor.execute(_DAYS.format(**columns), [rows_parameter(days)])
 
 
 buffer: WriteBehindBuffer[Use] = WriteBehindBuffer("key-uses", _store, merge=_merged)

@@ -1,13 +1,96 @@
-"""The provider: its name, and what it asks for."""
+"""The provider: its name, what it asks for, and the exchange of code and token, of which nothing is stored."""
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
+from allauth.socialaccount.models import SocialLogin, SocialToken
+from allauth.socialaccount.providers.base import ProviderException
 from allauth.socialaccount.providers.discord.provider import DiscordAccount, DiscordProvider
+from allauth.socialaccount.providers.discord.views import DiscordOAuth2Adapter
+from allauth.utils import get_request_param
+from django.conf import settings
+from django.http import HttpRequest
 
-from accounts.chat_provider.adapter import ChatOAuth2Adapter
+from accounts import http_client, link_flow
+from accounts.http_client import NoAnswer
 from accounts.social import PROVIDER
+
+_TOKEN = re.compile(r"[\x21-\x7e]{1,4096}")
+_SNOWFLAKE = re.compile(r"[1-9][0-9]{16,18}")
+_PICTURE = re.compile(r"[A-Za-z0-9_]{1,100}")
+
+
+class ChatOAuth2Adapter(DiscordOAuth2Adapter):
+    """ProviderException: the platform did not answer, or not what it promises; allauth hands it to our adapter."""
+
+    provider_id = PROVIDER
+
+    @property
+    def authorize_url(self) -> str:
+        return str(settings.CHAT.oauth_authorize_url)
+
+    @property
+    def access_token_url(self) -> str:
+        return f"{settings.CHAT.api_url}/oauth2/token"
+
+    @property
+    def profile_url(self) -> str:
+        return f"{settings.CHAT.api_url}/users/@me"
+
+    def get_access_token_data(
+        self, request: HttpRequest, app: Any, client: Any, pkce_code_verifier: str | None = None
+    ) -> dict[str, str]:
+        """`Any`: allauth's app and client. The token alone: there is no use for a second one that would refresh it."""
+        form = {
+            "grant_type": "authorization_code",
+            "code": get_request_param(request, "code"),
+            "redirect_uri": client.callback_url,
+            "client_id": client.consumer_key,
+            "client_secret": client.consumer_secret,
+            "code_verifier": pkce_code_verifier or "",
+        }
+        body = _asked("POST", self.access_token_url, data=form)
+        token = body.get("access_token")
+        if not isinstance(token, str) or not _TOKEN.fullmatch(token):
+            raise ProviderException("no token")
+        return {"access_token": token}
+
+    def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **kwargs: Any) -> SocialLogin:
+        """`Any`: as above; allauth hands in its answer about the token too."""
+        body = _asked("GET", self.profile_url, bearer=token.token)
+        return self.get_provider().sociallogin_from_response(request, _account(body))
+
+
+def _asked(method: str, url: str, *, data: dict[str, str] | None = None, bearer: str = "") -> dict[str, Any]:
+    """The object that the platform answers, with whatever is in it."""
+    headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {bearer}"} if bearer else {})
+    try:
+        answer = http_client.read(method, url, headers=headers, form=data, seconds=link_flow.SECONDS)
+    except NoAnswer as error:
+        raise ProviderException(str(error)) from error
+    if answer.status != 200 or not isinstance(answer.body, dict):
+        raise ProviderException(f"status {answer.status}")
+    return answer.body
+
+
+def _account(body: dict[str, Any]) -> dict[str, str]:
+    """Id, name and picture of a user object of the platform."""
+    external_id, name, picture = body.get("id"), http_client.name_of(body.get("username")), body.get("avatar")
+    if not isinstance(external_id, str) or not _SNOWFLAKE.fullmatch(external_id):
+        raise ProviderException("no id")
+    if not name:
+        raise ProviderException("no name")
+    return {"id": external_id, "name": name, "avatar_url": _avatar_url(external_id, picture)}
+
+
+def _avatar_url(external_id: str, picture: object) -> str:
+    """Empty where the account has none of its own. Pictures that move have a hash that begins with `a_`."""
+    if not isinstance(picture, str) or not _PICTURE.fullmatch(picture):
+        return ""
+    kind = "gif" if picture.startswith("a_") else "png"
+    return f"{settings.CHAT_CDN_URL}/avatars/{external_id}/{picture}.{kind}"
 
 
 class ChatProvider(DiscordProvider):

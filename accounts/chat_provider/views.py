@@ -11,7 +11,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts import link_flow
-from accounts.chat_provider.adapter import ChatOAuth2Adapter
+from accounts.chat_provider.provider import ChatOAuth2Adapter
 from accounts.link_flow import CHAT
 from accounts.social import PROVIDER
 

@@ -1,13 +1,10 @@
 """The nouns that every surface shares: who is calling, with which key, under which plan."""
 
-from accounts.models.api_keys import ApiKey, Permission
+from accounts.models.api_keys import ApiKey, KeyDay, Permission
 from accounts.models.audit import AuditEvent
-from accounts.models.deletions import AccountDeletion
 from accounts.models.jobs import JobRun
-from accounts.models.key_days import KeyDay
-from accounts.models.linked_accounts import LinkedAccount
 from accounts.models.names import Name
-from accounts.models.users import UidCounter, User
+from accounts.models.users import AccountDeletion, LinkedAccount, UidCounter, User
 
 __all__ = [
     "AccountDeletion",

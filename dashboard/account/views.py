@@ -11,7 +11,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from accounts import deletions, sessions, users
+from accounts import deletions, users
 from accounts.http import SignedInRequest
 from dashboard import access, forms
 from dashboard.account import actions, queries
@@ -66,7 +66,7 @@ def end_session(request: SignedInRequest, pk: int) -> HttpResponse:
     if session.session_key == request.session.session_key:
         logout(request)
         return redirect("home")
-    sessions.end(session=session, by=request.user)
+    users.end_session(session=session, by=request.user)
     messages.success(request, "That browser is signed out.")
     return redirect("usersessions_list")
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from django.db import connection, transaction
 from django.db.models import Count
 
-from accounts import json_rows
+from accounts import statements
 from accounts.models import User
 from oidc_provider.applications.models import Application
 from oidc_provider.log.models import DESCRIPTION_LENGTH, OK, LastUse, RequestKind, RequestRecord, UsageCount
@@ -152,9 +152,9 @@ def _upsert(statement: str, rows: list[tuple[Any, ...]]) -> None:
     """
     if not rows:
         return
-    places = {"rows": json_rows.source(), "timestamp": json_rows.column(1, "timestamp")}
+    places = {"rows": statements.rows_source(), "timestamp": statements.row_column(1, "timestamp")}
     with connection.cursor() as cursor:
-        cursor.execute(statement.format(**places), [json_rows.parameter(sorted(rows))])
+        cursor.execute(statement.format(**places), [statements.rows_parameter(sorted(rows))])
 
 
 class LastUses:

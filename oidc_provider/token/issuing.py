@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from accounts.hashing import digest
-from accounts.prepared import Statement, Value
+from accounts.statements import Statement, Value
 from oidc_provider.secret_hasher import new_secret
 from oidc_provider.token.token_queries import Presented
 

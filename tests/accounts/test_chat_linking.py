@@ -18,7 +18,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts import link_flow, linking
-from accounts.chat_provider import adapter
+from accounts.chat_provider import provider
 from accounts.models import LinkedAccount, User
 from tests.accounts import linking_pages, scripted
 from tests.accounts.linking_pages import CHAT_CALLBACK, LINK_CHAT, PAGE, SITE, Answer, events, linked, said
@@ -149,7 +149,7 @@ def test_an_account_is_read_from_the_answer(
     settings: Settings, changes: dict[str, object], found: dict[str, str]
 ) -> None:
     settings.CHAT_CDN_URL = "https://cdn.chat.example"
-    assert adapter._account({**ADA, **changes}) == {"id": ID, "name": "ada", **found}
+    assert provider._account({**ADA, **changes}) == {"id": ID, "name": "ada", **found}
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_an_account_is_read_from_the_answer(
 )
 def test_an_answer_without_a_good_id_and_a_name_is_no_account(changes: dict[str, object]) -> None:
     with pytest.raises(ProviderException):
-        adapter._account({**ADA, **changes})
+        provider._account({**ADA, **changes})
 
 
 @pytest.mark.parametrize(
@@ -241,10 +241,10 @@ def test_an_answer_that_is_no_object_is_an_outage(platform: Scripted, name: str)
     platform.replies[ME_PATH] = BROKEN[name]
     url = f"{platform.url}{ME_PATH}"
     if name in {"an empty object", "no header of the length"}:
-        assert adapter._asked("GET", url) == {}
+        assert provider._asked("GET", url) == {}
     else:
         with pytest.raises(ProviderException):
-            adapter._asked("GET", url)
+            provider._asked("GET", url)
 
 
 @pytest.mark.parametrize("token", [5, "", "a\r\nX: y", "ä", "x" * 5000])

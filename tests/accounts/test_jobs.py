@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from accounts import jobs
 from accounts.jobs import Lease, LeaseLost
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from accounts.models import JobRun
 from tests.accounts.moments import NOON
 from tests.support.threads import together

@@ -9,7 +9,7 @@ from django.db import IntegrityError, OperationalError, ProgrammingError, transa
 from pytest_django import DjangoAssertNumQueries
 
 from accounts.models import User
-from accounts.prepared import Statement
+from accounts.statements import Statement
 from tests.factories.accounts import UserFactory
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.embedded]

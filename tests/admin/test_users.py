@@ -12,7 +12,7 @@ from django.core.exceptions import PermissionDenied, ValidationError
 from django.test import Client
 from django.utils import timezone
 
-from accounts import bans, operators, users
+from accounts import bans, users
 from accounts.models import AuditEvent, User
 from oidc_provider.models import AccessToken, Approval
 from tests.factories.accounts import PASSWORD, StaffFactory, UserFactory
@@ -94,7 +94,7 @@ def refuse(user: User) -> None:
 
 
 def test_an_operator_has_a_verified_address() -> None:
-    operator = operators.create(username="Boss", email="Boss@Example.org", password="a long pass phrase", by=None)
+    operator = users.create_operator(username="Boss", email="Boss@Example.org", password="a long pass phrase")
     assert operator.is_superuser
     assert operator.is_staff
     assert EmailAddress.objects.values("user", "email", "verified", "primary").get() == {
@@ -122,7 +122,7 @@ def test_a_bad_operator_is_refused_by_field(arguments: dict[str, str], field: st
     UserFactory(username="Taken", email="taken@example.org")
     good = {"username": "boss", "email": "boss@example.org", "password": "a long pass phrase"}
     with pytest.raises(ValidationError) as refusal:
-        operators.create(**{**good, **arguments}, by=None)
+        users.create_operator(**{**good, **arguments})
     assert list(refusal.value.message_dict) == [field]
     assert User.objects.count() == 1
 

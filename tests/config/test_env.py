@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.core.exceptions import ImproperlyConfigured
 
-from config import caches, env
+from config import env, stores
 
 READ: list[tuple[Callable[[], Any], str | None, Any]] = [
     (lambda: env.text("NAME"), "value", "value"),
@@ -158,7 +158,7 @@ def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> Non
 
 
 def test_presence_in_redis_does_not_expire_by_itself_and_the_cache_does() -> None:
-    options = caches.options("redis://127.0.0.1/0")
+    options = stores.caches("redis://127.0.0.1/0")
     assert {name: cache.get("TIMEOUT", "default") for name, cache in options.items()} == {
         "default": "default",
         "presence": None,

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from pytest_django import Settings
 
-from config.slow_clients import Pace
+from config.received_body import Pace
 
 pytestmark = pytest.mark.once
 

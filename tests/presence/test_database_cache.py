@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from pytest_django import Settings
 
-from config import caches
+from config import stores
 from presence import store
 from presence.database_cache import PresenceDatabaseCache
 from presence.models import StoreEntry
@@ -193,7 +193,7 @@ class TestTogether:
 
 
 def test_what_expired_goes_and_what_counts_stays(settings: Settings) -> None:
-    settings.CACHES = caches.options("")
+    settings.CACHES = stores.caches("")
     store.opened().keep_miss(268473310986240001, "notMember")  # for 10 min
     store.opened().keep_miss(268473310986240002, "notFound")
     with time_machine.travel(timezone.now() + timedelta(minutes=11)):

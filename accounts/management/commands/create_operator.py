@@ -8,8 +8,8 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError
 
-from accounts import operators
-from accounts.management.arguments import command_error
+from accounts import users
+from accounts.management.base import command_error
 
 
 class Command(BaseCommand):
@@ -25,7 +25,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         password = self._read() if options["password_stdin"] else self._ask()
         try:
-            user = operators.create(username=options["username"], email=options["email"], password=password, by=None)
+            user = users.create_operator(username=options["username"], email=options["email"], password=password)
         except ValidationError as error:
             raise command_error(error) from None
         self.stdout.write(f"Made the operator {user.username} (uid {user.uid}).")

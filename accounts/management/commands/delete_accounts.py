@@ -6,7 +6,7 @@ from django.core.management import CommandError
 from django.utils import timezone
 
 from accounts import deletions
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 
 logger = logging.getLogger(__name__)
 

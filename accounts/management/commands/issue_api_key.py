@@ -10,7 +10,7 @@ from django.core.management import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounts.api_keys import keys
-from accounts.management.arguments import command_error, user_named
+from accounts.management.base import command_error, user_named
 from accounts.models import Permission
 
 

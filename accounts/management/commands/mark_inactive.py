@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from accounts.models import User
 
 AFTER = timedelta(days=365)

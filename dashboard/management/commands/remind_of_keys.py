@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.utils import timezone
 
 from accounts.api_keys import uses
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from dashboard.keys import actions as keys_actions
 
 WITHIN = timedelta(days=7)

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from django.utils import timezone
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from imagehost import previews
 
 TURN = timedelta(seconds=30)  # then the other jobs have theirs

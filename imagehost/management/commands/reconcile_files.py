@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils import timezone
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from accounts.models import JobRun
 from imagehost import reconciliation
 from imagehost.reconciliation import Found

@@ -5,7 +5,7 @@ from datetime import timedelta
 from django.core.management import CommandError
 from django.utils import timezone
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from imagehost import sweeping
 
 TURN = timedelta(minutes=1)  # then the other jobs have theirs

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from accounts.management.arguments import user_named
+from accounts.management.base import user_named
 from lookup.transfer import exporting
 
 

@@ -2,7 +2,7 @@
 
 from django.utils import timezone
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from lookup import visits
 
 

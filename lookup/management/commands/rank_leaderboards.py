@@ -1,6 +1,6 @@
 """manage.py rank_leaderboards: the job that ranks the three leaderboards."""
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from lookup import boards, profiles
 
 

@@ -1,6 +1,6 @@
 """manage.py unlock_badges: the job that gives the badge tiers which views, likes and comments have reached."""
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from lookup import unlocking
 
 

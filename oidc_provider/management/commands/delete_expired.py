@@ -3,7 +3,7 @@
 from django.core.management import call_command
 from django.utils import timezone
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from oidc_provider.authorize import flows
 from oidc_provider.log import request_records
 from oidc_provider.token import tokens

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand
 
-from accounts.management.arguments import command_error, user_named
+from accounts.management.base import command_error, user_named
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import SCOPES
 

@@ -1,6 +1,6 @@
 """manage.py sweep_presence: the job that clears away what the presence store no longer shows."""
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 from presence import store
 
 

@@ -1,4 +1,4 @@
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 
 
 class Command(JobCommand):

@@ -1,6 +1,6 @@
 import time
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 
 
 class Command(JobCommand):

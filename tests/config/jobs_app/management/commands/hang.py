@@ -2,7 +2,7 @@ import time
 
 from django.db import connection
 
-from accounts.management.job_command import JobCommand
+from accounts.management.base import JobCommand
 
 
 class Command(JobCommand):

@@ -1,22 +1,24 @@
-"""The page of linked accounts, and unlinking."""
+"""The page of linked accounts; linking a scrobbler account, and unlinking either kind."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from allauth.account.decorators import reauthentication_required
+from allauth.utils import build_absolute_uri
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_GET, require_http_methods, require_safe
 
-from accounts import content_security, link_flow, linking
+from accounts import content_security, link_flow, linking, scrobbler
 from accounts.http import SignedInRequest
 from accounts.link_flow import CHAT, NAMES, SCROBBLER
 from accounts.models import LinkedAccount
+from accounts.scrobbler import Refused
 
 SLUGS = {"chat": CHAT, "scrobbler": SCROBBLER}
 _LINK = {CHAT: "chat_login", SCROBBLER: "scrobbler_link"}
@@ -71,3 +73,34 @@ def _unlink(request: SignedInRequest, kind: LinkedAccount.Kind) -> HttpResponse:
     linking.unlink(user=request.user, kind=kind, by=request.user)
     messages.success(request, f"Your {NAMES[kind]} account is not linked any more.")
     return redirect(link_flow.PAGE)
+
+
+@never_cache
+@login_required
+@require_http_methods(["GET", "POST"])
+def link_scrobbler(request: HttpRequest) -> HttpResponse:
+    """GET is where a login in between leads to: back to the page, nothing is done."""
+    if request.method == "GET":
+        return redirect(link_flow.PAGE)
+    return link_flow.begin(request, SCROBBLER, _to_scrobbler)
+
+
+@never_cache
+@require_GET
+def scrobbler_callback(request: HttpRequest, state: str) -> HttpResponse:
+    """The service sends people here, with a token. The state stands in the path: the service adds a query."""
+    if not request.user.is_authenticated or SCROBBLER not in link_flow.authorize_urls():
+        return link_flow.end(request, link_flow.NOT_SET_UP, SCROBBLER)
+    if not scrobbler.take(request.session, state):
+        return link_flow.end(request, link_flow.ASKED_TOO_LATE, SCROBBLER)
+    try:
+        identity = scrobbler.identity_of(request.GET.get("token", ""))
+    except Refused as refusal:
+        return link_flow.end(request, str(refusal), SCROBBLER)
+    return link_flow.finish(request, SCROBBLER, identity)
+
+
+def _to_scrobbler(request: HttpRequest) -> HttpResponse:
+    state = scrobbler.begin(request.session)
+    callback_url = build_absolute_uri(request, reverse("scrobbler_callback", args=[state]))
+    return redirect(scrobbler.authorize_url(callback_url))

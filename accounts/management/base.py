@@ -1,4 +1,4 @@
-"""A periodic job as a command of its own, for `run_jobs`, cron and clusters alike."""
+"""What commands share: the base of periodic jobs, which `run_jobs` or cron starts, and arguments and errors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ import abc
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from django.core.management import BaseCommand
+from django.core.exceptions import ValidationError
+from django.core.management import BaseCommand, CommandError
 
 from accounts import jobs
 from accounts.jobs import Lease
-from accounts.models import JobRun
+from accounts.models import JobRun, User
 
 
 class JobCommand(BaseCommand, abc.ABC):
@@ -48,3 +49,20 @@ class JobCommand(BaseCommand, abc.ABC):
             raise
         jobs.succeed(lease=lease, message=done)
         return done
+
+
+def user_named(username: str) -> User:
+    """The user with this name, in any case. CommandError where there is none."""
+    user = User.objects.by_username(username).first()
+    if user is None:
+        raise CommandError(f"There is no user named {username}.")
+    return user
+
+
+def command_error(error: ValidationError) -> CommandError:
+    """The sentences of `error`, each with the argument that it is about."""
+    if hasattr(error, "error_dict"):
+        lines = [f"{name}: {message}" for name, messages in error.message_dict.items() for message in messages]
+    else:
+        lines = error.messages
+    return CommandError("\n".join(lines))

@@ -1,4 +1,4 @@
-"""Statements by hand that are prepared once for each connection, for the paths where each request runs one.
+"""SQL by hand: statements that are prepared once for each connection, for the paths where each request runs one.
 
 On PostgreSQL they go past the cursors of Django and psycopg, which take longer than a short statement does, to libpq
 itself; on SQLite to its connection, which keeps prepared statements. Inside a transaction, and where queries are
@@ -8,9 +8,10 @@ counted or wrapped, they go through Django's cursor: a transaction of Django's b
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from django.conf import settings
@@ -176,3 +177,39 @@ _FROM_TEXT: dict[str, Convert] = {
 }
 _FROM_SQLITE: dict[str, Convert] = {"t": str.encode, "b": bool, "d": _timestamp}
 _FROM_DRIVER: dict[str, Convert] = {**_FROM_SQLITE, "s": str, "i": int}
+
+
+# --- Many rows as one value: as a parameter, since thousands of placeholders take longer to read than the rows to
+# write, or as a column of the answer. The same statement runs on PostgreSQL and SQLite.
+_ROWS = {"postgresql": "json_array_elements(%s::json) AS n(value)", "sqlite": "json_each(%s) AS n"}
+_COLLECTED = {"postgresql": "json_agg(json_build_array({}))", "sqlite": "json_group_array(json_array({}))"}
+_CAST = {
+    "postgresql": {"timestamp": "CAST(n.value->>{at} AS timestamptz)", "date": "CAST(n.value->>{at} AS date)"},
+    "sqlite": {"timestamp": "n.value->>{at}", "date": "n.value->>{at}"},
+}
+
+
+def rows_source() -> str:
+    """The source of rows for FROM; the columns are then `n.value->>0` and so on, which are texts."""
+    return _ROWS[connection.vendor]
+
+
+def row_column(at: int, kind: str) -> str:
+    """The column `at` of a row, of kind "timestamp" or "date"."""
+    return _CAST[connection.vendor][kind].format(at=at)
+
+
+def collected_rows(columns: Sequence[str]) -> str:
+    """The column that holds all rows of its SELECT, as the text of an array of arrays; PostgreSQL: NULL for none."""
+    return f"CAST({_COLLECTED[connection.vendor].format(', '.join(columns))} AS text)"
+
+
+def rows_parameter(rows: Sequence[Sequence[Any]]) -> str:
+    """`rows` (numbers, texts, dates and timestamps) as the statement's parameter."""
+    return json.dumps([[_json_value(value) for value in row] for row in rows])
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return str(connection.ops.adapt_datetimefield_value(value))
+    return str(value) if isinstance(value, date) else value

@@ -1,1 +1,0 @@
-"""Pages of the account that allauth does not have."""

@@ -1,0 +1,81 @@
+"""How the service keeps its data: PostgreSQL, Redis or the caches that replace it, folders or an S3 bucket."""
+
+from pathlib import Path
+from typing import Any
+
+from config import env
+
+OUTAGE_SECONDS = 2  # after which a server that does not answer counts as away; libpq takes no less
+
+
+def postgresql(given: dict[str, Any], *, pool_size: int, are_prepared: bool) -> dict[str, Any]:
+    """What DATABASES says beside the address. `given`: the options in DATABASE_URL. Any: libpq's and Django's values.
+
+    A `pool_size` of 0: each thread keeps a connection of its own, which costs nothing to take. Otherwise the threads
+    share that many, which suits more threads than the server has connections for.
+    """
+    pool = {"pool": {"min_size": min(pool_size, 2), "max_size": pool_size, "timeout": 1.5}} if pool_size else {}
+    return {
+        "CONN_MAX_AGE": 0 if pool_size else None,
+        "CONN_HEALTH_CHECKS": not pool_size,  # once a page; what answers API requests replaces an ended one by itself
+        "OPTIONS": {
+            "connect_timeout": OUTAGE_SECONDS,
+            "tcp_user_timeout": OUTAGE_SECONDS * 1000,
+            **given,
+            "server_side_binding": True,
+            # Planning takes longer than running these statements; psycopg prepares what it has sent five times.
+            "prepare_threshold": 5 if are_prepared else None,
+            **pool,
+        },
+    }
+
+
+REDIS_OPTIONS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
+
+
+def caches(redis_url: str) -> dict[str, dict[str, Any]]:
+    """CACHES. Without Redis one process keeps its own cache, and presence, which two processes share, the database."""
+    if not redis_url:
+        return {
+            "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
+            "presence": {
+                "BACKEND": "presence.database_cache.PresenceDatabaseCache",
+                "LOCATION": "presence_storeentry",
+                "TIMEOUT": None,
+            },
+        }
+    return {name: _redis(redis_url, prefix) for name, prefix in (("default", "cache"), ("presence", "chat"))}
+
+
+def _redis(url: str, prefix: str) -> dict[str, Any]:
+    backend = "presence.redis_cache.PresenceRedisCache" if prefix == "chat" else "django_redis.cache.RedisCache"
+    timeout = {"TIMEOUT": None} if prefix == "chat" else {}
+    return {"BACKEND": backend, "LOCATION": url, "KEY_PREFIX": prefix, "OPTIONS": dict(REDIS_OPTIONS), **timeout}
+
+
+def file_storage(directory: Path, *, variable: str, is_read_by_group: bool = False) -> dict[str, Any]:
+    """An entry of Django's STORAGES. S3_BUCKET decides; with it come endpoint, region and credentials.
+
+    `directory`: the folder, where the environment's `variable` names no other one; in a bucket, keys tell them apart.
+    `is_read_by_group`: another web server, whose user is in this one's group, sends what lies in the folder.
+    """
+    bucket = env.text("S3_BUCKET", "")
+    if not bucket:
+        location = Path(env.text(variable, str(directory))).resolve()
+        modes = {"file_permissions_mode": 0o640, "directory_permissions_mode": 0o750} if is_read_by_group else {}
+        return {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": location, **modes}}
+    # Some stores refuse the checksums that the client adds on its own.
+    checksums = env.choice("S3_CHECKSUMS", "when_required", ("when_required", "when_supported"))
+    return {
+        "BACKEND": "imagehost.storage.S3Storage",
+        "OPTIONS": {
+            "bucket_name": bucket,
+            "endpoint_url": env.text("S3_ENDPOINT_URL", "") or None,  # None: the one of the region
+            "region_name": env.text("S3_REGION", "us-east-1"),
+            "access_key": env.text("S3_ACCESS_KEY"),
+            "secret_key": env.text("S3_SECRET_KEY"),
+            "addressing_style": env.choice("S3_ADDRESSING_STYLE", "path", ("path", "virtual", "auto")),
+            "checksums": checksums,
+            "public_url": env.base_url("S3_PUBLIC_URL", ""),
+        },
+    }
