@@ -2,6 +2,9 @@
 
 from accounts import errors, limits
 from accounts.errors import ApiError
+from imagehost import media
+
+_TYPES = [type_.label for type_ in media.ALL]
 
 
 class Unauthorized(ApiError):
@@ -28,7 +31,7 @@ class NoFile(ApiError):
 
 
 class InvalidMime(ApiError):
-    error = "File type not allowed. Allowed are png, jpeg, webp, gif, avif, mp4, webm and mov."
+    error = f"File type not allowed. Allowed are {', '.join(_TYPES[:-1])} and {_TYPES[-1]}."
     code = "INVALID_MIME"
     cause = "The content is none of the eight types. The file's name and the type that you send decide nothing."
     cure = "Convert the file. SVG, HTML and archives are refused, and so is a file that hides one type in another."

@@ -1,9 +1,11 @@
-"""The eight types that the image host takes, and how their first bytes look.
+"""The eight types that the image host takes: what is known of each, and how their first bytes look.
 
-The table decides what a file claims to be; whether it keeps that promise is for the header parse of `probing`. The
-header and the file name that a client sends are never asked.
+The table decides what a file claims to be; the header parse of `probing` decides whether that is so. The header and the
+file name that a client sends are ignored. A new type is a row here, its stripper in `stripping`, and a migration of the
+constraint `imagehost_file_mime_is_known`; a new kind of animation is counted in `prober.images`.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -14,22 +16,72 @@ HEAD_LENGTH = 4096
 
 @dataclass(frozen=True)
 class MediaType:
-    """`mime` as answered and served; `extension` as stored, without a dot; `max_pixels` of one picture or frame."""
+    """One type of files.
+
+    `mime` as answered and served; `label` as error messages name it; `extension` as stored, without a dot, and
+    `other_extensions` that files of the type come with. `signature`: a pattern of the first bytes, where one suffices.
+    `pillow`: the decoder of an image. `demuxer`: FFmpeg's, of a video, and of an image that Pillow may refuse.
+    `max_pixels`: of one picture or frame. `is_on_cards`: all messengers show it, so that cards name the file itself.
+    """
 
     mime: str
+    label: str
     extension: str
-    is_video: bool
+    other_extensions: tuple[str, ...] = ()
+    signature: re.Pattern[bytes] | None = None
+    pillow: str = ""
+    demuxer: str = ""
     max_pixels: int = 101_000_000  # 100 million, and the screenshot of 1440x70000 that is a little more
+    is_on_cards: bool = False
+
+    @property
+    def is_video(self) -> bool:
+        return self.mime.startswith("video/")
 
 
-PNG = MediaType("image/png", "png", is_video=False)
-JPEG = MediaType("image/jpeg", "jpg", is_video=False, max_pixels=250_000_000)  # decoded at a fraction of its size
-WEBP = MediaType("image/webp", "webp", is_video=False)
-GIF = MediaType("image/gif", "gif", is_video=False)
-AVIF = MediaType("image/avif", "avif", is_video=False)
-MP4 = MediaType("video/mp4", "mp4", is_video=True)
-WEBM = MediaType("video/webm", "webm", is_video=True)
-MOV = MediaType("video/quicktime", "mov", is_video=True)
+def _pattern(signature: bytes) -> re.Pattern[bytes]:
+    return re.compile(signature, re.DOTALL)
+
+
+PNG = MediaType(
+    mime="image/png",
+    label="png",
+    extension="png",
+    other_extensions=("apng",),
+    signature=_pattern(rb"\x89PNG\r\n\x1a\n.{4}IHDR"),
+    pillow="PNG",
+    is_on_cards=True,
+)
+JPEG = MediaType(
+    mime="image/jpeg",
+    label="jpeg",
+    extension="jpg",
+    other_extensions=("jpeg", "jpe", "jfif"),
+    signature=_pattern(rb"\xff\xd8\xff"),
+    pillow="JPEG",
+    max_pixels=250_000_000,  # decoded at a fraction of its size
+    is_on_cards=True,
+)
+WEBP = MediaType(
+    mime="image/webp",
+    label="webp",
+    extension="webp",
+    signature=_pattern(rb"RIFF.{4}WEBP"),
+    pillow="WEBP",
+    demuxer="webp_pipe",
+)
+GIF = MediaType(
+    mime="image/gif",
+    label="gif",
+    extension="gif",
+    signature=_pattern(rb"GIF8[79]a"),
+    pillow="GIF",
+    is_on_cards=True,
+)
+AVIF = MediaType(mime="image/avif", label="avif", extension="avif", pillow="AVIF", demuxer="mov")
+MP4 = MediaType(mime="video/mp4", label="mp4", extension="mp4", other_extensions=("m4v",), demuxer="mov")
+WEBM = MediaType(mime="video/webm", label="webm", extension="webm", demuxer="matroska")
+MOV = MediaType(mime="video/quicktime", label="mov", extension="mov", other_extensions=("qt",), demuxer="mov")
 
 ALL = (PNG, JPEG, WEBP, GIF, AVIF, MP4, WEBM, MOV)
 BY_MIME: Mapping[str, MediaType] = MappingProxyType({media.mime: media for media in ALL})
@@ -55,14 +107,9 @@ DOC_TYPE = 0x4282
 
 def of_signature(head: bytes) -> MediaType | None:
     """The type whose signature `head`, the first `HEAD_LENGTH` bytes of a file, carries; None for anything else."""
-    if head.startswith(b"\x89PNG\r\n\x1a\n") and head[12:16] == b"IHDR":
-        return PNG
-    if head.startswith(b"\xff\xd8\xff"):
-        return JPEG
-    if head.startswith((b"GIF87a", b"GIF89a")):
-        return GIF
-    if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
-        return WEBP
+    for type_ in ALL:
+        if type_.signature and type_.signature.match(head):
+            return type_
     if head.startswith(b"\x1aE\xdf\xa3"):
         return WEBM if _doc_type(head) == b"webm" else None
     if head[4:8] == b"ftyp":

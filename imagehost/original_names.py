@@ -8,11 +8,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
+from imagehost import media
+
 # They turn the reading direction: "exe.png" is shown for "gnp.exe".
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # controls, lone surrogates, line and paragraph separators
 _UNSAFE = re.compile(r'[/\\:*?"<>|]')  # between folders somewhere, or in no file's name
-_ENDINGS = re.compile(r"\.(png|apng|jpe?g|jpe|jfif|webp|gif|avif|mp4|m4v|webm|mov|qt)\Z", re.IGNORECASE)
+_EXTENSIONS = "|".join(name for type_ in media.ALL for name in (type_.extension, *type_.other_extensions))
+_ENDINGS = re.compile(rf"\.({_EXTENSIONS})\Z", re.IGNORECASE)
 _DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|\Z)", re.IGNORECASE)
 _MAX_STEM = 180  # bytes of UTF-8: with a number and an extension still less than the 255 of most file systems
 _ATTR_CHAR = "!#$&+-.^_`|~"  # RFC 8187 §3.2.1, beside letters and digits

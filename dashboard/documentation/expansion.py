@@ -21,7 +21,7 @@ from accounts.api_keys import keys
 from dashboard.documentation import programs, tables
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
-from imagehost import folders, rules, uploaders
+from imagehost import folders, media, rules, uploaders
 from oidc_provider.applications import application_rules, redirects
 
 _VALUE = re.compile(r"\{\{ (?!reader\.)(\w+) \}\}")
@@ -57,9 +57,15 @@ def values() -> dict[str, str]:
         "premium_storage": _gigabytes(premium.max_storage),
         "imagehost_file": _megabytes(imagehost.max_file_size),
         "imagehost_storage": _gigabytes(imagehost.max_storage),
+        "image_types": _image_types(),
         "support": settings.SUPPORT_EMAIL or "the operators",
         **_counts(),
     }
+
+
+def _image_types() -> str:
+    mimes = [f"`{type_.mime}`" for type_ in media.ALL]
+    return f"{', '.join(mimes[:-1])} or {mimes[-1]}"
 
 
 def _counts() -> dict[str, str]:

@@ -9,7 +9,6 @@ from imagehost import addresses, media
 from imagehost.models import File, PreviewState
 
 MAX_PICTURE = 8 * 1024 * 1024  # bytes: what is larger is left out by many, so that they get the preview
-SHOWN = (media.PNG, media.JPEG, media.GIF)  # by all messengers, unlike WebP and AVIF
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Card:
 
 def picture_of(file: File) -> Medium | None:
     """The image itself where messengers show it, else its preview as a PNG; None: there is none yet."""
-    if file.media_type in SHOWN and file.size <= MAX_PICTURE:
+    if file.media_type.is_on_cards and file.size <= MAX_PICTURE:
         return _whole(file)
     if file.preview_state == PreviewState.MADE:
         size = file.preview_width or 0, file.preview_height or 0

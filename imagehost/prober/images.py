@@ -17,8 +17,6 @@ AvifImagePlugin.DEFAULT_MAX_THREADS = 1
 Image.MAX_IMAGE_PIXELS = media.JPEG.max_pixels  # of any type; `check_size` knows the others
 PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20  # bytes of a colour profile; no text is left by then
 
-_FORMATS = {media.PNG: "PNG", media.JPEG: "JPEG", media.WEBP: "WEBP", media.GIF: "GIF", media.AVIF: "AVIF"}
-_ALSO_BY_FFMPEG = {media.AVIF, media.WEBP}  # in less memory, by laxer rules, without alpha
 _UPRIGHT = {  # what to do about an Exif orientation
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -53,7 +51,7 @@ def facts(file: BinaryIO, type_: MediaType) -> Facts:
             raise
         found = videos.facts(file, type_)  # libavif is stricter with files of early encoders
         return Facts(found.width, found.height, 1, None)
-    frames, duration_ms = (1, None) if type_ is media.JPEG else measure(file, type_, counted)
+    frames, duration_ms = measure(file, type_, counted)
     return Facts(width, height, frames, duration_ms)
 
 
@@ -62,9 +60,9 @@ def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Imag
     try:
         return _thumbnail(file, type_, longest_side)
     except (SyntaxError, RuntimeError, MemoryError):
-        if type_ not in _ALSO_BY_FFMPEG:
+        if not type_.demuxer:
             raise
-    return videos.poster(file, type_, longest_side)
+    return videos.poster(file, type_, longest_side)  # in less memory, by laxer rules, without alpha
 
 
 def _thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
@@ -100,7 +98,7 @@ def _opened(file: BinaryIO, type_: MediaType) -> Image.Image:
     if type_ is media.AVIF:
         image: Image.Image = AvifImagePlugin.AvifImageFile(file)  # Image.open() knows fewer of its brands
     else:
-        image = Image.open(file, formats=[_FORMATS[type_]])
+        image = Image.open(file, formats=[type_.pillow])
     check_size(*image.size, type_)
     return image
 
@@ -135,6 +133,8 @@ def measure(file: BinaryIO, type_: MediaType, frames: int) -> tuple[int, int | N
     file.seek(0)
     if type_ is media.AVIF:
         return frames, _sequence_ms(file) if frames > 1 else None
+    if type_ not in _COUNTED:
+        return 1, None
     delays = _COUNTED[type_](file)
     count, total = 0, 0.0
     for delay in delays:

@@ -15,13 +15,11 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from PIL import Image
 
-from imagehost import media
 from imagehost.media import MediaType
 from imagehost.prober.errors import Refused, believable, check_size
 
 av.logging.set_level(av.logging.PANIC)
 
-_FORMATS = {media.MP4: "mov", media.MOV: "mov", media.WEBM: "matroska", media.AVIF: "mov", media.WEBP: "webp_pipe"}
 _NOT_SHOWN = Disposition.attached_pic | Disposition.dependent  # a cover, a tile of a larger picture
 _PACKETS = 2000  # of the picture, until one must have given a frame
 _POSTER_SECONDS = 5.0  # for decoding from the keyframe to the wanted time; then the frame that was reached is taken
@@ -70,7 +68,7 @@ def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
 def _opened(file: BinaryIO, type_: MediaType) -> InputContainer:
     """A file object and a forced format: no protocol, no guessing, no other file."""
     file.seek(0)
-    return av.open(file, mode="r", format=_FORMATS[type_])
+    return av.open(file, mode="r", format=type_.demuxer)
 
 
 def _picture(container: InputContainer, type_: MediaType) -> VideoStream:
