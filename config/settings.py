@@ -164,14 +164,14 @@ LOGIN_REDIRECT_URL = "dashboard"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 # What rooms above `accounts` do in its transactions.
 ON_CREATE = ["lookup.profiles.create_for"]
-ON_BAN = ["oidc_provider.token.tokens.delete_of_user", "lookup.figures.recount_after"]
-ON_LIFT = ["lookup.figures.recount_after"]
+ON_BAN = ["oidc_provider.token.tokens.delete_of_user", "lookup.counters.recount_after"]
+ON_LIFT = ["lookup.counters.recount_after"]
 ON_LINK = ["lookup.documents.mark_stale_of_user"]
 ON_PUBLIC_ACCESS = ["presence.privacy.note"]
 ON_DELETE = [
     "oidc_provider.applications.applications.delete_of_user",
     "lookup.profiles.lock_of_user",
-    "lookup.figures.withdraw",
+    "lookup.counters.withdraw",
     "imagehost.files.delete_of_user",
     "lookup.uploads.delete_of_user",
 ]

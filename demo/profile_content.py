@@ -22,7 +22,7 @@ from demo.population.pages import Page
 from demo.population.people import LATEST
 from demo.population.rows import Rows
 from demo.seeded_random import seeded
-from lookup import addresses, aliases, boards, documents, figures, profiles, sections, settings_schema, unlocking
+from lookup import addresses, aliases, boards, counters, documents, profiles, sections, settings_schema, unlocking
 from lookup.models import (
     Audio,
     Background,
@@ -260,8 +260,8 @@ def _talk_about(ada: User, friends: People) -> None:
             reply.created_at = written_at + timedelta(minutes=minutes)
             rows.add(reply, CommentLike(comment=reply, user=friends["cleo"], created_at=reply.created_at))
     rows.insert()
-    figures.recount_comments(Comment.objects.filter(user=ada).values_list("pk", flat=True))
-    figures.recount([ada.pk])
+    counters.recount_comments(Comment.objects.filter(user=ada).values_list("pk", flat=True))
+    counters.recount([ada.pk])
     UserDocument.objects.filter(pk=ada.pk).update(views=showcase.VIEWS)
 
 

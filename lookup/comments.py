@@ -7,7 +7,7 @@ from django.db import transaction
 
 from accounts.models import User
 from accounts.text_rules import validate_text
-from lookup import figures
+from lookup import counters
 from lookup.feedback import lock_people
 from lookup.models import Comment, CommentLike
 
@@ -31,9 +31,9 @@ def write(*, user: User, content: str, parent: Comment | None = None, by: User) 
         raise ValidationError("Reply to a comment on this profile.")
     comment = Comment.objects.create(user=user, author=by, parent=parent, content=content)
     if parent is None:
-        figures.add(user.pk, comments=1)
+        counters.add(user.pk, comments=1)
     else:
-        figures.add_to_comment(parent.pk, reply_count=1)
+        counters.add_to_comment(parent.pk, reply_count=1)
     return comment
 
 
@@ -47,9 +47,9 @@ def delete(*, comment: Comment, by: User | None) -> None:
         _locked(Comment(pk=parent_id))
     Comment.objects.select_for_update().get(pk=comment.pk).delete()  # waits for whoever replies to it or likes it
     if parent_id is None:
-        figures.recount([user_id])
+        counters.recount([user_id])
     else:
-        figures.recount_comments([parent_id])
+        counters.recount_comments([parent_id])
 
 
 @transaction.atomic
@@ -72,7 +72,7 @@ def like(*, comment: Comment, by: User) -> None:
     comment = _locked(comment)
     _, is_new = CommentLike.objects.get_or_create(comment=comment, user=by)
     if is_new:
-        figures.add_to_comment(comment.pk, like_count=1)
+        counters.add_to_comment(comment.pk, like_count=1)
 
 
 @transaction.atomic
@@ -81,7 +81,7 @@ def unlike(*, comment: Comment, by: User) -> None:
     comment = _locked(comment)
     deleted, _ = CommentLike.objects.filter(comment=comment, user=by).delete()
     if deleted:
-        figures.add_to_comment(comment.pk, like_count=-1)
+        counters.add_to_comment(comment.pk, like_count=-1)
 
 
 def _locked(comment: Comment) -> Comment:

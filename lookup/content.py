@@ -33,7 +33,7 @@ Values = Mapping[str, Any]  # Any: what a column holds
 _UNSEEN = frozenset({"order", "is_active", "is_enabled", "clicks", "unlocked_tiers"})
 
 
-class Outdated(Exception):
+class StaleVersion(Exception):
     """The row is no longer as it was when its form was made; nothing was saved."""
 
 
@@ -67,14 +67,19 @@ def add(*, content: ContentList, profile: Profile, values: Values, by: User | No
 
 @transaction.atomic
 def change(
-    *, content: ContentList, profile: Profile, pk: str, values: Values, seen: str | None = None, by: User | None
+    *,
+    content: ContentList,
+    profile: Profile,
+    pk: str,
+    values: Values,
+    expected_version: str | None = None,
+    by: User | None,
 ) -> Row:
-    """Write `values`. Outdated: `seen`, the version that was shown, is not the row's any more. ValidationError by
-    column."""
+    """Write `values`. StaleVersion: the row has changed since `expected_version`. ValidationError by column."""
     _lock(profile, by)
     row = content.row_of(profile.pk, pk, is_locked=True)
-    if seen is not None and seen != version_of(row):
-        raise Outdated
+    if expected_version is not None and expected_version != version_of(row):
+        raise StaleVersion
     changed = [name for name, value in values.items() if getattr(row, name) != value]
     before = _assets_of(row)
     for name in changed:

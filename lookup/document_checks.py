@@ -10,7 +10,7 @@ from typing import TypeVar
 from django.db.models import Model, QuerySet
 
 from accounts.models import User
-from lookup import bulk, documents, figures, profiles, queries
+from lookup import bulk, counters, documents, profiles, queries
 from lookup.models import Comment, Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 
@@ -74,7 +74,7 @@ def _of_profiles(profile_ids: list[str], *, is_repairing: bool) -> Iterator[Diff
     of_users = {row.profile_id: row for row in UserDocument.objects.filter(**run)}
     found = [
         difference
-        for one in queries.whole(profile_ids, is_run=True)
+        for one in queries.load_profiles(profile_ids, is_run=True)
         for difference in _of_profile(one, stored.get(one.profile.pk), of_users.get(one.profile.pk))
     ]
     if found and is_repairing:
@@ -97,7 +97,7 @@ def _of_profile(
 
 
 def _of_users(rows: list[UserDocument], *, is_repairing: bool) -> Iterator[Difference]:
-    counts = figures.counted([row.pk for row in rows])
+    counts = counters.counted([row.pk for row in rows])
     uids = dict(User.objects.filter(pk__in=bulk.one_parameter(counts)).values_list("pk", "uid"))
     for row in rows:
         if row.uid != uids[row.pk]:
@@ -111,12 +111,12 @@ def _of_users(rows: list[UserDocument], *, is_repairing: bool) -> Iterator[Diffe
         if getattr(row, column) != count
     ]
     if found and is_repairing:
-        figures.recount({difference.owner for difference in found})
+        counters.recount({difference.owner for difference in found})
     yield from found
 
 
 def _of_comments(rows: list[Comment], *, is_repairing: bool) -> Iterator[Difference]:
-    counts = figures.counted_of_comments([row.pk for row in rows])
+    counts = counters.counted_of_comments([row.pk for row in rows])
     found = [
         Difference("comment", row.pk, column)
         for row in rows
@@ -124,7 +124,7 @@ def _of_comments(rows: list[Comment], *, is_repairing: bool) -> Iterator[Differe
         if getattr(row, column) != count
     ]
     if found and is_repairing:
-        figures.recount_comments({difference.owner for difference in found})
+        counters.recount_comments({difference.owner for difference in found})
     yield from found
 
 

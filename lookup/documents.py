@@ -115,7 +115,7 @@ def rebuild(*profile_ids: str) -> None:
     )
     locked = ProfileDocument.objects.select_for_update(no_key=True).filter(pk__in=profile_ids).order_by("pk")
     documents = {document.pk: document for document in locked.only("pk", "user_id")}
-    found = queries.whole(list(documents))
+    found = queries.load_profiles(list(documents))
     for one in found:
         for column, value in rendered(one).items():
             setattr(documents[one.profile.pk], column, value)

@@ -6,7 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
 from accounts.models import User
-from lookup import figures
+from lookup import counters
 from lookup.models import FeedbackVote
 
 _COUNTERS = {True: "likes", False: "dislikes"}
@@ -21,12 +21,12 @@ def vote(*, user: User, is_like: bool, by: User) -> FeedbackVote:
         raise PermissionDenied("You cannot vote on your own profile.")
     given = FeedbackVote.objects.select_for_update().filter(user=user, voter=by).first()
     if given is None:
-        figures.add(user.pk, **{_COUNTERS[is_like]: 1})
+        counters.add(user.pk, **{_COUNTERS[is_like]: 1})
         return FeedbackVote.objects.create(user=user, voter=by, is_like=is_like)
     if given.is_like != is_like:
         given.is_like = is_like
         given.save(update_fields=["is_like"])
-        figures.add(user.pk, **{_COUNTERS[is_like]: 1, _COUNTERS[not is_like]: -1})
+        counters.add(user.pk, **{_COUNTERS[is_like]: 1, _COUNTERS[not is_like]: -1})
     return given
 
 
@@ -36,7 +36,7 @@ def withdraw(*, user: User, by: User) -> None:
     lock_people(user_id=user.pk, by=by)
     given = FeedbackVote.objects.select_for_update().filter(user=user, voter=by).first()
     if given is not None:
-        figures.add(user.pk, **{_COUNTERS[given.is_like]: -1})
+        counters.add(user.pk, **{_COUNTERS[given.is_like]: -1})
         given.delete()
 
 

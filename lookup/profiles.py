@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import User
-from lookup import documents, figures, settings_schema, uploads
+from lookup import counters, documents, settings_schema, uploads
 from lookup.models import Asset, Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 
@@ -40,7 +40,7 @@ def complete(user: User) -> None:
         profile = Profile.objects.create(user=user, is_main=True, name=user.username, created_at=user.created_at)
     UserDocument.objects.get_or_create(user=user, defaults={"uid": user.uid, "profile": profile})
     documents.rebuild_of(user.pk)
-    figures.recount([user.pk])
+    counters.recount([user.pk])
 
 
 def complete_all() -> int:

@@ -51,7 +51,7 @@ class WholeProfile:
     sections: list[Json] = field(default_factory=list)
 
 
-def whole(profile_ids: Sequence[str], *, is_run: bool = False) -> list[WholeProfile]:
+def load_profiles(profile_ids: Sequence[str], *, is_run: bool = False) -> list[WholeProfile]:
     """These profiles, ordered by id, with their rows. At most 21 queries.
 
     The user comes first: a change of its `public_version` after that is one that the caller has not read.

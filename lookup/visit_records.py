@@ -11,7 +11,7 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import F
 
-from lookup import documents, figures
+from lookup import counters, documents
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from lookup.visitors import Visitor
 
@@ -58,7 +58,7 @@ class DatabaseVisits:
             if _is_counted(user_id, hashes, now):
                 return False
             Visit.objects.update_or_create(user_id=user_id, visitor=hashes[0], defaults={"counted_at": now})
-            figures.add(user_id, views=1)
+            counters.add(user_id, views=1)
         return True
 
     def count_click(self, link_id: str) -> None:

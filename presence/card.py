@@ -17,7 +17,7 @@ from django.conf import settings
 from django.utils.timesince import timesince
 
 from lookup.errors import ProfilePrivate
-from lookup.page import places
+from lookup.page import url_policy
 from presence import members, store
 from presence.activities import Activity
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
@@ -127,7 +127,7 @@ def of_user(chat_id: str, chosen: Json, *, is_mirrored: bool, now: datetime) -> 
 def _card(presence: Presence, wanted: Json, *, is_mirrored: bool, now: datetime) -> Card:
     def chat_picture(url: str | None) -> str:
         is_of_chat = is_mirrored and bool(url) and str(url).startswith(f"{settings.CHAT_CDN_URL}/")
-        return places.outside(str(url)) if is_of_chat else ""
+        return url_policy.outside(str(url)) if is_of_chat else ""
 
     def artwork(url: str | None) -> str:
         return chat_picture(url) if wanted["image"] else ""
@@ -135,7 +135,7 @@ def _card(presence: Presence, wanted: Json, *, is_mirrored: bool, now: datetime)
     activity = presence.activity
     doing = _doing(activity, wanted, artwork(activity.image)) if activity else None
     picture = artwork(presence.server_avatar or presence.avatar)
-    badges = [Badge(_plain(badge.name), places.own(badge.url)) for badge in presence.badges.values()]
+    badges = [Badge(_plain(badge.name), url_policy.own(badge.url)) for badge in presence.badges.values()]
     return Card(
         name=_plain(presence.server_nick) or _plain(presence.global_name) or _plain(presence.username) or presence.id,
         left=wanted["left"],
@@ -154,7 +154,7 @@ def _status(presence: Presence, now: datetime) -> Status:
     key = presence.status.status
     seen_at = presence.last_online
     is_told = key == "offline" and seen_at is not None and 0 < seen_at <= now.timestamp()
-    return Status(key, WORDS[key], places.own(presence.status.url), _ago(seen_at or 0, now) if is_told else "")
+    return Status(key, WORDS[key], url_policy.own(presence.status.url), _ago(seen_at or 0, now) if is_told else "")
 
 
 def _ago(moment: int, now: datetime) -> str:

@@ -30,7 +30,7 @@ from lookup.models import (
     Widget,
 )
 from lookup.models.validators import TAGS
-from lookup.page import places
+from lookup.page import url_policy
 from lookup.registry import ContentList
 from lookup.sections import SectionType
 from lookup.uploads import Kind
@@ -41,7 +41,7 @@ class StoredFile:
     """What a row has now, as the widget shows it."""
 
     def __init__(self, asset: Asset) -> None:
-        self.url = places.on_page(addresses.upload(asset.path))
+        self.url = url_policy.on_page(addresses.upload(asset.path))
         self.name = asset.path.rpartition("/")[2]
         self.is_image = asset.mime.startswith("image/")
 
@@ -151,11 +151,16 @@ class RowForm(forms.ModelForm[Any]):
             if self.is_new:
                 self.instance = content.add(content=self.content, profile=self.profile, values=values, by=by)
             else:
-                seen = self.cleaned_data["version"]
+                version = self.cleaned_data["version"]
                 self.instance = content.change(
-                    content=self.content, profile=self.profile, pk=self.instance.pk, values=values, seen=seen, by=by
+                    content=self.content,
+                    profile=self.profile,
+                    pk=self.instance.pk,
+                    values=values,
+                    expected_version=version,
+                    by=by,
                 )
-        except content.Outdated:
+        except content.StaleVersion:
             self.add_error(None, versions.CHANGED)
         except ValidationError as refusal:
             self.tell(refusal)

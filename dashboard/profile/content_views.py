@@ -26,7 +26,7 @@ from dashboard.profile.kinds import KINDS, Kind, name_of
 from dashboard.profile.section_forms import SearchForm, SkillForm
 from lookup import aliases, content, section_entries
 from lookup.models import Alias, Profile, Section
-from lookup.page import places
+from lookup.page import url_policy
 from lookup.sections import MAX_CUSTOM_SKILLS, MAX_ITEMS, SectionType
 
 P = ParamSpec("P")
@@ -139,7 +139,7 @@ def page(
     """A page of the editor, which shows pictures of the profile. Any: a template's context."""
     frame = {"profile": profile, "page_title": title}
     response = render(request, f"dashboard/profile_content/{template}.html", {**frame, **context})
-    response.headers[content_security.HEADER] = content_security.header(images=places.media_sources())
+    response.headers[content_security.HEADER] = content_security.header(images=url_policy.media_sources())
     return response
 
 

@@ -18,7 +18,7 @@ from dashboard.profile import editing
 from dashboard.profile.forms import KINDS, MediaForm
 from lookup import profiles, settings_schema, uploads
 from lookup.models import Asset, Profile
-from lookup.page import places
+from lookup.page import url_policy
 from lookup.uploads import MIB, Kind
 
 
@@ -172,6 +172,6 @@ def _page(request: SignedInRequest, profile: Profile, refused: MediaForm | None 
         "chat_picture": _chat_picture(profile),
     }
     response = render(request, "dashboard/profile/media.html", context)
-    sources = places.media_sources()
+    sources = url_policy.media_sources()
     response.headers[content_security.HEADER] = content_security.header(images=sources, media=sources)
     return response

@@ -23,7 +23,7 @@ from imagehost.storage import Bucket
 from lookup import addresses, uploads
 from lookup.models import Asset
 from lookup.models.assets import PATH_PATTERN
-from lookup.page.parts import CARD_TYPES
+from lookup.page.presenters import CARD_TYPES
 
 CACHING = "public, max-age=31536000, immutable"  # a path has one content for ever
 DEMO_CACHING = "public, max-age=300"

@@ -17,7 +17,7 @@ from dashboard.profile.forms import ConfirmForm, ImportForm, PrivacyForm, Profil
 from dashboard.profile.settings_form import SettingsForm, without
 from lookup import profiles, settings_schema
 from lookup.models import Profile
-from lookup.page import whole
+from lookup.page import context as page_context
 from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
 from lookup.views import profile_page
@@ -101,7 +101,7 @@ def _with_preview(response: HttpResponse) -> HttpResponse:
 
 
 def _preview(request: SignedInRequest, profile: Profile) -> HttpResponse:
-    page = whole.preview(profile, timezone.now())
+    page = page_context.preview(profile, timezone.now())
     response = render(request, "dashboard/profile/preview.html", {"page": page})
     response.headers[content_security.HEADER] = profile_page.policy(page, is_framed=True)
     return response

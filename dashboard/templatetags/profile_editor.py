@@ -12,7 +12,7 @@ from dashboard.profile import TABS, TABS_OF_THE_USER, editing
 from dashboard.profile.kinds import KINDS
 from lookup import addresses
 from lookup.models import Asset, Badge, Profile
-from lookup.page import icons, places
+from lookup.page import icons, url_policy
 
 register = template.Library()
 
@@ -45,7 +45,7 @@ def profile_url(context: dict[str, Any], name: str, **kwargs: Any) -> str:
 @register.filter
 def asset_url(asset: Asset | None) -> str:
     """Return where the page finds an uploaded file; empty for none."""
-    return places.on_page(addresses.upload(asset.path)) if asset else ""
+    return url_policy.on_page(addresses.upload(asset.path)) if asset else ""
 
 
 @register.filter
@@ -57,7 +57,7 @@ def drawn(svg: str, color: str = "") -> str:
 @register.filter
 def badge_url(badge: Badge) -> str:
     """Return where the page finds the artwork of a badge of the catalogue."""
-    return places.on_page(addresses.badge_image(badge.catalog, badge.image))
+    return url_policy.on_page(addresses.badge_image(badge.catalog, badge.image))
 
 
 def _title(profile: Profile) -> str:

@@ -10,7 +10,7 @@ from imagehost import addresses, original_names
 from imagehost.models import File, Folder, PreviewState
 from imagehost.page import cards
 from imagehost.page.cards import Card
-from lookup.page import places
+from lookup.page import url_policy
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ def page_of(file: File) -> FilePage:
     return FilePage(
         file=file,
         title=title,
-        src=places.on_page(addresses.file_url(file)),
-        poster=places.on_page(addresses.preview_url(file)) if made else "",
+        src=url_policy.on_page(addresses.file_url(file)),
+        poster=url_policy.on_page(addresses.preview_url(file)) if made else "",
         duration=clock(file.duration_ms),
         folder=folder,
         card=Card(

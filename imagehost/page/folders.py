@@ -15,7 +15,7 @@ from imagehost.folder_access import Viewer
 from imagehost.models import File, FileQuerySet, Folder, PreviewState
 from imagehost.page import cards, files
 from imagehost.page.cards import Card
-from lookup.page import places
+from lookup.page import url_policy
 
 PAGE_SIZE = 50
 MAX_OWN_PICTURE = 1024 * 1024  # bytes: a larger image without a preview is not loaded for a tile
@@ -103,7 +103,7 @@ def tile(file: File, *, preview: str) -> Tile:
     if file.preview_state == PreviewState.MADE:
         src, size = preview, (file.preview_width or 0, file.preview_height or 0)
     elif not file.media_type.is_video and file.size <= MAX_OWN_PICTURE:
-        src, size = places.on_page(addresses.file_url(file)), (file.width, file.height)
+        src, size = url_policy.on_page(addresses.file_url(file)), (file.width, file.height)
     else:
         src, size = "", (0, 0)
     return Tile(file, title, files.clock(file.duration_ms), src, *size)

@@ -6,7 +6,7 @@ from django.conf import settings
 
 from imagehost import addresses, storage
 from imagehost.models import File
-from lookup.page import places
+from lookup.page import url_policy
 
 
 def of(file: File) -> tuple[str, ...]:
@@ -18,5 +18,5 @@ def of(file: File) -> tuple[str, ...]:
     if settings.FILE_DELIVERY == "redirect":
         link = storage.bucket().link(file.key, mime=file.mime, download_name=file.download_name)
         urls += [link] if link else []
-    found = dict.fromkeys(places.origin(url) for url in urls)
-    return tuple(origin for origin in found if origin != places.origin(settings.BASE_URL))
+    found = dict.fromkeys(url_policy.origin(url) for url in urls)
+    return tuple(origin for origin in found if origin != url_policy.origin(settings.BASE_URL))

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import staff_of
 from accounts.models import User
-from lookup import comments, feedback, figures
+from lookup import comments, counters, feedback
 from lookup.models import Comment, CommentLike, FeedbackVote
 
 
@@ -63,7 +63,7 @@ class FeedbackVoteAdmin(AuditedAdmin):
         super().write(request, obj, form, change=change)
 
     def refresh(self, rows: Sequence[FeedbackVote]) -> None:
-        figures.recount({row.user_id for row in rows})
+        counters.recount({row.user_id for row in rows})
 
 
 class CommentForm(SocialForm):
@@ -154,4 +154,4 @@ class CommentLikeAdmin(AuditedAdmin):
         likes.delete()
 
     def refresh(self, rows: Sequence[CommentLike]) -> None:
-        figures.recount_comments({row.comment_id for row in rows})
+        counters.recount_comments({row.comment_id for row in rows})

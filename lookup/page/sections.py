@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from lookup.page import icons, parts, places
-from lookup.page.parts import Picture, Project, Track
+from lookup.page import icons, presenters, url_policy
+from lookup.page.presenters import Picture, Project, Track
 from lookup.sections import SKILL_GROUPS, SectionType
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
@@ -96,14 +96,16 @@ def _rest(made: list[Section], material: Material) -> Iterable[Section]:
     kinds = {section.kind for section in made if not section.is_empty()}
     settings = material.settings["projectsSettings"]
     if "projects" not in kinds:
-        title, projects = settings["title"] or "Projects", parts.projects(material.projects)
+        title, projects = settings["title"] or "Projects", presenters.projects(material.projects)
         if projects:
             yield Section("projects", "projects", title, settings["description"], projects=projects)
     in_sections = {picture.src for section in made for picture in section.pictures}
-    pictures = [picture for picture in parts.gallery(material.gallery) if picture.src not in in_sections]
+    pictures = [picture for picture in presenters.gallery(material.gallery) if picture.src not in in_sections]
     yield Section("gallery", "gallery", "Gallery", pictures=pictures)
     if "audio_player" not in kinds and material.settings["audioSettings"]["player"]:
-        yield Section("audio", "audio_player", SectionType.AUDIO_PLAYER.label, tracks=parts.tracks(material.audios))
+        yield Section(
+            "audio", "audio_player", SectionType.AUDIO_PLAYER.label, tracks=presenters.tracks(material.audios)
+        )
 
 
 def _about_me(one: Json, material: Material) -> Json:
@@ -128,7 +130,7 @@ def _skills(found: Json) -> dict[str, list[Skill]]:
 
 def _projects(one: Json, material: Material) -> Json:
     known = {project["id"]: project for project in material.projects}
-    return {"projects": parts.projects(known[pk] for pk in one["projectIds"] if pk in known)}
+    return {"projects": presenters.projects(known[pk] for pk in one["projectIds"] if pk in known)}
 
 
 def _text(one: Json, material: Material) -> Json:
@@ -136,11 +138,11 @@ def _text(one: Json, material: Material) -> Json:
 
 
 def _gallery(one: Json, material: Material) -> Json:
-    return {"pictures": parts.gallery(one["items"])}
+    return {"pictures": presenters.gallery(one["items"])}
 
 
 def _audio_player(one: Json, material: Material) -> Json:
-    return {"tracks": parts.tracks(material.audios)}
+    return {"tracks": presenters.tracks(material.audios)}
 
 
 def _games(one: Json, material: Material) -> Json:
@@ -174,7 +176,7 @@ def _cards(found: Iterable[tuple[str, str, list[str | int | None]]]) -> Json:
     """Facts that are not known are left out."""
     return {
         "cards": [
-            Card(title, places.own(image), [str(fact) for fact in facts if fact]) for title, image, facts in found
+            Card(title, url_policy.own(image), [str(fact) for fact in facts if fact]) for title, image, facts in found
         ]
     }
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import groupby
 
-from lookup import bulk, documents, figures
+from lookup import bulk, counters, documents
 from lookup.models import Comment, UserDocument
 from lookup.transfer.claims import Claims, batches
 from lookup.transfer.content import Written
@@ -34,7 +34,7 @@ def write(lines: list[Line], claims: Claims, written: Written) -> None:
     for batch in batches(set(written.profiles) & set(claims.users)):
         locked = UserDocument.objects.select_for_update(no_key=True).filter(pk__in=batch).order_by("pk")
         held |= {document.pk: document for document in locked}
-    counts = figures.counted(list(held))
+    counts = counters.counted(list(held))
     rows = [_document(line, held.get(line.user_id), counts, claims) for line in lines]
     rows += [bulk.build(UserDocument, user_id=author.user.pk, uid=author.user.uid) for author in written.people.authors]
     for row in rows:
@@ -76,7 +76,7 @@ def _write_comments(lines: Iterable[Line], claims: Claims) -> None:
     for batch in batches(claims.comments):
         rows_there = Comment.objects.select_for_update(no_key=True).filter(pk__in=batch)
         list(rows_there.order_by("pk").values_list("pk"))  # whoever bans or likes meanwhile waits
-        counted |= figures.counted_of_comments(batch)
+        counted |= counters.counted_of_comments(batch)
     rows = [
         _comment(line, item, created_at, claims.comments.get(item["id"]), counted)
         for line in lines

@@ -10,7 +10,7 @@ from accounts import hot
 from accounts.api_json import utf8
 from accounts.api_view import HotView
 from accounts.models import Permission
-from lookup import answer_rows, finding, openapi, registry, rows
+from lookup import answer_rows, openapi, registry, resolve, rows
 from lookup.answer_rows import AnswerRow, Wanted
 from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.current import FeedbackSerializer, comments_json
@@ -32,11 +32,11 @@ class UserLookup(HotView):
 def answer(query: hot.Query, now: datetime) -> bytes:
     """The whole answer, put together from the texts of the read model. 1 query, 2 where it shows not all comments.
 
-    Raises what `finding.answer` raises.
+    Raises what `resolve.answer` raises.
     """
     includes, wanted = _asked(query.names_of("true"))
     by, value = query.single("type") or "", query.single("value") or ""
-    user = finding.answer(
+    user = resolve.answer(
         by,
         value,
         lambda key: answer_rows.read(by, key, wanted, now),

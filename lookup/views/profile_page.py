@@ -24,8 +24,8 @@ from django.views.decorators.http import require_safe
 from accounts import content_security
 from lookup import visits
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.page import colors, places, whole
-from lookup.page.whole import Elsewhere, ProfilePage
+from lookup.page import colors, context, url_policy
+from lookup.page.context import Elsewhere, ProfilePage
 
 # Every visit must reach us to be counted, and signed-in visitors get a page of their own.
 CACHING = "private, no-cache"
@@ -53,7 +53,7 @@ def refusing(view: View) -> View:
 @require_safe
 @refusing
 def show(request: HttpRequest, name: str) -> HttpResponse:
-    page = whole.find(name, timezone.now())
+    page = context.find(name, timezone.now())
     if isinstance(page, Elsewhere):
         return _with_caching(HttpResponseRedirect(reverse("profile_page", args=[page.username])))
     visits.count_view(request, user_id=page.user.id)
@@ -74,7 +74,7 @@ def without_slash(request: HttpRequest, name: str) -> HttpResponse:
 @refusing
 def follow(request: HttpRequest, name: str, link_id: str) -> HttpResponse:
     """Sends the visitor on. The address is the user's own, http, https or mailto: not for Django's redirect classes."""
-    user, url = whole.link_of(name, link_id, timezone.now())
+    user, url = context.link_of(name, link_id, timezone.now())
     visits.count_click(request, user_id=user.id, link_id=link_id)
     headers = {"Location": iri_to_uri(url), "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
     return HttpResponse(status=302, headers={**headers, "X-Robots-Tag": "noindex, nofollow"})
@@ -98,6 +98,6 @@ def policy(page: ProfilePage, *, is_framed: bool = False) -> str:
 
     `is_framed`: a page of ours may show it in a frame, as a preview.
     """
-    media = places.media_sources()
-    chat = (places.origin(settings.CHAT_CDN_URL),) if page.is_mirrored else ()
+    media = url_policy.media_sources()
+    chat = (url_policy.origin(settings.CHAT_CDN_URL),) if page.is_mirrored else ()
     return content_security.header(images=(*media, *chat), media=media, is_framed=is_framed)

@@ -11,7 +11,7 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from accounts import content_security
-from lookup import finding
+from lookup import resolve
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.registry import DOCUMENT_COLUMNS
 from lookup.rows import UserRow
@@ -27,7 +27,7 @@ POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancesto
 def show(request: HttpRequest, name: str) -> HttpResponse:
     """200 with HTML, 204 where there is no card now, 404 where the name shows no profile, whyever."""
     try:
-        user = finding.find("username", name, [DOCUMENT_COLUMNS["profile"]], timezone.now(), is_alias_profile=True)
+        user = resolve.find("username", name, [DOCUMENT_COLUMNS["profile"]], timezone.now(), is_alias_profile=True)
     except (UserNotFound, ProfilePrivate):
         return _answer("", status=404)
     found = _card_of(user)

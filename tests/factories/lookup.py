@@ -3,7 +3,7 @@
 import factory
 
 from accounts.models import User
-from lookup import documents, figures, models
+from lookup import counters, documents, models
 from tests.factories import ModelFactory
 from tests.factories.accounts import AliasFactory, UserFactory
 
@@ -14,8 +14,8 @@ def shown(*users: User) -> None:
     """Bring the documents and counters of these users to what their rows say."""
     for user in users:
         documents.rebuild_of(user.pk)
-        figures.recount_comments(models.Comment.objects.filter(user=user).values_list("pk", flat=True))
-    figures.recount([user.pk for user in users])
+        counters.recount_comments(models.Comment.objects.filter(user=user).values_list("pk", flat=True))
+    counters.recount([user.pk for user in users])
 
 
 def main_profile(user: User) -> models.Profile:

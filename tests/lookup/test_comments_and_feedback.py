@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import comments, document_checks, feedback, figures
+from lookup import comments, counters, document_checks, feedback
 from lookup.models import Comment, FeedbackVote, UserDocument
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import CommentFactory, shown
@@ -75,7 +75,7 @@ def test_comments_of_the_same_second_are_in_the_order_of_their_ids(owner: User) 
     shown(owner)
     for _ in range(2):
         assert _contents() == ["1", "2", "3"]
-        figures.recount_comments([row(3), row(1)])  # writes the rows anew, elsewhere in the table
+        counters.recount_comments([row(3), row(1)])  # writes the rows anew, elsewhere in the table
 
 
 def test_writing_and_deleting_is_seen_at_once(owner: User, visitors: list[User]) -> None:

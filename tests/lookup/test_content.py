@@ -28,9 +28,16 @@ def add(profile: Profile, **values: object) -> Link:
     return row
 
 
-def change(profile: Profile, row: Link, *, title: str, seen: str) -> None:
+def change(profile: Profile, row: Link, *, title: str, expected_version: str) -> None:
     values = {"title": title}
-    content.change(content=registry.LINKS, profile=profile, pk=row.pk, values=values, seen=seen, by=profile.user)
+    content.change(
+        content=registry.LINKS,
+        profile=profile,
+        pk=row.pk,
+        values=values,
+        expected_version=expected_version,
+        by=profile.user,
+    )
 
 
 def test_a_new_row_comes_last_whatever_numbers_an_import_brought(profile: Profile) -> None:
@@ -63,11 +70,11 @@ def test_a_row_that_is_gone_cannot_be_put_in_order(profile: Profile) -> None:
 
 def test_another_version_is_refused_and_clicks_make_none(profile: Profile) -> None:
     row = add(profile)
-    seen = content.version_of(row)
+    expected_version = content.version_of(row)
     Link.objects.filter(pk=row.pk).update(clicks=5, order=9, is_active=False)
-    change(profile, row, title="B", seen=seen)
-    with pytest.raises(content.Outdated):
-        change(profile, row, title="C", seen=seen)
+    change(profile, row, title="B", expected_version=expected_version)
+    with pytest.raises(content.StaleVersion):
+        change(profile, row, title="C", expected_version=expected_version)
     row.refresh_from_db()
     assert (row.title, row.clicks) == ("B", 5)
 

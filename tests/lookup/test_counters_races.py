@@ -10,7 +10,7 @@ from django.db import transaction
 
 from accounts import bans, users
 from accounts.models import User
-from lookup import boards, comments, document_checks, documents, feedback, figures, profiles, unlocking
+from lookup import boards, comments, counters, document_checks, documents, feedback, profiles, unlocking
 from lookup.models import Comment, CommentLike, FeedbackVote, Link, Profile, ProfileBadge, UserDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import BadgeFactory, BadgeTierFactory, LinkFactory, main_profile
@@ -242,7 +242,7 @@ def test_a_board_is_whole_at_every_moment(people: list[User]) -> None:
 
 
 def test_repairs_at_the_same_time_as_changes_leave_no_difference(ada: User, people: list[User]) -> None:
-    figures.recount([ada.pk])
+    counters.recount([ada.pk])
     UserDocument.objects.filter(pk=ada.pk).update(likes=50, comments=50)
 
     def act(number: int) -> None:

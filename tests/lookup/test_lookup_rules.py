@@ -12,7 +12,7 @@ from django.utils import timezone
 from accounts import bans, linking, users
 from accounts.errors import ApiError
 from accounts.models import LinkedAccount, User
-from lookup import aliases, document_checks, finding, profiles
+from lookup import aliases, document_checks, profiles, resolve
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.models import Alias, Profile
 from tests.factories.accounts import StaffFactory
@@ -34,7 +34,7 @@ BY_EACH_TYPE = [("username", "ada"), ("username", "lovelace"), ("uid", "1"), ("i
 def find(by: str, value: str) -> str | type[ApiError]:
     """The id of the user, or the error."""
     try:
-        return finding.find(by, value, [], timezone.now()).id
+        return resolve.find(by, value, [], timezone.now()).id
     except ApiError as error:
         return type(error)
 
@@ -220,7 +220,7 @@ def test_a_plan_counts_until_it_ends(
 ) -> None:
     ends = None if seconds_left is None else END + timedelta(seconds=seconds_left)
     User.objects.filter(pk=ADA).update(plan=plan, plan_expires_at=ends)
-    row = finding.find("id", ADA, [], END)
+    row = resolve.find("id", ADA, [], END)
     assert (row.is_premium, row.is_imagehost) == (is_premium, is_imagehost)
 
 

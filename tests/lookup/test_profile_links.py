@@ -7,7 +7,7 @@ from django.test import Client
 
 from accounts.models import User
 from lookup.models import Link
-from lookup.page import places
+from lookup.page import url_policy
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory, main_profile, shown
 from tests.lookup.profile_pages import filled, page, text
@@ -120,4 +120,4 @@ def test_an_alias_has_the_links_of_the_profile_that_it_shows(ada: User) -> None:
     ],
 )
 def test_a_host_is_shown_as_what_it_is(url: str, host: str) -> None:
-    assert places.host(url) == host
+    assert url_policy.host(url) == host

@@ -11,8 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import User
-from lookup.page import parts
-from lookup.page.parts import Card
+from lookup.page import presenters
+from lookup.page.presenters import Card
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, CommentFactory, LinkFactory, SectionFactory, main_profile, shown
 from tests.lookup.profile_pages import ADDRESS, UPLOADS, change, filled, page
@@ -80,7 +80,7 @@ def test_the_owner_may_choose_title_summary_colour_icon_and_picture() -> None:
 )
 def test_messengers_get_a_picture_that_they_show(mime: str, size: tuple[int | None, ...], card: Card | None) -> None:
     asset = {"url": f"{ADDRESS}{UPLOADS}/files/1.x", "mime": mime, "width": size[0], "height": size[1]}
-    assert parts.card(asset) == card
+    assert presenters.card(asset) == card
 
 
 def test_a_drawing_is_left_out_for_the_next_picture() -> None:

@@ -12,7 +12,7 @@ import pytest
 from django.test import Client
 
 from lookup import models
-from lookup.page import icons, parts, places
+from lookup.page import icons, presenters, url_policy
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.profile_pages import filled, page
@@ -101,7 +101,7 @@ def test_markup_in_any_text_is_text(markup: str) -> None:
     ],
 )
 def test_an_address_that_no_browser_should_follow_is_none(address: str) -> None:
-    assert places.outside(address, places.LINKS) == ""
+    assert url_policy.outside(address, url_policy.LINKS) == ""
 
 
 def test_a_link_that_no_browser_should_follow_is_not_shown() -> None:
@@ -132,7 +132,7 @@ def test_a_link_that_no_browser_should_follow_is_not_shown() -> None:
     ],
 )
 def test_a_picture_from_elsewhere_is_none(address: str) -> None:
-    assert places.own(address) == ""
+    assert url_policy.own(address) == ""
 
 
 def test_a_catalogue_picture_from_elsewhere_is_a_placeholder() -> None:
@@ -148,8 +148,8 @@ def test_a_catalogue_picture_from_elsewhere_is_a_placeholder() -> None:
 def test_an_avatar_that_is_no_picture_is_an_initial(mime: str) -> None:
     url = "http://127.0.0.1:8000/uploads/a.png"
     asset = {"url": url, "mime": "image/png", "width": None, "height": None}
-    assert parts.avatar(asset, "0" * 32) == "/uploads/a.png"
-    assert parts.avatar({**asset, "mime": mime}, "0" * 32) == ""
+    assert presenters.avatar(asset, "0" * 32) == "/uploads/a.png"
+    assert presenters.avatar({**asset, "mime": mime}, "0" * 32) == ""
 
 
 UNSAFE = '<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>'

@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from accounts.models import User
-from lookup import document_checks, documents, figures, finding, profiles
+from lookup import counters, document_checks, documents, profiles, resolve
 from lookup.models import Profile, ProfileDocument, UserDocument
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import main_profile
@@ -56,14 +56,14 @@ def test_the_job_completes_a_user_of_an_earlier_release(settings: Settings) -> N
 def test_a_document_is_rendered_anew_when_a_url_of_the_service_changes(setting: str, settings: Settings) -> None:
     user = UserFactory()
     pk = main_profile(user).pk
-    before = finding.find("id", user.pk, [], timezone.now()).fingerprint
+    before = resolve.find("id", user.pk, [], timezone.now()).fingerprint
     setattr(settings, setting, "https://elsewhere.example")
-    assert finding.find("id", user.pk, [], timezone.now()).fingerprint == documents.fingerprint() != before
+    assert resolve.find("id", user.pk, [], timezone.now()).fingerprint == documents.fingerprint() != before
     assert ProfileDocument.objects.get(pk=pk).fingerprint == documents.fingerprint()
 
 
 def test_a_recount_has_the_badges_of_a_user_checked() -> None:
     user = UserFactory()
     UserDocument.objects.update(unlock_due=False)
-    figures.recount([user.pk])
+    counters.recount([user.pk])
     assert UserDocument.objects.get(pk=user.pk).unlock_due

@@ -49,7 +49,7 @@ def shown(module_db: None) -> Rows:
     """What there is of each form in a population, those of nested forms too."""
     growth.grow(users=MEMBERS, now=NOW)
     found: Rows = defaultdict(list)
-    for one in queries.whole(list(Profile.objects.values_list("pk", flat=True))):
+    for one in queries.load_profiles(list(Profile.objects.values_list("pk", flat=True))):
         _add_current(found, one)
         _add_earlier(found, one)
     for user_id in User.objects.order_by("uid").values_list("pk", flat=True):

@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 from accounts import bans
 from accounts.models import User
-from lookup import comments, feedback, figures, unlocking
+from lookup import comments, counters, feedback, unlocking
 from lookup.models import Badge, ProfileBadge, UserDocument
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
@@ -146,7 +146,7 @@ def test_every_door_of_a_counter_makes_badges_due(ada: User) -> None:
     assert (unlocking.unlock(), _unlocked(ada)) == (1, {liked.pk: [1]})
     comments.write(user=ada, content="Hello", by=visitor)
     assert (unlocking.unlock(), _unlocked(ada)) == (1, {discussed.pk: [1], liked.pk: [1]})
-    figures.add(ada.pk, views=1)
+    counters.add(ada.pk, views=1)
     assert (unlocking.unlock(), _unlocked(ada)) == (1, {discussed.pk: [1], liked.pk: [1], seen.pk: [1]})
 
 

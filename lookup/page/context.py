@@ -10,11 +10,11 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from lookup import documents, finding, queries, rows, settings_schema
+from lookup import documents, queries, resolve, rows, settings_schema
 from lookup.errors import UserNotFound
 from lookup.models import Profile
-from lookup.page import colors, parts, places, sections
-from lookup.page.parts import Badge, Card, Comment, Link, Picture
+from lookup.page import colors, presenters, sections, url_policy
+from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
 from lookup.registry import DOCUMENT_COLUMNS
 from lookup.rows import UserRow
@@ -109,7 +109,7 @@ class Elsewhere:
 def find(name: str, now: datetime) -> ProfilePage | Elsewhere:
     """The page that `name` shows. 1 query, 2 with comments. Raises UserNotFound, ProfilePrivate."""
     columns = [*DOCUMENT_COLUMNS.values(), "aliases"]
-    user = finding.find("username", name, columns, now, is_alias_profile=True)
+    user = resolve.find("username", name, columns, now, is_alias_profile=True)
     *found, aliases = map(json.loads, user.texts)
     shown_name = user.username
     alias = next((one for one in aliases if one["name"].upper() == name.upper()), None)
@@ -127,7 +127,7 @@ def preview(profile: Profile, now: datetime) -> ProfilePage:
     UserNotFound: it has been deleted meanwhile.
     """
     user = rows.read_user("id", profile.user_id, (), now)
-    held = queries.whole([profile.pk])
+    held = queries.load_profiles([profile.pk])
     if user is None or not held:
         raise UserNotFound
     held[0].profile, held[0].settings = profile, settings_schema.filled(profile.settings)
@@ -143,9 +143,9 @@ def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:
 
     Raises UserNotFound, ProfilePrivate.
     """
-    user = finding.find("username", name, [DOCUMENT_COLUMNS["links"]], now, is_alias_profile=True)
+    user = resolve.find("username", name, [DOCUMENT_COLUMNS["links"]], now, is_alias_profile=True)
     for link in json.loads(user.texts[0]):
-        if link["id"] == link_id and not link["isText"] and (url := places.outside(link["url"], places.LINKS)):
+        if link["id"] == link_id and not link["isText"] and (url := url_policy.outside(link["url"], url_policy.LINKS)):
             return user, url
     raise UserNotFound
 
@@ -158,7 +158,7 @@ def _page(user: UserRow, name: str, found: dict[str, Any]) -> ProfilePage:
     display_name = profile["displayName"] or user.display_name or user.username
     effect = chosen["usernameSettings"]["effect"]
     material = Material(chosen, found["projects"], found["widgets"], found["audios"], found["gallery"])
-    backdrops = (parts.picture(one["asset"]) for one in found["backgrounds"])
+    backdrops = (presenters.picture(one["asset"]) for one in found["backgrounds"])
     return ProfilePage(
         user=user,
         name=name,
@@ -170,11 +170,11 @@ def _page(user: UserRow, name: str, found: dict[str, Any]) -> ProfilePage:
         location=profile["location"],
         effect=effect if effect in EFFECTS else "",
         has_avatar=has_avatar,
-        avatar=parts.avatar(profile["avatar"], user.id) if has_avatar else "",
-        banner=parts.image(profile["banner"]),
+        avatar=presenters.avatar(profile["avatar"], user.id) if has_avatar else "",
+        banner=presenters.image(profile["banner"]),
         backdrop=next((one for one in backdrops if one is not None), None),
-        badges=parts.badges(found["badges"]),
-        links=parts.links(found["links"], name) if chosen["linksSettings"]["enabled"] else [],
+        badges=presenters.badges(found["badges"]),
+        links=presenters.links(found["links"], name) if chosen["linksSettings"]["enabled"] else [],
         sections=sections.shown(found["sections"], material),
         figures=_figures(user, chosen),
         comments=_comments(user) if chosen["commentsSettings"]["enabled"] else [],
@@ -194,21 +194,21 @@ def _figures(user: UserRow, chosen: dict[str, Json]) -> list[Figure]:
 
 def _comments(user: UserRow) -> list[Comment]:
     """No query where there are none."""
-    return parts.comments(rows.read_comments(user.id)[:MAX_COMMENTS]) if user.comments else []
+    return presenters.comments(rows.read_comments(user.id)[:MAX_COMMENTS]) if user.comments else []
 
 
 def _head(name: str, display_name: str, profile: Json) -> Head:
     said = profile["settings"]["metadataSettings"]
-    wide = parts.card(profile["metadataBanner"]) or parts.card(profile["banner"])
+    wide = presenters.card(profile["metadataBanner"]) or presenters.card(profile["banner"])
     summary = " ".join((said["description"] or profile["description"]).split())
     return Head(
         title=said["title"] or (f"{display_name} (@{name})" if display_name != name else name),
         summary=_cut(summary) or f"{display_name} on {settings.SITE_NAME}.",
         canonical=f"{settings.BASE_URL}{reverse('profile_page', args=[name])}",
-        image=wide or parts.card(profile["avatar"]),
+        image=wide or presenters.card(profile["avatar"]),
         is_wide=bool(wide),
         color=said["color"],
-        favicon=parts.image(profile["metadataFavicon"]),
+        favicon=presenters.image(profile["metadataFavicon"]),
     )
 
 

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from lookup import addresses
-from lookup.page import icons, places
+from lookup.page import icons, url_policy
 from lookup.rows import CommentRow
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
@@ -105,7 +105,7 @@ def picture(asset: Json | None, *, caption: str = "", span: str = "") -> Picture
     if asset is None:
         return None
     is_video = asset["mime"].startswith("video/")
-    src = places.own(asset["url"])
+    src = url_policy.own(asset["url"])
     if not src or not (is_video or asset["mime"].startswith("image/")):
         return None
     return Picture(src, is_video, asset["width"], asset["height"], caption, span)
@@ -136,7 +136,7 @@ def card(asset: Json | None) -> Card | None:
 def avatar(asset: Json | None, user_id: str) -> str:
     """The picture of the profile; empty where it has none."""
     if asset is not None and asset["url"] == addresses.mirrored_avatar(user_id):
-        return places.on_page(asset["url"])
+        return url_policy.on_page(asset["url"])
     return image(asset)
 
 
@@ -151,9 +151,9 @@ def _badge(one: Json) -> Badge:
     selected = [tier for tier in unlocked if tier["selected"]] or unlocked
     if selected:
         tier = max(selected, key=lambda tier: int(tier["tier"]))
-        return Badge(tier["title"] or one["name"], tier["description"], places.own(tier["imageUrl"]))
+        return Badge(tier["title"] or one["name"], tier["description"], url_policy.own(tier["imageUrl"]))
     drawn = icons.picture(one["iconSvg"] or "", one["color"] or "") or image(one["image"])
-    return Badge(one["name"] or "Badge", "", drawn or places.own(one["imageUrl"] or ""))
+    return Badge(one["name"] or "Badge", "", drawn or url_policy.own(one["imageUrl"] or ""))
 
 
 def links(found: Iterable[Json], name: str) -> list[Link]:
@@ -164,8 +164,8 @@ def links(found: Iterable[Json], name: str) -> list[Link]:
         if one["isText"]:
             title = one["title"] or one["platformType"] or "Text"
             shown.append(Link(title, one["url"], "", "", drawn))
-        elif url := places.outside(one["url"], places.LINKS):
-            host = places.host(url)
+        elif url := url_policy.outside(one["url"], url_policy.LINKS):
+            host = url_policy.host(url)
             title = one["title"] or one["platformType"] or host
             shown.append(Link(title, url, reverse("profile_link", args=[name, one["id"]]), host, drawn))
     return shown
@@ -173,7 +173,7 @@ def links(found: Iterable[Json], name: str) -> list[Link]:
 
 def projects(found: Iterable[Json]) -> list[Project]:
     return [
-        Project(one["title"], one["description"], places.outside(one["url"]), one["tags"], image(one["icon"]))
+        Project(one["title"], one["description"], url_policy.outside(one["url"]), one["tags"], image(one["icon"]))
         for one in found
     ]
 
@@ -184,14 +184,14 @@ def tracks(found: Iterable[Json]) -> list[Track]:
         Track(
             title=one["title"],
             artist=one["artist"],
-            url=(url := places.outside(one["externalUrl"])),
-            host=places.host(url),
+            url=(url := url_policy.outside(one["externalUrl"])),
+            host=url_policy.host(url),
             src=src,
             mime=one["audio"]["mime"],
             cover=image(one["cover"]),
         )
         for one in found
-        if (src := places.own(one["audio"]["url"]))
+        if (src := url_policy.own(one["audio"]["url"]))
     ]
 
 
@@ -206,7 +206,7 @@ def comments(rows: Iterable[CommentRow]) -> list[Comment]:
         Comment(
             name=row.display_name or row.username,
             username=row.username,
-            avatar=places.own(row.avatar_url),
+            avatar=url_policy.own(row.avatar_url),
             content=row.content,
             likes=row.like_count,
             replies=row.reply_count,
