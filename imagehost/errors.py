@@ -1,6 +1,6 @@
 """The errors of the image host, in the document's words."""
 
-from accounts import errors, limits
+from accounts import errors
 from accounts.errors import ApiError
 from imagehost import media
 
@@ -74,21 +74,6 @@ class UploadsUnavailable(errors.Unavailable):
     code = "UNAVAILABLE"
     cause = "The database or the limits do not answer. Nothing is stored."
     cure = "Send the same request again after the seconds in `Retry-After`."
-
-
-class TooManyUploads(ApiError):
-    """The user has sent as many files on pages as `limits.PAGE_UPLOADS` allows."""
-
-    status = 429
-    code = "RATE_LIMITED"
-
-    def __init__(self, seconds_left: int) -> None:
-        super().__init__(seconds_left)
-        self.seconds_left = seconds_left
-        self.error = f"At most {limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
-
-    def headers(self) -> dict[str, str]:
-        return {"Retry-After": str(self.seconds_left)}
 
 
 class Busy(UploadsUnavailable):

@@ -34,7 +34,7 @@ from accounts.limits import LimitsUnavailable
 from accounts.models import Permission
 from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
 from imagehost import storage, uploads
-from imagehost.errors import FileTooLarge, NoFile, TooManyUploads, Unauthorized, UploadFailed, UploadsUnavailable
+from imagehost.errors import FileTooLarge, NoFile, Unauthorized, UploadFailed, UploadsUnavailable
 from imagehost.models import MAX_ORIGINAL_LENGTH
 from imagehost.uploads import Incoming, Uploaded
 
@@ -65,6 +65,21 @@ _OF_THE_PARSER = {
 logger = logging.getLogger(__name__)
 
 Meta = Mapping[str, Any]  # WSGI's environ, whose values have no type
+
+
+class TooManyUploads(ApiError):
+    """The user has sent as many files on pages as `limits.PAGE_UPLOADS` allows. The API has no such limit."""
+
+    status = 429
+    code = "RATE_LIMITED"
+
+    def __init__(self, seconds_left: int) -> None:
+        super().__init__(seconds_left)
+        self.seconds_left = seconds_left
+        self.error = f"At most {limits.PAGE_UPLOADS.amount} files a minute. Try again in {seconds_left} s."
+
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": str(self.seconds_left)}
 
 
 class UploadAuthorizer:
