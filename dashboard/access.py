@@ -1,4 +1,4 @@
-"""Who may open what. One function for each kind of thing, always from the owner; what is not theirs is 404."""
+"""Access: one function for each kind of object, always starting from its owner, so that all else is 404."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def signed_in(view: Page[P]) -> Guarded[P]:
 
 
 def recently_signed_in(view: Page[P]) -> Guarded[P]:
-    """As `signed_in`, and the person has proved who they are within the last 5 minutes; else they are asked to.
+    """As `signed_in`, with a login or reauthentication within the last 5 minutes, which is asked for otherwise.
 
     A POST is kept and answered after that, so the URL must have no query.
     """
@@ -40,7 +40,7 @@ def recently_signed_in(view: Page[P]) -> Guarded[P]:
 
 
 def for_staff(*permissions: str) -> Callable[[Page[P]], Guarded[P]]:
-    """As `signed_in`, for members of staff with any of `permissions` (whole names); 403 for everybody else."""
+    """As `signed_in`, for members of staff with any of `permissions` (whole names); 403 for all others."""
 
     def decorate(view: Page[P]) -> Guarded[P]:
         def checked(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:

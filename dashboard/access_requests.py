@@ -85,7 +85,7 @@ def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
 
 @transaction.atomic
 def deny(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
-    """`reason` is told to who asked. ValidationError: it is decided. PermissionDenied: staff, for staff."""
+    """The requester reads `reason`. ValidationError: it is decided. PermissionDenied: staff, for staff."""
     request = _locked(request)
     users.check_authority(user=request.user, by=by)
     return _decide(request, AccessRequest.State.DENIED, by, reason)
@@ -146,7 +146,7 @@ def _locked_key(key: ApiKey) -> ApiKey:
 
 
 def _is_over(key: ApiKey, now: datetime) -> bool:
-    """For ever; a disabled key can be enabled again."""
+    """Whether the key can never be used again; a disabled key can."""
     return key.revoked_at is not None or key.is_expired(now)
 
 

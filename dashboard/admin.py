@@ -1,4 +1,4 @@
-"""What people ask of staff, in the admin: read, granted and denied there too."""
+"""Requests to staff in the admin: read, granted and denied there too."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class AccessRequestQuerySet(models.QuerySet["AccessRequest"]):
 
 
 class AccessRequest(models.Model):
-    """Somebody asks staff to unlock a scope for their apps, or to let one of their keys call one more surface.
+    """A user asks staff to unlock a scope for their apps, or to grant a permission to one of their keys.
 
     `subject` is the scope or the `Permission`; `key` is set for a permission alone. `decided_at` is also when the
     request was withdrawn; `decided_by` is empty then, and after the account of who decided is deleted.

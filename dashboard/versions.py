@@ -1,4 +1,4 @@
-"""Optimistic locking of edit forms: a form carries the moment of the row that it shows, and a later row refuses it."""
+"""Optimistic locking of edit forms: a form carries the timestamp of its row, and is refused when that has changed."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from datetime import datetime
 from django import forms
 from django.core.exceptions import ValidationError
 
-CHANGED = (
-    "Somebody changed this while you edited it. Below is what you typed; open the page again to see what it says now."
-)
+CHANGED = "This was changed while you edited it. Your input is below; open the page again to see the current values."
 
 
-def of(moment: datetime) -> str:
-    """The version that stands in a form, for a row that was last changed at `moment`."""
-    return str(int(moment.timestamp() * 1_000_000))
+def of(changed_at: datetime) -> str:
+    """Return the version for a form of a row that was last changed at `changed_at`."""
+    return str(int(changed_at.timestamp() * 1_000_000))
 
 
-def check(given: str, moment: datetime) -> None:
+def check(given: str, changed_at: datetime) -> None:
     """ValidationError where the row has changed since the form was made."""
-    if given != of(moment):
+    if given != of(changed_at):
         raise ValidationError(CHANGED, code="changed")
 
 

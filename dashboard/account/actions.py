@@ -18,7 +18,7 @@ def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
     changed, as where the old name can be no alias."""
     old_username = user.username
     users.lock(user.pk)
-    profiles.locked_of(user.pk)  # whoever adds or removes an alias locks them before the names
+    profiles.locked_of(user.pk)  # adding or removing an alias locks them before the names, too
     if Name.objects.filter(user=user, key=username.upper(), kind=NameKind.ALIAS).exists():
         raise ValidationError({"username": "This is one of your aliases. Remove the alias first."})
     user = users.rename(user=user, username=username, by=by)
@@ -44,7 +44,7 @@ def _keep_name(user: User, name: str, by: User) -> None:
 
 @transaction.atomic
 def ask_for_deletion(*, user: User, by: User) -> AccountDeletion:
-    """As `deletions.ask`, and a letter that says how to stop it."""
+    """As `deletions.ask`, with an e-mail on how to stop it."""
     deletion = deletions.ask(user=user, by=by)
     notifications.send_after_commit(
         to=user,
@@ -57,7 +57,7 @@ def ask_for_deletion(*, user: User, by: User) -> AccountDeletion:
 
 @transaction.atomic
 def keep(*, user: User, by: User) -> bool:
-    """As `deletions.stop`, and a letter that says so."""
+    """As `deletions.stop`, with an e-mail."""
     is_stopped = deletions.stop(user=user, by=by)
     if is_stopped:
         notifications.send_after_commit(

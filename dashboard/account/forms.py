@@ -24,7 +24,7 @@ class UsernameForm(forms.Form):
         """Any: what a form takes."""
         super().__init__(*args, **kwargs)
         self.fields["keeps_old"].label = f"Keep {user.username} as an alias"
-        self.fields["keeps_old"].help_text = "Links to it go on working. Otherwise somebody else may take the name."
+        self.fields["keeps_old"].help_text = "Links to it keep working. Otherwise another user may take the name."
 
 
 class DisplayNameForm(forms.Form):
@@ -32,7 +32,7 @@ class DisplayNameForm(forms.Form):
         label="Display name",
         max_length=64,
         required=False,
-        help_text="What others read. Empty: they read your username.",
+        help_text="Shown to others. Empty: your username is shown.",
         widget=forms.TextInput(attrs={"autocomplete": "nickname"}),
     )
 
@@ -46,10 +46,10 @@ class DeletionForm(forms.Form):
         """Any: what a form takes."""
         super().__init__(*args, **kwargs)
         self.user = user
-        self.fields["username"].help_text = "So that nobody deletes an account by accident."
+        self.fields["username"].help_text = "This prevents deletion by accident."
 
     def clean_username(self) -> str:
         name: str = self.cleaned_data["username"]
         if name != self.user.username:
-            raise ValidationError("This is not your username; it is written exactly as on your account page.")
+            raise ValidationError("This is not your username. Type it exactly as on your account page.")
         return name

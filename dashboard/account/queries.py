@@ -179,10 +179,10 @@ def _events(user: User) -> QuerySet[AuditEvent]:
 
 
 def _event(event: AuditEvent, user: User) -> dict[str, object]:
-    """Where it came from is told of the person's own acts alone."""
+    """The address is that of the actor: it is included for the user's own acts only."""
     names = ("created_at", "verb", "actor_kind", "object_type", "object_id", "object_name", "reason", "data")
-    told = {name: getattr(event, name) for name in names}
-    return {**told, "address": event.address} if event.actor_id == user.pk else told
+    values = {name: getattr(event, name) for name in names}
+    return {**values, "address": event.address} if event.actor_id == user.pk else values
 
 
 def _all(rows: QuerySet[Any]) -> Iterator[Any]:

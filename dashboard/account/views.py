@@ -37,7 +37,7 @@ def display_name(request: SignedInRequest) -> HttpResponse:
         except ValidationError as error:
             forms.show_error(form, error)
         else:
-            messages.success(request, "Your display name is changed.")
+            messages.success(request, "Display name saved.")
             return redirect("account_overview")
     return render(request, "dashboard/account/display_name.html", {"form": form})
 
@@ -67,7 +67,7 @@ def end_session(request: SignedInRequest, pk: int) -> HttpResponse:
         logout(request)
         return redirect("home")
     users.end_session(session=session, by=request.user)
-    messages.success(request, "That browser is signed out.")
+    messages.success(request, "Browser signed out.")
     return redirect("usersessions_list")
 
 

@@ -1,4 +1,4 @@
-"""What owners do to their apps on one form: all of it is saved, or nothing. Who edits an older state is refused."""
+"""What owners do to their apps on one form: all of it is saved or nothing, and edits of an older state are refused."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from oidc_provider.models import Application
 
 _TICKET = "dashboard.app_edits.ticket"
 _TICKET_LIFETIME = 24 * 3600  # seconds
-STALE_TICKET = "This form is more than a day old, or somebody else's. Below is what you typed; send it once more."
+STALE_TICKET = "This form is older than a day or from another account. Your input is below; send it again."
 DELETED_MEANWHILE = (
-    "This form has made its app already, and that app is deleted. Below is what you typed; send it once more to make a "
+    "This form has created its app already, and that app was deleted. Your input is below; send it again to create a "
     "new app, with a new client id."
 )
-RESET_MEANWHILE = "The secret has been reset since you opened this page. Nothing happened now."
+RESET_MEANWHILE = "The secret was reset after you opened this page. It was not reset again."
 
 
 @dataclass(frozen=True)
 class AppValues:
-    """What stands in the form of an app. `links`: by the names in `application_rules.LINKS`."""
+    """The values of the form of an app. `links`: by the names in `application_rules.LINKS`."""
 
     name: str
     redirect_urls: Sequence[str]
@@ -43,12 +43,12 @@ class AppValues:
 
 
 def new_ticket(owner: User) -> str:
-    """Stands in the form of a new app: a client id for it, so that a form sent twice makes one app."""
+    """Return a signed client id for the form of a new app, so that a form sent twice makes one app."""
     return signing.dumps([owner.pk, new_client_id()], salt=_TICKET)
 
 
 def client_id_of(ticket: str, owner: User) -> str:
-    """ValidationError: the ticket is old, or none of ours, or another person's."""
+    """ValidationError: the ticket is old, invalid, or another user's."""
     try:
         owner_id, client_id = signing.loads(ticket, salt=_TICKET, max_age=_TICKET_LIFETIME)
     except signing.BadSignature:
@@ -97,7 +97,7 @@ def change(
 
 @transaction.atomic
 def reset_secret(*, application: Application, by: User, version: str) -> str:
-    """The new secret, to be shown once; its owner gets a letter. ValidationError: another reset was faster."""
+    """Return the new secret, to be shown once. The owner gets an e-mail. ValidationError: it was reset in between."""
     application = applications.hold(application)
     if version != versions.of(application.secret_changed_at):
         raise ValidationError(RESET_MEANWHILE, code="changed")

@@ -29,7 +29,7 @@ from oidc_provider.models import Application
 @access.signed_in
 @require_safe
 def code_page(request: SignedInRequest, client_id: str) -> HttpResponse:
-    """`?stack=` and `?redirect_url=` choose; the first of each stands for what is none."""
+    """`?stack=` and `?redirect_url=` choose; the first of each is the default."""
     application = access.application_of(request, client_id)
     urls = application.redirect_urls
     chosen = request.GET.get("redirect_url", "")
@@ -92,7 +92,7 @@ def callback(request: SignedInRequest, application: Application) -> HttpResponse
     """Where the browser comes back. What it brought is used at once, and the page with the steps has another URL."""
     under_way = requests.taken(request.session, application)
     if under_way is None:
-        messages.error(request, "No try is under way in this browser, or it is over. Start a new one.")
+        messages.error(request, "No test is running in this browser. Start a new one.")
         return redirect("application_try", application.client_id)
     answer = {name: request.GET[name][:_LENGTH] for name in _READ if name in request.GET}
     steps = flow.run(

@@ -21,7 +21,7 @@ from oidc_provider.applications.scopes import SCOPES, Scope
 from oidc_provider.log.models import KINDS_OF_ENDPOINTS, OK
 from oidc_provider.models import Application
 
-MEND_THE_ROWS = "Mend the rows that say what is wrong with them."
+FIX_THE_ROWS = "Fix the rows that show an error."
 _LABELS = {"homepage_url": "Website", "privacy_url": "Privacy policy", "terms_url": "Terms", "support_url": "Support"}
 _STARTS_WITH = ["openid", "identify"]
 
@@ -44,7 +44,7 @@ class RedirectUrlsField(forms.Field):
 
     def validate(self, value: list[str]) -> None:
         if any(row.problem for row in redirect_editor.rows_of(value)):
-            raise ValidationError(MEND_THE_ROWS)
+            raise ValidationError(FIX_THE_ROWS)
         problems = redirects.problems_of_all(value)
         if problems:
             raise ValidationError(problems)
@@ -115,7 +115,7 @@ class AppForm(forms.Form):
             self.add_error(name if name in self.fields else None, errors)
 
     def redirect_rows(self) -> list[RedirectRow]:
-        """What stands in the editor: the filled rows with their messages, and empty ones up to the limit."""
+        """Return the rows of the editor: the filled ones with their messages, and empty ones up to the limit."""
         return redirect_editor.blank(redirect_editor.rows_of(self._typed("redirect_urls")))
 
     def redirect_count(self) -> int:
@@ -166,7 +166,7 @@ class NewAppForm(AppForm):
 
 
 class EditAppForm(AppForm):
-    """`is_sure` stands in the page only where the operation asked for it."""
+    """`is_sure` is on the page only after the operation asked for it."""
 
     removes_logo = forms.BooleanField(label="Remove the logo", required=False)
     version = versions.VersionField()
@@ -188,7 +188,7 @@ class EditAppForm(AppForm):
 
 
 class NameForm(forms.Form):
-    """The app's name, typed, so that nobody acts on the wrong one."""
+    """The app's name, typed as a confirmation."""
 
     typed_name = forms.CharField(widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}))
 
@@ -244,7 +244,7 @@ FAILED = "failed"
 
 
 class TryForm(forms.Form):
-    """Starts a try. Only what the app has registered can be ticked."""
+    """Starts a login test with some of the registered scopes."""
 
     prompt = forms.ChoiceField(choices=PROMPTS, required=False)
     mistake = forms.ChoiceField(

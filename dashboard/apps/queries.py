@@ -64,7 +64,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Entry:
-    """`address` is told to whom it belongs alone."""
+    """`address`: empty for other readers than the actor."""
 
     created_at: datetime
     title: str
@@ -90,11 +90,11 @@ def actor_of(event: AuditEvent, reader: User) -> str:
         return "you"
     if event.actor_kind == AuditEvent.ActorKind.STAFF:
         return f"the staff of {settings.SITE_NAME}"
-    return event.actor_name or "the service itself"
+    return event.actor_name or "the system"
 
 
 def _changes(event: AuditEvent) -> list[Change]:
-    """Any event may lack them: the trail is kept for ever, and was written by every release."""
+    """Any event may lack them: the audit trail has rows of every release."""
     before, after = event.data.get("before"), event.data.get("after")
     if isinstance(before, dict) and isinstance(after, dict):
         return [_value(name, before, after) for name in sorted(after)]
@@ -127,7 +127,7 @@ _PROVED_BY_SECRET = (RequestKind.CODE, RequestKind.REFRESH, RequestKind.INTROSPE
 
 @dataclass(frozen=True)
 class AppRow:
-    """An app as it stands in a list. `secret_used_at`: when it last proved itself by its secret, which a try of its
+    """An app in a list. `secret_used_at`: when it last authenticated with its secret, which a login test of its
     owner does without; by the hour where no code or token of that time is left."""
 
     application: Application
@@ -139,7 +139,7 @@ class AppRow:
 
 @dataclass(frozen=True)
 class SecretFacts:
-    """`set_by`: a name, or the empty string where nothing tells. `is_unused`: for a day or more, never used;
+    """`set_by`: a name, or the empty string where unknown. `is_unused`: for a day or more, never used;
     `is_remembered`: every use since the secret was made would still be known."""
 
     set_at: datetime

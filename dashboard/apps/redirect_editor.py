@@ -40,7 +40,7 @@ def blank(rows: Sequence[RedirectRow]) -> list[RedirectRow]:
     return [*rows, *(RedirectRow(number, "") for number in numbers)]
 
 
-def twins(urls: Sequence[str]) -> list[tuple[str, str]]:
+def slash_pairs(urls: Sequence[str]) -> list[tuple[str, str]]:
     """Pairs of `urls` that differ by a slash at the end alone: without it, with it."""
     known = set(urls)
     return [(url, f"{url}/") for url in urls if f"{url}/" in known]
@@ -56,13 +56,13 @@ def _row(number: int, urls: Sequence[str]) -> RedirectRow:
 
 def _repeated(number: int, urls: Sequence[str]) -> str:
     first = urls.index(urls[number - 1]) + 1
-    return f"This URL stands in row {first} already; remove one of the two." if first < number else ""
+    return f"This URL is in row {first} already; remove one of the two." if first < number else ""
 
 
 def _advice(url: str, urls: Sequence[str]) -> str:
-    twin = url[:-1] if url.endswith("/") else f"{url}/"
-    if twin in urls:
-        return f"{twin} is in the list too. They are two different URLs; keep the one that your app really sends."
+    other = url[:-1] if url.endswith("/") else f"{url}/"
+    if other in urls:
+        return f"{other} is in the list too. They are two different URLs; keep the one that your app really sends."
     return _LOCALHOST if urlsplit(url).hostname == "localhost" else ""
 
 
@@ -184,7 +184,7 @@ def _host_reasons(sent: SplitResult, registered: SplitResult) -> list[str]:
     if sent.port != registered.port:
         reasons.append(_port_reason(sent, registered))
     if "@" in sent.netloc:
-        reasons.append("A user name or password stands before the host that was sent.")
+        reasons.append("The URL that was sent has a user name or password before the host.")
     return reasons
 
 

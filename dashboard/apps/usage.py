@@ -15,7 +15,7 @@ from oidc_provider.log.models import OK, RECORDS_KEPT
 from oidc_provider.models import Application, RequestKind, RequestRecord
 
 MOST_REQUESTS = 500  # that the log shows
-REFUSED = "access_denied"  # by the person: no error of anybody
+REFUSED = "access_denied"  # by the user: not an error
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def _counts(application: Application, period: Period, since: datetime) -> list[t
 
 @dataclass(frozen=True)
 class LoggedRequest:
-    """`subject`: the person's id, as the app knows it; empty where the app was never told who it was."""
+    """`subject`: the person's id, as the app knows it; empty where the app never learned it."""
 
     record: RequestRecord
     guide: ErrorGuide | None
@@ -152,8 +152,8 @@ class LoggedRequest:
         return self.record.outcome == REFUSED
 
 
-# The app learns who somebody is when they allow it, not when they merely look at the consent page.
-_TOLD = frozenset(RequestKind) - {RequestKind.ASKED, RequestKind.SHOWN, RequestKind.DENIED}
+# The app learns the user's id when they allow it, not when they only see the consent page.
+_WITH_SUBJECT = frozenset(RequestKind) - {RequestKind.ASKED, RequestKind.SHOWN, RequestKind.DENIED}
 
 
 def codes_of(application: Application, now: datetime) -> list[str]:
@@ -180,4 +180,4 @@ def _logged(record: RequestRecord) -> LoggedRequest:
     guide = None
     if not record.is_ok:
         guide = error_guide.explain(endpoint=record.endpoint, code=record.outcome, description=record.description)
-    return LoggedRequest(record, guide, (record.user_id or "") if record.kind in _TOLD else "")
+    return LoggedRequest(record, guide, (record.user_id or "") if record.kind in _WITH_SUBJECT else "")

@@ -32,7 +32,7 @@ AppPage = Callable[[SignedInRequest, Application], HttpResponse]
 
 
 def of_app(view: AppPage) -> Callable[Concatenate[SignedInRequest, ...], HttpResponse]:
-    """The view gets the app as its second argument; 404 for one that is not the person's own, or is deleted meanwhile.
+    """The view gets the app as its second argument; 404 for an app of others or a deleted one.
 
     1 query.
     """
@@ -118,7 +118,7 @@ def reset_secret(request: SignedInRequest, application: Application) -> HttpResp
 
 
 def _secret_page(request: SignedInRequest, application: Application, secret: str, *, is_new: bool) -> HttpResponse:
-    """The one page that ever shows `secret`. Its views are never cached."""
+    """The only page that shows `secret`. Its views are never cached."""
     context = {"application": application, "client_secret": secret, "is_new": is_new}
     return render(request, "dashboard/apps/secret.html", context)
 
@@ -167,8 +167,8 @@ def check_redirects(request: SignedInRequest) -> HttpResponse:
 def _made_before(request: SignedInRequest, client_id: str) -> HttpResponse:
     messages.info(
         request,
-        "This form has made its app already, so nothing was made now. The secret was shown once; if you have not kept "
-        "it, reset it.",
+        "This form has created its app already. No second app was created. The secret was shown once; if you lost it, "
+        "reset it.",
     )
     return redirect("application", client_id)
 
@@ -202,14 +202,14 @@ def preview(request: SignedInRequest, application: Application) -> HttpResponse:
 def revoke_tokens(request: SignedInRequest, application: Application) -> HttpResponse:
     if request.method == "POST":
         applications.revoke_tokens(application=application, by=request.user)
-        messages.success(request, "All tokens of the app are revoked.")
+        messages.success(request, "All tokens of the app revoked.")
         return redirect("application", application.client_id)
     context = {
         "application": application,
         "title": f"Revoke all tokens of {application.name}?",
         "effects": [
             "Every code, access token and refresh token of the app stops working at once.",
-            "Its users sign in again. What they approved is kept, so that they are not asked once more.",
+            "Its users have to sign in again. Their approvals are kept, so they are not asked again.",
             "The secret stays as it is.",
         ],
         "button": "Revoke all tokens",
@@ -225,13 +225,13 @@ def delete(request: SignedInRequest, application: Application) -> HttpResponse:
     form = NameForm(request.POST or None, application=application)
     if request.method == "POST" and form.is_valid():
         applications.delete(application=application, by=request.user)
-        messages.success(request, f"{application.name} is deleted.")
+        messages.success(request, f"{application.name} deleted.")
         return redirect("applications")
     context = {
         "application": application,
         "title": f"Delete {application.name}?",
         "effects": [
-            "The app, its client id and its secret are gone for ever; nobody can sign in with it again.",
+            "The app, its client id and its secret are deleted; users can no longer sign in. This cannot be undone.",
             "Its tokens stop working at once, and what people approved is forgotten.",
         ],
         "form": form,
@@ -250,8 +250,8 @@ def _save(request: SignedInRequest, application: Application, form: EditAppForm)
         values=form.values(),
         is_sure=form.cleaned_data["is_sure"],
     )
-    messages.success(request, f"{changed.name} is saved.")
-    for short, long in redirect_editor.twins(changed.redirect_urls):
+    messages.success(request, f"{changed.name} saved.")
+    for short, long in redirect_editor.slash_pairs(changed.redirect_urls):
         messages.warning(
             request, f"{short} and {long} are two different URLs. Keep the one that your app really sends."
         )
@@ -306,14 +306,14 @@ def match(request: SignedInRequest, application: Application) -> HttpResponse:
 @access.signed_in
 @require_http_methods(["GET", "POST"])
 def ask_for_scope(request: SignedInRequest, scope: str) -> HttpResponse:
-    """How one's request stands, and the form where none waits."""
+    """The state of the user's request, and the form where none is pending."""
     if scope not in LOCKED_SCOPES:
         raise Http404
     form = AskForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
             access_requests.ask_for_scope(user=request.user, scope=scope, reason=form.cleaned_data["reason"])
-            messages.success(request, "You have asked. Staff will answer by mail and on this page.")
+            messages.success(request, "Request sent. Staff answer by e-mail and on this page.")
             return redirect("ask_for_scope", scope)
         except ValidationError as error:
             form.add_error(None, error.messages)
@@ -334,7 +334,7 @@ def withdraw_scope_request(request: SignedInRequest, pk: int) -> HttpResponse:
         raise Http404
     try:
         access_requests.withdraw(request=asked, by=request.user)
-        messages.success(request, "Your request is withdrawn.")
+        messages.success(request, "Request withdrawn.")
     except ValidationError as error:
         messages.error(request, " ".join(error.messages))
     return redirect("ask_for_scope", asked.subject)

@@ -101,7 +101,7 @@ def drawing(name: str) -> str:
 
 
 def description(name: str) -> str:
-    """What the picture shows, in words; it stands in the picture too."""
+    """Return the description of the drawing, which is part of its SVG."""
     found = _DESCRIPTION.search(drawing(name))
     return found[1] if found else ""
 
@@ -134,7 +134,7 @@ def expanded(page: Page) -> str:
 
 
 def as_text(page: Page) -> str:
-    """For the twin: what a picture shows stands there in words."""
+    """Return the Markdown source, where the description of a drawing replaces it."""
     return _PICTURE.sub(lambda found: f"(Picture: {found[1]}. {description(found[2])})", expanded(page))
 
 

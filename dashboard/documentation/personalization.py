@@ -56,15 +56,15 @@ class Reader:
         return SafeString(_PLACE.sub(lambda found: escape(places[found[1]]), html))
 
 
-def anybody() -> Reader:
+def visitor() -> Reader:
     keys = {name: f"a key with the permission {permission.value}" for permission, name in _KEYS.items()}
     return Reader({**EXAMPLES, **keys})
 
 
 def of(user: User | AnonymousUser) -> Reader:
-    """3 queries for somebody who is signed in."""
+    """3 queries for a signed-in user."""
     if not isinstance(user, User):
-        return anybody()
+        return visitor()
     own = {"username": user.username, "uid": str(user.uid), "user_id": user.pk, **_app(user), **_chat(user)}
     keys = _keys(user)
     labels = {"client_id": "client_id of your newest app", "username": "Username", "uid": "uid", "user_id": "id"}
@@ -74,7 +74,7 @@ def of(user: User | AnonymousUser) -> Reader:
         (f"Key with {permission.value}", f"{keys[permission].prefix}…") for permission in _KEYS if permission in keys
     ]
     named = {_KEYS[permission]: f"your key {key.prefix}…" for permission, key in keys.items()}
-    return Reader({**anybody().values, **own, **named}, tuple(shown))
+    return Reader({**visitor().values, **own, **named}, tuple(shown))
 
 
 def _app(user: User) -> dict[str, str]:

@@ -228,7 +228,7 @@ def _javascript_text(text: str) -> str:
 
 
 def _javascript_body(request: Request) -> tuple[list[str], str]:
-    """What stands before the call, and the option."""
+    """Return the lines before the call, and the option."""
     if request.json:
         return [], f"body: JSON.stringify({request.json}),"
     if request.form:

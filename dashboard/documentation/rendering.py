@@ -30,7 +30,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Rendered:
-    """`lead`: what stands above the first heading of the second level; `rest`: from there on. `headings`: of it."""
+    """`lead`: the part above the first heading of the second level; `rest`: from there on. `headings`: of it."""
 
     lead: SafeString
     rest: SafeString
@@ -68,7 +68,7 @@ def _parser() -> MarkdownIt:
 
 
 def parse(markdown: str) -> list[Token]:
-    """For whoever reads the text alone."""
+    """Return the tokens, for readers of the text alone."""
     return _parser().parse(markdown)
 
 

@@ -77,7 +77,7 @@ def index() -> tuple[list[Section], ...]:
 
 
 def _sections(page: Page) -> list[Section]:
-    tokens = rendering.parse(personalization.anybody().fill(expansion.expanded(page)))
+    tokens = rendering.parse(personalization.visitor().fill(expansion.expanded(page)))
     found: list[tuple[str, list[str]]] = []
     for before, token in zip([None, *tokens], tokens, strict=False):
         if before is not None and before.type == "heading_open" and before.tag in ("h1", "h2", "h3"):

@@ -130,7 +130,7 @@ def _as_setting(name: str, form: str) -> tuple[str, str]:
     for field in FIELDS:
         if form and name == (field.earlier if form == "earlier" else field.leaderboard):
             return json.dumps(field.default), f"Current form: `profile.settings.{field.key}.{field.name}`"
-    raise KeyError(f"Nobody says what {name} means")
+    raise KeyError(f"{name} has no meaning in this block")
 
 
 def _with_choices(meaning: str, rule: Any) -> str:

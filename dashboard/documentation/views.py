@@ -9,7 +9,7 @@ from django.views.decorators.http import require_safe
 
 from dashboard.documentation import contents, expansion, personalization, rendering, schema, searching
 
-CACHED_FOR = 300  # seconds; a page of somebody who is signed in holds their ids and is kept by nobody
+CACHED_FOR = 300  # seconds; pages of signed-in readers hold their ids and are not cached
 
 
 @require_safe

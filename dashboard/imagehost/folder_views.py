@@ -30,7 +30,7 @@ def folder_list(request: SignedInRequest) -> HttpResponse:
     """All folders, and a form for another one."""
     form = FolderForm(request.POST if request.method == "POST" else None)
     if is_done(form, lambda: _create_folder(request, form)):
-        messages.success(request, f"The folder {form.cleaned_data['name']} is there.")
+        messages.success(request, f"Folder {form.cleaned_data['name']} created.")
         return redirect("imagehost_folders")
     held = [(folder, addresses.folder_url(folder)) for folder in listing.folders(owner_id=request.user.pk)]
     context = {"folders": held, "form": form, "max_folders": folders.MAX_FOLDERS}
@@ -43,7 +43,7 @@ def edit_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     folder = get_object_or_404(_own_folders(request), pk=folder_id)
     form = EditFolderForm(request.POST if request.method == "POST" else None, folder=folder)
     if is_done(form, lambda: _change_folder(request, folder, form)):
-        messages.success(request, "The folder is saved.")
+        messages.success(request, "Folder saved.")
         return redirect("imagehost_folder", folder_id)
     return render(request, "dashboard/imagehost/folder_edit.html", {"folder": folder, "form": form})
 
@@ -55,7 +55,7 @@ def delete_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
         folder = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
         if request.method == "POST":
             folders.delete(owner_id=request.user.pk, folder_id=folder_id)
-            messages.success(request, f"The folder {folder.name} is deleted.")
+            messages.success(request, f"Folder {folder.name} deleted.")
             return redirect("imagehost_folders")
     except FolderNotFound:
         raise Http404 from None
@@ -121,7 +121,7 @@ def rule_list(request: SignedInRequest) -> HttpResponse:
     folders = list(listing.folders(owner_id=request.user.pk))
     form = RuleForm(request.POST if request.method == "POST" else None, folders=folders)
     if is_done(form, lambda: rules.add(owner=request.user, **form.cleaned_data)):
-        messages.success(request, "The rule is added, as the last one.")
+        messages.success(request, "Rule added at the end of the list.")
         return redirect("imagehost_rules")
     context = {"rules": uploads.rules_of(request.user.pk), "folders": folders, "form": form}
     return render(request, "dashboard/imagehost/rules.html", {**context, **_tested(request)})
@@ -134,7 +134,7 @@ def edit_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
     folders = listing.folders(owner_id=request.user.pk)
     form = EditRuleForm(request.POST if request.method == "POST" else None, rule=rule, folders=folders)
     if is_done(form, lambda: _change_rule(rule, form)):
-        messages.success(request, "The rule is saved.")
+        messages.success(request, "Rule saved.")
         return redirect("imagehost_rules")
     return render(request, "dashboard/imagehost/rule_edit.html", {"rule": rule, "form": form})
 
@@ -161,7 +161,7 @@ def delete_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
             rules.delete(owner=request.user, rule_id=rule_id)
         except FolderRule.DoesNotExist:
             raise Http404 from None
-        messages.success(request, "The rule is deleted.")
+        messages.success(request, "Rule deleted.")
         return redirect("imagehost_rules")
     context = {
         "title": "Delete this rule?",

@@ -84,7 +84,7 @@ class SelectionForm(forms.Form):
 
 
 def _midnight(day: Any, later: int) -> datetime | None:
-    """Any: a date, or None. The first moment of the day that is `later` days after it."""
+    """Any: a date, or None. Midnight at the beginning of the day `later` days after it."""
     if day is None:
         return None
     try:
@@ -97,8 +97,8 @@ class Visibility(models.TextChoices):
     """Who can open a folder's page."""
 
     PRIVATE = "private", "Only me"
-    PUBLIC = "public", "Everybody who has the link"
-    PASSWORD = "password", "Everybody who has the link and the password"
+    PUBLIC = "public", "Anyone with the link"
+    PASSWORD = "password", "Anyone with the link and the password"
 
 
 class FolderForm(forms.Form):
@@ -112,14 +112,14 @@ class FolderForm(forms.Form):
         choices=Visibility.choices,
         initial=Visibility.PRIVATE,
         widget=forms.RadioSelect,
-        help_text="A file's own link works for everybody who has it, whatever you choose here.",
+        help_text="A file's own link always works for anyone who has it.",
     )
     password = forms.CharField(
         label="Password",
         required=False,
         strip=False,
         max_length=names.MAX_LENGTH,
-        help_text="You tell it to your visitors, so it is shown while you type it. It is kept as a hash.",
+        help_text="You share it with your visitors, so it is shown while you type it. It is stored as a hash.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
     )
     needs_password = True
@@ -147,7 +147,7 @@ class FolderForm(forms.Form):
             if self.needs_password and values.get("password") == "":
                 raise ValidationError({"password": f"Type a password of 1 to {names.MAX_LENGTH} characters."})
         elif values.get("password"):
-            raise ValidationError({"password": "Choose above that the page asks for it, or leave this empty."})
+            raise ValidationError({"password": "Choose above that the page needs a password, or leave this empty."})
         return values
 
     def changes(self) -> Changes:
@@ -172,7 +172,7 @@ class EditFolderForm(FolderForm):
         self.needs_password = not folder.is_password_enabled
         if folder.is_password_enabled:
             self.fields["password"].label = "New password"
-            self.fields["password"].help_text = "Empty: the password stays as it is. It is kept as a hash."
+            self.fields["password"].help_text = "Empty: keep the password. It is stored as a hash."
 
 
 def initial_of(folder: Folder) -> dict[str, str]:

@@ -167,7 +167,7 @@ def _page(
 
 def _shot(file: File) -> Shot:
     tile = pages.tile(file, preview=reverse("file_preview", args=[file.name]))
-    if file.quarantined_at:  # nobody gets it, not even its owner
+    if file.quarantined_at:  # not delivered, not even to its owner
         tile = dataclasses.replace(tile, src="")
     return Shot(tile, url=addresses.file_url(file), page_url=addresses.page_url(file))
 

@@ -35,7 +35,7 @@ class NewKey:
 def make(*, owner: User, wanted: NewKey) -> IssuedKey:
     """Make the key, ask staff for what they have to grant, and tell the owner. ValidationError, by argument."""
     if set(wanted.permissions) - set(SELF_SERVED):
-        raise ValidationError({"permissions": ["This permission is granted by staff: ask for it."]})
+        raise ValidationError({"permissions": ["Staff grant this permission: request it."]})
     issued = keys.issue(
         owner=owner,
         permissions=wanted.permissions,
@@ -47,7 +47,7 @@ def make(*, owner: User, wanted: NewKey) -> IssuedKey:
     )
     for permission in wanted.requested:
         access_requests.ask_for_permission(key=issued.key, permission=permission, reason=wanted.reason)
-    _tell(issued.key, "A new API key was made", "key_made", {"requested": wanted.requested})
+    _tell(issued.key, "A new API key was created", "key_made", {"requested": wanted.requested})
     return issued
 
 
@@ -63,7 +63,7 @@ def rotate(*, key: ApiKey, overlap: timedelta, form_id: str, by: User) -> Issued
 
 @transaction.atomic
 def revoke(*, key: ApiKey, by: User) -> ApiKey:
-    """End the key for ever. Nobody waits any more for what it asked for."""
+    """Revoke the key permanently and withdraw its pending requests."""
     users.lock(key.owner_id)  # before requests and keys, as `access_requests` does
     for request in AccessRequest.objects.pending().filter(key=key).order_by("pk"):
         access_requests.withdraw(request=request, by=by)
@@ -90,7 +90,7 @@ def enable(*, key: ApiKey, by: User) -> ApiKey:
 def give_permission(*, key: ApiKey, permission: str, by: User) -> ApiKey:
     """Let one's key call a surface that needs no staff. ValidationError: it does, or the key is revoked."""
     if permission not in SELF_SERVED:
-        raise ValidationError("This permission is granted by staff: ask for it.")
+        raise ValidationError("Staff grant this permission: request it.")
     if key.revoked_at is not None:
         raise ValidationError("A revoked key cannot be used again; make a new one.")
     return keys.grant_permission(key=key, permission=permission, by=by, is_self_served=True)
@@ -110,7 +110,7 @@ def _remind(pk: int, now: datetime) -> bool:
         return False
     key.reminded_at = now
     key.save(update_fields=["reminded_at"])
-    _tell(key, "An API key ends soon", "key_ends", {})
+    _tell(key, "An API key expires soon", "key_ends", {})
     return True
 
 

@@ -65,7 +65,7 @@ def _reason_field(**options: Any) -> forms.CharField:
 class EndingForm(forms.Form):
     """The two fields that say when a key ends."""
 
-    ends = forms.ChoiceField(label="When does it end?", choices=ENDS, widget=forms.RadioSelect)
+    ends = forms.ChoiceField(label="Expires", choices=ENDS, widget=forms.RadioSelect)
     ends_on = forms.DateField(
         label="Last day",
         required=False,
@@ -79,12 +79,12 @@ class EndingForm(forms.Form):
         if ends != End.DATE:
             return None
         if day is None:
-            raise ValidationError("Say on which day it ends.")
+            raise ValidationError("Choose the last day.")
         today = timezone.now().date()
         if day < today:
-            raise ValidationError("This day is past.")
+            raise ValidationError("This day has passed.")
         if day > today + timedelta(days=LONGEST_DAYS):
-            raise ValidationError(f"Choose a day within the next {LONGEST_DAYS} days, or let it never end.")
+            raise ValidationError(f"Choose a day within the next {LONGEST_DAYS} days, or choose “Never”.")
         return datetime.combine(day + timedelta(days=1), time(), UTC)
 
     def ends_at(self) -> datetime | None:
@@ -97,19 +97,19 @@ class EndingForm(forms.Form):
 
 
 class NewKeyForm(EndingForm):
-    name = forms.CharField(max_length=64, help_text="So that you know it again, such as “Server of my website”.")
+    name = forms.CharField(max_length=64, help_text="A name to recognise it by, such as “Server of my website”.")
     permissions = forms.MultipleChoiceField(
-        label="What may it do?",
+        label="Permissions",
         choices=_choices(SELF_SERVED),
         required=False,
         widget=forms.CheckboxSelectMultiple,
     )
     requested = forms.MultipleChoiceField(
-        label="What should staff allow it?",
+        label="Permissions that need approval",
         choices=_choices(BY_REQUEST),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="The key works for these as soon as staff grant them; you get a mail.",
+        help_text="The key works for these as soon as staff approve them; you get an e-mail.",
     )
     reason = _reason_field(required=False)
     form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", widget=forms.HiddenInput)
@@ -126,9 +126,9 @@ class NewKeyForm(EndingForm):
         values = self.cleaned_data
         if "permissions" in values and "requested" in values:
             if not values["permissions"] and not values["requested"]:
-                self.add_error("permissions", "Choose at least one thing that it may do, or that staff should allow.")
+                self.add_error("permissions", "Choose at least one permission.")
             if values["requested"] and "reason" in values and not values["reason"]:
-                self.add_error("reason", "Staff need to know what it is for.")
+                self.add_error("reason", "Write what you need it for.")
         return values
 
     def wanted(self) -> NewKey:
@@ -166,7 +166,7 @@ class KeyForm(EndingForm):
 
 class RotationForm(forms.Form):
     overlap = forms.ChoiceField(
-        label="What becomes of the old key?", choices=Overlap.choices, widget=forms.RadioSelect, initial=Overlap.NONE
+        label="The old key", choices=Overlap.choices, widget=forms.RadioSelect, initial=Overlap.NONE
     )
     form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", widget=forms.HiddenInput, initial=new_form_id)
 
@@ -178,7 +178,7 @@ class RotationForm(forms.Form):
 class PermissionRequestForm(forms.Form):
     """`names`: the permissions that can be asked for."""
 
-    permission = forms.ChoiceField(label="What should staff allow it?", widget=forms.RadioSelect)
+    permission = forms.ChoiceField(label="Permissions that need approval", widget=forms.RadioSelect)
     reason = _reason_field()
 
     def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:

@@ -29,15 +29,15 @@ WORDS = {
     Permission.LOOKUP_PRESENCE: "Look up presence",
 }
 VERBS = {
-    "api_key:issued": "Made",
+    "api_key:issued": "Created",
     "api_key:renamed": "Renamed",
-    "api_key:end_changed": "End changed",
+    "api_key:end_changed": "Expiry changed",
     "api_key:rotated": "Replaced by a new key",
     "api_key:enabled": "Enabled",
     "api_key:disabled": "Disabled",
     "api_key:revoked": "Revoked",
     "api_key:permission_granted": "Permission granted",
-    "api_key:permission_withdrawn": "Permission taken away",
+    "api_key:permission_withdrawn": "Permission removed",
 }
 
 
@@ -59,13 +59,13 @@ def state_of(key: ApiKey, now: datetime) -> State:
     if key.is_expired(now):
         return State("Expired", "danger", "Its callers read “API Key has expired”.")
     if not key.permissions:
-        return State("No permission", "warning", "It can call nothing until it has a permission.")
+        return State("No permission", "warning", "This key has no permissions yet.")
     if key.remaining_uses == 0 and not refills_now(key, now):
         return State("Used up", "warning", "Its callers read “API Key has reached its usage limit”.")
     if key.replaced_by_id is not None:
-        return State("Replaced", "warning", "Another key has replaced it; this one works until it ends.")
+        return State("Replaced", "warning", "Another key has replaced it; this one works until it expires.")
     if key.expires_at is not None and key.expires_at <= now + SOON:
-        return State("Ends soon", "warning")
+        return State("Expires soon", "warning")
     return State("Live", "good")
 
 
@@ -83,7 +83,7 @@ def refill_at_of(key: ApiKey) -> datetime | None:
 
 @dataclass(frozen=True)
 class Day:
-    """A bar of the picture: where it stands, and what it tells."""
+    """A bar of the chart: its place and its value."""
 
     day: date
     count: int
@@ -185,7 +185,7 @@ def permissions_of(key: ApiKey) -> list[PermissionRow]:
 
 
 def may_be_asked_for(rows: Iterable[PermissionRow]) -> list[str]:
-    """Permissions that staff grant, that the key lacks, and that nobody has asked for."""
+    """Permissions that staff grant, that the key lacks, and that no pending request names."""
     waiting = {row.name for row in rows if row.request is not None and row.request.is_pending}
     held = {row.name for row in rows if row.is_held}
     return [name for name in BY_REQUEST if name not in held | waiting]
@@ -224,10 +224,10 @@ def _event(event: AuditEvent) -> Event:
     if "permission" in data:
         detail = in_words(data["permission"])
     elif event.verb == "api_key:renamed":
-        detail = f"It was called “{data['old_name']}”." if data["old_name"] else "It had no name."
+        detail = f"The old name was “{data['old_name']}”." if data["old_name"] else "It had no name."
     elif event.verb == "api_key:end_changed":
         moment = data["expires_at"] and datetime.fromisoformat(data["expires_at"])
-        detail = f"It ends on {moment:%-d %B %Y}." if moment else "It does not end."
+        detail = f"It expires on {moment:%-d %B %Y}." if moment else "It does not expire."
     elif event.verb == "api_key:rotated":
         hours = data["overlap_hours"]
         detail = f"By {data['new_prefix']}, " + (f"with {hours} h to change over." if hours else "at once.")

@@ -44,7 +44,7 @@ def index(request: SignedInRequest) -> HttpResponse:
 @access.recently_signed_in
 @form_page
 def new(request: SignedInRequest) -> HttpResponse:
-    """The secret stands in the answer to the POST, and nowhere else."""
+    """Only the answer to the POST holds the secret."""
     form = NewKeyForm(request.POST or None)
     if form.is_valid():
         try:
@@ -92,7 +92,7 @@ def edit(request: SignedInRequest, prefix: str) -> HttpResponse:
         except ValidationError as error:
             forms.show_error(form, error)
         else:
-            messages.success(request, "The key is changed.")
+            messages.success(request, "Key saved.")
             return redirect("api_key", key.prefix)
     return render(request, "dashboard/api_keys/edit.html", {"form": form, "key": key})
 
@@ -125,7 +125,7 @@ def ask(request: SignedInRequest, prefix: str) -> HttpResponse:
         except ValidationError as error:
             forms.show_error(form, error)
         else:
-            messages.success(request, "Your request is with staff; you get a mail when they answer.")
+            messages.success(request, "Request sent. You get an e-mail when staff answer.")
             return redirect("api_key", key.prefix)
     return render(request, "dashboard/api_keys/ask.html", {"form": form, "key": key, "names": names})
 
@@ -153,7 +153,7 @@ confirmed = require_http_methods(["GET", "HEAD", "POST"])
 @require_POST
 def enable(request: SignedInRequest, prefix: str) -> HttpResponse:
     key = access.key_of(request, prefix)
-    return _done(request, key, "The key works again.", lambda: actions.enable(key=key, by=request.user))
+    return _done(request, key, "Key enabled.", lambda: actions.enable(key=key, by=request.user))
 
 
 @access.signed_in
@@ -161,9 +161,7 @@ def enable(request: SignedInRequest, prefix: str) -> HttpResponse:
 def disable(request: SignedInRequest, prefix: str) -> HttpResponse:
     """Undone by one button, so nothing asks twice."""
     key = access.key_of(request, prefix)
-    return _done(
-        request, key, "The key is refused until you enable it.", lambda: keys.disable(key=key, by=request.user)
-    )
+    return _done(request, key, "Key disabled until you enable it.", lambda: keys.disable(key=key, by=request.user))
 
 
 @access.signed_in
@@ -173,7 +171,7 @@ def give(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse
     return _done(
         request,
         key,
-        "The key may do that now.",
+        "Permission added.",
         lambda: actions.give_permission(key=key, permission=permission, by=request.user),
     )
 
@@ -183,9 +181,7 @@ def give(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse
 def withdraw(request: SignedInRequest, prefix: str, pk: int) -> HttpResponse:
     key = access.key_of(request, prefix)
     asked = get_object_or_404(key.access_requests, pk=pk)
-    return _done(
-        request, key, "The request is withdrawn.", lambda: access_requests.withdraw(request=asked, by=request.user)
-    )
+    return _done(request, key, "Request withdrawn.", lambda: access_requests.withdraw(request=asked, by=request.user))
 
 
 @access.signed_in
@@ -196,13 +192,11 @@ def take(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse
         raise Http404
     if request.method == "POST":
         act = lambda: keys.withdraw_permission(key=key, permission=permission, by=request.user)  # noqa: E731
-        return _done(request, key, "The key may not do that any more.", act)
-    effects = [
-        f"{queries.in_words(permission)}: the key may not do that any more. Its callers read “API Key not found”."
-    ]
+        return _done(request, key, "Permission removed.", act)
+    effects = [f"{queries.in_words(permission)}: the key loses this permission. Its callers read “API Key not found”."]
     if permission not in access_requests.SELF_SERVED:
-        effects.append("To get it back, you have to ask staff again.")
-    return _confirm(request, key, "Take the permission away", effects, "Take it away")
+        effects.append("To get it back, request it from staff again.")
+    return _confirm(request, key, "Remove the permission", effects, "Remove")
 
 
 @access.signed_in
@@ -210,12 +204,12 @@ def take(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse
 def revoke(request: SignedInRequest, prefix: str) -> HttpResponse:
     key = access.key_of(request, prefix)
     if request.method == "POST":
-        return _done(request, key, "The key is revoked.", lambda: actions.revoke(key=key, by=request.user))
+        return _done(request, key, "Key revoked.", lambda: actions.revoke(key=key, by=request.user))
     effects = [
-        "The key stops working at once, for ever. Its callers read “API Key not found”.",
-        "What it waits for from staff is withdrawn.",
+        "The key stops working at once. This cannot be undone. Its callers read “API Key not found”.",
+        "Its pending requests to staff are withdrawn.",
     ]
-    return _confirm(request, key, f"Revoke {key}", effects, "Revoke the key")
+    return _confirm(request, key, f"Revoke {key}", effects, "Revoke permanently")
 
 
 @access.signed_in
@@ -225,7 +219,7 @@ def delete(request: SignedInRequest, prefix: str) -> HttpResponse:
     if request.method != "POST":
         effects = [
             "The key leaves your list, with its counts and its requests to staff.",
-            "Whoever still calls with it then reads “Invalid API key.”, and no longer why.",
+            "Its callers then read “Invalid API key.” instead of the reason.",
         ]
         return _confirm(request, key, f"Delete {key}", effects, "Delete the key")
     try:
@@ -233,7 +227,7 @@ def delete(request: SignedInRequest, prefix: str) -> HttpResponse:
     except ValidationError as error:
         messages.error(request, error.messages[0])
         return redirect("api_key", key.prefix)
-    messages.success(request, f"{key} is deleted.")
+    messages.success(request, f"{key} deleted.")
     return redirect("api_keys")
 
 

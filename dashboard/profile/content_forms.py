@@ -143,7 +143,7 @@ class RowForm(forms.ModelForm[Any]):
 
     def write(self, *, by: User) -> bool:
         """Save the row, which is `instance` then. False: it was refused, and the form says why. ObjectDoesNotExist:
-        it has been deleted meanwhile."""
+        it has been deleted."""
         stored: dict[str, Any] = {}
         try:
             self._store_files(stored, by)

@@ -166,7 +166,7 @@ def _next(profile: Profile, kind: Kind, form: RowForm, *, is_new: bool) -> str:
     return f"{kind.url_of(profile)}#row-{row.pk}"
 
 
-# What each type shows, where somebody chooses one.
+# What each type shows, for the page where one is chosen.
 TYPES = {
     SectionType.ABOUT_ME: "A text about you, with widgets and skills.",
     SectionType.PROJECTS: "Some of your projects.",
@@ -191,8 +191,8 @@ ACTS: dict[str, Callable[..., Section]] = {
 @require_safe
 def choose_type(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
     types = [
-        (type_.label, told, editing.url_of(profile, "profile_sections_add_type", type=type_.value))
-        for type_, told in TYPES.items()
+        (type_.label, text, editing.url_of(profile, "profile_sections_add_type", type=type_.value))
+        for type_, text in TYPES.items()
     ]
     context = {"kind": kind, "types": types, "list_url": kind.url_of(profile)}
     return page(request, profile, "section_types", "New section", context)
@@ -304,7 +304,7 @@ def show_aliases(request: SignedInRequest, profile: Profile) -> HttpResponse:
 def add_alias(request: SignedInRequest, profile: Profile) -> HttpResponse:
     form = AliasAddForm(request.POST or None)
     if form.is_valid() and _add(request, form):
-        messages.success(request, f"{form.cleaned_data['name']} is yours.")
+        messages.success(request, f"Alias {form.cleaned_data['name']} added.")
         return redirect("profile_aliases")
     return page(request, profile, "alias", "New alias", {"form": form, "list_url": reverse("profile_aliases")})
 
@@ -340,9 +340,9 @@ def remove_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpR
             raise Http404 from None
         messages.success(request, f"{alias.name.name}: deleted.")
         return redirect("profile_aliases")
-    effects = ["The name is free then: anybody may take it. Links to it no longer lead to you."]
+    effects = ["Anyone can take the name afterwards. Links to it no longer lead to you."]
     if alias.profile_id:
-        effects.append("The profile that it shows is deleted with everything on it. This cannot be undone.")
+        effects.append("The profile that it shows is deleted with all content. This cannot be undone.")
     context = {"title": f"Delete the alias {alias.name.name}?", "effects": effects, "button": "Delete"}
     return render(request, "dashboard/confirm.html", {**context, "back_url": reverse("profile_aliases")})
 
@@ -380,7 +380,7 @@ def _ask_before_deletion(request: SignedInRequest, alias: Alias, form: AliasChan
     asked = forms.AliasConfirmForm(initial={"shows": form.cleaned_data["shows"], "confirmed": True})
     context = {
         "title": f"Delete the profile of {alias.name.name}?",
-        "effects": ["The alias stays; the profile that it shows is deleted with everything on it, for good."],
+        "effects": ["The alias stays; the profile that it shows is deleted with all content. This cannot be undone."],
         "button": "Delete the profile",
         "form": asked,
         "back_url": reverse("profile_aliases"),

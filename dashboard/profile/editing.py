@@ -1,4 +1,4 @@
-"""Which profile the editor works on: the main one, or an alias's own, whose id then stands in the path."""
+"""Which profile the editor works on: the main one, or an alias's own, whose id is then in the path."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ProfilePage = Callable[Concatenate[SignedInRequest, Profile, P], HttpResponseBas
 
 
 def of_profile(view: ProfilePage[P]) -> Page[P]:
-    """The view gets the profile that the path means, as its second argument; 404 for what is not one's own. 1 query.
+    """The view gets the profile that the path means, as its second argument; 404 for profiles of others. 1 query.
 
     A form that is announced as larger than MAX_BODY is refused unread.
     """
@@ -52,7 +52,7 @@ def of_main_profile(view: ProfilePage[P]) -> Page[P]:
 
     of_any = of_profile(view)
 
-    @functools.wraps(of_any)  # the CSRF check stands inside of it
+    @functools.wraps(of_any)  # the CSRF check is inside
     def edited(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if "profile_id" in kwargs:
             raise Http404
@@ -87,7 +87,7 @@ def unchanged(profile: Profile, given: str) -> Iterator[None]:
 
 
 def _of_bounded_size(view: Page[P]) -> Page[P]:
-    """The check of the form's token reads the form, files and all: it stands behind that of the size."""
+    """Check the size before the CSRF token, because that check reads the whole form with its files."""
     checked: Page[P] = csrf_protect(view)
 
     @csrf_exempt

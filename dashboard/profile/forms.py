@@ -54,7 +54,7 @@ def accepted_files(kind: Kind) -> str:
         return f"{media.TYPES[kind]}; a picture of at most {uploads.MAX_SIZE[kind] // MIB} MiB, a film of {size} MiB."
     text = f"{media.TYPES[kind]}, at most {size} MiB."
     if kind is Kind.AUDIO:  # its tags are not removed
-        text += " Everybody can read what the file says of itself: title, artist, comments, a cover."
+        text += " Its tags stay readable for everyone: title, artist, comments, cover."
     return text
 
 
@@ -78,7 +78,7 @@ class ProfileForm(forms.ModelForm[Profile]):
             "display_name": "At the top of the page. Empty: the name of your account, or your username.",
             "description": "At most 2000 characters; line breaks stay.",
             "name": "For yourself, to tell your profiles apart. Lookups name it too.",
-            "theme": "Told to programs that show your profile elsewhere; our page knows no themes.",
+            "theme": "For programs that show your profile elsewhere. Not used on this page.",
             "font": "The name of a font, for programs that know it. A font of your own: under Media.",
             "font_username": "The same, for your name alone.",
             "sound_effect": "The name of a sound, for programs that know it. A sound of your own: under Media.",
@@ -144,7 +144,7 @@ def written(form: forms.BaseForm, profile: Profile, values: dict[str, Any], *, b
         with editing.unchanged(profile, form.cleaned_data["version"]):
             profiles.change(profile=profile, values=values, by=by)
     except Profile.DoesNotExist:
-        form.add_error(None, "This profile has been deleted meanwhile.")
+        form.add_error(None, "This profile has been deleted.")
     except ValidationError as refusal:
         form.add_error(None, refusal.messages)
     return not form.errors
@@ -156,7 +156,7 @@ _TOO_LARGE = f"This file is too large: an export of one profile has at most {own
 class ImportForm(forms.Form):
     file = forms.FileField(
         label="File",
-        help_text="One that was exported here. Nothing changes before you have seen what is in it.",
+        help_text="A file that was exported here. You see what is in it before anything changes.",
         widget=forms.FileInput(attrs={"accept": ".json,.jsonl"}),
         error_messages={"empty": "This file is empty."},
     )
@@ -169,7 +169,7 @@ class ImportForm(forms.Form):
         try:
             return str(file.read().decode())
         except UnicodeDecodeError:
-            raise ValidationError("This file is no text in UTF-8.") from None
+            raise ValidationError("This file is not UTF-8 text.") from None
 
 
 class ConfirmForm(forms.Form):
@@ -212,7 +212,7 @@ class AliasAddForm(AliasChangeForm):
         max_length=MAX_NAME_LENGTH,
         validators=[username_validator, validate_available],
         label="Name",
-        help_text="1 to 32 letters, digits and . _ -; names of other people are taken.",
+        help_text="1 to 32 letters, digits and . _ -; names of other users are taken.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
     field_order = ("name", "shows")

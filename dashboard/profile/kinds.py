@@ -103,7 +103,7 @@ KINDS = {
             registry.SECTIONS,
             "Sections",
             "section",
-            "What stands on your page one below the other.",
+            "The parts of your page, one below the other.",
             "Your page has no sections yet. Add one, for example “About me”.",
         ),
     )

@@ -1,4 +1,4 @@
-"""Uploads of profiles: what a file is, found out in the confined child, and then kept by `lookup.uploads`."""
+"""Uploads of profiles: the confined prober finds the type of a file, and `lookup.uploads` stores it."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ TYPES = {
     Kind.FONT: "WOFF2, WOFF, TTF or OTF",
 }
 
-_TROUBLE = "Files cannot be looked at now. Please try again in a few minutes."
+_TROUBLE = "Files cannot be checked now. Please try again in a few minutes."
 
 logger = logging.getLogger(__name__)
 
 
 def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asset:
-    """Keep what somebody sent as an upload of `user`. Any: bytes of an upload, which Django does not type.
+    """Store a file as an upload of `user`. Any: bytes of an upload, which Django does not type.
 
     Its type is found in the content; its name is not asked. Private metadata of pictures and films is removed.
     ValidationError, with a sentence for the person: wrong type, broken, too large, over the quota, too many at

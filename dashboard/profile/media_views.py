@@ -29,7 +29,7 @@ class Place:
 
 
 PLACES = {
-    "avatar": Place("Picture", "You, or what stands for you. Square pictures look best."),
+    "avatar": Place("Picture", "A picture of you or for you. Square pictures look best."),
     "banner": Place("Banner", "Above your name, about three times as wide as high."),
     "metadata_favicon": Place("Icon of the page", "In the tab of the browser; a square picture."),
     "metadata_banner": Place("Preview picture", "What messengers show of your page, about twice as wide as high."),
@@ -79,7 +79,7 @@ class ChatPicture:
 
 
 def _cards(profile: Profile, refused: MediaForm | None) -> list[Card]:
-    """One for each place; `refused` stands in for the empty form of its own place. 1 query."""
+    """One for each place; `refused` replaces the empty form of its own place. 1 query."""
     assets = Asset.objects.in_bulk([pk for place in PLACES if (pk := getattr(profile, f"{place}_id"))])
     return [
         Card(
@@ -118,11 +118,11 @@ def upload(request: SignedInRequest, profile: Profile, place: str) -> HttpRespon
     if place not in PLACES:
         raise Http404
     back = redirect(editing.url_of(profile, "profile_media"))
-    if request.method != "POST":  # somebody came back after a login
+    if request.method != "POST":  # a login in between leads here
         return back
     form = MediaForm(request.POST, request.FILES, profile=profile, place=place)
     if form.is_valid() and form.write(by=request.user):
-        messages.success(request, f"{PLACES[place].title}: the new file is shown.")
+        messages.success(request, f"{PLACES[place].title}: file saved.")
         return back
     return _page(request, profile, form)
 
@@ -136,11 +136,11 @@ def remove(request: SignedInRequest, profile: Profile, place: str) -> HttpRespon
     title, back_url = PLACES[place].title, editing.url_of(profile, "profile_media")
     if request.method == "POST":
         profiles.change(profile=profile, values={place: None}, by=request.user)
-        messages.success(request, f"{title}: the file is gone.")
+        messages.success(request, f"{title}: file removed.")
         return redirect(back_url)
     context = {
         "title": f"Remove “{title}”?",
-        "effects": ["Your page no longer shows the file, and it is deleted unless something else shows it."],
+        "effects": ["Your page no longer shows the file. It is deleted unless it is used elsewhere."],
         "button": "Remove",
         "back_url": back_url,
     }
@@ -154,8 +154,8 @@ def mirror(request: SignedInRequest, profile: Profile) -> HttpResponse:
     """Show the picture of the chat platform, or one's own again."""
     is_mirrored = request.POST.get("mirror") == "on"
     profiles.mirror_chat(profile=profile, is_mirrored=is_mirrored, by=request.user)
-    told = "Your page shows the picture of your chat account." if is_mirrored else "Your page shows your own picture."
-    messages.success(request, told)
+    text = "Your page shows the picture of your chat account." if is_mirrored else "Your page shows your own picture."
+    messages.success(request, text)
     return redirect(editing.url_of(profile, "profile_media"))
 
 

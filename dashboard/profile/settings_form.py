@@ -93,10 +93,10 @@ HELP = {
     "usernameSettings.enabled": "Below the display name.",
     "avatarSettings.decoration": "The name or the address of a frame, for programs that know it.",
     "avatarSettings.mirrorChat": "It changes whenever you change it there. The picture under Media is not shown then.",
-    "backgroundSettings.effect": "Told to programs; our page shows none.",
-    "presenceSettings.enabled": "What you do right now, where the chat platform tells it. Off: the page hides it.",
+    "backgroundSettings.effect": "For programs. Not used on this page.",
+    "presenceSettings.enabled": "What you do now, from the chat platform. Off: the page hides it.",
     "metadataSettings.color": "Of the bar beside the preview, and of the browser's frame on phones.",
-    "enterSettings.text": "What visitors press before they see the page, in programs that have such a door.",
+    "enterSettings.text": "What visitors press before they see the page, in clients with an entry screen.",
 }
 
 

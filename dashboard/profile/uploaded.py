@@ -1,4 +1,4 @@
-"""GET /uploads/<path>: a file of a profile, for everybody who knows its address.
+"""GET /uploads/<path>: a file of a profile, for anyone with its address.
 
 Every header is set by `imagehost.delivery`: the answers pass by the middleware of pages.
 """
@@ -25,7 +25,7 @@ from lookup.models import Asset
 from lookup.models.assets import PATH_PATTERN
 from lookup.page.presenters import CARD_TYPES
 
-CACHING = "public, max-age=31536000, immutable"  # a path has one content for ever
+CACHING = "public, max-age=31536000, immutable"  # the content of a path never changes
 DEMO_CACHING = "public, max-age=300"
 _HEADERS = {
     **delivery.HEADERS,

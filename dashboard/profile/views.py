@@ -22,7 +22,7 @@ from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
 from lookup.views import profile_page
 
-SAVED = "Your profile has been saved."
+SAVED = "Profile saved."
 
 
 @access.signed_in
@@ -83,11 +83,11 @@ def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> Ht
     title, back_url = settings_form.title_of(key), editing.url_of(profile, "profile_appearance")
     if request.method == "POST":
         profiles.change(profile=profile, values={"settings": without(profile, key)}, by=request.user)
-        messages.success(request, f"{title}: everything is as it was at first.")
+        messages.success(request, f"{title}: reset to the defaults.")
         return redirect(back_url)
     context = {
         "title": f"Reset “{title}”?",
-        "effects": ["Every setting under this title goes back to what a new profile has."],
+        "effects": ["Every setting under this title goes back to its default."],
         "button": "Reset",
         "back_url": back_url,
     }
@@ -183,7 +183,7 @@ def restore_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
         own.restore(user=request.user, text=form.cleaned_data["text"].encode(), by=request.user)
     except LineRefused as refused:
         return _transfer_page(request, profile, ImportForm(), refused)
-    messages.success(request, "Your profile is what the file says.")
+    messages.success(request, "Profile imported.")
     return redirect("profile_editor")
 
 

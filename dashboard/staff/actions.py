@@ -1,7 +1,7 @@
 """Actions of staff on apps, people, keys and requests: the words, the permission and the operation of each.
 
 An operation counts an action that is done already as done. `perform` checks the state under the lock first, so that
-a page tells when another member of staff was faster.
+a page can say that another member of staff was faster.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def counted(number: int, noun: str) -> str:
 def _locked(subject: Any) -> Any:
     """The row as it is now, held until the end, as strongly as the operation will hold it."""
     if isinstance(subject, AccessRequest):
-        return subject  # its operation locks the person first, and says itself what has changed
+        return subject  # its operation locks the person first and checks the state itself
     rows = type(subject)._default_manager.select_for_update(of=("self",), no_key=not isinstance(subject, ApiKey))
     found = rows.filter(pk=subject.pk).first()
     if found is None:
@@ -96,9 +96,9 @@ _VERIFY = "oidc_provider.verify_application"
 def _suspending(app: Application) -> list[str]:
     tokens = app.accesstoken_set.filter(expires__gt=timezone.now()).count()
     return [
-        "Nobody can sign in with the app from now on; its users see an error page that says so.",
-        f"Its codes and tokens are deleted at once, {counted(tokens, 'living access token')} among them.",
-        f"What {_users(app)} allowed is kept: after a restore nobody is asked again.",
+        "Users cannot sign in with the app; they see an error page that says so.",
+        f"Its codes and tokens are deleted at once, {counted(tokens, 'active access token')} among them.",
+        f"What {_users(app)} allowed is kept: after a restore they are not asked again.",
         "The owner sees the reason on the page of the app, and can still change the app.",
     ]
 
@@ -185,7 +185,7 @@ BAN = Action(
     lambda _: [
         "The person is signed out everywhere and cannot sign in again.",
         "Every token that apps have for them is deleted, and their API keys are refused.",
-        "Lookups of their profile answer as for somebody who does not exist; leaderboards leave them out.",
+        "Lookups answer as if the user did not exist; leaderboards leave them out.",
     ],
     refused_if(lambda user: user.is_banned, "This account is banned already."),
     through(bans.ban, "user"),
@@ -217,7 +217,7 @@ def unlock(scope: str) -> Action:
         SCOPES_RIGHT,
         lambda _: [
             f"Their apps, today's and later ones, may register the scope {scope} ({label}).",
-            "No app has it by that: the owner registers it, and users are asked.",
+            "No app gets it automatically: the owner registers it, and users are asked.",
         ],
         refused_if(lambda user: scope in user.unlocked_scopes, f"{scope} is unlocked for this person already."),
         through(applications.unlock_scope, "owner", scope=scope),
@@ -277,13 +277,13 @@ def _relocking(user: User, scope: str) -> list[str]:
         return [f"No app of theirs has registered {scope}; none can do so any more."]
     return [
         f"These apps lose it at once, and a sign-in that asks for it fails as a whole: {', '.join(losing)}.",
-        "Tokens that live no longer give it.",
+        "Existing tokens no longer include it.",
     ]
 
 
 def _no_grant(key: ApiKey, permission: Permission) -> str:
     if key.revoked_at is not None or key.is_expired(timezone.now()):
-        return "This key is revoked or has expired, and that is for ever."
+        return "This key is revoked or has expired and cannot be used again."
     return f"This key has {permission.value} already." if key.allows(permission) else ""
 
 
@@ -309,7 +309,7 @@ REQUEST_ACTIONS = {
             _IS_DECIDED,
             through(access_requests.grant, "request"),
             is_harmless=True,
-            hint="Who asked reads this, on their page and by e-mail. Kept in the audit trail.",
+            hint="The requester reads this on their page and by e-mail. Kept in the audit trail.",
         ),
         Action(
             "deny",
@@ -317,10 +317,10 @@ REQUEST_ACTIONS = {
             "Deny {}",
             "{}: denied.",
             DECIDE,
-            lambda request: [f"{request.user} is told so, with your reason, and may ask again."],
+            lambda request: [f"{request.user} is notified with your reason, and may ask again."],
             _IS_DECIDED,
             through(access_requests.deny, "request"),
-            hint="Who asked reads this, on their page and by e-mail. Kept in the audit trail.",
+            hint="The requester reads this on their page and by e-mail. Kept in the audit trail.",
         ),
     )
 }

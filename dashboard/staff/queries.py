@@ -89,7 +89,7 @@ def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
 
 
 SHOWN_APPS = 5  # beside a request
-SHOWN_ROWS = 50  # on a page of somebody or something
+SHOWN_ROWS = 50  # of each table on the page of a person or an app
 SHOWN_EVENTS = 30
 OVER = ("Revoked", "Expired")
 
@@ -142,7 +142,7 @@ class KeyPermission:
 
 @dataclass(frozen=True)
 class KeyRecord:
-    """`state`: as `key_state`. `is_over`: for ever."""
+    """`state`: as `key_state`. `is_over`: revoked or expired."""
 
     key: ApiKey
     state: str
@@ -152,7 +152,7 @@ class KeyRecord:
 
 @dataclass(frozen=True)
 class Event:
-    """A line of the audit trail. `details`: what the act was about, where the words do not say it."""
+    """A line of the audit trail. `details`: what the act was about, where the words leave it out."""
 
     created_at: datetime
     words: str
@@ -163,11 +163,13 @@ class Event:
 
     @classmethod
     def of(cls, event: AuditEvent) -> Event:
-        told = [str(event.data[name]) for name in ("scope", "permission", "subject", "prefix") if event.data.get(name)]
+        values = [
+            str(event.data[name]) for name in ("scope", "permission", "subject", "prefix") if event.data.get(name)
+        ]
         return cls(
             created_at=event.created_at,
             words=event.verb.replace(":", " ").replace("_", " ").capitalize(),
-            details=", ".join(told),
+            details=", ".join(values),
             actor=event.actor_name or "The system",
             is_staff=event.actor_kind == AuditEvent.ActorKind.STAFF,
             reason=event.reason,

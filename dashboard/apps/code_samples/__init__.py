@@ -55,7 +55,7 @@ def _sample(stack: Stack, application: Application, redirect_url: str) -> Sample
 def _values(
     application: Application, redirect_url: str, slug: str, quote: Callable[[str], str]
 ) -> dict[str, str | int | stacks.Verbatim]:
-    """What stands in a source between << and >>."""
+    """The values of the placeholders between << and >>."""
     parts, scopes = urlsplit(redirect_url), application.registered_scopes
     items = ", ".join(quote(name) for name in scopes)
     return {

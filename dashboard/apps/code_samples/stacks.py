@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 class Verbatim(str):
-    """Stands in the code as it is."""
+    """Put into the code unquoted."""
 
     __slots__ = ()
 
@@ -29,7 +29,7 @@ def php(text: str) -> str:
     return f"'{escaped}'"
 
 
-RUN = "Our tests run this code as it stands here, from the first request to user info."
+RUN = "Our tests run this code as shown here, from the first request to user info."
 CONFIGURED = "Our tests sign in with the library, configured by this code."
 PARSED = "Our tests check its syntax; they do not run it."
 READ = "Written after the library's documentation; our tests do not run it."
@@ -63,7 +63,7 @@ STACKS = (
         shell,
         (
             "Shows every request of a sign-in, without a library.",
-            "It does not verify the id_token: good for trying, not for an app.",
+            "It does not verify the id_token: for a test, not for an app.",
         ),
         RUN,
     ),
@@ -160,7 +160,7 @@ STACKS = (
         double,
         (
             "Spring leaves PKCE off for apps with a secret.",
-            "Its own decoder of id_tokens knows no EdDSA; the second bean stands in for it.",
+            "Its own decoder of id_tokens knows no EdDSA; the second bean replaces it.",
         ),
         READ,
     ),

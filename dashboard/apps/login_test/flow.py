@@ -152,7 +152,7 @@ def _with_code(application: Application, owner: User, under_way: LoginTest, code
 def _exchange(
     application: Application, owner: User, under_way: LoginTest, code: str, now: datetime
 ) -> tuple[Step, dict[str, Any] | None]:
-    step = Step("Token request", "Code, redirect URL and PKCE verifier belong together; nobody used the code before.")
+    step = Step("Token request", "Code, redirect URL and PKCE verifier belong together; the code was not used before.")
     redirect_uri, verifier = under_way.parameters["redirect_uri"], under_way.code_verifier
     if under_way.mistake == "redirect_uri":
         redirect_uri += "/"
@@ -166,7 +166,7 @@ def _exchange(
     }
     step.lines = [
         Line("POST", f"{settings.BASE_URL}{reverse('token')}", "From your server, as a form, never from the browser."),
-        Line("Authorization", "Basic …", "Your client_id and client_secret. Here your session stands for the secret."),
+        Line("Authorization", "Basic …", "Your client_id and client_secret. Here your session replaces the secret."),
         Line("grant_type", form["grant_type"]),
         Line("code", masked(code), "Good once, for ten minutes."),
         Line("redirect_uri", redirect_uri, "The same string as in the authorization request."),
@@ -237,7 +237,7 @@ def _scopes(under_way: LoginTest, answer: dict[str, Any]) -> Step:
 
 
 def _revocation(application: Application, answer: dict[str, Any], now: datetime) -> Step:
-    step = Step("Tokens revoked", "Nothing is left over of this try but your consent, under Connected apps.")
+    step = Step("Tokens revoked", "Only your consent remains after this test, under Connected apps.")
     tokens.revoke(answer.get("refresh_token") or answer["access_token"], application.pk)
     try:
         token_info.userinfo(answer["access_token"], now)

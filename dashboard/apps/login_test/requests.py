@@ -107,7 +107,7 @@ def keep(session: Session, application: Application, under_way: LoginTest) -> No
 
 
 def taken(session: Session, application: Application) -> LoginTest | None:
-    """The try that is under way, which is over with this: a callback that comes again finds none."""
+    """Take the running test out of the session, so that a second callback finds none."""
     kept = dict(session.get(_KEY, {}))
     found = kept.pop(application.client_id, None)
     session[_KEY] = kept
@@ -120,7 +120,7 @@ def keep_result(session: Session, application: Application, steps: list[dict[str
 
 
 def result(session: Session, application: Application) -> list[dict[str, Any]] | None:
-    """The steps of the last try; None where this session has seen none."""
+    """The steps of the last test of this session, or None."""
     done: dict[str, list[dict[str, Any]]] = session.get(f"{_KEY}_done", {})
     return done.get(application.client_id)
 

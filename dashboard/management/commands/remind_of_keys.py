@@ -17,4 +17,4 @@ class Command(JobCommand):
     def perform(self) -> str:
         now = timezone.now()
         reminded = keys_actions.remind(now, WITHIN)
-        return f"Told of {reminded} keys, forgot {uses.delete_old_days(now)} days."
+        return f"Reminders sent: {reminded}; days of counts deleted: {uses.delete_old_days(now)}."

@@ -26,7 +26,7 @@ def session_of(browser: Browser) -> UserSession:
 def test_another_browser_is_signed_out_and_this_one_stays(browser: Browser, user: User) -> None:
     other, third = Browser().open("/accounts/login/").submit(login="Ada", password=PASSWORD), browser_of(user)
     end(browser.open(LIST), session_of(other))
-    assert "That browser is signed out." in browser.text
+    assert "Browser signed out." in browser.text
     assert [each.user() for each in (browser, other, third)] == [user, None, user]
     assert AuditEvent.objects.filter(verb="user:session_ended", actor=user).count() == 1
 

@@ -32,7 +32,7 @@ def page_of(key: ApiKey) -> str:
     [
         ({}, "Live"),
         ({"expires_at": 7 * DAY + timedelta.resolution}, "Live"),
-        ({"expires_at": 7 * DAY}, "Ends soon"),
+        ({"expires_at": 7 * DAY}, "Expires soon"),
         ({"expires_at": timedelta()}, "Expired"),
         ({"is_enabled": False}, "Disabled"),
         ({"revoked_at": -DAY, "is_enabled": False, "expires_at": -DAY}, "Revoked"),
@@ -144,9 +144,9 @@ def test_the_trail_tells_who_did_what(browser: Browser, user: User) -> None:
     assert rows[0].endswith("with 1 h to change over.")
     assert rows[1:3] == ["Enabled", "Disabled"]
     assert rows[3] == "Permission granted Look up users and their profiles A fine bot"
-    assert rows[4] == "End changed It does not end."
-    assert rows[5].startswith("End changed It ends on ")
-    assert rows[6:] == ["Renamed It was called “Old”.", "Made"]
+    assert rows[4] == "Expiry changed It does not expire."
+    assert rows[5].startswith("Expiry changed It expires on ")
+    assert rows[6:] == ["Renamed The old name was “Old”.", "Created"]
     assert staff.username not in browser.text
 
 

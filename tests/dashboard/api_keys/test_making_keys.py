@@ -72,7 +72,7 @@ def test_a_key_ends_when_its_owner_said(changes: dict[str, str], ends_at: dateti
     [
         ({"name": ""}, "name", "This field is required."),
         ({"name": "x" * 65}, "name", "Ensure this value has at most 64 characters (it has 65)."),
-        ({"permissions": []}, "permissions", "Choose at least one thing that it may do, or that staff should allow."),
+        ({"permissions": []}, "permissions", "Choose at least one permission."),
         (
             {"permissions": ["lookup:user"]},
             "permissions",
@@ -83,13 +83,13 @@ def test_a_key_ends_when_its_owner_said(changes: dict[str, str], ends_at: dateti
             "requested",
             "Select a valid choice. imagehost:upload is not one of the available choices.",
         ),
-        ({"requested": ["lookup:user"], "reason": "  "}, "reason", "Staff need to know what it is for."),
-        ({"ends": "date"}, "ends_on", "Say on which day it ends."),
-        ({"ends": "date", "ends_on": "2026-02-28"}, "ends_on", "This day is past."),
+        ({"requested": ["lookup:user"], "reason": "  "}, "reason", "Write what you need it for."),
+        ({"ends": "date"}, "ends_on", "Choose the last day."),
+        ({"ends": "date", "ends_on": "2026-02-28"}, "ends_on", "This day has passed."),
         (
             {"ends": "date", "ends_on": "2027-03-02"},
             "ends_on",
-            "Choose a day within the next 365 days, or let it never end.",
+            "Choose a day within the next 365 days, or choose “Never”.",
         ),
         ({"ends": "31"}, "ends", "Select a valid choice. 31 is not one of the available choices."),
         ({"form_id": "?"}, "form_id", "Enter a valid value."),
@@ -178,7 +178,7 @@ def test_a_new_key_is_told_by_mail_and_in_the_trail(
     key = user.api_keys.get()
     (letter,) = mailoutbox
     assert letter.to == [user.email]
-    assert "A new API key was made" in letter.subject
+    assert "A new API key was created" in letter.subject
     assert key.prefix in letter.body
     assert key.secret_hash not in letter.body
     event = AuditEvent.objects.get(verb="api_key:issued")

@@ -34,7 +34,7 @@ def test_an_owner_is_told_once_a_week_before_the_end(
     user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]
 ) -> None:
     key = ApiKeyFactory(owner=user, expires_at=timezone.now() + 7 * DAY)
-    assert [remind(), remind()] == [f"Told of {count} keys, forgot 0 days." for count in (1, 0)]
+    assert [remind(), remind()] == [f"Reminders sent: {count}; days of counts deleted: 0." for count in (1, 0)]
     (letter,) = mailoutbox
     assert letter.to == [user.email]
     assert f"{key.prefix}) ends on" in letter.body
@@ -65,7 +65,7 @@ def test_nobody_is_told_of_other_keys(
 def test_a_banned_owner_gets_no_letter(user: User, mailoutbox: list[EmailMessage], remind: Callable[[], str]) -> None:
     ApiKeyFactory(owner=user, expires_at=timezone.now() + DAY)
     bans.ban(user=user, by=None, reason="Spam")
-    assert remind() == "Told of 0 keys, forgot 0 days."
+    assert remind() == "Reminders sent: 0; days of counts deleted: 0."
     assert mailoutbox == []
 
 
@@ -85,5 +85,5 @@ def test_a_key_with_a_new_end_is_told_of_again_and_a_replaced_one_is_not(
 
 def test_the_job_forgets_how_often_keys_were_used_long_ago(user: User, remind: Callable[[], str]) -> None:
     KeyDay.objects.create(key=ApiKeyFactory(owner=user), day=timezone.now().date() - 91 * DAY, count=1)
-    assert remind() == "Told of 0 keys, forgot 1 days."
+    assert remind() == "Reminders sent: 0; days of counts deleted: 1."
     assert JobRun.objects.get(pk="remind_of_keys").has_succeeded()

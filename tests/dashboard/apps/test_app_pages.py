@@ -117,7 +117,7 @@ def test_the_trail_tells_who_did_what_and_why(browser: Browser, app: Application
     browser.open(f"/dashboard/apps/{app.client_id}/activity/")
     rows = [" ".join(row.text_content().split()) for row in browser.page.xpath("//li[@class='row']")]
     assert rows[0].startswith("Restored")
-    assert "by the service itself" in rows[0]
+    assert "by the system" in rows[0]
     assert rows[1].startswith("Suspended")
     assert "by the staff of Hearth" in rows[1]
     assert "Reason: It broke the rules." in rows[1]
@@ -170,7 +170,7 @@ def test_all_tokens_are_revoked(browser: Browser, app: Application, user: User) 
     path = f"/dashboard/apps/{app.client_id}/revoke-tokens/"
     csrf = browser.open(path).page.xpath("//input[@name='csrfmiddlewaretoken']/@value")[0]
     browser.response = browser.client.post(path, {"csrfmiddlewaretoken": csrf}, follow=True)
-    assert "All tokens of the app are revoked." in browser.text
+    assert "All tokens of the app revoked." in browser.text
     assert not AccessToken.objects.exists()
     assert AuditEvent.objects.get(verb="application:tokens_revoked").actor == user
 

@@ -16,7 +16,7 @@ CHECK = "/dashboard/apps/check-redirects/"
         ("https://*.app.example/", "Wildcards (*) are not allowed"),
         ("http://app.example/", "Use https; plain http is allowed for the hosts 127.0.0.1 and localhost only."),
         ("app.example/callback", "Write the whole URL, beginning with https://."),
-        (URL, "This URL stands in row 1 already; remove one of the two."),
+        (URL, "This URL is in row 1 already; remove one of the two."),
     ],
 )
 def test_a_row_says_which_rule_and_how_to_mend_it(url: str, problem: str) -> None:

@@ -36,7 +36,12 @@ CALLBACK = "https://app.example/callback"
         ("http://localhost/cb", "http://127.0.0.1/cb", 7, "localhost was sent, 127.0.0.1 is registered."),
         ("http://127.0.0.1:9/cb", "http://localhost:9/cb", 7, "127.0.0.1 was sent, localhost is registered."),
         ("http://localhost:3001/cb", "http://localhost:3000/cb", 20, "For localhost the port must match"),
-        ("https://me@app.example/callback", CALLBACK, 8, "A user name or password stands before the host"),
+        (
+            "https://me@app.example/callback",
+            CALLBACK,
+            8,
+            "The URL that was sent has a user name or password before the host",
+        ),
         ("com.example.app:/done", "com.example.app:/callback", 17, "The path differs: /done was sent, /callback is"),
         ("https://[oops/callback", CALLBACK, 8, "They are two different URLs."),
         ("http://127.0.0.1:99999/cb", "http://127.0.0.1/cb", 16, "The port must be between 1 and 65535."),

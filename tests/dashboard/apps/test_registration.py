@@ -84,7 +84,7 @@ def test_a_form_that_is_sent_twice_makes_one_app_and_keeps_its_secret(browser: B
     app = Application.objects.get()
     assert app.check_secret(secret)
     assert browser.response.request["PATH_INFO"] == f"/dashboard/apps/{app.client_id}/"
-    assert "This form has made its app already" in browser.text
+    assert "This form has created its app already" in browser.text
 
 
 def test_two_forms_make_two_apps_with_their_logos(browser: Browser) -> None:
@@ -125,7 +125,7 @@ def test_the_page_begins_with_two_scopes_and_shows_the_claims_of_each(browser: B
 
 def test_the_client_id_is_not_for_the_sender_to_choose(user: User) -> None:
     for ticket in ("0" * 32, apps_actions.new_ticket(UserFactory.create())):
-        with pytest.raises(ValidationError, match="somebody else's"):
+        with pytest.raises(ValidationError, match="from another account"):
             apps_actions.client_id_of(ticket, user)
 
 
@@ -144,7 +144,7 @@ def test_a_form_can_be_sent_for_24_hours(user: User) -> None:
         clock.shift(timedelta(hours=24))
         assert len(apps_actions.client_id_of(ticket, user)) == 32
         clock.shift(timedelta(seconds=1))
-        with pytest.raises(ValidationError, match="more than a day old"):
+        with pytest.raises(ValidationError, match="older than a day"):
             apps_actions.client_id_of(ticket, user)
 
 
@@ -163,7 +163,7 @@ def test_a_form_can_be_sent_for_24_hours(user: User) -> None:
             {"redirect_urls": [f"{URL}/{number}" for number in range(11)]},
             "There are 11 redirect URLs; an app can have at most 10.",
         ),
-        ({"redirect_urls": ["http://app.example/"]}, "Mend the rows that say what is wrong with them."),
+        ({"redirect_urls": ["http://app.example/"]}, "Fix the rows that show an error."),
         ({"scopes": []}, "Register at least one scope."),
         ({"scopes": ["profile"]}, "Select a valid choice. profile is not one of the available choices."),
         ({"scopes": ["email"]}, "email is locked: staff must unlock it for Ada first."),

@@ -40,7 +40,7 @@ def test_a_request_waits_and_can_be_withdrawn(browser: Browser, user: User) -> N
     token = browser.form("ticket").fields["csrfmiddlewaretoken"]
     path = f"/dashboard/apps/scope-requests/{asked.pk}/withdraw/"
     browser.response = browser.client.post(path, {"csrfmiddlewaretoken": token}, follow=True)
-    assert "Your request is withdrawn." in browser.text
+    assert "Request withdrawn." in browser.text
     asked.refresh_from_db()
     assert asked.state == "WITHDRAWN"
     browser.response = browser.client.post(path, {"csrfmiddlewaretoken": token}, follow=True)

@@ -58,7 +58,7 @@ def test_everything_is_saved_at_once_and_told_in_the_trail(browser: Browser, app
     assert (changed.name, changed.support_url) == ("Another name", "https://app.example/help")
     assert changed.redirect_urls == [REDIRECT_URL, OTHER]
     assert changed.registered_scopes == ["openid", "offline_access"]
-    assert "Another name is saved." in browser.text
+    assert "Another name saved." in browser.text
     events = AuditEvent.objects.filter(object_id=str(app.pk), actor=user).order_by("pk")
     assert [event.verb for event in events] == [
         "application:details_changed",

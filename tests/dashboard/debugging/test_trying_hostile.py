@@ -49,7 +49,7 @@ def test_a_callback_that_comes_twice_or_unasked_uses_nothing(ready: Browser, app
     back = started(ready, app)
     assert ready.client.head(back).status_code == 405  # a prefetch uses nothing up
     assert "Every step went well" in ready.open(back).text
-    assert "No try is under way" in ready.open(back).text
+    assert "No test is running" in ready.open(back).text
     assert Grant.objects.count() == 1
 
 

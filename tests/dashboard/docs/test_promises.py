@@ -31,7 +31,7 @@ NAMES = {  # by the page that has a link or a button of this name
 
 
 def text_of(slug: str) -> str:
-    return personalization.anybody().fill(expansion.as_text(contents.pages()[slug]))
+    return personalization.visitor().fill(expansion.as_text(contents.pages()[slug]))
 
 
 @pytest.mark.django_db

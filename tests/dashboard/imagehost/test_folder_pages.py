@@ -70,7 +70,7 @@ def test_a_folder_is_made(browser: Client, user: User, values: dict[str, str], i
     assert (answer.status_code, answer["Location"], messages_of(answer)) == (
         302,
         FOLDERS,
-        ["The folder Shots is there."],
+        ["Folder Shots created."],
     )
     folder = Folder.objects.get()
     assert (folder.owner, folder.name, folder.is_public) == (user, "Shots", is_public)
@@ -83,7 +83,7 @@ MISTAKES = [
     ({"name": "a\u202eb"}, {"name": ["Contains control or invisible characters."]}),
     ({"visibility": "all"}, {"visibility": ["Select a valid choice. all is not one of the available choices."]}),
     ({"visibility": "password"}, {"password": ["Type a password of 1 to 32 characters."]}),
-    ({"password": "secret"}, {"password": ["Choose above that the page asks for it, or leave this empty."]}),
+    ({"password": "secret"}, {"password": ["Choose above that the page needs a password, or leave this empty."]}),
     (
         {"visibility": "password", "password": "a\u202eb"},
         {"password": ["Contains control or invisible characters."]},
@@ -165,7 +165,7 @@ def test_deletion_asks_first_and_leaves_the_files(browser: Client, user: User) -
     assert "1 rule that leads here will be deleted with it." in text_of(question)
     assert Folder.objects.exists()
     answer = browser.post(path)
-    assert (answer["Location"], messages_of(answer)) == (FOLDERS, ["The folder Shots is deleted."])
+    assert (answer["Location"], messages_of(answer)) == (FOLDERS, ["Folder Shots deleted."])
     file.refresh_from_db()
     assert (file.folder, Folder.objects.exists()) == (None, False)
 

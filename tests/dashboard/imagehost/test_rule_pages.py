@@ -40,7 +40,7 @@ def test_rules_are_added_moved_and_deleted(browser: Client, user: User) -> None:
     for kind, pattern in (("filename", "Shot*"), ("extension", ".JPEG"), ("mime", "video/*")):
         answer = browser.post(RULES, {"kind": kind, "pattern": pattern, "folder_id": folder.pk})
         assert (answer.status_code, answer["Location"]) == (302, RULES)
-        assert messages_of(answer)[-1] == "The rule is added, as the last one."
+        assert messages_of(answer)[-1] == "Rule added at the end of the list."
     first, second, third = FolderRule.objects.order_by("position")
     assert (first.pattern, second.pattern, third.pattern) == ("Shot*", "jpg", "video/*")
     for rule, places in ((third, "-1"), (first, "1"), (first, "99"), (third, "-99")):
@@ -52,7 +52,7 @@ def test_rules_are_added_moved_and_deleted(browser: Client, user: User) -> None:
     assert "Extension jpg no longer leads to the folder Shots." in text_of(question)
     assert len(rules_of(user)) == 3
     answer = browser.post(f"{RULES}{second.pk}/delete/")
-    assert (answer["Location"], messages_of(answer)[-1]) == (RULES, "The rule is deleted.")
+    assert (answer["Location"], messages_of(answer)[-1]) == (RULES, "Rule deleted.")
     assert rules_of(user) == [("mime", "video/*", "Shots"), ("filename", "Shot*", "Shots")]
 
 
@@ -93,7 +93,7 @@ def test_a_rule_is_changed_in_its_place(browser: Client, user: User) -> None:
     rules = [FolderRuleFactory(folder=folder, position=position) for position in range(3)]
     values = edited(browser, rules[1], kind="mime", pattern="video/*", folder_id=other.pk)
     answer = browser.post(f"{RULES}{rules[1].pk}/edit/", values)
-    assert (answer["Location"], messages_of(answer)) == (RULES, ["The rule is saved."])
+    assert (answer["Location"], messages_of(answer)) == (RULES, ["Rule saved."])
     assert rules_of(user) == [
         ("extension", "png", "Shots"),
         ("mime", "video/*", "Films"),

@@ -84,7 +84,7 @@ def test_deleting_asks_first_and_frees_the_name(editor: Editor, user: User) -> N
     aliases.add(user=user, name="Countess", redirects=False, has_own_profile=True, by=user)
     page = f"{NAMED}Countess/delete/"
     editor.open(page)
-    assert "The profile that it shows is deleted with everything on it." in editor.text
+    assert "The profile that it shows is deleted with all content." in editor.text
     assert problems_of(editor.response) == []
     assert Alias.objects.exists()
     editor.press(page)

@@ -47,7 +47,7 @@ def test_saved_fields_show_in_the_lookup(
     form = filled(signed_in, PAGE, "display_name")
     response = signed_in.post(PAGE, form | TYPED | {"description": "Line one\r\nLine two"}, follow=True)
     assert response.redirect_chain == [(PAGE, 302)]
-    assert "Your profile has been saved." in said(response)
+    assert "Profile saved." in said(response)
     found = looked_up("profile")["profile"]
     assert {name: found[CAMEL.get(name, name)] for name in TYPED} == TYPED
     event = AuditEvent.objects.get(verb="profile:changed")

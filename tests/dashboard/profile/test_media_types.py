@@ -167,7 +167,7 @@ def test_sounds_keep_their_tags_and_the_form_warns(user: User, store_directory: 
     title = b"TIT2" + struct.pack(">IH", 8, 0) + b"\0A secret"[:8]
     asset = stored(user, Kind.AUDIO, b"ID3\3\0\0\0\0\0\x12" + title + made.sound("mp3"))
     assert b"A secre" in (store_directory / "uploads" / asset.path).read_bytes()
-    assert "Everybody can read what the file says of itself" in accepted_files(Kind.AUDIO)
+    assert "Its tags stay readable for everyone" in accepted_files(Kind.AUDIO)
     assert "says of itself" not in accepted_files(Kind.IMAGE)
 
 

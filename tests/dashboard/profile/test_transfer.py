@@ -58,7 +58,7 @@ def test_an_import_brings_back_what_was_exported(
     LinkFactory.create(profile=profile, title="Newer")
     profiles.change(profile=profile, values={"location": "Oslo", "settings": {"cardSettings": {"blur": 3}}}, by=user)
     response = load(signed_in, line)
-    assert "Your profile is what the file says." in said(response)
+    assert "Profile imported." in said(response)
     after = looked_up(*INCLUDES)
     assert before["profile"].pop("updatedAt") < after["profile"].pop("updatedAt")
     assert after == before

@@ -53,7 +53,7 @@ def test_rights_names_and_what_others_did_are_never_taken_from_a_file(
     hostile["profile"] |= {"createdAt": "2001-01-01T00:00:00Z", "updatedAt": "2001-01-01T00:00:00Z"}
     hostile["profile"]["profileId"] = "f" * 32
     people, audits = User.objects.count(), AuditEvent.objects.count()
-    assert "Your profile is what the file says." in said(load(signed_in, hostile))
+    assert "Profile imported." in said(load(signed_in, hostile))
     after = looked_up(*INCLUDES)
     assert before["profile"].pop("updatedAt") < after["profile"].pop("updatedAt")
     assert after == before
@@ -131,7 +131,7 @@ def test_a_list_may_not_grow_beyond_its_limit(signed_in: Client, line: Json) -> 
         "links": "Has too many rows: with those that are hidden, 50 are allowed."
     }
     line["links"].pop()
-    assert "Your profile is what the file says." in said(load(signed_in, line))
+    assert "Profile imported." in said(load(signed_in, line))
     assert Link.objects.filter(is_active=True).count() == 49
 
 
@@ -179,7 +179,7 @@ def test_a_text_that_is_no_export_is_refused(text: bytes, sentence: str, user: U
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (b"\xff", "This file is no text in UTF-8."),
+        (b"\xff", "This file is not UTF-8 text."),
         (b"", "This file is empty."),
         (b"x" * (own.MAX_BYTES + 1), "This file is too large: an export of one profile has at most 2 MiB."),
         (b'{"error":"<script>alert(1)</script>"}', "error: Must be null."),

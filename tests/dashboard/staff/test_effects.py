@@ -38,7 +38,7 @@ def test_a_suspension_counts_what_ends_and_what_stays(staff: Browser) -> None:
     for _ in range(2):
         ApprovalFactory(application=app)
     text = staff.open(f"{app_page(app)}suspend/").text
-    assert "1 living access token among them" in text
+    assert "1 active access token among them" in text
     assert "What 2 users allowed is kept" in text
     assert "It broke the rules" in staff.submit(reason="It broke the rules").text
     app.refresh_from_db()
