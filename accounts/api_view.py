@@ -1,4 +1,4 @@
-"""What every endpoint under /api/ but the protocol's stands on: limits, the key, JSON errors, headers.
+"""The base of every endpoint under /api/ but the protocol's: limits, the key, JSON errors, headers.
 
     class Presence(ApiView):
         permission = Permission.LOOKUP_PRESENCE

@@ -1,4 +1,4 @@
-"""Accounts that go: asked for by the person, stopped by them within days of grace, carried out by a job."""
+"""Deletion of accounts: a person asks for it, can stop it within the days of grace, and a job carries it out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ GRACE = timedelta(days=7)
 @transaction.atomic
 def ask(*, user: User, by: User) -> AccountDeletion:
     """Delete the account once GRACE is over. Asked again, it stays with the first day. PermissionDenied: staff, whose
-    accounts another superuser deletes; somebody else's account."""
+    accounts another superuser deletes; another user's account."""
     if user.is_staff or user.pk != by.pk:
         raise PermissionDenied("Only the person can ask for it, and no member of staff.")
     users.lock(user.pk)
@@ -32,7 +32,7 @@ def ask(*, user: User, by: User) -> AccountDeletion:
 
 @transaction.atomic
 def stop(*, user: User, by: User | None) -> bool:
-    """Keep the account. False: nobody had asked to delete it."""
+    """Keep the account. False: no deletion was asked for."""
     users.check_may_act_for(owner=user, by=by)
     users.lock(user.pk)
     deleted, _ = AccountDeletion.objects.filter(user=user).delete()
@@ -49,7 +49,7 @@ def due(now: datetime) -> list[str]:
 
 @transaction.atomic
 def carry_out(user_id: str, *, now: datetime) -> bool:
-    """Delete the account with everything that is its own. False: the person stopped it, or somebody was faster."""
+    """Delete the account with everything that is its own. False: it was stopped, or is done already."""
     if not users.lock(user_id):
         return False
     still = AccountDeletion.objects.filter(due_at__lte=now, user__is_active=True, user__is_staff=False)

@@ -1,4 +1,4 @@
-"""The errors of every endpoint under /api/ but the protocol's, with the words of documents 2 and 3.
+"""The errors of every endpoint under /api/ but the protocol's (docs/spec/shared.md).
 
 Raise one anywhere below a view; `api_view` answers it. Rooms above subclass ApiError for their own.
 """

@@ -38,7 +38,7 @@ def without_waiting(answer: Callable[[], R]) -> R:
 
 
 def before_waiting() -> None:
-    """Call this before what may take long in a view that `is_read`; the request is answered anew in a thread then."""
+    """Call this before what may take long in a view that `is_read`; the request is then answered again in a thread."""
     if _may_not_wait.get():
         raise MustWait
 

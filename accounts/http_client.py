@@ -1,4 +1,4 @@
-"""Asks servers that are not ours for JSON: bounded in time and size, and whatever goes wrong has one name."""
+"""The HTTP client for JSON of other services: bounded in time and size, with one error for every failure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _CONNECTIONS = 16  # kept open for each server
 
 
 class NoAnswer(Exception):
-    """Nothing usable came. The message says what, and holds nothing that was sent or read."""
+    """No usable answer. The message names the failure, and contains nothing that was sent or read."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ def read(
 ) -> Answer:
     """The answer, whatever its status. NoAnswer: none in time, one that is too long, or a good one that is no JSON.
 
-    `seconds`: instead of SECONDS. Redirects are answers like any other, and followed by nobody: they would take the
-    secrets along. Nothing of the machine's surroundings (proxies, password files) has a say, and no cookie is kept.
+    `seconds`: instead of SECONDS. Redirects are returned and not followed, since they would take the secrets along.
+    Proxies and password files of the machine are ignored, and no cookie is kept.
     """
     seconds = SECONDS if seconds is None else seconds
     try:

@@ -51,10 +51,10 @@ def plant(names: Iterable[str]) -> None:
 
 
 def take(*, name: str, length: timedelta, by: str, seen: JobRun | None = None) -> Lease | None:
-    """The lease of the job for `length`, held by `by`; None while somebody else holds it.
+    """The lease of the job for `length`, held by `by`; None while another runner holds it.
 
     `seen`: the row that the caller decided on. None too where a run has been started since: of two runners that find
-    a job due at the same moment, the slower one would otherwise do it again.
+    a job that is due at the same time, the slower one would otherwise do it again.
     """
     now = timezone.now()
     lease = {"lease_ends_at": now + length, "leased_by": by, "started_at": now}

@@ -1,4 +1,4 @@
-"""What linking an outside account has in common, whichever kind it is: how it begins, ends and fails."""
+"""The steps that linking an outside account has in common, whichever kind it is: begin, end, fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from accounts.models import LinkedAccount
 
 PAGE = "socialaccount_connections"  # the page of linked accounts, under the name that allauth gives it
 CHAT, SCROBBLER = LinkedAccount.Kind.CHAT, LinkedAccount.Kind.SCROBBLER
-SECONDS = 5.0  # that a service has for each of its answers; somebody is waiting
+SECONDS = 5.0  # that a service has for each of its answers; a person is waiting
 NAMES = {CHAT: "chat platform", SCROBBLER: "music scrobbler"}
 
 SIGN_IN_FIRST = "Accounts of other services are for linking, not for signing in. Sign in to your account first."

@@ -19,7 +19,7 @@ TAKEN = "This account is linked to another user."
 @transaction.atomic
 def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str = "", by: User | None) -> LinkedAccount:
     """Link the outside account, in place of the one of its kind that was linked before; then do what rooms above want
-    (`ON_LINK`). ValidationError: somebody else has linked it."""
+    (`ON_LINK`). ValidationError: another user has linked it."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     holder = LinkedAccount.objects.filter(kind=kind, external_id=external_id).exclude(user=user)
     if holder.exists():
@@ -30,7 +30,7 @@ def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str 
     try:
         with transaction.atomic():
             linked, _ = LinkedAccount.objects.update_or_create(user=user, kind=kind, defaults=columns)
-    except IntegrityError as error:  # somebody else linked it between the check and now
+    except IntegrityError as error:  # another user linked it after the check
         raise ValidationError(TAKEN, code="taken") from error
     audit.record("linked_account:linked", by=by, on=user, kind=kind, external_id=external_id)
     users.tell_of_public_access(user)  # of another account than before
@@ -50,8 +50,8 @@ def unlink(*, user: User, kind: str, by: User | None) -> None:
 
 @transaction.atomic
 def refresh(*, kind: str, external_id: str, name: str, avatar_url: str) -> bool:
-    """What the outside service tells of the account by itself: nobody's act, so the audit log does not hear of it.
-    Whether that was news; only then the rooms above are told. Nothing where nobody has linked the account."""
+    """Store the name and picture that the outside service reports. No user acts, so there is no audit event. Return
+    whether anything changed; only then receivers are called. False where the account is not linked."""
     linked = LinkedAccount.objects.filter(kind=kind, external_id=external_id).first()
     if linked is None or (linked.name, linked.avatar_url) == (name, avatar_url):
         return False

@@ -63,7 +63,7 @@ class ApiSchema(AutoSchema):
 
 
 class ErrorSerializer(serializers.Serializer[Any]):
-    """`code` stands on errors of keys alone."""
+    """Only errors of keys have a `code`."""
 
     error = serializers.CharField()
     code = serializers.CharField(required=False)

@@ -1,7 +1,7 @@
 """The limits of any number of processes, in Redis. Each script is one step for all of them.
 
 The verdict on a key is reached here, by `KeyRecord.verdict`, from the record that this process knows. The script only
-compares: where Redis holds another record, it counts nothing and answers with that one, and the verdict is made anew.
+compares: where Redis holds another record, it counts nothing and answers with that one, and the verdict is repeated.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ return 0
 """)
 
 RECORDS = "record-1"  # in the names of records; a new number whenever the fields of KeyRecord change
-FORGOTTEN = "forgotten"  # stands where a record was, for a while
+FORGOTTEN = "forgotten"  # in place of a record, for a while
 NO_SUCH_KEY = "unknown"  # the caller's record of a key that the database does not have; never stored
 COUNTED, MISS, ADDRESS_LIMITED, KEY_LIMITED = 0, 1, 2, 3
 

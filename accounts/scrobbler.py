@@ -63,7 +63,7 @@ def authorize_url(callback_url: str) -> str:
 
 
 def identity_of(token: str) -> Identity:
-    """Whose token it is; that uses it up. Refused: nobody's, or the service does not answer."""
+    """Return the identity behind the token, which uses it up. Refused: unknown token, or no answer."""
     if not _TOKEN.fullmatch(token):
         raise Refused(link_flow.NOT_ALLOWED)
     call = {"method": "auth.getSession", "api_key": settings.SCROBBLER.api_key, "token": token}

@@ -1,4 +1,4 @@
-"""Signals of the operating system, as something that a main loop waits for."""
+"""Lets a main loop wait for signals of the operating system."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SignalWaiter:
     _reader: socket.socket
 
     def wait(self, seconds: float | None) -> set[int]:
-        """The signals since the last call; where there are none, wait for one, at most so long (None: for ever)."""
+        """Return the signals since the last call; where there are none, wait for one at most so long (None: no end)."""
         select.select([self._reader], [], [], seconds)
         try:
             return set(self._reader.recv(4096))

@@ -49,7 +49,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return response
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Not from somebody who has just signed in or up, which proves as much."""
+        """Not from a person who has just signed in or up, which proves as much."""
         if not super().is_reauthentication_required(app=app, **kwargs):
             return False
         records = get_authentication_records(self.request, self.request.user)
@@ -86,7 +86,7 @@ class LoginForm(StockLoginForm):
 
 
 class SignupView(StockSignupView):
-    """Sign-up, where two people may ask for one name at the same moment."""
+    """Sign-up, where two people may ask for one name at the same time."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         if form.account_already_exists:  # answered like a fresh address, so it must take as long

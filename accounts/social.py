@@ -1,4 +1,4 @@
-"""allauth's social accounts, as we use them: for linking, by somebody who is signed in, and for nothing else."""
+"""allauth's social accounts, as we use them: only for linking, by users who are signed in."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROVIDER = "chat"
 
 
 class SocialAccountAdapter(DefaultSocialAccountAdapter):
-    """Nobody signs in or up by an outside account, and no e-mail address is taken from one.
+    """No sign-in or sign-up by an outside account; no e-mail address is taken from one.
 
     What came back becomes a `LinkedAccount`, and allauth's own `SocialAccount` is not kept: lookups, claims and
     deletion know the one table, and a second one would soon say something else.

@@ -24,7 +24,7 @@ from accounts.models import User
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
 
-# What staff may change, and of these what only a superuser may: whoever could give these away could take everything.
+# What staff may change, and of these what only a superuser may, since they give every right.
 CHANGEABLE = frozenset(
     {"username", "display_name", "plan", "plan_expires_at", "is_verified", "public_api_access", "is_staff"}
     | {"is_superuser", "groups", "user_permissions"}
@@ -60,7 +60,7 @@ def check_may_act_for(*, owner: User, by: User | None) -> None:
 def lock(user_id: str) -> bool:
     """Lock the user's row until the transaction ends; False: there is none (any more). 1 query.
 
-    Whoever changes several rows of one user locks this one first, so that such changes come one after the other.
+    Lock this row before changing several rows of one user, so that such changes come one after the other.
     """
     return bool(User.objects.select_for_update(no_key=True).filter(pk=user_id).values_list("pk"))
 
@@ -86,7 +86,7 @@ def create(
     try:
         with transaction.atomic():
             user = make(username, email, password, **fields)
-    except IntegrityError as error:  # somebody took the name between the check and now
+    except IntegrityError as error:  # another account took the name after the check
         raise ValidationError({"username": "This name is already taken."}) from error
     EmailAddress.objects.create(user=user, email=email, verified=has_verified_email, primary=True)
     audit.record("user:created", by=by, on=user, uid=user.uid, is_operator=is_operator)
@@ -97,7 +97,7 @@ def create(
 def create_operator(*, username: str, email: str, password: str) -> User:
     """Make a superuser who can sign in at once. ValidationError, by argument, as `create` says.
 
-    Django's createsuperuser verifies no e-mail address, and allauth asks an account without one to confirm it for ever.
+    Django's createsuperuser verifies no e-mail address, which allauth asks for at each login.
     """
     return create(username=username, email=email, password=password, by=None, has_verified_email=True, is_operator=True)
 
@@ -159,7 +159,7 @@ def rename(*, user: User, username: str, by: User | None) -> User:
         user.username, user.renamed_at = username, now
         with transaction.atomic():
             user.save(update_fields=["username", "renamed_at"])
-    except IntegrityError as error:  # somebody took the name between the check and now
+    except IntegrityError as error:  # another account took the name after the check
         raise ValidationError({"username": "This name is already taken."}) from error
     except ValidationError as error:
         raise ValidationError({"username": error}) from error
@@ -214,7 +214,7 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
     end_sessions(user)
     for path in settings.ON_DELETE:
         import_string(path)(user)
-    # The full lock waits for whoever is adding a row that names the user, and lets nobody begin.
+    # The full lock waits for transactions that add rows naming the user, and blocks further ones.
     user = User.objects.select_for_update().get(pk=user.pk)
     records.forget_deleted(user)
     user.delete()
@@ -241,8 +241,10 @@ def end_sessions(user: User) -> int:
 def _check_pause(user: User, now: datetime) -> None:
     if user.renamed_at is not None and user.renamed_at + RENAMED_EVERY > now:
         days = RENAMED_EVERY.days
-        moment = f"{user.renamed_at + RENAMED_EVERY:%-d %B %Y, %H:%M} UTC"
-        raise ValidationError(f"A username can be changed every {days} days; yours again from {moment}.", code="pause")
+        from_time = f"{user.renamed_at + RENAMED_EVERY:%-d %B %Y, %H:%M} UTC"
+        raise ValidationError(
+            f"A username can be changed every {days} days; yours again from {from_time}.", code="pause"
+        )
 
 
 def _new_account_problems(username: str, email: str, password: str, like: User) -> dict[str, Any]:

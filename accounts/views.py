@@ -88,7 +88,7 @@ def link_scrobbler(request: HttpRequest) -> HttpResponse:
 @never_cache
 @require_GET
 def scrobbler_callback(request: HttpRequest, state: str) -> HttpResponse:
-    """The service sends people here, with a token. The state stands in the path: the service adds a query."""
+    """The service sends people here, with a token. The state is in the path, since the service adds a query."""
     if not request.user.is_authenticated or SCROBBLER not in link_flow.authorize_urls():
         return link_flow.end(request, link_flow.NOT_SET_UP, SCROBBLER)
     if not scrobbler.take(request.session, state):

@@ -22,7 +22,7 @@ def check_content_url(app_configs: Any, **options: Any) -> list[CheckMessage]:
 
 @register(Tags.files, TAG)
 def check_delivery(app_configs: Any, **options: Any) -> list[CheckMessage]:
-    """Whoever delivers the files must have them. `app_configs`: as above."""
+    """The server that delivers files must be able to read them. `app_configs`: as above."""
     is_folder = settings.STORAGES["imagehost"]["BACKEND"].endswith("FolderStorage")
     if settings.FILE_DELIVERY == "accel" and not is_folder:
         sentence = "FILE_DELIVERY is accel, but files lie in S3_BUCKET, where nginx cannot read them."

@@ -110,7 +110,7 @@ def _read(path: Path) -> dict[str, str]:
     except FileNotFoundError:
         return {}
     except ValueError:
-        raise ImproperlyConfigured(f"{path} is damaged: restore it, or delete it to start anew.") from None
+        raise ImproperlyConfigured(f"{path} is damaged: restore it, or delete it to start again.") from None
 
 
 def _add(path: Path, name: str) -> None:

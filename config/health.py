@@ -1,4 +1,4 @@
-"""Health for whoever runs the service: /healthz says the process answers, /readyz that its parts do."""
+"""Health checks for operators: /healthz says that the process answers, /readyz that its parts do."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -20,7 +20,7 @@ from presence import members, store
 from presence.store import StoreUnavailable
 
 STARTED_AT = timezone.now()
-# After a pause of everything the jobs are late until they have run, and whoever starts them may wait for the web first.
+# After a stop of everything the jobs are late until they have run, and they may be started after the web server.
 YOUNG = timedelta(minutes=2)
 
 

@@ -15,7 +15,7 @@ from accounts import jobs
 from accounts.management.base import JobCommand
 from accounts.models import JobRun
 
-# In the order in which jobs that are due at the same moment run.
+# In the order in which jobs that are due at the same time run.
 SCHEDULE: dict[str, timedelta] = {
     "make_previews": timedelta(minutes=1),  # what the workers of `run_jobs` left
     "fold_visits": timedelta(seconds=10),
@@ -43,7 +43,7 @@ class Job:
     run: JobRun
 
     def due_at(self) -> datetime:
-        """An interval after its last start, wherever that was; not while somebody runs it."""
+        """Last start + interval, whichever host ran it; not while it runs."""
         if self.run.started_at is None:
             return self.run.created_at
         pause = self.interval if self.run.has_succeeded() else min(self.interval, RETRY)
@@ -68,12 +68,12 @@ class Job:
 
     def perform(self) -> str:
         """Do it in this process; what was done. Raises what the job raises."""
-        told: str = call_command(self.name, seen=self.run, stdout=io.StringIO())
-        return told
+        message: str = call_command(self.name, seen=self.run, stdout=io.StringIO())
+        return message
 
 
 def scheduled() -> list[Job]:
-    """Every job, in order. 1 query; those that nobody looked for before get their rows."""
+    """Every job, in order. 1 query; jobs without a row get one."""
     runs = JobRun.objects.in_bulk(list(SCHEDULE))
     if missing := SCHEDULE.keys() - runs.keys():
         jobs.plant(sorted(missing))

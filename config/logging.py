@@ -12,7 +12,7 @@ SECRET = re.compile(
 )
 CREDENTIALS = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+|\b(bot)\s+[\w-]+\.[\w-]+\.[\w-]+")
 
-# Whoever knows the last part of such a path may delete the file.
+# The last part of such a path allows its reader to delete the file.
 DELETION_LINK = re.compile(r"(/files/[^/\s]+/delete/)[^\s\"'?]+")
 
 

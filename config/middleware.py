@@ -65,7 +65,7 @@ class CompressionMiddleware(GZipMiddleware):
 class NulByteMiddleware:
     """A NUL byte names nothing, in the path or in a page's query; PostgreSQL would refuse to look.
 
-    What stands under /api/ answers for its own queries, in its own words.
+    Endpoints under /api/ answer for their own queries, in their own words.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -82,7 +82,7 @@ class NulByteMiddleware:
 
 
 class ApiMiddleware:
-    """Takes what stands under /api/, the pages of a sign-in aside, straight to its view.
+    """Takes requests under /api/, the pages of a sign-in aside, straight to their view.
 
     Such a view needs no session, no cookie and no form, and sets its own headers: the middleware below would cost more
     than many an answer. What a view raises goes the usual way, to Django's log and `config.views`.
@@ -102,7 +102,7 @@ class ApiMiddleware:
         return response
 
     def _is_protocol(self, path: str) -> bool:
-        """Whether an endpoint of the sign-in provider stands there that programs ask."""
+        """Whether the path is an endpoint of the sign-in provider for programs."""
         return path.startswith("/api/auth/") and path in hot_lane.routes()
 
 

@@ -51,7 +51,7 @@ def place(environ: dict[str, Any]) -> Iterator[None]:
 
 
 class RequestBody:
-    """Stands in for `wsgi.input`, and can read what Django left of it. `environ`: WSGI's, whose values have no type.
+    """Replaces `wsgi.input`, and can read what Django left of it. `environ`: WSGI's, whose values have no type.
 
     A client that announces more than LARGEST_BODY has the connection closed.
     """
@@ -70,10 +70,10 @@ class RequestBody:
         return self._count(self._stream.readline(size))
 
     def drain(self) -> None:
-        """Read the rest and forget it; not where the client waits to be told to send (RFC 9110 §10.1.1)."""
+        """Read and discard the rest; not where the client waits for 100 Continue (RFC 9110 §10.1.1)."""
         if self._left > LARGEST_BODY or (self._is_untouched and self._waits_for_a_word):
             return
-        with contextlib.suppress(OSError):  # the client has gone: nobody waits for the answer
+        with contextlib.suppress(OSError):  # the client has gone, and waits for no answer
             while self._left > 0 and self.read(min(CHUNK, self._left)):
                 pass
 

@@ -114,7 +114,7 @@ class _Child:
             self._process.terminate()
 
     def kill_group(self) -> None:
-        """Whatever is left of it. Once for each process: later its number may be somebody else's."""
+        """Whatever is left of it. Once for each process: later its number may be another process's."""
         if self._is_cleared_up:
             return
         self._is_cleared_up = True
@@ -137,7 +137,7 @@ class _Child:
         self._process = process
 
     def _clear_up(self) -> None:
-        """After an end that nobody asked for."""
+        """After an end that was not asked for."""
         self.kill_group()
         name, code = self.program.name, self._process.returncode
         if code == os.EX_CONFIG:

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Any
 
-# RFC 9700, as far as the toolkit can be told to insist.
+# RFC 9700, as far as the toolkit can enforce it.
 GATES = (
     *("IMPLICIT_GRANT", "PASSWORD_GRANT", "PKCE_METHOD", "ACCESS_TOKEN_TRANSPORT", "AUTHZ_RESPONSE_ISS"),
     *("TOKEN_STORAGE", "REFRESH_TOKEN", "REDIRECT_URI_MATCHING", "PKCE_REQUIRED"),

@@ -70,7 +70,7 @@ def too_many_uploads(request: HttpRequest) -> HttpResponse:
 
 
 class ApiNotFound(ApiView):
-    """For the pattern that stands behind every known path under /api/: 404 for any method."""
+    """For the pattern after every known path under /api/: 404 for any method."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """What looks like a protocol endpoint is none of the others, and does not count among them."""

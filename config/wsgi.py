@@ -32,7 +32,7 @@ def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]
 
 
 def serve(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
-    """Django, told what only we know: the scheme is that of BASE_URL, whatever the hop from the edge proxy is.
+    """Django with what only the settings know: the scheme is that of BASE_URL, whatever the hop from the edge proxy is.
 
     A charset in the content type is dropped: bodies and queries are UTF-8, and Django would decode by any codec of
     Python that a caller names, before any of our code runs; so are parameters in RFC 2231's extended form (`name*=`),

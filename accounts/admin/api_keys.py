@@ -1,4 +1,4 @@
-"""API keys, for staff. A key is made by the operation; its secret stands in that answer alone."""
+"""API keys, for staff. The operation makes a key; only that answer shows its secret."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ _ALPHABET = string.ascii_letters + string.digits
 
 @dataclass(frozen=True)
 class IssuedKey:
-    """A new key. `secret` exists here alone: show it once."""
+    """A new key. `secret` is stored nowhere: show it once."""
 
     key: ApiKey
     secret: str
@@ -77,8 +77,8 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
 
 
 def check_room(owner: User, *, argument: str | None = None) -> None:
-    """ValidationError, of the argument, where the owner has as many live keys as one may. The owner's row is locked, so
-    that two makers come one after the other."""
+    """ValidationError, of the argument, where the owner has MAX_LIVE live keys. Locks the owner's row, so that keys are
+    made one after the other."""
     users.lock(owner.pk)
     if ApiKey.objects.live(timezone.now()).filter(owner=owner).count() >= MAX_LIVE:
         sentence = f"You have {MAX_LIVE} keys that work, and no more fit. Revoke one that you do not need."
@@ -87,11 +87,10 @@ def check_room(owner: User, *, argument: str | None = None) -> None:
 
 @transaction.atomic
 def rotate(*, key: ApiKey, overlap: timedelta, form_id: str = "", by: User | None) -> IssuedKey:
-    """A new key with the name, permissions, end and quota of `key`, which works on for `overlap` and no longer.
+    """Replace `key` by a new one with its name, permissions, expiry and quota; `key` still works for `overlap`.
 
-    The uses that are left of a quota move along; with an overlap the old key keeps half of them, and no refill.
-    ValidationError: the key cannot be used now, or has been replaced; with an overlap, the owner has no place for one
-    more.
+    The uses that are left of a quota move to the new key; with an overlap the old key keeps half of them.
+    ValidationError: the key cannot be used now, or has been replaced; with an overlap, the owner is at MAX_LIVE.
     """
     if not timedelta() <= overlap <= LONGEST_OVERLAP:
         raise ValidationError({"overlap": ["The old key can work on for at most 24 hours."]})
@@ -148,9 +147,9 @@ def rename(*, key: ApiKey, name: str, by: User | None) -> ApiKey:
 
 @transaction.atomic
 def change_end(*, key: ApiKey, expires_at: datetime | None, by: User | None) -> ApiKey:
-    """Let the key end at another moment, or never. An expired one lives again.
+    """Change when the key expires; None: never. An expired key can work again.
 
-    ValidationError: a moment that is past; a key that is revoked, or that another one has replaced.
+    ValidationError: a time in the past; a key that is revoked, or replaced by another one.
     """
     users.lock(key.owner_id)  # before the key, here and below
     key = locked(key)
@@ -203,7 +202,7 @@ def withdraw_permission(*, key: ApiKey, permission: str, by: User | None, reason
 
 @transaction.atomic
 def enable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
-    """Undo `disable`. ValidationError: a revoked key, for that is for ever; one's own that staff disabled."""
+    """Undo `disable`. ValidationError: the key is revoked; its owner enables it, and staff had disabled it."""
     key = locked(key)
     if key.revoked_at is not None:
         raise ValidationError("A revoked key cannot be used again; issue a new one.")
@@ -219,7 +218,7 @@ def enable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
 
 @transaction.atomic
 def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
-    """Refuse the key's calls until `enable`. Where somebody else than the owner says so, too, only they undo it."""
+    """Refuse the key's calls until `enable`. If staff disable it, only staff can enable it."""
     key = locked(key)
     if key.is_enabled or not (_is_owner(key, by) or is_disabled_by_others(key)):
         key.is_enabled = False
@@ -230,7 +229,7 @@ def disable(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
 
 @transaction.atomic
 def revoke(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
-    """End the key for ever. Its row stays, so that its callers are told so."""
+    """Revoke the key permanently. Its row stays, so that its callers get the right error."""
     key = locked(key)
     if key.revoked_at is None:
         key.revoked_at = timezone.now()
@@ -241,7 +240,7 @@ def revoke(*, key: ApiKey, by: User | None, reason: str = "") -> ApiKey:
 
 @transaction.atomic
 def delete(*, key: ApiKey, by: User | None) -> None:
-    """Forget a key that is over. ValidationError: it still works, or could."""
+    """Delete a key that is revoked or expired. ValidationError: it is neither."""
     key = locked(key)
     users.check_may_act_for(owner=key.owner, by=by)
     if not key.is_over(timezone.now()):
@@ -252,7 +251,7 @@ def delete(*, key: ApiKey, by: User | None) -> None:
 
 
 def is_disabled_by_others(key: ApiKey) -> bool:
-    """Whether the last who disabled the key was not its owner. 1 query where the key is disabled."""
+    """Whether a user other than its owner disabled the key last. 1 query where the key is disabled."""
     if key.is_enabled:
         return False
     events = AuditEvent.objects.filter(object_type=key._meta.label_lower, object_id=str(key.pk))
@@ -261,12 +260,12 @@ def is_disabled_by_others(key: ApiKey) -> bool:
 
 
 def locked(key: ApiKey) -> ApiKey:
-    """The key as it is now, locked until the transaction ends. ApiKey.DoesNotExist: it has been deleted."""
+    """Read the key again and lock it until the transaction ends. ApiKey.DoesNotExist: it has been deleted."""
     return ApiKey.objects.select_for_update().get(pk=key.pk)
 
 
 def _record(verb: str, key: ApiKey, by: User | None, reason: str = "", **data: str | int) -> None:
-    """That the key has changed, for the audit trail and for the cached records."""
+    """Write the audit event of a change, and drop the cached record of the key."""
     records.forget(key)
     audit.record(f"api_key:{verb}", by=by, on=key, reason=reason, prefix=key.prefix, **data)
 

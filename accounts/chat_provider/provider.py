@@ -94,7 +94,7 @@ def _avatar_url(external_id: str, picture: object) -> str:
 
 
 class ChatProvider(DiscordProvider):
-    """Asks who somebody is, and nothing more."""
+    """Asks for the identity of the account, and nothing more."""
 
     id = PROVIDER
     name = "Chat platform"

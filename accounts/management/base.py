@@ -15,7 +15,7 @@ from accounts.models import JobRun, User
 
 
 class JobCommand(BaseCommand, abc.ABC):
-    """A command that does its job where no other runner does it at that moment, and records how that ended.
+    """A command that does its job unless another runner is doing it, and records how it ended.
 
     Subclasses implement `perform()`. `lease_length`: how long a runner that crashed keeps the others waiting; a job
     that may take longer than that calls `renew()` on its way. The job's name is that of its module.
@@ -32,7 +32,7 @@ class JobCommand(BaseCommand, abc.ABC):
         """Do the job; what was done, in one sentence without secrets or personal data. Safe to do again at any time."""
 
     def renew(self) -> None:
-        """Hold the lease for another `lease_length`. LeaseLost where somebody else has it: let it end the job."""
+        """Hold the lease for another `lease_length`. LeaseLost where another runner has it: let it end the job."""
         jobs.renew(lease=self._lease, length=self.lease_length)
 
     def handle(self, *args: Any, seen: JobRun | None = None, **options: Any) -> str:
@@ -44,7 +44,7 @@ class JobCommand(BaseCommand, abc.ABC):
         self._lease = lease
         try:
             done = self.perform()
-        except BaseException as error:  # Ctrl-C too: whoever stops a job takes nobody else's turn
+        except BaseException as error:  # Ctrl-C too: a job that is stopped gives its lease back
             jobs.fail(lease=lease, error=error)
             raise
         jobs.succeed(lease=lease, message=done)

@@ -31,7 +31,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 class ApiKey(models.Model):
     """A secret that was shown once; the database holds its SHA-256.
 
-    A revoked or expired key keeps its row: its callers are told so, which a deleted row could not.
+    A revoked or expired key keeps its row: its callers get the error that says so.
     """
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_keys")
@@ -96,7 +96,7 @@ class ApiKey(models.Model):
         return self.revoked_at is None and self.is_enabled and not self.is_expired(now)
 
     def is_over(self, now: datetime) -> bool:
-        """Whether it can never be used again as it stands."""
+        """Whether it is revoked or expired."""
         return self.revoked_at is not None or self.is_expired(now)
 
 

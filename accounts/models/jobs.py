@@ -13,16 +13,16 @@ CLOCKS_MAY_DIFFER = timedelta(minutes=1)  # those of two machines
 
 class JobRunQuerySet(models.QuerySet["JobRun"]):
     def free(self, now: datetime, length: timedelta) -> JobRunQuerySet:
-        """Jobs whose lease of this `length` nobody holds at `now`; the lease of a runner that crashed ends by itself.
+        """Jobs whose lease of this `length` is free at `now`; the lease of a runner that crashed expires.
 
-        One that ends later than any such lease can was taken by a clock that was wrong: nobody waits for that hour.
+        A lease that ends later than `length` allows was taken by a wrong clock, and counts as free.
         """
         latest = now + 2 * length + CLOCKS_MAY_DIFFER
         return self.filter(Q(lease_ends_at__isnull=True) | Q(lease_ends_at__lte=now) | Q(lease_ends_at__gt=latest))
 
 
 class JobRun(models.Model):
-    """One row for each job, made when somebody first looks for it. Written by `accounts.jobs` alone."""
+    """One row for each job, made at the first look-up. Written by `accounts.jobs` alone."""
 
     name = models.CharField(max_length=64, primary_key=True, help_text="The command that does it.")
     created_at = models.DateTimeField(

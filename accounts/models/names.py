@@ -39,7 +39,7 @@ class NameKind(models.TextChoices):
 
 class NameQuerySet(models.QuerySet["Name"]):
     def by_name(self, name: str) -> NameQuerySet:
-        """The row that `name` stands for, in any case. ASCII only, so both databases fold alike."""
+        """The row of `name`, in any case. ASCII only, so both databases fold alike."""
         return self.filter(key=name.upper())
 
     def claim_username(self, user: User) -> None:

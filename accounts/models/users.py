@@ -144,7 +144,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     def save(self, **options: Any) -> None:
         """Number a new user, keep its row of the namespace, and do what rooms above want of a new user (`ON_CREATE`).
 
-        Every door (sign-up, admin, commands, factories) ends here.
+        Sign-up, admin, commands and factories all save here.
         """
         changed, is_new = options.get("update_fields"), self._state.adding
         with transaction.atomic(using=options.get("using")):

@@ -1,4 +1,4 @@
-"""What is answered where the address or the key is refused: document 2, "Authentication", "Errors", "Limits"."""
+"""What is answered where the address or the key is refused (docs/spec/shared.md)."""
 
 from __future__ import annotations
 

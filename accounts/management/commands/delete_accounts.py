@@ -21,7 +21,7 @@ class Command(JobCommand):
             self.renew()
             try:
                 deleted += deletions.carry_out(user_id, now=now)
-            except Exception:  # whatever stands in the way of one account: the others are due, too
+            except Exception:  # one account that fails must not keep the others
                 failed += 1
                 logger.exception("The account %s could not be deleted.", user_id)
         if failed:

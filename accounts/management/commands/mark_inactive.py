@@ -1,4 +1,4 @@
-"""manage.py mark_inactive: the job that keeps the flag which lookups show of accounts that nobody uses."""
+"""manage.py mark_inactive: the job that updates the flag of inactive accounts, which lookups show."""
 
 from datetime import timedelta
 

@@ -67,7 +67,7 @@ class Command(BaseCommand):
         try:
             entry = seeding.seed()
             if not LeaderboardEntry.objects.exists():
-                boards.rank()  # the job's first turn comes a moment after the server's first answer
+                boards.rank()  # the job first runs after the server's first answer
             self._tell(entry, seeding.path())
         except ValidationError as error:
             self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
@@ -82,7 +82,7 @@ class Command(BaseCommand):
             )
 
     def _find_a_port_for_the_chat_platform(self) -> None:
-        """Nobody needs to know it: any free one will do, where nobody asked for one. The programs hear of it."""
+        """Choose a free port where none is configured, and pass it to the programs."""
         port = settings.CHAT.simulator_port
         if not port or not (problem := _problem_of_port("127.0.0.1", port)):
             return
@@ -134,7 +134,7 @@ class Command(BaseCommand):
 
 
 def _problem_of_port(host: str, port: int) -> str:
-    """Why nobody can listen there; empty where one can."""
+    """Return why the address cannot be listened on; empty where it can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: not the last run's rest

@@ -73,10 +73,10 @@ class Command(BaseCommand):
                     with self._previews_meanwhile(options["previews"]):
                         self._run_until_asked(waiter, parent)
             except Abandoned:
-                told = "Stopped in the middle of a job, which is left for its next turn."
+                message = "Stopped in the middle of a job, which is left for its next turn."
                 if once:
-                    raise CommandError(told) from None
-                logger.warning(told)
+                    raise CommandError(message) from None
+                logger.warning(message)
             finally:
                 signal.setitimer(signal.ITIMER_REAL, 0)
 
@@ -130,14 +130,14 @@ class Command(BaseCommand):
     def _run(self, job: Job) -> bool:
         """Whether it went well."""
         try:
-            told = job.perform()
+            message = job.perform()
         except Exception:  # whatever broke one job must not keep the others from running
             logger.exception("The job %s failed", job.name)
             return False
         finally:
             let_go_of_connections()
         if self._is_telling:
-            self.stdout.write(f"{job.name}: {told}")
+            self.stdout.write(f"{job.name}: {message}")
         return True
 
     def _seconds_to_next(self) -> float:
