@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
-from accounts import audit, users
+from accounts import audit, receivers, users
 from accounts.api_keys import records
 from accounts.models import User
 
 
 @transaction.atomic
 def ban(*, user: User, by: User | None, reason: str) -> User:
-    """Close the account, end its sessions and do what the rooms above ask for (`ON_BAN`), all or nothing.
+    """Close the account, end its sessions and call the receivers of `user_banned`, all or nothing.
 
     PermissionDenied: one's own account; a staff account, and `by` is no superuser. A banned user stays banned.
     """
@@ -30,15 +28,14 @@ def ban(*, user: User, by: User | None, reason: str) -> User:
     user.save(update_fields=["is_active", "banned_at"])
     records.forget_of(user)
     ended = users.end_sessions(user)
-    for path in settings.ON_BAN:
-        import_string(path)(user)
+    receivers.call("user_banned", user)
     audit.record("user:banned", by=by, on=user, reason=reason, sessions_ended=ended)
     return user
 
 
 @transaction.atomic
 def lift(*, user: User, by: User | None, reason: str) -> User:
-    """Let the user sign in again, and do what the rooms above ask for (`ON_LIFT`). Tokens and sessions stay ended."""
+    """Let the user sign in again, and call the receivers of `ban_lifted`. Tokens and sessions stay ended."""
     users.check_authority(user=user, by=by)
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if not user.is_banned:
@@ -47,7 +44,6 @@ def lift(*, user: User, by: User | None, reason: str) -> User:
     user.banned_at = None
     user.save(update_fields=["is_active", "banned_at"])
     records.forget_of(user)
-    for path in settings.ON_LIFT:
-        import_string(path)(user)
+    receivers.call("ban_lifted", user)
     audit.record("user:ban_lifted", by=by, on=user, reason=reason)
     return user

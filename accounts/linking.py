@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
-from accounts import audit, users
+from accounts import audit, receivers
 from accounts.models import LinkedAccount, User
 
 TAKEN = "This account is linked to another user."
@@ -18,8 +16,8 @@ TAKEN = "This account is linked to another user."
 
 @transaction.atomic
 def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str = "", by: User | None) -> LinkedAccount:
-    """Link the outside account, in place of the one of its kind that was linked before; then do what rooms above want
-    (`ON_LINK`). ValidationError: another user has linked it."""
+    """Link the outside account, in place of the one of its kind that was linked before; then call the
+    receivers of `account_linked`. ValidationError: another user has linked it."""
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     holder = LinkedAccount.objects.filter(kind=kind, external_id=external_id).exclude(user=user)
     if holder.exists():
@@ -33,8 +31,8 @@ def link(*, user: User, kind: str, external_id: str, name: str, avatar_url: str 
     except IntegrityError as error:  # another user linked it after the check
         raise ValidationError(TAKEN, code="taken") from error
     audit.record("linked_account:linked", by=by, on=user, kind=kind, external_id=external_id)
-    users.tell_of_public_access(user)  # of another account than before
-    _tell(user)
+    receivers.call("public_access_changed", user)  # of another account than before
+    receivers.call("account_linked", user)
     return linked
 
 
@@ -45,7 +43,7 @@ def unlink(*, user: User, kind: str, by: User | None) -> None:
     deleted, _ = LinkedAccount.objects.filter(user=user, kind=kind).delete()
     if deleted:
         audit.record("linked_account:unlinked", by=by, on=user, kind=kind)
-        _tell(user)
+        receivers.call("account_linked", user)
 
 
 @transaction.atomic
@@ -61,10 +59,5 @@ def refresh(*, kind: str, external_id: str, name: str, avatar_url: str) -> bool:
         name=name, avatar_url=avatar_url
     ):  # unlinked meanwhile, or another one in its place
         return False
-    _tell(user)
+    receivers.call("account_linked", user)
     return True
-
-
-def _tell(user: User) -> None:
-    for path in settings.ON_LINK:
-        import_string(path)(user)

@@ -10,15 +10,13 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
-from django.conf import settings
 from django.contrib.auth import password_validation
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
-from accounts import audit, text_rules
+from accounts import audit, receivers, text_rules
 from accounts.api_keys import records
 from accounts.models import User
 from accounts.models.names import validate_available
@@ -127,17 +125,10 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     if {"plan", "plan_expires_at"} & set(values):
         records.forget_of(user)
     if "public_api_access" in values:
-        tell_of_public_access(user)
+        receivers.call("public_access_changed", user)
     data = {"old_username": old_username} if user.username != old_username else {}
     audit.record("user:changed", by=by, on=user, changed=sorted(values), **data)
     return user
-
-
-def tell_of_public_access(user: User) -> None:
-    """Call what rooms above want (`ON_PUBLIC_ACCESS`), in the transaction that changed `public_api_access` or linked an
-    outside account."""
-    for path in settings.ON_PUBLIC_ACCESS:
-        import_string(path)(user)
 
 
 @transaction.atomic
@@ -212,8 +203,7 @@ def delete(*, user: User, by: User | None, reason: str = "") -> None:
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     audit.record("user:deleted", by=by, on=user, reason=reason, uid=user.uid)
     end_sessions(user)
-    for path in settings.ON_DELETE:
-        import_string(path)(user)
+    receivers.call("user_deleted", user)
     # The full lock waits for transactions that add rows naming the user, and blocks further ones.
     user = User.objects.select_for_update().get(pk=user.pk)
     records.forget_deleted(user)

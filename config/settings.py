@@ -162,19 +162,21 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
-# What rooms above `accounts` do in its transactions.
-ON_CREATE = ["lookup.profiles.create_for"]
-ON_BAN = ["oidc_provider.token.tokens.delete_of_user", "lookup.counters.recount_after"]
-ON_LIFT = ["lookup.counters.recount_after"]
-ON_LINK = ["lookup.documents.mark_stale_of_user"]
-ON_PUBLIC_ACCESS = ["presence.privacy.note"]
-ON_DELETE = [
-    "oidc_provider.applications.applications.delete_of_user",
-    "lookup.profiles.lock_of_user",
-    "lookup.counters.withdraw",
-    "imagehost.files.delete_of_user",
-    "lookup.uploads.delete_of_user",
-]
+# What rooms above `accounts` do in its transactions, by event and in order (`accounts.receivers`).
+RECEIVERS = {
+    "user_created": ["lookup.profiles.create_for"],
+    "user_banned": ["oidc_provider.token.tokens.delete_of_user", "lookup.counters.recount_after"],
+    "ban_lifted": ["lookup.counters.recount_after"],
+    "account_linked": ["lookup.documents.mark_stale_of_user"],
+    "public_access_changed": ["presence.privacy.note"],
+    "user_deleted": [
+        "oidc_provider.applications.applications.delete_of_user",
+        "lookup.profiles.lock_of_user",
+        "lookup.counters.withdraw",
+        "imagehost.files.delete_of_user",
+        "lookup.uploads.delete_of_user",
+    ],
+}
 
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"{SITE_NAME}: "
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _base.scheme

@@ -77,7 +77,7 @@ def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
 
 
 def delete_of_user(user: User) -> None:
-    """The account goes: all of its files do. For `ON_DELETE`, in its transaction.
+    """The account goes: all of its files do. A receiver of `user_deleted`.
 
     The user's row is locked there, so that no upload comes in between. The rows stay without an owner until their
     objects are removed; beyond the first of them the job does that.

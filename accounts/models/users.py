@@ -13,8 +13,8 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q
 from django.db.models.functions import Upper
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
+from accounts import receivers
 from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, Name
 from accounts.plans import PREMIUM_PLANS, Plan
 from accounts.text_rules import validate_line
@@ -142,7 +142,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
         return self.username
 
     def save(self, **options: Any) -> None:
-        """Number a new user, keep its row of the namespace, and do what rooms above want of a new user (`ON_CREATE`).
+        """Number a new user, keep its row of the namespace, and call the receivers of `user_created`.
 
         Sign-up, admin, commands and factories all save here.
         """
@@ -153,8 +153,8 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
             super().save(**options)
             if changed is None or "username" in changed:
                 Name.objects.claim_username(self)
-            for path in settings.ON_CREATE if is_new else ():
-                import_string(path)(self)
+            if is_new:
+                receivers.call("user_created", self)
 
     @property
     def is_banned(self) -> bool:

@@ -88,7 +88,7 @@ TOLD: list[User] = []
 
 
 def hear(user: User) -> None:
-    """What `ON_LINK` names."""
+    """A receiver of `account_linked`."""
     TOLD.append(user)
 
 
@@ -96,7 +96,7 @@ def hear(user: User) -> None:
 def told(settings: Any) -> list[User]:
     """The users whose links the rooms above were told of. Any: pytest-django's own."""
     TOLD.clear()
-    settings.ON_LINK = [f"{__name__}.hear"]
+    settings.RECEIVERS = {**settings.RECEIVERS, "account_linked": [f"{__name__}.hear"]}
     return TOLD
 
 

@@ -80,7 +80,7 @@ def test_nobody_bans_themselves_and_only_a_superuser_bans_staff() -> None:
 
 
 def test_a_ban_that_fails_half_way_leaves_nothing(settings: Any) -> None:
-    settings.ON_BAN = ["tests.admin.test_users.refuse"]
+    settings.RECEIVERS = {**settings.RECEIVERS, "user_banned": ["tests.admin.test_users.refuse"]}
     user = UserFactory()
     with pytest.raises(ZeroDivisionError):
         bans.ban(user=user, by=None, reason="x")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from django.core.management import call_command
+from django.test import override_settings
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
@@ -41,9 +42,8 @@ def test_a_second_reader_renders_nothing(people: list[User], django_assert_num_q
 
 @pytest.mark.usefixtures("operator")
 def test_the_job_completes_a_user_of_an_earlier_release(settings: Settings) -> None:
-    settings.ON_CREATE = []
-    user = UserFactory(username="Early")
-    settings.ON_CREATE = ["lookup.profiles.create_for"]
+    with override_settings(RECEIVERS={**settings.RECEIVERS, "user_created": []}):
+        user = UserFactory(username="Early")
     assert answers.raw_user("type=username&value=Early").status == 404
     call_command("rank_leaderboards")
     assert answers.user("Early").body["user"]["id"] == user.pk

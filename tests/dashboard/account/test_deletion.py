@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.core.mail import EmailMessage
 from django.core.management import CommandError, call_command
@@ -136,7 +137,7 @@ def test_one_that_cannot_be_deleted_does_not_hold_up_the_others(
     _due(user, now - timedelta(hours=1))
     _due(other, now)
     monkeypatch.setitem(HELD, "user", user.pk)
-    monkeypatch.setattr("django.conf.settings.ON_DELETE", [f"{__name__}.refuse"])
+    monkeypatch.setitem(settings.RECEIVERS, "user_deleted", [f"{__name__}.refuse"])
     with pytest.raises(CommandError, match="1 accounts could not be deleted, 1 were"):
         call_command("delete_accounts")
     assert list(User.objects.all()) == [user]

@@ -1,0 +1,17 @@
+"""Calls what rooms above `accounts` do in its transactions. `settings.RECEIVERS` names it, as it is loaded late."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.utils.module_loading import import_string
+
+if TYPE_CHECKING:
+    from accounts.models import User
+
+
+def call(event: str, user: User) -> None:
+    """Call the receivers of `event`, in order. KeyError: there is no such event."""
+    for path in settings.RECEIVERS[event]:
+        import_string(path)(user)
