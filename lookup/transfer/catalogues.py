@@ -9,11 +9,11 @@ from typing import Any
 
 from lookup import documents, registry
 from lookup.models import Badge, BadgeTier, Profile
-from lookup.transfer.claims import found
+from lookup.transfer.conflicts import found
 from lookup.transfer.consistency import catalogue_entries
 from lookup.transfer.reading import Json, Line
-from lookup.transfer.shapes import Problem
 from lookup.transfer.tables import STANDARD_BADGES
+from lookup.transfer.validators import Problem
 
 _DIFFERS = "The badge catalogue says something else of this badge here, and lookups show that."
 

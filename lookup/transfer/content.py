@@ -13,36 +13,21 @@ from django.utils import timezone
 from lookup import bulk, queries
 from lookup.models import Alias, Asset, Profile, ProfileBadge, ProfileDocument
 from lookup.queries import WholeProfile
-from lookup.transfer.claims import Claims, batches, found
+from lookup.serializers.current import ProfileSerializer
+from lookup.transfer import form
+from lookup.transfer.conflicts import Claims, batches, found
 from lookup.transfer.people import Author, People, kept
 from lookup.transfer.reading import Json, Line
 from lookup.transfer.tables import TABLES, Table, assets_of
 from lookup.transfer.uploads import AssetFacts, Mirrored
 
+_COLUMNS = form.columns_of(ProfileSerializer, Profile)
+_ASSETS = {column: name for column, name in _COLUMNS.items() if column in Profile.ASSETS}
 _TEXTS = {
-    "name": "name",
-    "display_name": "displayName",
-    "description": "description",
-    "location": "location",
-    "theme": "theme",
-    "font": "font",
-    "font_username": "fontUsername",
-    "sound_effect": "soundEffect",
-    "sound_effect_button": "soundEffectButton",
+    column: name
+    for column, name in _COLUMNS.items()
+    if column not in {*Profile.ASSETS, "settings", "created_at", "updated_at"}
 }
-_ASSETS = {
-    "avatar": "avatar",
-    "banner": "banner",
-    "cursor": "cursor",
-    "cursor_pointer": "cursorPointer",
-    "font_asset": "fontAsset",
-    "font_username_asset": "fontUsernameAsset",
-    "sound_effect_asset": "soundEffectAsset",
-    "sound_effect_button_asset": "soundEffectButtonAsset",
-    "metadata_favicon": "metadataFavicon",
-    "metadata_banner": "metadataBanner",
-}
-_COLUMNS = [*_TEXTS, *_ASSETS, "settings", "created_at", "updated_at"]
 _MIRRORS = {"avatarSettings": {"mirrorChat": True}}
 
 
@@ -83,7 +68,7 @@ def write(lines: list[Line], people: People, claims: Claims) -> Written:
     uploads = Uploads(lines, people.authors)
     rows = [_profile(line, claims, uploads) for line in lines] + [_empty(author, uploads) for author in people.authors]
     profiles = {row.user_id: row for row in rows}
-    bulk.save(rows, held={profiles[user].pk for user in claims.main_ids if user in profiles}, columns=_COLUMNS)
+    bulk.save(rows, held={profiles[user].pk for user in claims.main_ids if user in profiles}, columns=list(_COLUMNS))
     _write_aliases(lines, claims)
     gone = {table.name: _delete(table, lines, claims) for table in reversed(TABLES)}  # pictures before their sections
     listed = {table.model: _write_rows(table, lines, uploads, claims, gone[table.name]) for table in TABLES}

@@ -1,27 +1,34 @@
-"""The current form of the lookup with all includes, as shapes. Keys stand in the order of the document."""
+"""The current form of the lookup with all includes, as it is read: by the serializers that show it and the columns.
+
+Keys come in the order of the document. `config`, what is stored of a section, is added to each section.
+"""
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass
 from typing import Any
 
 from django.core.exceptions import ValidationError
+from django.db.models import CharField, Model
+from rest_framework import serializers
 
 from accounts.models import User
 from accounts.models.names import NAME_PATTERN, RESERVED_KEYS
-from lookup import settings_schema
-from lookup.models import Badge, BadgeTier, Comment, Profile
-from lookup.models.validators import validate_color, validate_svg
-from lookup.registry import AUDIOS, BACKGROUNDS, LINKS, PROJECTS, WIDGETS
+from lookup import registry, sections, settings_schema
+from lookup.models import BadgeTier, Comment, CustomBadge, GalleryItem, MusicItem, Profile, Section
+from lookup.models.validators import TAGS
 from lookup.rows import MAX_COMMENTS
-from lookup.transfer import form_shapes
-from lookup.transfer.section_form import GALLERY_ITEM, AnySection, rows
-from lookup.transfer.shapes import (
+from lookup.serializers import current, fields
+from lookup.serializers import sections as section_forms
+from lookup.transfer.uploads import MAX_URL_LENGTH, BadgeImage, Picture, Upload
+from lookup.transfer.validators import (
     FLAG,
     ID,
     ORDER,
-    Column,
+    Anything,
+    Day,
     Integer,
     ListOf,
     Moment,
@@ -37,20 +44,157 @@ from lookup.transfer.shapes import (
     problems_of,
     text,
 )
-from lookup.transfer.uploads import MAX_URL_LENGTH, BadgeImage, Picture, Upload
 from lookup.values import EXACT, Color
 
 # Of the lines that this release exports. Raise it with a key that earlier releases lack, whose object gets a default.
 VERSION = 1
+MAX_ROWS = 1000  # of one kind on one profile
+
+Form = type[serializers.Serializer[Any]]  # Any: rows of each model
+
+# Lists whose rows are one model each and hold nothing but its columns, in the order of the document.
+PLAIN_LISTS = (registry.WIDGETS, registry.AUDIOS, registry.BACKGROUNDS, registry.LINKS, registry.PROJECTS)
+
+
+def row(form: Form, model: type[Model], **special: Shape) -> Object:
+    """Reads what `form` shows of a row of `model`. `special`: keys that the columns do not describe."""
+    return Object({name: special.get(name) or _shape_of(field, model) for name, field in form().fields.items()})
+
+
+def rows(shape: Shape) -> ListOf:
+    return ListOf(shape, MAX_ROWS)
+
+
+def columns_of(form: Form, model: type[Model]) -> dict[str, str]:
+    """The keys of `form` by the column of `model` that holds their values, ids aside."""
+    known = {name for field in model._meta.concrete_fields for name in (field.name, field.attname)}
+    return {field.source: name for name, field in form().fields.items() if field.source in known - {"id"}}
+
+
+def _shape_of(field: serializers.Field[Any, Any, Any, Any], model: type[Model]) -> Shape:
+    source = str(field.source)
+    if isinstance(field, fields.TextOrNull):  # the tables hold "" where the form says null
+        return OrNull(column(model, source, min_length=1), absent="")
+    shape = _required(field, model, source)
+    return OrNull(shape) if field.allow_null else shape
+
+
+def _required(field: serializers.Field[Any, Any, Any, Any], model: type[Model], source: str) -> Shape:
+    match field:
+        case fields.AssetSerializer():
+            return Upload()
+        case serializers.BooleanField():
+            return FLAG
+        case serializers.ListField():
+            return Ruled(TAGS)
+        case fields.Timestamp():
+            return Moment()
+        case fields.Day():
+            return Day()
+        case fields.Number():
+            return Real()
+        case serializers.ChoiceField():
+            return text(column(model, source).max_length, choices=list(field.choices))
+    if source == "id":
+        return ID if isinstance(model._meta.pk, CharField) else Integer(1, EXACT)
+    if isinstance(field, serializers.IntegerField):
+        return ORDER if source == "order" else Integer(-(2**31))
+    return column(model, source)
+
+
+@dataclass(frozen=True, slots=True)
+class AnySection:
+    """Any of the nine types."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        type_ = value.get("type") if isinstance(value, dict) else None
+        if not isinstance(type_, str) or type_ not in _SECTIONS:
+            problems.append((f"{path}.type", f"Must be one of: {', '.join(_SECTIONS)}."))
+            return value
+        before = len(problems)
+        found = _section(type_).read(value, path, problems)
+        if len(problems) == before:
+            try:
+                found["config"] = sections.validated(type_, _config(type_, found))
+            except ValidationError as error:
+                said = {_SHOWN_AS.get(at, at): texts for at, texts in error.message_dict.items()}
+                problems.extend(problems_of(ValidationError(said), path))
+        return found
+
+
+_SHOWN_AS = {catalogue.config_key: catalogue.listed for catalogue in registry.CATALOGUES.values()}
+# What of a configuration lookups show in another form; the rest of it they show as it is.
+_LISTED = {type_: catalogue.config_key for type_, catalogue in registry.CATALOGUES.items()}
+
+
+@functools.cache
+def _section(type_: str) -> Object:
+    """The keys of the type. Exports of earlier releases may lack what its configuration holds."""
+    config = _as_shown(type_)
+    return Object({**dict.fromkeys(config, Anything()), **_SECTIONS[type_].fields}, config)
+
+
+@functools.cache
+def _as_shown(type_: str) -> dict[str, Any]:
+    """Any: JSON. The defaults of what is shown as it is stored."""
+    return {name: value for name, value in sections.default(type_).items() if name != _LISTED.get(type_)}
+
+
+def _config(type_: str, section: dict[str, Any]) -> dict[str, Any]:
+    config = {name: section[name] for name in _as_shown(type_)}
+    if catalogue := registry.CATALOGUES.get(type_):
+        names = catalogue.key_names
+        keys = [{name: entry[name] for name in names} for entry in section[catalogue.listed]]
+        config[catalogue.config_key] = keys if len(names) > 1 else [key[names[0]] for key in keys]
+    return config
+
+
+@dataclass(frozen=True, slots=True)
+class _Music:
+    """`artist` stands on tracks and albums, `album` on tracks alone."""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        kind = value.get("kind") if isinstance(value, dict) else None
+        if not isinstance(kind, str) or kind not in _MUSIC:
+            problems.append((f"{path}.kind", f"Must be one of: {', '.join(_MUSIC)}."))
+            return value
+        return {"artist": "", "album": "", **_MUSIC[kind].read(value, path, problems)}
+
+
+_TRACK = row(
+    section_forms.MusicItemSerializer,
+    MusicItem,
+    kind=Anything(),
+    musicId=column(MusicItem, "music_id", min_length=1),
+).fields
+_MUSIC = {
+    kind.value: Object(
+        {
+            name: shape
+            for name, shape in _TRACK.items()
+            if name not in section_forms.MusicItemSerializer.ABSENT.get(kind, ())
+        }
+    )
+    for kind in MusicItem.Kind
+}
+_GALLERY_ITEM = row(current.GalleryItemSerializer, GalleryItem)
+# What sections show beside their configuration.
+_SHOWN: dict[str, Shape] = {
+    **row(section_forms.SectionSerializer, Section, type=Anything()).fields,
+    "enabled": FLAG,
+    "items": rows(_GALLERY_ITEM),
+    **{one.listed: rows(row(one.form, one.model)) for one in registry.CATALOGUES.values()},
+    "music": rows(_Music()),
+}
+_SECTIONS = {
+    type_: Object({name: _SHOWN[name] for name, _ in serializer().fields.items() if name in _SHOWN})
+    for type_, serializer in section_forms.SERIALIZERS.items()
+}
 _UID = Integer(0, EXACT - 1)
 _COUNT = Integer()
 _TIER = Integer(0, 2**15 - 1)
-_ASSET = OrNull(Upload())
 _CHAT_ID = Pattern(re.compile(r"[0-9]{1,20}"), "Must be the digits of a chat-platform id.")
 _BADGE_ID = Pattern(re.compile(r"[A-Za-z0-9_-]{1,32}"), "Must be an id of the badge catalogue: A-Z, a-z, 0-9, _ and -.")
-# What the tables hold as "" where the form says null.
-_COLOR = OrNull(Column(9, 1, (validate_color,)), absent="")
-_SVG = OrNull(Column(20 * 1024, 1, (validate_svg,)), absent="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,11 +227,6 @@ class _Settings:
         return value
 
 
-def _columns(model: type[Any], **names: str) -> dict[str, Shape]:
-    """Any: a model. The texts of the form by their columns."""
-    return {name: column(model, attribute) for name, attribute in names.items()}
-
-
 _USER = Object(
     {
         "id": ID,
@@ -104,57 +243,17 @@ _USER = Object(
         "createdAt": Moment(),
     }
 )
-_PROFILE = Object(
-    {
-        "profileId": ID,
-        **_columns(
-            Profile,
-            name="name",
-            displayName="display_name",
-            description="description",
-            location="location",
-            theme="theme",
-            font="font",
-            fontUsername="font_username",
-            soundEffect="sound_effect",
-            soundEffectButton="sound_effect_button",
-        ),
-        "createdAt": Moment(),
-        "updatedAt": Moment(),
-        "avatar": OrNull(Upload(may_be_mirrored=True)),
-        **dict.fromkeys(("banner", "cursor", "cursorPointer", "fontAsset", "fontUsernameAsset"), _ASSET),
-        **dict.fromkeys(("soundEffectAsset", "soundEffectButtonAsset", "metadataFavicon", "metadataBanner"), _ASSET),
-        "settings": _Settings(),
-    }
-)
-_BADGE_TIER = Object(
-    {
-        "tier": _TIER,
-        "threshold": Real(),
-        **_columns(BadgeTier, title="title", description="description"),
-        "color": Ruled(Color()),
-        "unlocked": FLAG,
-        "selected": FLAG,
-        "imageUrl": BadgeImage(),
-    }
-)
-_BADGE = Object(
-    {
-        "id": ID,
-        "type": text(8, choices=("STANDARD", "CUSTOM")),
-        "badgeId": OrNull(_BADGE_ID),
-        "enabled": FLAG,
-        "selectedTier": OrNull(_TIER),
-        "unlockedTiers": ListOf(_TIER, 1000),
-        "color": _COLOR,
-        "recolor": FLAG,
-        "name": OrNull(column(Badge, "name", min_length=1), absent=""),
-        "order": ORDER,
-        "image": _ASSET,
-        "imageUrl": OrNull(BadgeImage()),
-        "iconSvg": _SVG,
-        "tiers": ListOf(_BADGE_TIER, 1000),
-    }
+_PROFILE = row(current.ProfileSerializer, Profile, avatar=OrNull(Upload(may_be_mirrored=True)), settings=_Settings())
+_BADGE_TIER = row(current.TierSerializer, BadgeTier, tier=_TIER, color=Ruled(Color()), imageUrl=BadgeImage())
+_BADGE = row(
+    current.BadgeSerializer,
+    CustomBadge,
+    type=text(8, choices=("STANDARD", "CUSTOM")),
+    badgeId=OrNull(_BADGE_ID),
+    selectedTier=OrNull(_TIER),
+    unlockedTiers=ListOf(_TIER, MAX_ROWS),
+    imageUrl=OrNull(BadgeImage()),
+    tiers=ListOf(_BADGE_TIER, MAX_ROWS),
 )
 _ALIAS = Object({"name": _Name(), "redirect": FLAG, "profileId": OrNull(ID)})
 _AUTHOR = Object(
@@ -184,14 +283,10 @@ LINE = Object(
         "user": _USER,
         "profile": _PROFILE,
         "badges": rows(_BADGE),
-        **{
-            content.name: rows(form_shapes.of(content.form, content.model))
-            for content in (WIDGETS, AUDIOS, BACKGROUNDS, LINKS, PROJECTS)
-            if content.form is not None
-        },
+        **{content.name: rows(row(content.form, content.model)) for content in PLAIN_LISTS if content.form is not None},
         "views": Integer(0, EXACT),
         "aliases": rows(_ALIAS),
-        "gallery": rows(GALLERY_ITEM),
+        "gallery": rows(_GALLERY_ITEM),
         "sections": rows(AnySection()),
         "feedback": Object({"likes": _COUNT, "dislikes": _COUNT}),
         "comments": Object({"count": _COUNT, "items": ListOf(_COMMENT, MAX_COMMENTS)}),

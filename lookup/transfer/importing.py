@@ -9,14 +9,18 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from django.db import IntegrityError, transaction
+from django.utils import timezone
 
-from accounts.models import User
-from lookup import profiles, workers
-from lookup.transfer import people, reading, writing
+from accounts import audit
+from accounts.models import AuditEvent, User
+from lookup import bulk, documents, profiles, workers
+from lookup.models import Profile
+from lookup.transfer import catalogues, content, people, reading, social
 from lookup.transfer.catalogues import BadgeCatalogue
-from lookup.transfer.claims import Claims, Taken
+from lookup.transfer.conflicts import Claims, Taken, batches
+from lookup.transfer.people import People
 from lookup.transfer.reading import Line, LineRefused
-from lookup.transfer.shapes import Problem, Problems
+from lookup.transfer.validators import Problem, Problems
 
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
 BATCH_LINES, BATCH_BYTES = 500, 4 * 1024 * 1024
@@ -129,7 +133,7 @@ def _import_together(lines: list[Line], outcomes: dict[int, Outcome], by: User |
     profiles.locked_of(*(line.user_id for line in lines))
     claims = Claims(lines, {})
     accepted, badges = _accepted(lines, claims, outcomes)
-    writing.write(lines=accepted, claims=claims, badges=badges, by=by)
+    _write(lines=accepted, claims=claims, badges=badges, by=by)
 
 
 def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -> tuple[list[Line], BadgeCatalogue]:
@@ -147,3 +151,26 @@ def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -
         warnings = [*line.warnings, *claims.warnings(line), *badges.warnings[line.number]]
         outcomes[line.number].warnings = warnings
     return accepted, badges
+
+
+def _write(*, lines: list[Line], claims: Claims, badges: BadgeCatalogue, by: User | None) -> None:
+    """Write the rows, then the documents; `updatedAt` stays as in the lines. The caller holds the transaction."""
+    badges.write()
+    everybody = people.write(lines, claims, timezone.now())
+    catalogues.write_entries(lines)
+    written = content.write(lines, everybody, claims)
+    social.write(lines, claims, written)
+    documents.insert(written.new.values())
+    documents.rebuild(*sorted({profile.pk for profile in written.profiles.values()} - set(written.new)))
+    for batch in batches([line.user_id for line in lines]):
+        documents.mark_stale(Profile.objects.filter(user__in=batch, is_main=False))
+    bulk.insert(_events(lines, claims, everybody, by))
+
+
+def _events(lines: list[Line], claims: Claims, everybody: People, by: User | None) -> Iterator[AuditEvent]:
+    for line in lines:
+        user, is_new = everybody.users[line.user_id], line.user_id not in claims.users
+        yield audit.event("profile:imported", by=by, on=user, profile=line.profile_id, is_new=is_new)
+    for author in everybody.authors:
+        reason = "Wrote a comment that was imported."
+        yield audit.event("user:created", by=by, on=author.user, reason=reason, uid=author.user.uid)

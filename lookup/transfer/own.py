@@ -19,10 +19,10 @@ from lookup import profiles, registry
 from lookup.models import Asset
 from lookup.transfer import content, exporting, people, reading
 from lookup.transfer.catalogues import missing_entries
-from lookup.transfer.claims import Claims
+from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Json, Line, LineRefused
-from lookup.transfer.shapes import Problem
 from lookup.transfer.tables import TABLES, assets_of
+from lookup.transfer.validators import Problem
 
 MAX_BYTES = 2 * 1024 * 1024
 _CONTENT = tuple(name for name in registry.DOCUMENT_COLUMNS if name not in {"profile", "badges"})

@@ -16,9 +16,9 @@ from accounts.models.names import NameKind
 from accounts.plans import Plan
 from lookup import bulk
 from lookup.models import Alias
-from lookup.transfer.claims import Claims, batches
+from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.reading import Json, Line
-from lookup.transfer.shapes import milliseconds
+from lookup.transfer.validators import milliseconds
 
 _COLUMNS = (
     *("username", "display_name", "created_at", "is_verified", "is_inactive"),

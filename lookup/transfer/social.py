@@ -8,11 +8,11 @@ from itertools import groupby
 
 from lookup import bulk, counters, documents
 from lookup.models import Comment, UserDocument
-from lookup.transfer.claims import Claims, batches
+from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.content import Written
 from lookup.transfer.people import kept
 from lookup.transfer.reading import Json, Line
-from lookup.transfer.shapes import milliseconds
+from lookup.transfer.validators import milliseconds
 
 _COMMENT_COLUMNS = (
     *("author", "content", "is_pinned", "created_at"),

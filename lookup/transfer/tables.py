@@ -21,7 +21,7 @@ from lookup.models import (
 )
 from lookup.registry import ContentList
 from lookup.sections import SectionType
-from lookup.transfer import form_shapes
+from lookup.transfer import form
 from lookup.transfer.reading import Json, Line, Located
 from lookup.transfer.uploads import AssetFacts
 
@@ -95,7 +95,7 @@ def _is_hidden_picture(row: GalleryItem, data: Json) -> bool:
 
 def _rows_of(content: ContentList, model: type[Model], **wanted: str) -> Table:
     """The table of a list whose rows are as its form shows them."""
-    names = form_shapes.columns_of(content.form, model) if content.form else {}
+    names = form.columns_of(content.form, model) if content.form else {}
     fixed = {"is_active": True} if content.switch == "is_active" else {}
     return Table(
         model,
@@ -120,10 +120,7 @@ STANDARD_BADGES = _sorted_tiers(_rows_of(registry.BADGES, ProfileBadge, type="ST
 TABLES = (
     STANDARD_BADGES,
     _rows_of(registry.BADGES, CustomBadge, type="CUSTOM"),
-    *(
-        _rows_of(content, content.model)
-        for content in (registry.WIDGETS, registry.AUDIOS, registry.BACKGROUNDS, registry.LINKS, registry.PROJECTS)
-    ),
+    *(_rows_of(content, content.model) for content in form.PLAIN_LISTS),
     Table(
         Section,
         _of("sections"),

@@ -12,7 +12,7 @@ from django.conf import settings
 from lookup import addresses
 from lookup.models import Asset
 from lookup.models.assets import PATH_PATTERN
-from lookup.transfer.shapes import Integer, Object, OrNull, Problems, Real, column, text
+from lookup.transfer.validators import Integer, Object, OrNull, Problems, Real, column, text
 
 MAX_URL_LENGTH = 2000
 _PATH = re.compile(PATH_PATTERN)

@@ -21,9 +21,9 @@ from lookup.models import ProfileDocument, Section
 from lookup.sections import SectionType
 from lookup.serializers import current
 from lookup.serializers import sections as forms
-from lookup.transfer import own, section_form
+from lookup.transfer import form, own
 from lookup.transfer.reading import LineRefused
-from lookup.transfer.shapes import FLAG, ID, ListOf, Object, Problems
+from lookup.transfer.validators import FLAG, ID, ListOf, Object, Problems
 from lookup.values import Text
 from tests.factories.lookup import SectionFactory, main_profile, shown
 from tests.lookup.filled import Filled
@@ -51,7 +51,7 @@ def release() -> Iterator[None]:
 
 
 def _forget() -> None:
-    for kept in (documents.forms, section_form._form, section_form._as_shown):
+    for kept in (documents.forms, form._section, form._as_shown):
         kept.cache_clear()
 
 

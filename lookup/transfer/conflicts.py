@@ -16,8 +16,8 @@ from accounts.models import LinkedAccount, Name, User
 from lookup import bulk
 from lookup.models import Comment, GalleryItem, Profile
 from lookup.transfer.reading import Line
-from lookup.transfer.shapes import Problem
 from lookup.transfer.tables import TABLES
+from lookup.transfer.validators import Problem
 
 Key = tuple[str, object]  # the kind of thing, and which one
 Taken = dict[Key, str | None]
