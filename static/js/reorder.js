@@ -1,10 +1,17 @@
-// Rows of <ol data-reorder="url"> can be dragged into order, and the whole order is sent. The buttons Up and Down do
-// the same without this script, and by keyboard.
+// Rows of <ol data-reorder="url"> can be dragged into order, and the whole order is sent. Without a URL the form of the
+// row's buttons is sent with the number of places. The buttons Up and Down do the same without this script, and by
+// keyboard.
 const status = document.getElementById("order-status");
 
 function say(text) {
   status.textContent = text;
   status.hidden = false;
+}
+
+function submit(row, places) {
+  const form = row.querySelector("form");
+  form.append(Object.assign(document.createElement("input"), { type: "hidden", name: "places", value: String(places) }));
+  form.submit();
 }
 
 async function send(list) {
@@ -29,7 +36,7 @@ function prepare(list) {
 
   for (const row of list.children) {
     const handle = document.createElement("span");
-    handle.className = "content-row__handle";
+    handle.className = "drag-handle";
     handle.setAttribute("aria-hidden", "true"); // for pointers alone: keyboards have the buttons
     handle.textContent = "⠿";
     handle.addEventListener("pointerdown", () => { row.draggable = true; });
@@ -39,8 +46,8 @@ function prepare(list) {
       dragged = row;
       before = [...list.children];
       event.dataTransfer.effectAllowed = "move";
-      event.dataTransfer.setData("text/plain", row.dataset.pk);
-      row.classList.add("content-row--dragged");
+      event.dataTransfer.setData("text/plain", "");
+      row.classList.add("is-dragged");
     });
     row.addEventListener("dragover", (event) => {
       if (!dragged) return;
@@ -52,10 +59,15 @@ function prepare(list) {
     });
     row.addEventListener("drop", (event) => event.preventDefault());
     row.addEventListener("dragend", async () => {
-      row.classList.remove("content-row--dragged");
+      row.classList.remove("is-dragged");
       row.draggable = false;
       dragged = null;
-      if ([...list.children].every((one, place) => one === before[place])) return;
+      const places = [...list.children].indexOf(row) - before.indexOf(row);
+      if (!places) return;
+      if (!list.dataset.reorder) {
+        submit(row, places);
+        return;
+      }
       try {
         await send(list);
         mark(list);

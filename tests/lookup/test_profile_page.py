@@ -186,4 +186,4 @@ def test_an_alias_redirects_or_shows_what_its_owner_chose(ada: User) -> None:
     other = page("/other")
     assert other.xpath("//h1/span[1]/text() | //link[@rel='canonical']/@href") == [f"{ADDRESS}/Other", "The other one"]
     assert other.xpath("//ul[@aria-label='Links']//a/@href") == [f"/Other/links/{'e' * 32}"]
-    assert text(other.xpath("//dl[@class='figures']")[0]) == "views 0 like 1 dislikes 0"
+    assert text(other.xpath("//dl[@class='profile-figures']")[0]) == "views 0 like 1 dislikes 0"
