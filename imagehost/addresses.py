@@ -26,7 +26,7 @@ def card_url(file: File) -> str:
 
 
 def deletion_url(file: File, token: str) -> str:
-    """Whoever opens this may delete the file."""
+    """Its page deletes the file, without signing in."""
     return f"{settings.BASE_URL}/files/{file.name}/delete/{token}"
 
 

@@ -1,6 +1,6 @@
 """The files of a folder as one ZIP archive, written while it is sent: in no memory and on no disk.
 
-Nothing is compressed, as pictures and videos are already. The sizes stand behind each file (data descriptors), and
+Nothing is compressed, as pictures and videos are already. The sizes follow each file (data descriptors), and
 archives of more than 4 GiB are Zip64.
 """
 
@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 MIME = "application/zip"
 _REGULAR_FILE = 0o100644 << 16
-PAUSE = 10  # seconds, until somebody else's archive may be sent
+PAUSE = 10  # seconds, until another archive may be sent
 AT_ONCE = 2  # in a process, whose threads serve everything else, too
 _places = threading.BoundedSemaphore(AT_ONCE)
 _EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)  # that the format can say
 
 
 class Refused(Exception):
-    """Not now. `status`: 429 where the one who asks has had enough for the moment, 503 where everybody waits."""
+    """Not now. `status`: 429 over the limit of an address, 503 while too many archives are being sent."""
 
     def __init__(self, status: int, seconds_left: int) -> None:
         super().__init__(status, seconds_left)
@@ -53,7 +53,7 @@ class Archive:
     """The pieces of an archive, for one reader; close it. Refused where this process sends AT_ONCE of them already.
 
     A file whose object is gone meanwhile is left out. StorageFailed, from a piece: a store broke off. The archive then
-    has no directory at its end, so that nobody takes it for whole.
+    has no directory at its end, so that no reader takes it for complete.
     """
 
     def __init__(self, files: Sequence[File]) -> None:

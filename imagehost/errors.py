@@ -123,7 +123,7 @@ class FolderExists(ApiError):
 
 
 class FolderNotFound(ApiError):
-    """None, or somebody else's: nobody can tell the two apart."""
+    """No such folder, or one of another user; the answers are equal."""
 
     status = 404
     error = "Folder not found."

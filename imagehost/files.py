@@ -15,14 +15,14 @@ from accounts.models import User
 from imagehost import quotas, removals
 from imagehost.models import File, Folder, State
 
-REMOVED_AT_ONCE = 100  # objects of a deleted account, while somebody waits for the answer
+REMOVED_AT_ONCE = 100  # objects of a deleted account, while the request waits
 
 
 @transaction.atomic
 def delete(*, file: File, by: User | None, reason: str = "") -> bool:
     """Take a stored file away for good; whether it was still there. Its bytes are given back in the same step.
 
-    `by` None: whoever held the deletion link. The object goes after the commit. Staff acts are audited.
+    `by` None: the deletion link was used. The object goes after the commit. Staff acts are audited.
     """
     if not _end(file, State.READY):
         return False
@@ -67,7 +67,7 @@ def set_favorite(*, file: File, is_favorite: bool) -> None:
 def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
     """Put the owner's stored files into a folder of the owner's, None the root; how many there were to move.
 
-    Folder.DoesNotExist: somebody else's, or gone meanwhile. Locks the owner's row, the folder's, the files'.
+    Folder.DoesNotExist: of another owner, or deleted meanwhile. Locks the owner's row, the folder's, the files'.
     """
     users.lock(owner.pk)
     if folder is not None:

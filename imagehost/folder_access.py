@@ -57,7 +57,7 @@ def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBas
     if len(password) > MAX_PASSWORD_LENGTH or not check_password(password, folder.password_hash):
         raise WrongPassword
     if viewer.is_anonymous:
-        session.cycle_key()  # whoever planted the session gets no share in it
+        session.cycle_key()  # against session fixation
         session.set_expiry(0)  # it ends with the browser
     until = (now + LIFETIME).timestamp()
     kept = {key: value for key, value in session.get(SESSION_KEY, {}).items() if value[1] > now.timestamp()}

@@ -64,7 +64,7 @@ def change(
     """Change what is said of it, and nothing else. 3 queries.
 
     A folder that is private from now on loses its password. InvalidBody, FolderExists, Unauthorized as above.
-    FolderNotFound: there is none, or it is somebody else's. `check` sees the locked folder as it was, and may raise.
+    FolderNotFound: there is none, or it has another owner. `check` sees the locked folder as it was, and may raise.
     """
     changes = _checked(changes)
     password_hash = _hashed(changes)  # takes long: no lock is held yet

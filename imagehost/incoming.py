@@ -122,7 +122,7 @@ class UploadAuthorizer:
         self.authorize_user(caller.owner_id)
 
     def authorize_user(self, owner_id: str) -> None:
-        """Somebody who is signed in, or whose key was checked. 1 query. Unauthorized: deleted meanwhile."""
+        """The owner is signed in, or the key was checked. 1 query. Unauthorized: deleted meanwhile."""
         self._allowance = uploads.allowance_of(owner_id, self._now)
         self._owner_id = owner_id
 

@@ -1,4 +1,4 @@
-"""What the gallery and the folder endpoints read: of one owner, and of nobody else.
+"""What the gallery and the folder endpoints read: the rows of one owner alone.
 
 Files that are quarantined are still their owner's, who sees them here and nowhere else.
 """
@@ -57,10 +57,10 @@ def gallery(*, owner_id: str, page: Page) -> Files:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which of the owner's files somebody looks for; what is empty or None excludes nothing.
+    """Which of the owner's files are wanted; what is empty or None excludes nothing.
 
     `text`: in the name that the file came with, or a link to it. `folder_id`: None any, "" the root. `kind`: image,
-    video, or one of the types. `since`, `until`: the first moment, and the first one that is too late.
+    video, or one of the types. `since`, `until`: the first timestamp, and the first one that is too late.
     """
 
     text: str = ""
@@ -99,7 +99,7 @@ def named(*, owner_id: str, names: Sequence[str]) -> list[File]:
 def folder_with_files(*, owner_id: str, folder_id: str, page: Page) -> tuple[Folder, Files]:
     """A folder of the owner's and what is in it. 2 queries; 3 where the page lies behind the last file.
 
-    FolderNotFound: there is none, or it is somebody else's. 1 query.
+    FolderNotFound: there is none, or it has another owner. 1 query.
     """
     folder = Folder.objects.filter(pk=folder_id, owner_id=owner_id).first()
     if folder is None:
@@ -129,17 +129,17 @@ def folder(*, owner_id: str, folder_id: str) -> CountedFolder:
 
 
 def _name_in(text: str) -> str:
-    """The generated name in a link to a file, or in what stands at its end."""
+    """The generated name in a link to a file, or at the end of a text."""
     return text.rstrip("/").rpartition("/")[2].partition(".")[0]
 
 
 def _page(rows: FileQuerySet, shown: FileQuerySet, page: Page) -> Files:
-    """Those of `rows` that are on the page, as `shown` reads them. The total is of the same moment as the page."""
+    """Those of `rows` that are on the page, as `shown` reads them. The total comes from the same query."""
     counted = rows.order_by().annotate(of=Value(1)).values("of").annotate(total=Count("pk")).values("total")
     total = Subquery(counted, output_field=IntegerField())
     rows_shown = shown.newest_first().annotate(total=total)
     files: list[Any] = list(rows_shown[page.offset : page.offset + page.limit])  # files that know the total
     if files:
         return Files(files, files[0].total)
-    # Nothing stands at the offset, so there are at most that many, whatever was uploaded since.
+    # Nothing is at the offset, so there are at most that many, whatever was uploaded since.
     return Files([], min(rows.count(), page.offset) if page.offset else 0)

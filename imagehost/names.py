@@ -21,7 +21,7 @@ def folder_name(text: str) -> str:
 
 
 def folder_password(text: str) -> str:
-    """Exactly as it was sent: whoever types it again must type the same."""
+    """Exactly as it was sent: it must be typed the same again."""
     _check(text, is_empty=not text)
     return text
 

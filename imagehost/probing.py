@@ -1,4 +1,4 @@
-"""What a file of a stranger is, by its content, and the small picture that stands for it.
+"""Finds the type of an uploaded file by its content, and renders its preview.
 
 No byte of the file is read in this process: `prober` has a confined child for that.
 """

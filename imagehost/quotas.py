@@ -25,7 +25,7 @@ def reserve(*, owner_id: str, size: int, most: int) -> None:
 def release(*, owner_id: str, size: int) -> None:
     """Give back what was booked, in the transaction that ends the file. 1 query.
 
-    Never below 0: where somebody's backup booked too little, a deletion is no error, and the nightly recount mends it.
+    Never below 0: where a restored backup booked too little, a deletion is no error, and the recount corrects it.
     """
     Usage.objects.filter(pk=owner_id).update(used_bytes=Greatest(F("used_bytes") - size, Value(0)))
 

@@ -58,7 +58,7 @@ def reconcile(*, now: datetime, may_remove_many: bool = False, after_batch: Call
     """Put right what can be put right without losing a file, and say what else is wrong.
 
     Where more objects have no file than FEW and a quarter of all, this is perhaps another database's bucket: none is
-    removed unless `may_remove_many`. `after_batch` is called again and again, for whoever holds a lease. Raises
+    removed unless `may_remove_many`. `after_batch` is called again and again, for the holder of a lease. Raises
     StorageFailed where the store cannot be listed.
     """
     found = Found(recounted=_recount(after_batch))

@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 def after_commit(files: Iterable[File]) -> None:
     """Remove what these DELETED files left, once the transaction holds.
 
-    Somebody waits meanwhile: after the first failure, or when it takes long, the others are left to the job.
+    A request waits meanwhile: after the first failure, or when it takes long, the others are left to the job.
     """
     transaction.on_commit(functools.partial(_finish_some, tuple(files)), robust=True)
 

@@ -67,7 +67,7 @@ def lock(owner: User, *folder_ids: str) -> dict[str, Folder]:
 
 @transaction.atomic
 def add(*, owner: User, kind: str, pattern: str, folder_id: str) -> FolderRule:
-    """Put a rule at the end. ValidationError by argument, as `problems` tells, and where there is no such folder."""
+    """Put a rule at the end. ValidationError by argument, as `problems` returns them, and for an unknown folder."""
     folders = lock(owner, folder_id)
     held = list(uploads.rules_of(owner.pk))
     _check_room(len(held) + 1)
@@ -88,7 +88,7 @@ def change(
 ) -> FolderRule:
     """Let a rule that stays in its place look at something else. ValidationError as `add`; FolderRule.DoesNotExist.
 
-    `check` sees the rule as it stands in the locked list, and may raise.
+    `check` sees the rule of the locked list, and may raise.
     """
     folders = lock(rule.owner, folder_id)
     held = FolderRule.objects.get(pk=rule.pk, owner=rule.owner)
@@ -136,7 +136,7 @@ def replace_all(*, owner: User, wanted: Sequence[Wanted]) -> list[FolderRule]:
 def which_folder(*, owner: User, name: str, mime: str = "") -> Route:
     """The tester: which rule a file of this name and type would follow. 1 query.
 
-    Without `mime` the name's ending stands in for the content, which decides when a file really comes.
+    Without `mime` the name's extension is used; for a real upload the content decides.
     ValidationError by argument: neither tells a type that is taken.
     """
     type_ = media.BY_MIME.get(mime) if mime else _of_ending(name)

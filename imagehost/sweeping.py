@@ -40,7 +40,7 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
     files, and remove what came in and was left.
 
     None is begun after `until`: a store that does not answer takes its time for each. `after_each` is called after each
-    file, for whoever holds a lease. Bytes are given back whatever the store says. 3 queries for each upload (2, where
+    file, for the holder of a lease. Bytes are given back whatever the store says. 3 queries for each upload (2, where
     the store fails), 1 for each deleted and each moved file, and 1 for each BATCH of them.
     """
     swept = Swept()
@@ -67,7 +67,7 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
 
 def _unfinished(state: State) -> FileQuerySet:
     """Files in that state, PENDING or DELETED."""
-    # Not READY: SQLite uses the index `imagehost_file_unfinished` where its condition stands word for word.
+    # Not READY: SQLite uses the index `imagehost_file_unfinished` where its condition is repeated word for word.
     return File.objects.exclude(state=State.READY).filter(state=state)
 
 

@@ -35,7 +35,7 @@ class Uploader:
 
 @dataclass(frozen=True)
 class Written:
-    """A set-up with its new key, which stands in it and nowhere else."""
+    """A set-up with its new key, which is shown nowhere else."""
 
     uploader: Uploader
     text: str

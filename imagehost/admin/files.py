@@ -93,7 +93,7 @@ class FileAdmin(StaffActionsAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """A name is found with its ending as well, as it stands in URLs."""
+        """A name is found with its extension as well, as in URLs."""
         endings = {type_.extension for type_ in media.ALL}
         words = (word.rpartition(".") for word in search_term.split(" "))
         term = " ".join(stem if ending.lower() in endings else stem + dot + ending for stem, dot, ending in words)

@@ -108,7 +108,7 @@ class FolderAdmin(OwnedAdmin):
 
 class FolderRuleForm(forms.ModelForm[FolderRule]):
     def clean(self) -> dict[str, Any]:
-        """What the row alone tells; whose the folder is says the model."""
+        """Problems of the row alone; the model checks the owner of the folder."""
         super().clean()
         data = self.cleaned_data
         if "kind" in data and "pattern" in data:

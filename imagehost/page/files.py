@@ -27,7 +27,7 @@ class FilePage:
 
 
 def find(name: str) -> File | None:
-    """The file that the public sees under this name; None: nobody's, taken out, or of a banned owner. 1 query."""
+    """The file that the public sees under this name; None: unknown, quarantined, or of a banned owner. 1 query."""
     found = File.objects.delivered().by_name(name).filter(owner__is_active=True)
     return found.select_related("owner", "folder").first()
 

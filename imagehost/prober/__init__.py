@@ -10,7 +10,7 @@ What a child is limited to, on Linux, in the order of how far one can rely on it
 - It has no capabilities, gains none, starts no thread and no process (RLIMIT_NPROC, which spares root), and no process
   of its own user can trace it.
 - On x86_64 and aarch64, where the kernel knows seccomp filters: it opens no file for reading or writing, changes no
-  path, makes no socket, starts nothing, signals and traces nobody (`kernel` has the table). This holds for root too.
+  path, makes no socket, starts nothing, signals and traces no process (table: `kernel`). This holds for root too.
 - Where the kernel grants a namespace to the zygote (containers often do not), there is no network interface.
 
 What is left to it: it may ask whether paths exist and who they belong to, change the priority and the limits of

@@ -67,7 +67,7 @@ def ask(path: Path, request: wire.Message, *, writable: bool) -> Answer:
     except OSError as error:
         raise Failed(f"the file cannot be opened: {error}") from error
     try:
-        for _ in range(2):  # a zygote that somebody killed is replaced
+        for _ in range(2):  # a zygote that was killed is replaced
             try:
                 return _ask(file, request)
             except _Lost:
@@ -209,7 +209,7 @@ def _after_fork() -> None:
     _lock = threading.Lock()
     if _zygote is not None:
         _zygote.control.close()
-        _zygote.process.returncode = 0  # so that nobody waits for what is not our child
+        _zygote.process.returncode = 0  # so that wait() is not called for a process that is not our child
     _zygote = None
 
 

@@ -53,8 +53,8 @@ def facts(file: BinaryIO, head: bytes) -> Facts:
             raise Refused(f"{type_.mime}: a film, not a sound")
         _check_sound(container, _sound(container))
         microseconds: int | None = container.duration
-        told = believable(microseconds / 1000) if microseconds else None
-        return Facts(type_.mime, type_.extension, told)
+        duration_ms = believable(microseconds / 1000) if microseconds else None
+        return Facts(type_.mime, type_.extension, duration_ms)
 
 
 def _of_signature(head: bytes) -> _Type | None:

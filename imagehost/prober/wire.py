@@ -2,7 +2,7 @@
 
 The control socket carries one byte for each request and three descriptors: the file, the child's end of a conversation
 and the zygote's end of a report. In the conversation the web process sends the request as a line of JSON; the child
-answers `STARTED`, one line of JSON and the bytes of a preview, and closes. In the report the zygote tells how the child
+answers `STARTED`, one line of JSON and the bytes of a preview, and closes. In the report the zygote says how the child
 ended: only the zygote holds it, so no child can speak for itself there.
 """
 

@@ -97,11 +97,11 @@ class _Zygote:
             try:
                 report.sendall(wire.REPORT.pack(status))
             except (BrokenPipeError, ConnectionResetError):
-                return  # nobody waits for it any more
+                return  # the web process has given up
 
 
 def _become_child(file: int, conversation: int) -> None:
-    """Never returns. What the process ends with tells the web process whether to believe the answer."""
+    """Never returns. The exit status shows the web process whether to believe the answer."""
     code = 70  # EX_SOFTWARE
     try:
         signal.set_wakeup_fd(-1)

@@ -71,7 +71,7 @@ class Bucket(Protocol):
     def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> str | None:
         """An absolute URL where a browser gets the object without us, good for an hour at least; None: there is none.
 
-        `is_attachment`: for saving, where the store can be told so.
+        `is_attachment`: for saving, where the store supports it.
 
         Says nothing about whether the object exists.
         """
@@ -96,7 +96,7 @@ class Source(Protocol):
 class Pieces(Iterator[bytes]):
     """The next `length` bytes of `source`, which is closed at the end, at an error, or by `close()`.
 
-    A class, because a generator that nobody started closes nothing.
+    A class, because a generator that was never started closes nothing.
     """
 
     def __init__(self, source: Source, length: int, *, failures: tuple[type[Exception], ...]) -> None:

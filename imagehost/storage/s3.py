@@ -185,7 +185,7 @@ class S3Storage(StockS3Storage):
         return ()
 
     def _look_for(self, key: str) -> None:
-        """By its first byte: HEAD tells a missing bucket from a missing object nowhere."""
+        """By its first byte: HEAD gives the same answer for a missing bucket and a missing object."""
         with _failing(key):
             try:
                 with contextlib.closing(self._get(key, Range="bytes=0-0")["Body"]) as body:

@@ -48,7 +48,7 @@ def check(source: Source, end: int) -> None:
 
 
 def refuse_archive(file: BinaryIO) -> None:
-    """ForeignBytes where a record stands at the end that a ZIP reader would follow. Reads 64 KiB."""
+    """ForeignBytes where a ZIP reader would follow a record at the end. Reads 64 KiB."""
     size = file.seek(0, os.SEEK_END)
     start = max(size - _END.size - _MAX_COMMENT, 0)
     file.seek(start)

@@ -1,4 +1,4 @@
-"""What stands before a folder with a password: the question for it, in place of everything that the folder holds."""
+"""The form that asks for the password of a folder, in place of everything that the folder holds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Refusal:
 
 
 def may_see(request: HttpRequest, folder: Folder) -> bool:
-    """Whether whoever asks may see what the folder holds."""
+    """Whether the visitor may see what the folder holds."""
     return folder_access.is_open(folder, viewer=request.user, session=request.session, now=timezone.now())
 
 

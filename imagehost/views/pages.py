@@ -46,7 +46,7 @@ def file_preview(request: HttpRequest, name: str, *, is_png: bool = False) -> Ht
 @csrf_exempt  # see below: the token is what a form's would be
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
-    """GET asks, POST deletes: whoever unfurls a link does not follow its form.
+    """GET asks, POST deletes: a client that unfurls a link does not follow its form.
 
     What cannot be guessed stands in the address, and no cookie decides anything, so nobody's browser can be made to
     send this form by somebody who could not do so alone. It therefore works without cookies, and under `no-referrer`,
@@ -67,7 +67,7 @@ def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_own_file(request: SignedInRequest, name: str) -> HttpResponse:
-    """The same for the signed-in owner, without a token. Somebody else's is 404, like one that there is not."""
+    """The same for the signed-in owner, without a token. 404 for other users' files and for unknown ones."""
     file = pages.find(name)
     if file is None or file.owner_id != request.user.pk:
         raise Http404

@@ -67,7 +67,7 @@ def _object_of(request: HttpRequest) -> dict[str, Any]:
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, none of whose keys stands there twice: which of the two would hold?"""
+    """A JSON object. InvalidBody: it has a key twice, and readers differ in which one counts."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise InvalidBody("The body has a key twice.")

@@ -45,7 +45,7 @@ class Upload(ApiView):
         return response
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The key may stand in the form: `post` looks at it. Other methods are refused as everywhere."""
+        """The key may be in the form: `post` reads it. Other methods are refused as everywhere."""
         try:
             return self.post(request) if request.method == "POST" else super().answer(request)
         except AddressRateLimited as refused:

@@ -20,9 +20,9 @@ class Command(JobCommand):
 
     def perform(self) -> str:
         work = previews.make(until=timezone.now() + TURN, after_each=self.renew)
-        told = f"Made {work.made} previews."
+        summary = f"Made {work.made} previews."
         if work.given_up:
-            told += f" {work.given_up} files get none."
+            summary += f" {work.given_up} files get none."
         if work.postponed:
-            told += f" {work.postponed} have to be tried again."
-        return told
+            summary += f" {work.postponed} have to be tried again."
+        return summary

@@ -44,22 +44,22 @@ class Command(JobCommand):
 
 def _sentences(found: Found) -> list[str]:
     """What needs people comes first: a job's record is short."""
-    told = []
+    lines = []
     if found.missing:
-        told.append(f"MISSING: {_named(found.missing)} of stored files.")
+        lines.append(f"MISSING: {_named(found.missing)} of stored files.")
     if found.damaged:
-        told.append(f"DAMAGED: {_named(found.damaged)} of stored files.")
+        lines.append(f"DAMAGED: {_named(found.damaged)} of stored files.")
     if found.is_suspicious:
-        told.append(
+        lines.append(
             f"{found.left} of {found.objects} objects have no file: if this is the right bucket, say --remove-many."
         )
     elif found.left:
-        told.append(f"{found.left} objects without a file could not be removed.")
-    told.append(
+        lines.append(f"{found.left} objects without a file could not be removed.")
+    lines.append(
         f"Compared {found.objects} objects, removed {found.removed}, corrected the usage of {found.recounted} users, "
         f"{found.remade} previews are to be made again."
     )
-    return told
+    return lines
 
 
 def _named(keys: list[str]) -> str:

@@ -21,10 +21,10 @@ class Command(JobCommand):
     def perform(self) -> str:
         now = timezone.now()
         swept = sweeping.sweep(now=now, until=now + TURN, after_each=self.renew)
-        told = (
+        summary = (
             f"Took back {swept.uploads} uploads, finished {swept.deletions} deletions and {swept.moves} moves, "
             f"removed {swept.leftovers} leftovers."
         )
         if swept.failed:
-            raise CommandError(f"{told} The store failed for {swept.failed} deleted, quarantined or restored files.")
-        return told
+            raise CommandError(f"{summary} The store failed for {swept.failed} deleted, quarantined or restored files.")
+        return summary
