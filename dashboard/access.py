@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_http_methods
 
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, User
@@ -19,6 +20,7 @@ from dashboard.models import AccessRequest
 from oidc_provider.models import Application
 
 P = ParamSpec("P")
+form_page = require_http_methods(["GET", "HEAD", "POST"])
 Page = Callable[Concatenate[SignedInRequest, P], HttpResponseBase]
 Guarded = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 

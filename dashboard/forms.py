@@ -1,9 +1,15 @@
-"""What several forms share."""
+"""How the pages run operations, and show why one refused."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from django import forms
+from django.contrib import messages
 from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+
+from accounts.errors import sentences
 
 # Arguments of operations that a form asks for under another name.
 _FIELDS = {"expires_at": "ends_on", "permission": "requested"}
@@ -17,3 +23,25 @@ def show_error(form: forms.BaseForm, error: ValidationError) -> None:
     for argument, errors in error.error_dict.items():
         names = (argument, _FIELDS.get(argument, ""))
         form.add_error(next((name for name in names if name in form.fields), None), errors)
+
+
+def is_done(form: forms.BaseForm, operation: Callable[[], object]) -> bool:
+    """Run the operation of a valid form. False: the form is not valid, or it now shows why the operation refused."""
+    if not form.is_valid():
+        return False
+    try:
+        operation()
+    except ValidationError as error:
+        show_error(form, error)
+        return False
+    return True
+
+
+def with_error_message(request: HttpRequest, success: str, operation: Callable[[], object]) -> None:
+    """Run the operation; the next page shows `success`, or why the operation refused."""
+    try:
+        operation()
+    except ValidationError as error:
+        messages.error(request, sentences(error))
+    else:
+        messages.success(request, success)

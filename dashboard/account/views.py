@@ -5,19 +5,17 @@ from __future__ import annotations
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import logout
-from django.core.exceptions import ValidationError
 from django.http import HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts import deletions, users
 from accounts.http import SignedInRequest
-from dashboard import access, forms
+from dashboard import access
 from dashboard.account import actions, queries
 from dashboard.account.forms import DeletionForm, DisplayNameForm, UsernameForm
-
-form_page = require_http_methods(["GET", "HEAD", "POST"])
+from dashboard.forms import is_done
 
 
 @access.signed_in
@@ -28,32 +26,25 @@ def overview(request: SignedInRequest) -> HttpResponse:
 
 
 @access.signed_in
-@form_page
+@access.form_page
 def display_name(request: SignedInRequest) -> HttpResponse:
     form = DisplayNameForm(request.POST or None, initial={"display_name": request.user.display_name})
-    if form.is_valid():
-        try:
-            users.set_display_name(user=request.user, name=form.cleaned_data["display_name"], by=request.user)
-        except ValidationError as error:
-            forms.show_error(form, error)
-        else:
-            messages.success(request, "Display name saved.")
-            return redirect("account_overview")
+    if is_done(
+        form,
+        lambda: users.set_display_name(user=request.user, name=form.cleaned_data["display_name"], by=request.user),
+    ):
+        messages.success(request, "Display name saved.")
+        return redirect("account_overview")
     return render(request, "dashboard/account/display_name.html", {"form": form})
 
 
 @access.recently_signed_in
-@form_page
+@access.form_page
 def username(request: SignedInRequest) -> HttpResponse:
     form = UsernameForm(request.POST or None, user=request.user)
-    if form.is_valid():
-        try:
-            user = actions.rename(user=request.user, by=request.user, **form.cleaned_data)
-        except ValidationError as error:
-            forms.show_error(form, error)
-        else:
-            messages.success(request, f"Your username is {user.username} now.")
-            return redirect("account_overview")
+    if is_done(form, lambda: actions.rename(user=request.user, by=request.user, **form.cleaned_data)):
+        messages.success(request, f"Your username is {form.cleaned_data['username']} now.")
+        return redirect("account_overview")
     context = {"form": form, "renamable_at": users.renamable_at(request.user), "pause": users.RENAMED_EVERY.days}
     return render(request, "dashboard/account/username.html", context)
 
@@ -89,7 +80,7 @@ def download(request: SignedInRequest) -> StreamingHttpResponse:
 
 
 @access.recently_signed_in
-@form_page
+@access.form_page
 def delete(request: SignedInRequest) -> HttpResponse:
     """Asks for the account's end, behind the password and the typed name. Staff cannot."""
     if request.user.is_staff:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 
 from django.contrib import messages
-from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
@@ -21,6 +20,7 @@ from dashboard.apps.forms import FAILED, RequestFilter, TryForm
 from dashboard.apps.login_test import flow, requests
 from dashboard.apps.usage import COLUMNS, PERIODS, Figures
 from dashboard.apps.views import of_app
+from dashboard.forms import with_error_message
 from oidc_provider.log import request_log
 from oidc_provider.log.models import OK
 from oidc_provider.models import Application
@@ -62,12 +62,11 @@ def try_page(request: SignedInRequest, application: Application) -> HttpResponse
 def change_callback(request: SignedInRequest, application: Application) -> HttpResponse:
     """The one click that registers the callback, and the one that takes it off."""
     adds = request.POST.get("act") == "add"
-    try:
-        (requests.add_callback if adds else requests.remove_callback)(application=application, by=request.user)
-    except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
-    else:
-        messages.success(request, "The callback is registered." if adds else "The callback is no longer registered.")
+    with_error_message(
+        request,
+        "The callback is registered." if adds else "The callback is no longer registered.",
+        lambda: (requests.add_callback if adds else requests.remove_callback)(application=application, by=request.user),
+    )
     return redirect("application_try", application.client_id)
 
 

@@ -106,14 +106,6 @@ class AppForm(forms.Form):
             removes_logo=bool(cleaned.get("removes_logo")),
         )
 
-    def refuse(self, error: ValidationError) -> None:
-        """Show what the operation refused, at the fields that it names."""
-        if not hasattr(error, "error_dict"):
-            self.add_error(None, error)
-            return
-        for name, errors in error.error_dict.items():
-            self.add_error(name if name in self.fields else None, errors)
-
     def redirect_rows(self) -> list[RedirectRow]:
         """Return the rows of the editor: the filled ones with their messages, and empty ones up to the limit."""
         return redirect_editor.blank(redirect_editor.rows_of(self._typed("redirect_urls")))

@@ -21,6 +21,7 @@ from dashboard import access, access_requests
 from dashboard.apps import actions, previews, queries, redirect_editor
 from dashboard.apps.forms import AppForm, AskForm, EditAppForm, MatchForm, NameForm, NewAppForm, ResetForm
 from dashboard.apps.queries import AppRow
+from dashboard.forms import is_done, show_error, with_error_message
 from dashboard.models import AccessRequest
 from oidc_provider.applications import application_rules, applications, redirects
 from oidc_provider.applications.application_rules import MAX_APPLICATIONS
@@ -145,7 +146,7 @@ def new(request: SignedInRequest) -> HttpResponse:
                 return _made_before(request, client_id)
             form.refuse_deleted()
         except ValidationError as error:
-            form.refuse(error)
+            show_error(form, error)
     return _form_page(request, "dashboard/apps/new.html", form)
 
 
@@ -184,7 +185,7 @@ def settings(request: SignedInRequest, application: Application) -> HttpResponse
             _save(request, application, form)
             return redirect("application_settings", application.client_id)
         except ValidationError as error:
-            form.refuse(error)
+            show_error(form, error)
     return _form_page(request, "dashboard/apps/settings.html", form, queries.row_of(application))
 
 
@@ -310,13 +311,9 @@ def ask_for_scope(request: SignedInRequest, scope: str) -> HttpResponse:
     if scope not in LOCKED_SCOPES:
         raise Http404
     form = AskForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
-        try:
-            access_requests.ask_for_scope(user=request.user, scope=scope, reason=form.cleaned_data["reason"])
-            messages.success(request, "Request sent. Staff answer by e-mail and on this page.")
-            return redirect("ask_for_scope", scope)
-        except ValidationError as error:
-            form.add_error(None, error.messages)
+    if is_done(form, lambda: access_requests.ask_for_scope(user=request.user, scope=scope, **form.cleaned_data)):
+        messages.success(request, "Request sent. Staff answer by e-mail and on this page.")
+        return redirect("ask_for_scope", scope)
     context = {
         "form": form,
         "scope": SCOPES[scope],
@@ -332,9 +329,5 @@ def withdraw_scope_request(request: SignedInRequest, pk: int) -> HttpResponse:
     asked = access.request_of(request, pk)
     if asked.subject not in LOCKED_SCOPES:
         raise Http404
-    try:
-        access_requests.withdraw(request=asked, by=request.user)
-        messages.success(request, "Request withdrawn.")
-    except ValidationError as error:
-        messages.error(request, " ".join(error.messages))
+    with_error_message(request, "Request withdrawn.", lambda: access_requests.withdraw(request=asked, by=request.user))
     return redirect("ask_for_scope", asked.subject)

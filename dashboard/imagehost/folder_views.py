@@ -11,12 +11,12 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.defaultfilters import pluralize
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
 
 from accounts.http import SignedInRequest
 from dashboard import access, versions
+from dashboard.forms import is_done
 from dashboard.imagehost.forms import EditFolderForm, EditRuleForm, FolderForm, MoveForm, RuleForm, TesterForm
-from dashboard.imagehost.views import act, is_done
+from dashboard.imagehost.views import act
 from imagehost import addresses, folders, listing, rules, uploads
 from imagehost.errors import FolderExists, FolderNotFound, InvalidBody
 from imagehost.models import Folder, FolderQuerySet, FolderRule
@@ -25,7 +25,7 @@ _FIELDS = {"folderName": "name", "folderPasswordEnabled": "visibility", "folderP
 
 
 @access.signed_in
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def folder_list(request: SignedInRequest) -> HttpResponse:
     """All folders, and a form for another one."""
     form = FolderForm(request.POST if request.method == "POST" else None)
@@ -38,7 +38,7 @@ def folder_list(request: SignedInRequest) -> HttpResponse:
 
 
 @access.signed_in
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def edit_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     folder = get_object_or_404(_own_folders(request), pk=folder_id)
     form = EditFolderForm(request.POST if request.method == "POST" else None, folder=folder)
@@ -49,7 +49,7 @@ def edit_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
 
 
 @access.signed_in
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def delete_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
     try:
         folder = listing.folder(owner_id=request.user.pk, folder_id=folder_id)
@@ -115,7 +115,7 @@ def _said(refusal: FolderExists | InvalidBody) -> ValidationError:
 
 
 @access.signed_in
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def rule_list(request: SignedInRequest) -> HttpResponse:
     """The list, a form for another rule, and the tester: `?name=…&mime=…` asks where such a file would go."""
     folders = list(listing.folders(owner_id=request.user.pk))
@@ -128,7 +128,7 @@ def rule_list(request: SignedInRequest) -> HttpResponse:
 
 
 @access.signed_in
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def edit_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
     rule = _own_rule(request, rule_id)
     folders = listing.folders(owner_id=request.user.pk)
@@ -153,7 +153,7 @@ def move_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
 
 
 @access.signed_in
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def delete_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
     rule = _own_rule(request, rule_id)
     if request.method == "POST":

@@ -12,7 +12,6 @@ from urllib.parse import urlencode
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.core.paginator import Paginator
-from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.template.defaultfilters import pluralize
@@ -55,18 +54,6 @@ def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
         return access.signed_in(require_http_methods(["GET", "POST"])(checked))
 
     return decorate
-
-
-def is_done(form: Form, operation: Callable[[], object]) -> bool:
-    """Run the operation of a valid form; False: the form is not valid, or says now why the operation refused."""
-    if not form.is_valid():
-        return False
-    try:
-        operation()
-    except ValidationError as refusal:
-        form.add_error(None, refusal)
-        return False
-    return True
 
 
 def back_url(values: QueryDict) -> str:
@@ -269,7 +256,7 @@ def choose_to_delete(request: SignedInRequest) -> HttpResponse:
 
 
 @access.signed_in
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def delete_files(request: SignedInRequest) -> HttpResponse:
     """Of the files named, those that are one's own; none of them is 404."""
     values = request.POST if request.method == "POST" else request.GET

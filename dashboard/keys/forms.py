@@ -160,6 +160,14 @@ class KeyForm(EndingForm):
         end = f"{key.expires_at:%-d %B %Y, %H:%M} UTC" if key.expires_at else "never"
         self.fields["ends"].choices = [(KEEP, f"As it is: {end}"), *ENDS]  # type: ignore[attr-defined]  # a ChoiceField
 
+    def values(self) -> dict[str, Any]:
+        """Return the arguments of `actions.edit` from a valid form. Any: of several types."""
+        return {
+            "name": self.cleaned_data["name"],
+            "expires_at": self.ends_at(),
+            "version": self.cleaned_data["version"],
+        }
+
     def ends_at(self) -> datetime | None:
         return self.key.expires_at if self.cleaned_data["ends"] == KEEP else super().ends_at()
 

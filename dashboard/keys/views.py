@@ -12,18 +12,18 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts.api_keys import keys
 from accounts.api_keys.keys import IssuedKey
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey
-from dashboard import access, access_requests, forms
+from dashboard import access, access_requests
+from dashboard.forms import is_done, show_error, with_error_message
 from dashboard.keys import actions, queries
 from dashboard.keys.forms import KeyForm, NewKeyForm, PermissionRequestForm, RotationForm
 
 PAGE_LENGTH = 25
-form_page = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @access.signed_in
@@ -42,7 +42,7 @@ def index(request: SignedInRequest) -> HttpResponse:
 
 
 @access.recently_signed_in
-@form_page
+@access.form_page
 def new(request: SignedInRequest) -> HttpResponse:
     """Only the answer to the POST holds the secret."""
     form = NewKeyForm(request.POST or None)
@@ -51,7 +51,7 @@ def new(request: SignedInRequest) -> HttpResponse:
             wanted = form.wanted()
             return _made(request, actions.make(owner=request.user, wanted=wanted), requested=wanted.requested)
         except ValidationError as error:
-            forms.show_error(form, error)
+            show_error(form, error)
     return render(request, "dashboard/api_keys/new.html", {"form": form})
 
 
@@ -79,26 +79,18 @@ def page(request: SignedInRequest, prefix: str) -> HttpResponse:
 
 
 @access.signed_in
-@form_page
+@access.form_page
 def edit(request: SignedInRequest, prefix: str) -> HttpResponse:
     key = access.key_of(request, prefix)
     form = KeyForm(request.POST or None, key=key)
-    if form.is_valid():
-        values = form.cleaned_data
-        try:
-            actions.edit(
-                key=key, name=values["name"], expires_at=form.ends_at(), version=values["version"], by=request.user
-            )
-        except ValidationError as error:
-            forms.show_error(form, error)
-        else:
-            messages.success(request, "Key saved.")
-            return redirect("api_key", key.prefix)
+    if is_done(form, lambda: actions.edit(key=key, **form.values(), by=request.user)):
+        messages.success(request, "Key saved.")
+        return redirect("api_key", key.prefix)
     return render(request, "dashboard/api_keys/edit.html", {"form": form, "key": key})
 
 
 @access.recently_signed_in
-@form_page
+@access.form_page
 def rotate(request: SignedInRequest, prefix: str) -> HttpResponse:
     key = access.key_of(request, prefix)
     form = RotationForm(request.POST or None)
@@ -109,24 +101,19 @@ def rotate(request: SignedInRequest, prefix: str) -> HttpResponse:
             )
             return _made(request, issued, old=access.key_of(request, prefix))
         except ValidationError as error:
-            forms.show_error(form, error)
+            show_error(form, error)
     return render(request, "dashboard/api_keys/rotate.html", {"form": form, "key": key})
 
 
 @access.signed_in
-@form_page
+@access.form_page
 def ask(request: SignedInRequest, prefix: str) -> HttpResponse:
     key = access.key_of(request, prefix)
     names = queries.may_be_asked_for(queries.permissions_of(key))
     form = PermissionRequestForm(request.POST or None, names=names)
-    if form.is_valid():
-        try:
-            access_requests.ask_for_permission(key=key, **form.cleaned_data)
-        except ValidationError as error:
-            forms.show_error(form, error)
-        else:
-            messages.success(request, "Request sent. You get an e-mail when staff answer.")
-            return redirect("api_key", key.prefix)
+    if is_done(form, lambda: access_requests.ask_for_permission(key=key, **form.cleaned_data)):
+        messages.success(request, "Request sent. You get an e-mail when staff answer.")
+        return redirect("api_key", key.prefix)
     return render(request, "dashboard/api_keys/ask.html", {"form": form, "key": key, "names": names})
 
 
@@ -144,9 +131,6 @@ def _made(
         "old_works_on": old is not None and old.revoked_at is None,
     }
     return render(request, "dashboard/api_keys/made.html", context)
-
-
-confirmed = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @access.signed_in
@@ -185,7 +169,7 @@ def withdraw(request: SignedInRequest, prefix: str, pk: int) -> HttpResponse:
 
 
 @access.signed_in
-@confirmed
+@access.form_page
 def take(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse:
     key = access.key_of(request, prefix)
     if not key.allows(permission):
@@ -200,7 +184,7 @@ def take(request: SignedInRequest, prefix: str, permission: str) -> HttpResponse
 
 
 @access.signed_in
-@confirmed
+@access.form_page
 def revoke(request: SignedInRequest, prefix: str) -> HttpResponse:
     key = access.key_of(request, prefix)
     if request.method == "POST":
@@ -213,7 +197,7 @@ def revoke(request: SignedInRequest, prefix: str) -> HttpResponse:
 
 
 @access.signed_in
-@confirmed
+@access.form_page
 def delete(request: SignedInRequest, prefix: str) -> HttpResponse:
     key = access.key_of(request, prefix)
     if request.method != "POST":
@@ -233,12 +217,7 @@ def delete(request: SignedInRequest, prefix: str) -> HttpResponse:
 
 def _done(request: SignedInRequest, key: ApiKey, sentence: str, act: Callable[[], object]) -> HttpResponse:
     """Back to the page of the key, with what happened."""
-    try:
-        act()
-    except ValidationError as error:
-        messages.error(request, error.messages[0])
-    else:
-        messages.success(request, sentence)
+    with_error_message(request, sentence, act)
     return redirect("api_key", key.prefix)
 
 

@@ -78,7 +78,7 @@ def edit_row(request: SignedInRequest, profile: Profile, kind: Kind, row: Any) -
     if form.is_valid() and form.write(by=request.user):
         messages.success(request, f"{kinds.name_of(form.instance)}: {'added' if is_new else 'saved'}.")
         return redirect(_next(profile, kind, form, is_new=is_new))
-    title = f"New {kind.one}" if is_new else kinds.name_of(row)
+    title = f"New {kind.verbose_name}" if is_new else kinds.name_of(row)
     context = {"kind": kind, "form": form, "is_new": is_new, "list_url": kind.url_of(profile)}
     return page(request, profile, "row", title, {**context, "entries_url": entries_url(profile, row)})
 

@@ -20,22 +20,17 @@ Row = Any  # a row of one of the lists
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`one`: what a row is called; `lead`: what the list is for; `empty`: what to do where there is nothing."""
+    """`verbose_name`: of one row; `lead`: what the list is for; `empty`: what to do where there is nothing."""
 
     content: ContentList
     title: str
-    one: str
+    verbose_name: str
     lead: str
     empty: str
 
     @property
     def name(self) -> str:
         return self.content.name
-
-    @property
-    def an(self) -> str:
-        """With its article."""
-        return f"{'an' if self.one[0] in 'aeiou' else 'a'} {self.one}"
 
     @property
     def template(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts import content_security
 from accounts.http import SignedInRequest
@@ -113,7 +113,7 @@ def files(request: SignedInRequest, profile: Profile) -> HttpResponse:
 
 @access.signed_in
 @editing.of_profile
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def upload(request: SignedInRequest, profile: Profile, place: str) -> HttpResponse:
     if place not in PLACES:
         raise Http404
@@ -129,7 +129,7 @@ def upload(request: SignedInRequest, profile: Profile, place: str) -> HttpRespon
 
 @access.signed_in
 @editing.of_profile
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def remove(request: SignedInRequest, profile: Profile, place: str) -> HttpResponse:
     if place not in PLACES or getattr(profile, f"{place}_id") is None:
         raise Http404

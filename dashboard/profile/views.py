@@ -7,7 +7,7 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.clickjacking import xframe_options_sameorigin
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from accounts import content_security
 from accounts.http import SignedInRequest
@@ -27,7 +27,7 @@ SAVED = "Profile saved."
 
 @access.signed_in
 @editing.of_profile
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def own_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
     form = ProfileForm(request.POST or None, instance=profile)
     if request.method == "POST" and form.is_valid() and form.write(by=request.user):
@@ -51,7 +51,7 @@ def preview_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
 
 @access.signed_in
 @editing.of_profile
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def appearance(request: SignedInRequest, profile: Profile) -> HttpResponse:
     form = SettingsForm(request.POST or None, profile=profile)
     if request.method == "POST" and form.is_valid() and form.write(by=request.user):
@@ -76,7 +76,7 @@ def preview_appearance(request: SignedInRequest, profile: Profile) -> HttpRespon
 
 @access.signed_in
 @editing.of_profile
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> HttpResponse:
     if key not in settings_schema.KEYS:
         raise Http404
@@ -115,7 +115,7 @@ def _no_preview(request: SignedInRequest, form: ProfileForm | SettingsForm) -> H
 
 @access.signed_in
 @editing.of_main_profile
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def privacy(request: SignedInRequest, profile: Profile) -> HttpResponse:
     initial = {"public_api_access": request.user.public_api_access}
     form = PrivacyForm(request.POST if request.method == "POST" else None, initial=initial)
@@ -150,7 +150,7 @@ def export(request: SignedInRequest, profile: Profile) -> HttpResponse:
 
 @access.signed_in
 @editing.of_main_profile
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
     """What would come of the file; nothing is changed."""
     if request.method != "POST":
@@ -174,7 +174,7 @@ def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
 
 @access.signed_in
 @editing.of_main_profile
-@require_http_methods(["GET", "HEAD", "POST"])
+@access.form_page
 def restore_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
     form = ConfirmForm(request.POST)
     if request.method != "POST" or not form.is_valid():

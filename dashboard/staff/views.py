@@ -150,9 +150,6 @@ def _found(client_id: str) -> Application:
     return get_object_or_404(Application.objects.select_related("user", "logo").defer("logo__png"), client_id=client_id)
 
 
-PAGE_SIZE = 25
-
-
 @access.for_staff(*PEOPLE)
 @require_safe
 def people(request: SignedInRequest) -> HttpResponse:

@@ -11,6 +11,7 @@ from pytest_django import Settings
 
 from accounts.models import AuditEvent, User
 from dashboard import versions
+from dashboard.profile.kinds import KINDS
 from lookup import aliases, registry
 from lookup.models import Asset, Profile
 from tests.dashboard.profile.cases import CASES, Case
@@ -127,7 +128,7 @@ def test_the_pages_are_well_made_and_ten_rows_cost_as_much_as_one(
 ) -> None:
     """Session, user and the profile; its rows; the frame's list of profiles."""
     assert problems_of(editor.open(url(case)).response) == []
-    assert "Add a" in editor.text
+    assert f"Add {KINDS[case.name].verbose_name}" in editor.text
     first = case.factory(profile=profile)
     for page in (f"{case.add}/", f"{first.pk}/", ""):
         with CaptureQueriesContext(connection) as for_one:
