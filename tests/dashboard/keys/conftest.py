@@ -28,7 +28,7 @@ def client(browser: Browser) -> Client:
 
 @pytest.fixture
 def key(user: User) -> ApiKey:
-    from tests.dashboard.api_keys.pages import SECRET
+    from tests.dashboard.keys.pages import SECRET
     from tests.factories.accounts import ApiKeyFactory
 
     return ApiKeyFactory.create(owner=user, secret=SECRET, permissions=["imagehost:upload"], name="Server")

@@ -15,7 +15,7 @@ from accounts.api_keys import keys
 from accounts.models import ApiKey, User
 from dashboard import access_requests
 from dashboard.keys import actions as keys_actions
-from tests.dashboard.api_keys.pages import FORM_ID, SECRET, live_keys, path_of, verdict
+from tests.dashboard.keys.pages import FORM_ID, SECRET, live_keys, path_of, verdict
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory
 

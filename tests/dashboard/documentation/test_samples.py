@@ -13,9 +13,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from PIL import Image
 
-from tests.dashboard.docs import programs_of_pages
-from tests.dashboard.docs.programs_of_pages import LANGUAGES, Place
-from tests.dashboard.docs.sample_service import SampleService
+from tests.dashboard.documentation import programs_of_pages
+from tests.dashboard.documentation.programs_of_pages import LANGUAGES, Place
+from tests.dashboard.documentation.sample_service import SampleService
 from tests.journeys import services
 
 pytestmark = pytest.mark.live

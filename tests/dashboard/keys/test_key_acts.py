@@ -15,7 +15,7 @@ from dashboard import access_requests
 from dashboard.keys import actions as keys_actions
 from dashboard.models import AccessRequest
 from dashboard.versions import CHANGED
-from tests.dashboard.api_keys.pages import SECRET, live_keys, path_of, send, verdict
+from tests.dashboard.keys.pages import SECRET, live_keys, path_of, send, verdict
 from tests.factories.accounts import ApiKeyFactory, StaffFactory
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser

@@ -17,7 +17,7 @@ from accounts.api_keys import keys
 from accounts.models import AuditEvent, User
 from dashboard.keys.forms import NewKeyForm
 from dashboard.models import AccessRequest
-from tests.dashboard.api_keys.pages import FORM_ID, live_keys
+from tests.dashboard.keys.pages import FORM_ID, live_keys
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory
 from tests.pages.markup import problems_of
