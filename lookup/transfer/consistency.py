@@ -75,7 +75,7 @@ def _twice(rows: Iterable[Json], path: str, name: str, key: Callable[[Json], obj
     for place, row in enumerate(rows):
         found = key(row)
         if found is not None and found in seen:
-            yield f"{path}.{place}.{name}", "Stands in this list twice."
+            yield f"{path}.{place}.{name}", "Duplicate value."
         seen.add(found)
 
 
@@ -118,9 +118,9 @@ def _tiers(badge: Json, path: str) -> Iterator[Problem]:
         yield f"{path}.tiers", "Must stand in ascending order."
     for place, tier in enumerate(badge["tiers"]):
         if tier["unlocked"] != (tier["tier"] in badge["unlockedTiers"]):
-            yield f"{path}.tiers.{place}.unlocked", "Must say what unlockedTiers says."
+            yield f"{path}.tiers.{place}.unlocked", "Must match unlockedTiers."
         if tier["selected"] != (tier["tier"] == badge["selectedTier"]):
-            yield f"{path}.tiers.{place}.selected", "Must say what selectedTier says."
+            yield f"{path}.tiers.{place}.selected", "Must match selectedTier."
         if badge["imageUrl"] and tier["imageUrl"][0] != badge["imageUrl"][0]:
             yield f"{path}.tiers.{place}.imageUrl", "Must lie in the catalogue of the badge."
 

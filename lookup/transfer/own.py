@@ -122,7 +122,7 @@ def _foreign_files(line: Line) -> Iterator[Problem]:
     own = {content.facts_of(asset) for asset in Asset.objects.filter(owner=line.user_id)}
     for path, facts in assets_of(line):
         if facts not in own:
-            yield path, "Is none of your files here: upload it again, and export anew."
+            yield path, "Not one of your uploads. Upload it, then export again."
 
 
 def _too_many(line: Line, claims: Claims) -> Iterator[Problem]:

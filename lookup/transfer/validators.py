@@ -162,7 +162,7 @@ class Moment:
             except (ValueError, OverflowError):  # no such day, or outside of the years 1 to 9999
                 problems.append((path, "There is no such moment."))
                 return value
-        problems.append((path, "Must be a moment such as 2024-05-01T12:30:00Z or 2024-05-01T12:30:00.250+02:00."))
+        problems.append((path, "Must be a timestamp such as 2024-05-01T12:30:00Z or 2024-05-01T12:30:00.250+02:00."))
         return value
 
 

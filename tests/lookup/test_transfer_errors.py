@@ -18,7 +18,7 @@ from tests.lookup.transfer_files import refusal
 from tests.lookup.transfer_line import ALIAS_PROFILE, AUTHOR, PROFILE, USER, changed, line, new_id, text_of
 
 HEX = "Must be an id of 32 lower-case hexadecimal characters."
-MOMENT = "Must be a moment such as 2024-05-01T12:30:00Z or 2024-05-01T12:30:00.250+02:00."
+MOMENT = "Must be a timestamp such as 2024-05-01T12:30:00Z or 2024-05-01T12:30:00.250+02:00."
 CDN = f"Must lie under UPLOAD_CDN_URL, which is set to {settings.UPLOAD_CDN_URL}."
 BEHIND = "Behind UPLOAD_CDN_URL, use a path of letters, digits and . _ ~ - / (at most 400 characters)."
 UNSTORABLE = "Contains a character that cannot be stored (NUL or half of a surrogate pair)."
@@ -72,17 +72,17 @@ REFUSED: list[tuple[str, Any, str]] = [
         f"{ASSETS}/badges/other/x.svg",
         "badges.0.tiers.1.imageUrl: Must lie in the catalogue of the badge.",
     ),
-    ("badges.0.selectedTier", 2, "badges.0.tiers.0.selected: Must say what selectedTier says."),
-    ("badges.0.tiers.2.tier", 1, "badges.0.tiers.2.tier: Stands in this list twice."),
+    ("badges.0.selectedTier", 2, "badges.0.tiers.0.selected: Must match selectedTier."),
+    ("badges.0.tiers.2.tier", 1, "badges.0.tiers.2.tier: Duplicate value."),
     ("badges.0.color", "red", "badges.0.color: Use a colour such as #1b5e4b."),
     ("badges.1.badgeId", "x", "badges.1.badgeId: Must be null on a CUSTOM badge."),
     ("badges.1.iconSvg", "<svg onload='x'/>", "badges.1.iconSvg: The attribute onload is not allowed."),
     ("links.0.url", "javascript:alert(1)", "links.0.url: Enter a valid URL."),
-    ("links.1.id", new_id(50), "links.1.id: Stands in this list twice."),
+    ("links.1.id", new_id(50), "links.1.id: Duplicate value."),
     ("projects.0.tags", "a", "projects.0.tags: Must be a list of strings."),
     ("views", 1e300, "views: Must be between 0 and 9007199254740991."),
-    ("aliases.1.name", "zED", "aliases.1.name: Stands in this list twice."),
-    ("aliases.0.profileId", ALIAS_PROFILE, "aliases.1.profileId: Stands in this list twice."),
+    ("aliases.1.name", "zED", "aliases.1.name: Duplicate value."),
+    ("aliases.0.profileId", ALIAS_PROFILE, "aliases.1.profileId: Duplicate value."),
     ("aliases.0.profileId", PROFILE, "aliases.0.profileId: Is the main profile."),
     ("gallery.0.width", "wide", "gallery.0.width: Must be one of: half, full, quad."),
     (

@@ -66,7 +66,7 @@ def test_consent_is_one_form_with_two_equal_buttons(user: User, application: App
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"warns_locked": True}, "Nobody here has checked this app, and it asks for personal data."),
+        ({"warns_locked": True}, "This app is not verified, and it asks for personal data."),
         ({}, "1 person uses it"),
         ({"user_count": 0}, "New app"),
     ],

@@ -130,7 +130,7 @@ def test_who_proved_nothing_of_late_is_asked_first(user: User, app: Application)
 
 
 def test_the_page_tells_how_many_people_signed_in_today(browser: Browser, app: Application) -> None:
-    assert "Nobody signed in with the app in the last 24 hours." in browser.open(page_of(app)).text
+    assert "No user signed in with the app in the last 24 hours." in browser.open(page_of(app)).text
     one, two, yesterday = UserFactory.create_batch(3)
     used_code(app, one, 1)
     used_code(app, one, 2)

@@ -136,7 +136,7 @@ def test_a_suspended_app_cannot_be_tried(ready: Browser, app: Application) -> No
     data = {"csrfmiddlewaretoken": form.fields["csrfmiddlewaretoken"], "scopes": ["openid"]}
     back = started(ready, app)
     applications.suspend(application=app, by=None, reason="Spam.")
-    assert "nobody can sign in to it" in open_try(ready, app).text
+    assert "no user can sign in to it, not even you" in open_try(ready, app).text
     answer = ready.client.post(form.get("action"), data)
     assert answer["Location"] == reverse("application_try", args=[app.client_id])
     ready.open(back)  # a sign-in that had begun before

@@ -112,7 +112,7 @@ def test_a_key_may_be_made_with_requests_alone_and_has_no_permission_until_staff
 ) -> None:
     wanted = {"permissions": [], "requested": ["lookup:user", "account"], "reason": "A bot for my club"}
     page = client.post(NEW, {**VALID, **wanted}).content.decode()
-    assert "The key can call nothing yet." in page
+    assert "This key has no permissions yet." in page
     key = user.api_keys.get()
     assert key.permissions == []
     asked = AccessRequest.objects.order_by("subject").values_list("subject", "key", "reason", "state")

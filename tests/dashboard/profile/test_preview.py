@@ -69,7 +69,7 @@ def test_the_hidden_profile_of_an_alias_is_shown_to_its_owner_under_its_name(sig
 def test_what_is_refused_has_no_preview(page: str, field: str, value: str, message: str, signed_in: Client) -> None:
     response = signed_in.post(f"{page}preview/", filled(signed_in, page, "version") | {field: value})
     assert message in said(response)
-    assert "Nothing has been saved." in said(response)
+    assert "Nothing was saved." in said(response)
     assert problems_of(response) == []
 
 

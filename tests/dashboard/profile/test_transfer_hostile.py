@@ -106,7 +106,7 @@ def test_files_of_others_and_other_facts_of_a_file_cannot_be_named(signed_in: Cl
     url = line["profile"]["avatar"]["url"].replace(line["user"]["id"], "other").replace("me.png", "secret.png")
     line["profile"]["avatar"]["url"] = line["user"]["avatarUrl"] = url
     line["links"][0]["icon"] = {**line["profile"]["avatar"], "mime": "text/html"}
-    sentence = "Is none of your files here: upload it again, and export anew."
+    sentence = "Not one of your uploads. Upload it, then export again."
     assert problems(load(signed_in, line)) == {"profile.avatar": sentence, "links.0.icon": sentence}
     assert Asset.objects.count() == assets
     assert other.owner_id != line["user"]["id"]

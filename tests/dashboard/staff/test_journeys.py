@@ -38,7 +38,7 @@ def test_an_owner_asks_for_email_staff_grant_it_and_the_app_registers_it(sign_in
 
     assert "Receipts" in staff.open(QUEUE).text
     assert "granted" in press(staff, "Grant", reason="Known to us").text
-    assert "Nobody waits for an answer" in staff.text
+    assert "No requests are waiting" in staff.text
 
     applications.change_scopes(application=app, scopes=wanted, by=owner)
     visitor = Client()

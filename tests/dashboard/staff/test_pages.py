@@ -46,7 +46,7 @@ def test_an_app_is_shown_with_its_owner_its_urls_and_its_tokens(staff: Browser) 
     assert shown["Client id"] == app.client_id
     assert shown["Owner"].startswith("Ada uid")
     assert shown["Users"] == "1 allowed it"
-    assert shown["Living tokens"] == "1 access token, 1 refresh token"
+    assert shown["Active tokens"] == "1 access token, 1 refresh token"
     assert (shown["Website"], shown["Privacy"]) == ("https://notes.example/", "Not provided")
     for words in ("https://one.example/", "https://two.example/", "openid: Sign in", "email: Email address"):
         assert words in text

@@ -42,7 +42,7 @@ def test_people_are_found_by_name_alias_number_id_address_and_chat_id(staff: Bro
         assert found(staff, PEOPLE, term) == ["AdaLovelace"], term
     for term in ["lovelace", "ada@example", "8035111022467891", ada.pk[:31], "scrobbling", str(ada.uid) + "0"]:
         assert found(staff, PEOPLE, term) == [], term
-    assert "Nobody fits" in staff.text
+    assert "No users match" in staff.text
 
 
 def test_the_first_person_has_the_number_0(sign_in: SignIn) -> None:
