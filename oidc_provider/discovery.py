@@ -16,7 +16,6 @@ from oidc_provider import endpoints
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.endpoints import Endpoint, LimitedEndpoint
 from oidc_provider.token import signing
-from oidc_provider.token.tokens import seconds
 
 PRECONDITION_FAILED = HTTPStatus.PRECONDITION_FAILED
 _CONDITIONS = {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH", "HTTP_IF_MODIFIED_SINCE", "HTTP_IF_UNMODIFIED_SINCE"}
@@ -72,7 +71,7 @@ class _Document(Endpoint):
             headers = {} if refusal == PRECONDITION_FAILED else {"ETag": etag}
             answer = endpoints.answer(request, b"", refusal, headers)
             del answer.headers["Content-Type"]
-        answer.headers["Cache-Control"] = f"public, max-age={seconds(settings.DISCOVERY_CACHE_TIME)}"
+        answer.headers["Cache-Control"] = f"public, max-age={int(settings.DISCOVERY_CACHE_TIME.total_seconds())}"
         answer.headers["Access-Control-Allow-Origin"] = "*"
         return answer
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from django.conf import settings
+from oauth2_provider.settings import oauth2_settings
 
 from accounts import limits, plans
 from accounts.api_keys import keys
@@ -45,11 +46,11 @@ def values() -> dict[str, str]:
         "address_limit": str(limits.API_ADDRESS.amount),
         "key_limit": str(limits.API_KEY.amount),
         "premium_key_limit": str(limits.API_PREMIUM_KEY.amount),
-        "code_minutes": str(int(settings.AUTHORIZATION_CODE_LIFETIME.total_seconds() // 60)),
-        "access_seconds": str(int(settings.ACCESS_TOKEN_LIFETIME.total_seconds())),
-        "access_hours": str(int(settings.ACCESS_TOKEN_LIFETIME.total_seconds() // 3600)),
-        "refresh_days": str(settings.REFRESH_TOKEN_LIFETIME.days),
-        "id_token_hours": str(int(settings.ID_TOKEN_LIFETIME.total_seconds() // 3600)),
+        "code_minutes": str(oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS // 60),
+        "access_seconds": str(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS),
+        "access_hours": str(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS // 3600),
+        "refresh_days": str(oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS // 86_400),
+        "id_token_hours": str(oauth2_settings.ID_TOKEN_EXPIRE_SECONDS // 3600),
         "free_file": _megabytes(free.max_file_size),
         "free_bytes": str(free.max_file_size),
         "free_storage": _gigabytes(free.max_storage),

@@ -65,26 +65,26 @@ def refused() -> InvalidClient:
     return InvalidClient("The client_id or the client_secret is wrong.")
 
 
-def check(credentials: Credentials, stored_secret: str, *, is_suspended: bool) -> None:
-    """InvalidClient unless the secret fits and the app is active. Constant time, one SHA-256."""
+def suspended() -> InvalidClient:
+    return InvalidClient("This app is suspended.")
+
+
+def check(credentials: Credentials, stored_secret: str, *, is_usable: bool) -> None:
+    """InvalidClient unless the secret fits and the app may be used. Constant time, one SHA-256."""
     if not SecretHasher().verify(credentials.client_secret, stored_secret):
         raise refused()
-    if is_suspended:
-        raise InvalidClient("This app is suspended.")
+    if not is_usable:
+        raise suspended()
 
 
 def authenticated_id(credentials: Credentials) -> int:
     """The primary key of the app that these credentials prove. InvalidClient otherwise. 1 query."""
-    row = (
-        Application.objects.filter(client_id=lookup_id(credentials.client_id))
-        .values_list("pk", "client_secret", "suspended_at")
-        .first()
-    )
-    if row is None:
+    named = Application.objects.filter(client_id=lookup_id(credentials.client_id))
+    application = named.only("pk", "client_secret", "suspended_at").first()
+    if application is None:
         raise refused()
-    key, stored_secret, suspended_at = row
-    check(credentials, stored_secret, is_suspended=suspended_at is not None)
-    return int(key)
+    check(credentials, application.client_secret, is_usable=application.is_usable())
+    return int(application.pk)
 
 
 def authorization(request: Request) -> str:

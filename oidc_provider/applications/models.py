@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured, ValidationError
@@ -20,16 +20,12 @@ if TYPE_CHECKING:
     from jwcrypto.jwk import JWK
 
 EDDSA = "EdDSA"
+USABLE = "a.suspended_at IS NULL"  # `Application.is_usable` in SQL, where the app's row is `a`
 
 
 def new_client_id() -> str:
     """32 lower-case hexadecimal characters."""
     return secrets.token_hex(16)
-
-
-class ApplicationQuerySet(models.QuerySet["Application"]):
-    def active(self) -> ApplicationQuerySet:
-        return self.filter(suspended_at__isnull=True)
 
 
 class Application(AbstractApplication):
@@ -67,7 +63,7 @@ class Application(AbstractApplication):
     suspension_reason = models.TextField(blank=True, editable=False)
     secret_changed_at = models.DateTimeField(default=timezone.now, editable=False)
 
-    objects = ApplicationQuerySet.as_manager()
+    objects: ClassVar[models.Manager[Application]] = models.Manager()
 
     class Meta:
         permissions = [
@@ -113,19 +109,22 @@ class Application(AbstractApplication):
         return SecretHasher().verify(secret, self.client_secret)
 
     def set_new_secret(self, now: datetime) -> str:
-        """Replace the secret (not saved yet) and return the new one, which nobody can read again."""
+        """Replace the secret (not saved yet) and return it. The field hashes it when it is saved."""
         secret = new_secret()
-        self.client_secret = SecretHasher().encode(secret, "")
+        self.client_secret = secret
         self.secret_changed_at = now
         return secret
 
-    def is_usable(self, request: Any) -> bool:
-        """`request` is oauthlib's, which has no types."""
+    def is_usable(self, request: Any = None) -> bool:
+        """Whether the app may sign people in, get tokens and use them; `USABLE` is the same in SQL.
+
+        `request`: what the toolkit passes, oauthlib's, which has no types.
+        """
         return not self.is_suspended
 
     @property
     def jwk_key(self) -> JWK:
-        raise ImproperlyConfigured("id_tokens are signed by oidc_provider.signing, not by the toolkit.")
+        raise ImproperlyConfigured("id_tokens are signed by oidc_provider.token.signing, not by the toolkit.")
 
 
 class ApplicationLogo(models.Model):

@@ -91,7 +91,7 @@ def draft(asked: AuthorizationRequest, now: datetime) -> PendingRequest:
 
 def check_registration(pending: PendingRequest) -> None:
     """A waiting request is held to what its app has registered now. ErrorPage, or ErrorRedirect(invalid_scope)."""
-    if pending.application.is_suspended:
+    if not pending.application.is_usable():
         raise ErrorPage("client_disabled", 403, "This app has been disabled.")
     if not pending.application.redirect_uri_allowed(pending.redirect_uri):
         raise ErrorPage("invalid_redirect", 400, "The app no longer uses the return address that it named.")

@@ -9,7 +9,6 @@ import functools
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
 from oauth2_provider.oauth2_backends import OAuthLibCore
 from oauth2_provider.oauth2_validators import OAuth2Validator
@@ -64,13 +63,14 @@ class S256CodeGrant(AuthorizationCodeGrant):
 
     def __init__(self, validator: Validator) -> None:
         super().__init__(validator)
+        self._validator = validator
         # Both are of oauthlib's public recipe for tuning a grant, and missing in its stubs.
         self._code_challenge_methods = {"S256": super()._code_challenge_methods["S256"]}  # type: ignore[misc]
         self.custom_validators.pre_auth.append(self._check)  # type: ignore[attr-defined]
 
     def _check(self, request: Request) -> dict[str, str]:
         """Runs once app and redirect URL are known to be good: what it raises goes to the app."""
-        query = dict(request.uri_query_params)
+        query = dict(request.decoded_body or [])
         if "request" in query:
             raise RequestNotSupported(request=request)
         if "request_uri" in query:
@@ -83,7 +83,10 @@ class S256CodeGrant(AuthorizationCodeGrant):
             raise errors.InvalidScopeError("Missing scope parameter.", request=request)
         if not parse(query["scope"]):
             raise errors.InvalidScopeError("scope must be names with one space between two.", request=request)
-        if query.get("code_challenge_method") != "S256" or not _CHALLENGE.match(query.get("code_challenge", "")):
+        uses_pkce = "code_challenge" in query or self._validator.is_pkce_required(query["client_id"], request)
+        if uses_pkce and (
+            query.get("code_challenge_method") != "S256" or not _CHALLENGE.match(query.get("code_challenge", ""))
+        ):
             raise errors.InvalidRequestError(
                 "PKCE is required: a code_challenge of 43 characters with code_challenge_method=S256.", request=request
             )
@@ -106,7 +109,7 @@ class Server(AuthorizationEndpoint):
 
 
 class Backend(OAuthLibCore):
-    """OAUTH2_BACKEND_CLASS. Oauthlib sees what was read strictly before."""
+    """OAUTH2_BACKEND_CLASS. Oauthlib gets the parameters that were read strictly before, and parses nothing."""
 
     def validated(self, query: Parameters) -> AuthorizationRequest:
         """The authorization request in a query or a body. ErrorPage, or ErrorRedirect once the redirect URL is good."""
@@ -116,7 +119,7 @@ class Backend(OAuthLibCore):
             raise _page(errors.InvalidRedirectURIError())
         problem, state = _problem_of(query), "" if _is_too_long(query, "state") else query.get("state")
         try:
-            _, credentials = self.server.validate_authorization_request(f"?{urlencode(query.values)}")
+            _, credentials = self.server.validate_authorization_request("", body=query.values)
         except FatalClientError as error:
             raise _page(error) from None
         except OAuth2Error as error:
@@ -195,7 +198,7 @@ class Validator(OAuth2Validator):
 
     def validate_client_id(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> bool:
         application = self._load_application(client_id, request)
-        if application is not None and application.is_suspended:
+        if application is not None and not application.is_usable(request):
             raise ClientDisabled(request=request)
         return application is not None
 

@@ -1,7 +1,7 @@
 """The two grants of the token endpoint: a code for tokens, a refresh token for newer ones.
 
 Each reads once (the app, what it presents, whose it is) and writes once (`issuing`). Client authentication comes first
-and burns nothing.
+and uses nothing up. Lifetimes, PKCE, rotation and reuse protection are those of `OAUTH2_PROVIDER`.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import base64
 import hashlib
 import re
 import secrets
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
+from oauth2_provider.settings import oauth2_settings
 
 from accounts.hashing import digest
 from accounts.models import User
@@ -21,45 +22,43 @@ from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.applications.models import Application
 from oidc_provider.applications.scopes import in_order, parse
-from oidc_provider.errors import InvalidClient, InvalidGrant, InvalidScope
-from oidc_provider.log import request_log
+from oidc_provider.errors import InvalidGrant, InvalidScope
 from oidc_provider.parameters import Parameters, required
 from oidc_provider.token import claims, issuing, signing, token_queries, tokens
 from oidc_provider.token.issuing import NewTokens
 from oidc_provider.token.token_queries import Presented
-from oidc_provider.token.tokens import seconds
 
 _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")  # RFC 7636 §4.1
 
 
-def exchange_code(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
-    """The token response (RFC 6749 §4.1.4) for an authorization code. 2 queries on PostgreSQL."""
+def read_code(form: Parameters, credentials: Credentials) -> Presented:
+    """The app, authenticated, and its code. InvalidClient. 1 query."""
     client_id = clients.lookup_id(credentials.client_id)
-    found = _authenticated(credentials, token_queries.read_code(client_id, digest(form.get("code"))))
-    return _redeemed(found, client_id, form, now)
+    return _authenticated(credentials, token_queries.read_code(client_id, digest(form.get("code"))))
 
 
-def exchange_own_code(*, application: Application, owner: User, form: Parameters, now: datetime) -> dict[str, Any]:
-    """The token response for a code that the owner of an app brought back from trying it on our own pages.
+def read_own_code(form: Parameters, *, application: Application, owner: User) -> Presented:
+    """The app and its code for the app's owner, who tests the login on our pages. InvalidClient. 1 query.
 
-    We hold no secret to send, so the owner's session stands for it. Only for a code whose person is the owner; all
-    other rules are those of `exchange_code`.
+    We hold no client secret to send, so the owner's session takes its place.
     """
     if application.user_id != owner.pk:
         raise clients.refused()
     found = token_queries.read_code(application.client_id, digest(form.get("code")))
-    if found is None or found.is_suspended:
-        raise InvalidClient("This app is suspended.")
-    if found.pk is not None:
-        request_log.about(user_id=found.subject.id)
-        if found.subject.id != owner.pk:
-            raise InvalidGrant("The code was made for another person.")
-    return _redeemed(found, application.client_id, form, now)
+    if found is None or not found.is_usable:
+        raise clients.suspended()
+    return found
 
 
-def _redeemed(found: Presented, client_id: str, form: Parameters, now: datetime) -> dict[str, Any]:
-    """`found`: of an app that has proved itself."""
-    required(form, "code", "redirect_uri", "code_verifier")
+def exchange(found: Presented, form: Parameters, now: datetime, *, only_for: User | None = None) -> dict[str, Any]:
+    """The token response (RFC 6749 §4.1.4) for the code of an authenticated app. 1 query on PostgreSQL.
+
+    `only_for`: the user whose code it must be.
+    """
+    if only_for and found.pk is not None and found.subject.id != only_for.pk:
+        raise InvalidGrant("The code was made for another person.")
+    uses_pkce = bool(found.code_challenge) or oauth2_settings.PKCE_REQUIRED
+    required(form, "code", "redirect_uri", *(["code_verifier"] if uses_pkce else []))
     if found.pk is None:
         raise InvalidGrant("The code is unknown, expired, or was made for another app.")
     if found.used_at is not None:
@@ -69,23 +68,27 @@ def _redeemed(found: Presented, client_id: str, form: Parameters, now: datetime)
         raise InvalidGrant("The code is unknown, expired, or was made for another app.")
     if form.get("redirect_uri") != found.redirect_uri:
         raise InvalidGrant("The redirect_uri is not the one of the authorization request.")
-    if not _fits(form.get("code_verifier"), found.code_challenge):
+    if uses_pkce and not _fits(form.get("code_verifier"), found.code_challenge):
         raise InvalidGrant("The code_verifier does not fit the code_challenge.")
     scopes = found.scopes()
-    id_token = _id_token(found, client_id, scopes, now)
+    id_token = _id_token(found, scopes, now)
     new = issuing.exchange(found, scopes, now)
     if new is None:
         raise InvalidGrant("The code was used before.")
     return _response(new, scopes, id_token, now)
 
 
-def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[str, Any]:
-    """The token response (RFC 6749 §6) for a refresh token. 2 queries on PostgreSQL."""
+def read_refresh_token(form: Parameters, credentials: Credentials) -> Presented:
+    """The app, authenticated, and its refresh token. InvalidClient. 1 query."""
     client_id = clients.lookup_id(credentials.client_id)
-    found = _authenticated(credentials, token_queries.read_refresh_token(client_id, digest(form.get("refresh_token"))))
+    return _authenticated(credentials, token_queries.read_refresh_token(client_id, digest(form.get("refresh_token"))))
+
+
+def refresh(found: Presented, form: Parameters, now: datetime) -> dict[str, Any]:
+    """The token response (RFC 6749 §6) for the refresh token of an authenticated app. 1 query on PostgreSQL."""
     required(form, "refresh_token")
     if found.pk is not None and found.used_at is not None:  # before the expiry: its family may outlive a rotated token
-        if now - found.used_at > settings.REFRESH_REUSE_TOLERANCE:
+        if oauth2_settings.REFRESH_TOKEN_REUSE_PROTECTION and now - found.used_at > _grace_period():
             tokens.revoke_family(found.family, found.application_id)
         raise InvalidGrant("The refresh token was used before.")
     if found.pk is None or found.expires_at <= now or not found.subject.is_active:
@@ -96,8 +99,11 @@ def refresh(form: Parameters, credentials: Credentials, now: datetime) -> dict[s
         if not wanted or not set(wanted) <= set(scopes):
             raise InvalidScope("A refresh can narrow the scope that the user granted, never widen it.")
         scopes = in_order(wanted)
-    id_token = _id_token(found, client_id, scopes, now)
-    new = issuing.rotate(found, scopes, now)
+    id_token = _id_token(found, scopes, now)
+    if oauth2_settings.ROTATE_REFRESH_TOKEN:
+        new = issuing.rotate(found, scopes, now)
+    else:
+        new = issuing.renew(found, form.get("refresh_token"), scopes, now)
     if new is None:
         raise InvalidGrant("The refresh token was used before.")
     return _response(new, scopes, id_token, now)
@@ -107,10 +113,13 @@ def _authenticated(credentials: Credentials, found: Presented | None) -> Present
     """InvalidClient unless there is such an app and it proves itself."""
     if found is None:
         raise clients.refused()
-    clients.check(credentials, found.client_secret, is_suspended=found.is_suspended)
-    if found.pk is not None:
-        request_log.about(user_id=found.subject.id)
+    clients.check(credentials, found.client_secret, is_usable=found.is_usable)
     return found
+
+
+def _grace_period() -> timedelta:
+    """How long the reuse of a rotated refresh token is refused and nothing more: an app may retry a request."""
+    return timedelta(seconds=oauth2_settings.REFRESH_TOKEN_GRACE_PERIOD_SECONDS)
 
 
 def _fits(verifier: str, challenge: str) -> bool:
@@ -121,7 +130,7 @@ def _fits(verifier: str, challenge: str) -> bool:
     return secrets.compare_digest(hashed, challenge)
 
 
-def _id_token(found: Presented, client_id: str, scopes: list[str], now: datetime) -> str | None:
+def _id_token(found: Presented, scopes: list[str], now: datetime) -> str | None:
     """Signed before the code or token is used up: a key that cannot sign burns nothing."""
     if "openid" not in scopes:
         return None
@@ -129,8 +138,8 @@ def _id_token(found: Presented, client_id: str, scopes: list[str], now: datetime
     return signing.signer().jwt(
         {
             "iss": settings.BASE_URL,
-            "aud": client_id,
-            "exp": issued_at + seconds(settings.ID_TOKEN_LIFETIME),
+            "aud": found.client_id,
+            "exp": issued_at + oauth2_settings.ID_TOKEN_EXPIRE_SECONDS,
             "iat": issued_at,
             "auth_time": found.auth_time,
             **({"nonce": found.nonce} if found.nonce else {}),
@@ -140,7 +149,7 @@ def _id_token(found: Presented, client_id: str, scopes: list[str], now: datetime
 
 
 def _response(new: NewTokens, scopes: list[str], id_token: str | None, now: datetime) -> dict[str, Any]:
-    lifetime = seconds(settings.ACCESS_TOKEN_LIFETIME)
+    lifetime: int = oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS
     return {
         "access_token": new.access_token,
         "token_type": "Bearer",

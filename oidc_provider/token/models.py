@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from oauth2_provider.models import AbstractAccessToken, AbstractGrant, AbstractIDToken, AbstractRefreshToken
+from oauth2_provider.settings import oauth2_settings
 
 # What one sign-in brought forth shares one `token_family`: the code, its access tokens, its line of refresh tokens.
 
@@ -19,7 +20,10 @@ class GrantQuerySet(models.QuerySet["Grant"]):
         can no longer live (until then a replay must be recognised)."""
         return self.filter(
             Q(used_at__isnull=True, expires__lte=now)
-            | Q(~Exists(_living_line(now)), used_at__lte=now - settings.REFRESH_TOKEN_LIFETIME)
+            | Q(
+                ~Exists(_living_line(now)),
+                used_at__lte=now - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS),
+            )
         )
 
 

@@ -11,7 +11,7 @@ import hashlib
 import json
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
@@ -21,6 +21,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from jwcrypto import jwk, jws
 from jwcrypto.common import JWException
+from oauth2_provider.settings import oauth2_settings
 
 from oidc_provider.token.models import RETIREMENT_MARGIN, SigningKey
 
@@ -138,9 +139,7 @@ def sign_with(*, kid: str, force: bool = False) -> SigningKey:
         raise KeyNotReady(
             f"Clients may hold a cached key set without this key until {key.may_sign_from():%H:%M:%S} UTC."
         )
-    SigningKey.objects.signing().exclude(kid=kid).update(
-        is_signing=False, unpublish_at=now + settings.ID_TOKEN_LIFETIME + RETIREMENT_MARGIN
-    )
+    SigningKey.objects.signing().exclude(kid=kid).update(is_signing=False, unpublish_at=_last_use(now))
     key.is_signing, key.unpublish_at = True, None
     key.signing_since = key.signing_since or now
     key.save()
@@ -158,8 +157,7 @@ def retire(*, kid: str, force: bool = False) -> SigningKey:
     if force:
         key.unpublish_at = now
     elif key.unpublish_at is None:
-        last_use = now + settings.ID_TOKEN_LIFETIME + RETIREMENT_MARGIN
-        key.unpublish_at = now if key.signing_since is None else last_use
+        key.unpublish_at = now if key.signing_since is None else _last_use(now)
     key.save()
     return key
 
@@ -187,6 +185,11 @@ def check() -> None:
 def thumbprint(x: str) -> str:
     """RFC 7638: SHA-256 over the required members in order, without white space."""
     return _base64url(hashlib.sha256(f'{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}'.encode()).digest())
+
+
+def _last_use(now: datetime) -> datetime:
+    """When the last id_token that a key signs now has expired everywhere."""
+    return now + timedelta(seconds=oauth2_settings.ID_TOKEN_EXPIRE_SECONDS) + RETIREMENT_MARGIN
 
 
 def _decrypted(key: SigningKey) -> Ed25519PrivateKey:

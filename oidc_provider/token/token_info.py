@@ -11,22 +11,25 @@ from accounts.hashing import digest
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.errors import InsufficientScope, InvalidToken, MissingToken
-from oidc_provider.log import request_log
 from oidc_provider.token import claims, token_queries
+from oidc_provider.token.token_queries import Bearer
 
 
-def userinfo(access_token: str, now: datetime) -> dict[str, Any]:
-    """The claims. MissingToken, InvalidToken, or InsufficientScope without `openid`. 1 query."""
+def bearer(access_token: str, now: datetime) -> Bearer:
+    """The app, scopes and user of an access token. MissingToken, InvalidToken. 1 query."""
     if not access_token:
         raise MissingToken("Send the access token as Authorization: Bearer.")
     found = token_queries.read_access_token(digest(access_token), now)
     if found is None:
         raise InvalidToken("The access token is unknown, expired or revoked.")
-    client_id, scopes, subject = found
-    request_log.about(client_id=client_id, user_id=subject.id)
-    if "openid" not in scopes:
+    return found
+
+
+def userinfo(found: Bearer) -> dict[str, Any]:
+    """The claims (OpenID Connect Core §5.3). InsufficientScope without `openid`."""
+    if "openid" not in found.scopes:
         raise InsufficientScope("The access token lacks the scope openid.")
-    return claims.of(subject, scopes)
+    return claims.of(found.subject, found.scopes)
 
 
 def introspection(credentials: Credentials, token: str, now: datetime) -> dict[str, Any]:
@@ -38,10 +41,9 @@ def introspection(credentials: Credentials, token: str, now: datetime) -> dict[s
     found = token_queries.read_for_introspection(client_id, digest(token), now)
     if found is None:
         raise clients.refused()
-    clients.check(credentials, found.client_secret, is_suspended=found.is_suspended)
+    clients.check(credentials, found.client_secret, is_usable=found.is_usable)
     if not found.token_type:
         return {"active": False}
-    request_log.about(user_id=found.user_id)
     return {
         "active": True,
         "iss": settings.BASE_URL,

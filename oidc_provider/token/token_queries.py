@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from accounts.statements import Statement
 from lookup import addresses
+from oidc_provider.applications.models import USABLE
 from oidc_provider.token.claims import Subject
 
 Row = tuple[Any, ...]
@@ -30,7 +31,7 @@ _SUBJECT_JOINS = """
 """
 _CODE = Statement(
     f"""
-    SELECT a.id, a.client_secret, a.suspended_at IS NOT NULL, a.registered_scopes,
+    SELECT a.id, a.client_secret, {USABLE}, a.registered_scopes,
         p.id, p.token_family, p.scope, p.auth_time, p.expires, p.used_at,
         p.redirect_uri, p.code_challenge, p.nonce, {_SUBJECT_COLUMNS}
     FROM oidc_provider_application a
@@ -44,7 +45,7 @@ _CODE = Statement(
 )
 _REFRESH_TOKEN = Statement(
     f"""
-    SELECT a.id, a.client_secret, a.suspended_at IS NOT NULL, a.registered_scopes,
+    SELECT a.id, a.client_secret, {USABLE}, a.registered_scopes,
         p.id, p.token_family, p.scope, p.auth_time, p.expires_at, p.revoked,
         '', '', '', {_SUBJECT_COLUMNS}
     FROM oidc_provider_application a
@@ -59,7 +60,7 @@ _ACCESS_TOKEN = Statement(
     f"""
     SELECT a.client_id, a.registered_scopes, t.scope, {_SUBJECT_COLUMNS}
     FROM oidc_provider_accesstoken t
-    JOIN oidc_provider_application a ON a.id = t.application_id AND a.suspended_at IS NULL
+    JOIN oidc_provider_application a ON a.id = t.application_id AND {USABLE}
     JOIN accounts_user u ON u.id = t.user_id AND u.is_active
     {_SUBJECT_JOINS}
     WHERE t.token_checksum = $1 AND t.expires > $2
@@ -68,8 +69,8 @@ _ACCESS_TOKEN = Statement(
 )
 _SUBJECT = Statement(f"SELECT {_SUBJECT_COLUMNS} FROM accounts_user u {_SUBJECT_JOINS} WHERE u.id = $1", _SUBJECT_TYPES)
 _INTROSPECTION = Statement(
-    """
-    SELECT a.client_secret, a.suspended_at IS NOT NULL, a.registered_scopes,
+    f"""
+    SELECT a.client_secret, {USABLE}, a.registered_scopes,
         t.user_id, t.scope, t.created, t.expires, r.user_id, r.scope, r.created, r.expires_at
     FROM oidc_provider_application a
     LEFT JOIN oidc_provider_accesstoken t ON t.application_id = a.id AND t.token_checksum = $2 AND t.expires > $3
@@ -88,9 +89,10 @@ class Presented(NamedTuple):
     `used_at`: when the code was exchanged, the refresh token rotated. The last three columns are a code's alone.
     """
 
+    client_id: str
     application_id: int
     client_secret: str
-    is_suspended: bool
+    is_usable: bool
     registered_scopes: frozenset[str]
     pk: int | None
     family: str
@@ -113,21 +115,29 @@ def read_code(client_id: str, checksum: str) -> Presented | None:
 
     A code whose approval is gone counts for nothing: it was made at the moment at which the user disconnected the app.
     """
-    return _presented(_CODE.one(checksum, client_id))
+    return _presented(client_id, _CODE.one(checksum, client_id))
 
 
 def read_refresh_token(client_id: str, checksum: str) -> Presented | None:
     """The app with the refresh token of this SHA-256; None where there is no such app. 1 query."""
-    return _presented(_REFRESH_TOKEN.one(checksum, client_id))
+    return _presented(client_id, _REFRESH_TOKEN.one(checksum, client_id))
 
 
-def read_access_token(checksum: str, now: datetime) -> tuple[str, list[str], Subject] | None:
-    """The app's client_id, the scopes (granted, and registered still) and the user of a live access token. 1 query."""
+class Bearer(NamedTuple):
+    """What an access token lets its app do: the scopes that were granted and are still registered, and the user."""
+
+    client_id: str
+    scopes: list[str]
+    subject: Subject
+
+
+def read_access_token(checksum: str, now: datetime) -> Bearer | None:
+    """The bearer of an access token that has not expired, of an app that may be used. 1 query."""
     row = _ACCESS_TOKEN.one(checksum, now)
     if row is None:
         return None
     registered = _scopes(row[1])
-    return row[0], [name for name in row[2].split() if name in registered], _subject(row[3:])
+    return Bearer(row[0], [name for name in row[2].split() if name in registered], _subject(row[3:]))
 
 
 def read_subject(user_id: str) -> Subject:
@@ -139,7 +149,7 @@ class Introspected(NamedTuple):
     """An app, and a live token of its own; `token_type` empty: it has no such one."""
 
     client_secret: str
-    is_suspended: bool
+    is_usable: bool
     token_type: str
     user_id: str
     scopes: list[str]
@@ -152,18 +162,18 @@ def read_for_introspection(client_id: str, checksum: str, now: datetime) -> Intr
     row = _INTROSPECTION.one(client_id, checksum, now)
     if row is None:
         return None
-    client_secret, is_suspended, registered = row[0], row[1], _scopes(row[2])
+    client_secret, is_usable, registered = row[0], row[1], _scopes(row[2])
     for token_type, (user_id, scope, issued_at, expires_at) in (("Bearer", row[3:7]), ("refresh_token", row[7:11])):
         if user_id is not None:
             scopes = [name for name in scope.split() if name in registered]
-            return Introspected(client_secret, is_suspended, token_type, user_id, scopes, issued_at, expires_at)
-    return Introspected(client_secret, is_suspended, "", "", [], now, now)
+            return Introspected(client_secret, is_usable, token_type, user_id, scopes, issued_at, expires_at)
+    return Introspected(client_secret, is_usable, "", "", [], now, now)
 
 
-def _presented(row: Row | None) -> Presented | None:
+def _presented(client_id: str, row: Row | None) -> Presented | None:
     if row is None:
         return None
-    return Presented._make((*row[:3], _scopes(row[3]), *row[4:13], _subject(row[13:])))
+    return Presented._make((client_id, *row[:3], _scopes(row[3]), *row[4:13], _subject(row[13:])))
 
 
 def _subject(columns: Row) -> Subject:

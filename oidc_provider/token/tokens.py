@@ -5,9 +5,9 @@ from __future__ import annotations
 import uuid
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Q
+from oauth2_provider.settings import oauth2_settings
 
 from accounts.hashing import digest
 from accounts.models import User
@@ -30,7 +30,7 @@ def issue_code(pending: PendingRequest, *, user: User, auth_time: int, now: date
         code_challenge=pending.code_challenge,
         code_challenge_method="S256",
         auth_time=auth_time,
-        expires=now + settings.AUTHORIZATION_CODE_LIFETIME,
+        expires=now + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS),
     )
     return code
 
@@ -92,7 +92,3 @@ def delete_past_use(now: datetime, *, batch: int = 5_000) -> int:
                 break
             deleted += rows.model.objects.filter(pk__in=keys).delete()[0]
     return deleted
-
-
-def seconds(lifetime: timedelta) -> int:
-    return int(lifetime.total_seconds())

@@ -13,8 +13,11 @@ from oidc_provider.log.models import RequestKind
 from oidc_provider.parameters import Parameters
 from oidc_provider.token import grants, token_info, tokens
 
-GRANTS = {"authorization_code": grants.exchange_code, "refresh_token": grants.refresh}
-KINDS = {"authorization_code": RequestKind.CODE, "refresh_token": RequestKind.REFRESH}
+# By grant type: how it is recorded, what reads the request and what answers it.
+GRANTS = {
+    "authorization_code": (RequestKind.CODE, grants.read_code, grants.exchange),
+    "refresh_token": (RequestKind.REFRESH, grants.read_refresh_token, grants.refresh),
+}
 
 
 class Token(ProtocolEndpoint):
@@ -26,11 +29,14 @@ class Token(ProtocolEndpoint):
 
     def post(self, request: Request) -> Answer:
         form = parameters.form_of(request)
-        request_log.about(kind=KINDS.get(form.get("grant_type")))
-        credentials = _credentials(request, form)
         grant = GRANTS.get(form.get("grant_type"))
         if grant is not None:
-            return endpoints.answer(request, endpoints.compact(grant(form, credentials, timezone.now())))
+            kind, read, respond = grant
+            request_log.about(kind=kind)
+            found = read(form, _credentials(request, form))
+            request_log.about(user_id=found.subject.id)
+            return endpoints.answer(request, endpoints.compact(respond(found, form, timezone.now())))
+        credentials = _credentials(request, form)
         clients.authenticated_id(credentials)
         if not form.get("grant_type"):
             raise InvalidRequest("Missing parameter: grant_type.")
@@ -50,6 +56,7 @@ class Introspect(ProtocolEndpoint):
         form = parameters.form_of(request)
         credentials = _credentials(request, form)
         description = token_info.introspection(credentials, form.get("token"), timezone.now())
+        request_log.about(user_id=description.get("sub", ""))
         parameters.required(form, "token")
         return endpoints.answer(request, endpoints.compact(description))
 
@@ -88,7 +95,9 @@ class UserInfo(ProtocolEndpoint):
 
 
 def _claims(request: Request, access_token: str) -> Answer:
-    return endpoints.answer(request, endpoints.compact(token_info.userinfo(access_token, timezone.now())))
+    found = token_info.bearer(access_token, timezone.now())
+    request_log.about(client_id=found.client_id, user_id=found.subject.id)
+    return endpoints.answer(request, endpoints.compact(token_info.userinfo(found)))
 
 
 def _header_token(request: Request) -> str:

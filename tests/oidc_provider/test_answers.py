@@ -269,7 +269,7 @@ def test_what_breaks_is_logged_and_answered_alike(
     def broken(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr(token_info, "userinfo", broken)
+    monkeypatch.setattr(token_info, "bearer", broken)
     monkeypatch.setattr(signing, "key_set", broken)
     for path in (USERINFO, KEY_SET):
         line, headers, content = both_ways(monkeypatch, "GET", path)

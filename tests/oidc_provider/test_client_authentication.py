@@ -96,9 +96,9 @@ def test_an_id_of_another_form_names_no_app(client_id: str) -> None:
 )
 def test_a_secret_is_compared_as_a_whole(secret: str) -> None:
     stored = SecretHasher().encode("right", "")
-    clients.check(Credentials("a", "right"), stored, is_suspended=False)
+    clients.check(Credentials("a", "right"), stored, is_usable=True)
     with pytest.raises(InvalidClient):
-        clients.check(Credentials("a", secret), stored, is_suspended=False)
+        clients.check(Credentials("a", secret), stored, is_usable=True)
 
 
 @ENDPOINTS

@@ -176,7 +176,9 @@ def _exchange(
         request_log.about(client_id=application.client_id)
         try:
             parameters = Parameters(form, frozenset(), is_malformed=False)
-            answer = grants.exchange_own_code(application=application, owner=owner, form=parameters, now=now)
+            found = grants.read_own_code(parameters, application=application, owner=owner)
+            request_log.about(user_id=found.subject.id)
+            answer = grants.exchange(found, parameters, now, only_for=owner)
         except (ProtocolError, SigningUnavailable) as raised:
             error = raised if isinstance(raised, ProtocolError) else ServerError(_CANNOT_SIGN)
             note.fails(error.error, error.description)
@@ -215,7 +217,7 @@ def _userinfo(answer: dict[str, Any], claims: dict[str, Any], now: datetime) -> 
         Line("Authorization", f"Bearer {masked(answer['access_token'])}", "The access token; never in the URL."),
     ]
     try:
-        profile = token_info.userinfo(answer["access_token"], now)
+        profile = token_info.userinfo(token_info.bearer(answer["access_token"], now))
     except ProtocolError as error:
         step.fails("userinfo", error.error, error.description)
         return step
@@ -240,7 +242,7 @@ def _revocation(application: Application, answer: dict[str, Any], now: datetime)
     step = Step("Tokens revoked", "Only your consent remains after this test, under Connected apps.")
     tokens.revoke(answer.get("refresh_token") or answer["access_token"], application.pk)
     try:
-        token_info.userinfo(answer["access_token"], now)
+        token_info.userinfo(token_info.bearer(answer["access_token"], now))
     except ProtocolError as error:
         step.check(f"The access token is dead: {error.error}", holds=error.error == "invalid_token")
     else:
