@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -120,7 +121,7 @@ def test_what_reuse_revokes(
 
 
 def test_pkce_can_be_left_out_where_it_is_not_required(settings: Settings, app: App, browser: Client) -> None:
-    without = {"code_challenge": None, "code_challenge_method": None}
+    without: dict[str, Any] = {"code_challenge": None, "code_challenge_method": None}
     assert error_sent_back(authorize(browser, app.application, **without)) == "invalid_request"
     change(settings, PKCE_REQUIRED=False)
     assert app.exchange(code_for(browser, app.application, **without), code_verifier=None).status_code == 200
@@ -157,5 +158,5 @@ def test_requests_are_validated_by_the_named_classes(settings: Settings, name: s
 
 @pytest.mark.parametrize(("name", "model"), ADMIN_CLASSES.items())
 def test_the_admin_of_a_model_is_the_named_class(name: str, model: type) -> None:
-    found = type(admin.site.get_model_admin(model))
+    found: type = type(admin.site.get_model_admin(model))
     assert f"{found.__module__}.{found.__qualname__}" == configured.OAUTH2_PROVIDER[name]
