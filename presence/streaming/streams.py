@@ -1,6 +1,6 @@
 """Event streams of presence (WHATWG HTML, "Server-sent events"): what is told when, and for how long.
 
-A stream holds no database connection between two heartbeats, and nothing but its place (`places`) and the thread or the
+A stream holds no database connection between two heartbeats, and nothing but its place (`stream_slots`) and the thread or the
 task that the server gives it.
 """
 
