@@ -1,7 +1,7 @@
-"""Event streams of presence (WHATWG HTML, "Server-sent events"): what is told when, and for how long.
+"""Event streams of presence (WHATWG HTML, "Server-sent events"): which events are sent, when, and for how long.
 
-A stream holds no database connection between two heartbeats, and nothing but its place (`stream_slots`) and the thread or the
-task that the server gives it.
+Between two heartbeats a stream holds no database connection, only its slot (`stream_slots`) and the thread or task that
+the server gives it.
 """
 
 from __future__ import annotations
