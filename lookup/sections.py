@@ -1,7 +1,7 @@
 """The nine types of profile sections, and what their stored configuration must be. Pure rules.
 
-Source: document 2, "`sections[]`". Each type has a configuration of its own. The pictures of a gallery are rows; games,
-anime, media and music name entries of the catalogues.
+Source: docs/spec/lookup.md, "Current lookup". Each type has a configuration of its own. The pictures of a gallery are
+rows; games, anime, media and music name entries of the catalogues.
 """
 
 import copy

@@ -1,6 +1,6 @@
 """The table of all settings of a profile: the one place that names them. Pure data.
 
-Source: document 2, "Earlier-form lookup response" and "Leaderboard entry", and the decision on the 22 `settings` keys.
+Source: docs/spec/lookup.md, "Current lookup", "Earlier forms" and "Leaderboards".
 Every style field of the two earlier profiles stands in exactly one row. An untouched profile shows what it has, without
 effects, in the colours of its theme.
 """

@@ -23,7 +23,7 @@ SECRET_METHODS = ["client_secret_basic", "client_secret_post"]
 
 
 def document() -> dict[str, Any]:
-    """OpenID Connect Discovery 1.0 and RFC 8414. It names what works, and what document 1 wants named."""
+    """OpenID Connect Discovery 1.0 and RFC 8414. It names what works, as docs/spec/sign-in.md says."""
     oauth2 = f"{settings.BASE_URL}/api/auth/oauth2"
     return {
         "issuer": settings.BASE_URL,

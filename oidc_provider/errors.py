@@ -1,4 +1,4 @@
-"""The errors of the protocol endpoints, with the words of RFC 6749, RFC 6750 and document 1."""
+"""The errors of the protocol endpoints, with the words of RFC 6749, RFC 6750 and docs/spec/sign-in.md."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

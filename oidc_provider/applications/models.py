@@ -96,7 +96,7 @@ class Application(AbstractApplication):
         return self.suspended_at is not None
 
     def clean(self) -> None:
-        """The rules of document 1 for redirect URLs; the toolkit's own are other ones."""
+        """The rules of docs/spec/sign-in.md for redirect URLs; the toolkit's own differ."""
         problems = redirects.problems_of_all(self.redirect_urls)
         if problems:
             raise ValidationError({"redirect_uris": problems})

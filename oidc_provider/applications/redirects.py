@@ -1,6 +1,6 @@
 """Which redirect URLs an app may register, and which one a request may name. Pure rules.
 
-Source: document 1, "Client app", and the decisions on lookalikes. URLs compare as strings: another case, a default port
+Source: docs/spec/sign-in.md, "An app". URLs compare as strings: another case, a default port
 spelt out or a trailing slash make a different URL.
 """
 

@@ -1,6 +1,6 @@
 """What an app learns about a user, scope by scope. The same in the id_token and at userinfo.
 
-Source: document 1, "Scopes"; types: the decisions.
+Source: docs/spec/sign-in.md, "An app".
 """
 
 from __future__ import annotations

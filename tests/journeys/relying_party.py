@@ -24,7 +24,7 @@ JSON = dict[str, Any]  # Any: whatever the service answers; the tests look at it
 def discover(base_url: str) -> JSON:
     """The discovery document, which Authlib finds in order.
 
-    OpenID Connect Discovery §3 wants RS256 offered, and so does Authlib; document 1 signs with EdDSA alone.
+    OpenID Connect Discovery §3 wants RS256 offered, and so does Authlib; this service signs with EdDSA alone.
     """
     response = requests.get(f"{base_url}/.well-known/openid-configuration", timeout=TIMEOUT)
     assert response.status_code == 200
@@ -105,7 +105,7 @@ class RelyingParty:
         """The claims of an id_token that has passed every check of OpenID Connect Core §3.1.3.7."""
         keys = KeySet.import_key_set(requests.get(self.metadata["jwks_uri"], timeout=TIMEOUT).json())
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SecurityWarning)  # RFC 9864 would call it Ed25519; document 1 says EdDSA
+            warnings.simplefilter("ignore", SecurityWarning)  # RFC 9864 would call it Ed25519; the contract says EdDSA
             token = jwt.decode(id_token, keys, algorithms=["EdDSA"])
         assert token.header["alg"] == "EdDSA"
         needed: dict[str, Any] = {

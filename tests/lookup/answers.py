@@ -1,5 +1,5 @@
 """Calls of the lookups and leaderboards. Every answer is held against the JSON Schema of its form, as typed from
-document 2.
+docs/spec/lookup.md.
 
 A schema that names another file finds it beside itself.
 """

@@ -1,5 +1,6 @@
-"""What the current lookup answers about Ada with all includes, typed from document 2 and its decisions. Keys stand in
-the order of the document."""
+"""What the current lookup answers about Ada with all includes, typed from docs/spec/lookup.md. Keys stand in the
+order of the document.
+"""
 
 from __future__ import annotations
 

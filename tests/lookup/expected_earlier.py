@@ -1,5 +1,6 @@
-"""What the earlier form answers about Ada, and what a leaderboard shows of her, typed from document 2 and its
-decisions. The documents give no order of keys here."""
+"""What the earlier form answers about Ada, and what a leaderboard shows of her, typed from docs/spec/lookup.md.
+The documents give no order of keys here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user of whom every field of document 2 is filled at least once, and the people around her."""
+"""A user of whom every field of docs/spec/lookup.md is filled at least once, and the people around her."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GET /api/lookup/user answers what document 2 says, key by key."""
+"""GET /api/lookup/user answers what docs/spec/lookup.md says, key by key."""
 
 from __future__ import annotations
 

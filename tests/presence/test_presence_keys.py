@@ -1,4 +1,4 @@
-"""Every row of document 2's table of errors that is about the presence lookup's key, limits, method and path."""
+"""Every row of the errors in docs/spec/lookup.md about the presence lookup's key, limits, method and path."""
 
 from __future__ import annotations
 
