@@ -122,7 +122,7 @@ class Bench:
 
             def prepare() -> None:
                 choose_core()
-                processes.end_with_parent()
+                processors.end_with_parent()
 
             values = {**contender.environment, "PORT": "{port}"}
             process = subprocess.Popen(

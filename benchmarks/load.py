@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from benchmarks import processors
 from tests.support import node, processes
 
 PROGRAM = Path(__file__).with_name("load.js")
@@ -89,7 +90,7 @@ def send(load: Load, port: int, *, measuring: Callable[[], None]) -> Answers:
         text=True,
         env=node.environment(),
         start_new_session=True,
-        preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
+        preexec_fn=processors.end_with_parent,  # noqa: PLW1509 - it takes no lock
     )
     try:
         with process:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import fastify, load
+from benchmarks import fastify, load, processors
 from benchmarks.bench import ROOT, Bench, BenchError, always
 from benchmarks.load import Load
 from benchmarks.population import Population
@@ -90,7 +90,7 @@ def _started(bench: Bench, command: list[str], values: dict[str, str]) -> Iterat
             stderr=log,
             text=True,
             start_new_session=True,
-            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
+            preexec_fn=processors.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
         try:
             yield process

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks import embedded, memory
+from benchmarks import embedded, memory, processors
 from benchmarks.bench import Bench, BenchError
 from benchmarks.population import Population
 from benchmarks.results import Result
@@ -49,7 +49,7 @@ def _start(directory: Path, *, rest: float) -> tuple[float, float, float]:
             stdout=log,
             stderr=log,
             start_new_session=True,
-            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
+            preexec_fn=processors.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
         try:
             while not _answers(port, "/"):

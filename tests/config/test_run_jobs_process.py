@@ -35,7 +35,6 @@ class Runner:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
     def end(self, number: int = signal.SIGTERM) -> int:

@@ -24,7 +24,6 @@ class NodeApp:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
         self._app = {
             "issuer": issuer,

@@ -29,7 +29,6 @@ class Operator:
                 stderr=file,
                 text=True,
                 start_new_session=True,
-                preexec_fn=groups.end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
     def do(self, deed: str, **arguments: Any) -> dict[str, Any]:

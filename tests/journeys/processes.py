@@ -85,7 +85,6 @@ def start(command: Sequence[str], values: dict[str, str], log: Path) -> Server:
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C reaches the tests, which then stop it
-            preexec_fn=groups.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
     server = Server(values["BASE_URL"], process, log)
     server.wait_until_ready()

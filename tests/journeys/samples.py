@@ -43,7 +43,6 @@ class Program:
             stderr=subprocess.STDOUT,
             text=True,
             start_new_session=True,
-            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
 
     def __enter__(self) -> Program:

@@ -41,7 +41,6 @@ class Gateway:
                 stdout=out,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
             )
 
     def end(self, number: int) -> tuple[int, float]:

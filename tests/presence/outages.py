@@ -46,7 +46,6 @@ class Outage:
             command,
             stdout=subprocess.DEVNULL,
             start_new_session=True,
-            preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
         )
         wait_until(self._is_there, "redis-server does not answer")
 

@@ -1,25 +1,20 @@
-"""Programs that a test run starts: each leads a process group, which ends as a whole."""
+"""Programs that a test run starts: each leads a process group, which ends as a whole.
+
+None has a `preexec_fn`. With one, Python runs in the fork before `exec` and frees what other threads hold: their open
+cursors are closed over the connections that both processes share, and PostgreSQL ends those. What a killed run leaves
+is ended by `keeper`.
+"""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 STOP_SECONDS = 15
-_LIBC = ctypes.CDLL(None) if sys.platform == "linux" else None
-_PARENT_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of prctl(2)
-
-
-def end_with_parent() -> None:
-    """For `preexec_fn`, on Linux: a test run that is killed takes its programs along. It holds across exec."""
-    if _LIBC is not None:
-        _LIBC.prctl(_PARENT_DEATH_SIGNAL, signal.SIGTERM)
 
 
 def kill_group(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
@@ -45,7 +40,6 @@ def run(
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        preexec_fn=end_with_parent,  # noqa: PLW1509 - it takes no lock
     )
     with process:
         try:

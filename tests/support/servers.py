@@ -141,7 +141,6 @@ def _start(
         stderr=log,
         cwd=home,
         start_new_session=True,
-        preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
         **owner,
     )
     stack.callback(processes.stop, process, stop, STOP_SECONDS)

@@ -74,7 +74,6 @@ def follow(text: str, language: str, directory: Path, environment: Mapping[str, 
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        preexec_fn=processes.end_with_parent,  # noqa: PLW1509 - it takes no lock
     )
     guard = threading.Timer(TIMEOUT, processes.kill_group, [process])
     guard.start()
