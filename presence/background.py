@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, ParamSpec, TypeVar
 
 from django.db import Error as AnyDatabaseError
-from django.db import connections
+from django.db import connection, connections
 
 from accounts import jobs
 
@@ -33,14 +33,16 @@ class Background:
     async def do(
         self, act: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """Call it there. Raises what it raises; after an error of the database a useless connection is let go."""
+        """Call it there. Raises what it raises, errors of the database driver as Django's; a connection that has ended
+        is dropped."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Result] = loop.create_future()
 
         def work() -> None:
             settle: Callable[[], None]
             try:
-                settle = partial(done.set_result, act(*args, **kwargs))
+                with connection.wrap_database_errors:  # Django does not when it closes a cursor after an error
+                    settle = partial(done.set_result, act(*args, **kwargs))
             except BaseException as error:  # it is raised where it was asked for
                 if isinstance(error, AnyDatabaseError):
                     jobs.let_go_of_connections()

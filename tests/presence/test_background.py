@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 
+import psycopg
 import pytest
-from django.db import DatabaseError, InterfaceError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from presence.background import Background
 from presence.models import StoreEntry
@@ -46,6 +47,24 @@ def test_a_connection_is_looked_at_after_each_kind_of_failure(kind: type[Excepti
     async def fail_and_look() -> bool:
         background = Background("broken")
         with pytest.raises(kind, match="It broke"):
+            await background.do(fail)
+        is_doubtful = await background.do(lambda: connection.errors_occurred)
+        await background.close(5)
+        return is_doubtful
+
+    assert asyncio.run(fail_and_look()) is False
+
+
+def test_an_error_of_the_driver_is_one_of_django() -> None:
+    """Closing a cursor of a connection that has just ended raises the driver's own, which would end the worker."""
+
+    def fail() -> None:
+        connection.ensure_connection()
+        raise psycopg.OperationalError("server closed the connection unexpectedly")
+
+    async def fail_and_look() -> bool:
+        background = Background("broken")
+        with pytest.raises(OperationalError, match="server closed the connection"):
             await background.do(fail)
         is_doubtful = await background.do(lambda: connection.errors_occurred)
         await background.close(5)
