@@ -90,7 +90,7 @@ def forms() -> str:
     The same for every process of a release, whatever its version of Python.
     """
     serializers = [one for module in FORM_MODULES for one in vars(module).values() if _is_form_of(module, one)]
-    structure = [*map(repr, section_forms.FORMS.values()), *(repr(one()) for one in serializers)]
+    structure = [*map(repr, registry.SECTION_FORMS.values()), *(repr(one()) for one in serializers)]
     code = [Path(str(module.__file__)).read_bytes() for module in (*FORM_MODULES, *RENDERING_MODULES)]
     told = [*structure, repr(settings_schema.FIELDS), sections.description(), *code]
     return hashlib.sha256(repr(told).encode()).hexdigest()
@@ -198,7 +198,7 @@ def rendered(one: WholeProfile) -> dict[str, Any]:
             for content in registry.LISTS.values()
             if content.form is not None
         },
-        "sections": json_text([section_forms.rendered(section) for section in one.sections]),
+        "sections": json_text([registry.rendered_section(section) for section in one.sections]),
         "earlier": _until_views(
             **heads.earlier(one, _each(current.AliasSerializer, one.aliases[:1])),
             profile=_form(earlier.EarlierProfileSerializer).to_representation(facts),

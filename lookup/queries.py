@@ -155,6 +155,7 @@ def _fill(row: Section) -> bool:
 
 
 Catalogues = dict[str, dict[Any, Model]]
+_ROW_IDS = {type_: definition.row_ids for type_, definition in sections.DEFINITIONS.items()}
 
 
 def _catalogues(rows: Iterable[Section]) -> Catalogues:
@@ -179,11 +180,9 @@ def _section(row: Section, one: WholeProfile, items: list[GalleryItem], catalogu
     """A section with what its type adds; ids of rows that are gone are left out."""
     known = catalogues.get(row.type, {})
     extra: Json = dict(row.config)
-    if row.type == SectionType.ABOUT_ME:
-        extra["widgetIds"] = _kept(row.config["widgetIds"], one.widgets)
-    elif row.type == SectionType.PROJECTS:
-        extra["projectIds"] = _kept(row.config["projectIds"], one.projects)
-    elif row.type == SectionType.GALLERY:
+    for name, include in _ROW_IDS[row.type].items():
+        extra[name] = _kept(row.config[name], getattr(one, include))
+    if row.type == SectionType.GALLERY:
         extra["items"] = items
     elif row.type == SectionType.MUSIC:
         named = [(item["kind"], item["musicId"]) for item in row.config["music"]]

@@ -12,10 +12,11 @@ from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import Model, QuerySet
-from drf_spectacular.utils import extend_schema_field
+from drf_spectacular.utils import PolymorphicProxySerializer, extend_schema_field, extend_schema_serializer
 from rest_framework import serializers
 
 from accounts.compiled_serializer import CompiledSerializer
+from lookup import sections
 from lookup.models import (
     Anime,
     Audio,
@@ -34,7 +35,9 @@ from lookup.models import (
 from lookup.sections import SectionType
 from lookup.serializers import current
 from lookup.serializers import sections as section_forms
+from lookup.values import Boolean, Text
 
+Json = dict[str, Any]  # Any: a JSON value
 Row = Any  # a row of one of the models below: each has a profile and an order
 FormField = Callable[..., serializers.Field[Any, Any, Any, Any]]  # Any: values of every form
 
@@ -152,7 +155,64 @@ CATALOGUES: dict[str, Catalogue] = {
 }
 
 
-@extend_schema_field(section_forms.ANY_SECTION)
+def section_serializer(type_: str) -> type[section_forms.SectionSerializer]:
+    """What answers show of a section of this type: the fields of its configuration, with the rows of a catalogue in
+    place of their ids, and the pictures of a gallery."""
+    definition, catalogue = sections.DEFINITIONS[type_], CATALOGUES.get(type_)
+    fields: dict[str, Any] = {"enabled": serializers.BooleanField()} if definition.shows_enabled else {}
+    for name, part in definition.config.fields.items():
+        if catalogue is None or name != catalogue.config_key:
+            fields[name] = _field_of(part)
+    if catalogue is not None:
+        fields[catalogue.listed] = catalogue.form(many=True)
+    if type_ == SectionType.GALLERY:
+        fields["items"] = current.GalleryItemSerializer(many=True)
+    name = type_.title().replace("_", "")
+    doc = definition.note or section_forms.SectionSerializer.__doc__
+    made = type(f"{name}Serializer", (section_forms.SectionSerializer,), {"__doc__": doc, **fields})
+    extend_schema_serializer(component_name=f"{name}Section")(made)
+    return made
+
+
+def _field_of(part: sections.Part) -> serializers.Field[Any, Any, Any, Any]:
+    """Any: values of every form."""
+    match part:
+        case sections.Object():
+            return _serializer_of(part)()
+        case sections.Objects():
+            return _serializer_of(part.shape)(many=True)
+        case sections.Value(rule=Boolean()):
+            return serializers.BooleanField()
+        case sections.Value(rule=sections.Choice(options=options)):
+            return serializers.ChoiceField(options.choices)
+        case sections.Value(rule=Text() | sections.Icon()):
+            return serializers.CharField()
+        case _:  # names, or ids of rows
+            return serializers.ListField(child=serializers.CharField())
+
+
+def _serializer_of(part: sections.Object) -> type[CompiledSerializer[Json]]:
+    fields = {name: _field_of(field) for name, field in part.fields.items()}
+    return type(f"{part.name}Serializer", (CompiledSerializer,), fields)
+
+
+SECTION_SERIALIZERS = {type_: section_serializer(type_) for type_ in sections.DEFINITIONS}
+SECTION_FORMS = {type_: serializer() for type_, serializer in SECTION_SERIALIZERS.items()}
+
+
+def rendered_section(section: Json) -> Json:
+    """A section as `queries` gathers it, in the form of its type."""
+    return dict(SECTION_FORMS[section["type"]].to_representation(section))
+
+
+@extend_schema_field(
+    PolymorphicProxySerializer(
+        component_name="Section",
+        serializers={str(type_): serializer for type_, serializer in SECTION_SERIALIZERS.items()},
+        resource_type_field_name="type",
+        many=True,
+    )
+)
 class SectionsField(serializers.Field[Any, Any, Any, Any]):
     """Sections of the nine types."""
 

@@ -1,7 +1,8 @@
-"""The nine types of profile sections, and what their stored configuration must be. Pure rules.
+"""The nine types of profile sections: what each one is and what its configuration holds, one row of `DEFINITIONS` each.
 
-Source: docs/spec/lookup.md, "Current lookup". Each type has a configuration of its own. The pictures of a gallery are
-rows; games, anime, media and music name entries of the catalogues.
+Source: docs/spec/lookup.md, "Current lookup". Stored configurations, serializers, import, OpenAPI and the editor's form
+derive from these rows. The pictures of a gallery are rows of the profile; games, anime, media and music name entries of
+the catalogues. Pure rules.
 """
 
 import copy
@@ -20,10 +21,11 @@ MAX_CONTENT = 20_000
 MAX_ITEMS = 100
 MAX_CUSTOM_SKILLS = 50
 SKILL_GROUPS = ("frontend", "backend", "database", "core", "game", "tools", "cloud", "mobile", "design", "music")
+SKILL_NAMES = TextList(MAX_ITEMS, 64, min_length=1)
 MUSIC_KINDS = ("track", "album", "artist")
 
 _ROW_ID = re.compile(r"[0-9a-f]{32}")
-_REQUIRED: Any = ...  # the default of what must be given; Any, for it stands where values stand
+_REQUIRED: Any = ...  # the default of what must be given; Any: a marker among values
 
 Problem = tuple[str, str]  # a path such as skills.custom.0.label, and a sentence
 
@@ -53,9 +55,9 @@ def default(type: str) -> dict[str, Any]:
 
 def validated(type: str, config: object) -> dict[str, Any]:
     """The complete configuration to store, defaults in the place of what was left out; ValidationError by path."""
-    if type not in _SHAPES:
+    if type not in DEFINITIONS:
         raise ValidationError({"type": ["Unknown type of section."]})
-    shape = _SHAPES[type]
+    shape = DEFINITIONS[type].config
     complete = shape.filled(config)
     sentences: dict[str, list[str]] = {}
     for path, sentence in shape.problems(complete, ""):
@@ -68,10 +70,10 @@ def validated(type: str, config: object) -> dict[str, Any]:
 
 def filled(type: str, stored: object) -> dict[str, Any] | None:
     """The stored configuration as lookups show it, a default for each field that it lacks; None where it is invalid."""
-    if type not in _SHAPES:
+    if type not in DEFINITIONS:
         return None
-    complete: dict[str, Any] = _SHAPES[type].filled(stored)
-    return None if any(_SHAPES[type].problems(complete, "")) else complete
+    complete: dict[str, Any] = DEFINITIONS[type].config.filled(stored)
+    return None if any(DEFINITIONS[type].config.problems(complete, "")) else complete
 
 
 def is_valid(type: str, stored: object) -> bool:
@@ -81,13 +83,17 @@ def is_valid(type: str, stored: object) -> bool:
 
 def description() -> str:
     """Fields, rules and defaults of every type: the same text in every process, another one after a change."""
-    return repr([(str(name), shape) for name, shape in _SHAPES.items()])
+    return repr([(str(name), definition) for name, definition in DEFINITIONS.items()])
 
 
-class _Shape(Protocol):
+class ValueRule(Protocol):
+    def problem_of(self, value: object) -> str | None: ...
+
+
+class Part(Protocol):
     @property
     def default(self) -> Any:
-        """What stands where the value is left out; Any is JSON."""
+        """The value where it is left out; Any is JSON."""
 
     def filled(self, value: Any) -> Any:
         """The value with defaults in the place of what is missing, wrong parts as they are; it may share parts."""
@@ -95,28 +101,29 @@ class _Shape(Protocol):
     def problems(self, value: object, path: str) -> Iterator[Problem]: ...
 
 
-@dataclass(frozen=True, slots=True, repr=False)
-class _Value:
-    problem_of: Callable[[object], str | None]
-    default: Any
+@dataclass(frozen=True, slots=True)
+class Value:
+    """`label`: of its field in the editor's form."""
 
-    def __repr__(self) -> str:
-        """A function by its name: its own representation has its place in memory."""
-        rule = getattr(self.problem_of, "__self__", self.problem_of.__qualname__)
-        return f"{rule!r} or {self.default!r}"
+    rule: ValueRule
+    default: Any
+    label: str = ""
 
     def filled(self, value: Any) -> Any:
         return value
 
     def problems(self, value: object, path: str) -> Iterator[Problem]:
-        if problem := self.problem_of(value):
+        if problem := self.rule.problem_of(value):
             yield path, problem
 
 
 @dataclass(frozen=True, slots=True)
-class _Object:
-    fields: dict[str, _Shape]
+class Object:
+    """`name`: of its serializer, where it is a part of a configuration."""
+
+    fields: dict[str, Part]
     default: Any = None
+    name: str = ""
 
     def filled(self, value: Any) -> Any:
         if not isinstance(value, dict):
@@ -143,10 +150,10 @@ class _Object:
 
 
 @dataclass(frozen=True, slots=True)
-class _Objects:
+class Objects:
     """A list of objects; no two of them alike in all of the fields `unique`."""
 
-    shape: _Object
+    shape: Object
     max_items: int
     unique: tuple[str, ...] = ()
     default: Any = ()
@@ -183,69 +190,131 @@ def _problem_of_ids(value: object, is_id: Callable[[object], bool], wanted: str)
     return None if len(set(value)) == len(value) else "Names an id twice."
 
 
-def _problem_of_row_ids(value: object) -> str | None:
-    return _problem_of_ids(
-        value,
-        lambda entry: isinstance(entry, str) and _ROW_ID.fullmatch(entry) is not None,
-        "an id of 32 lower-case hexadecimal characters",
-    )
+@dataclass(frozen=True, slots=True)
+class RowIds:
+    """Ids of rows of the profile, which the include `include` shows."""
+
+    include: str
+
+    def problem_of(self, value: object) -> str | None:
+        return _problem_of_ids(
+            value,
+            lambda entry: isinstance(entry, str) and _ROW_ID.fullmatch(entry) is not None,
+            "an id of 32 lower-case hexadecimal characters",
+        )
 
 
-def _problem_of_catalogue_ids(value: object) -> str | None:
-    return _problem_of_ids(
-        value,
-        lambda entry: isinstance(entry, int) and not isinstance(entry, bool) and 0 < entry <= EXACT,
-        "a positive integer",
-    )
+@dataclass(frozen=True, slots=True)
+class CatalogueIds:
+    def problem_of(self, value: object) -> str | None:
+        return _problem_of_ids(
+            value,
+            lambda entry: isinstance(entry, int) and not isinstance(entry, bool) and 0 < entry <= EXACT,
+            "a positive integer",
+        )
 
 
-def _problem_of_icon(value: object) -> str | None:
+@dataclass(frozen=True, slots=True)
+class Choice:
+    options: type[TextChoices]
+
+    def problem_of(self, value: object) -> str | None:
+        return Text(8, choices=tuple(self.options.values)).problem_of(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Icon:
     """Empty, or a safe SVG."""
-    if not isinstance(value, str):
-        return problem_of_text(value, 0)
-    return " ".join(svg_problems(value)) or None if value else None
+
+    def problem_of(self, value: object) -> str | None:
+        if not isinstance(value, str):
+            return problem_of_text(value, 0)
+        return " ".join(svg_problems(value)) or None if value else None
 
 
-def _text(max_length: int) -> _Value:
-    return _Value(Text(max_length).problem_of, "")
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A type of section.
+
+    `meaning`: what it shows, for the page where one is chosen; `hint`: what the editor's form says of work to be done
+    elsewhere; `note`: its description in OpenAPI; `shows_enabled`: answers hold `enabled`.
+    """
+
+    meaning: str
+    config: Object
+    hint: str = ""
+    note: str = ""
+    shows_enabled: bool = False
+
+    @property
+    def row_ids(self) -> dict[str, str]:
+        """The includes whose rows the configuration names, by the name of its field."""
+        found = {name: part.rule for name, part in self.config.fields.items() if isinstance(part, Value)}
+        return {name: rule.include for name, rule in found.items() if isinstance(rule, RowIds)}
 
 
-_ROW_IDS = _Value(_problem_of_row_ids, [])
-_CATALOGUE_IDS = _Value(_problem_of_catalogue_ids, [])
-_CONTENT = _Value(Text(MAX_CONTENT, is_long=True).problem_of, "")
-_SKILL_NAMES = _Value(TextList(MAX_ITEMS, 64, min_length=1).problem_of, [])
-_CUSTOM_SKILL = _Object(
+_CONTENT = Value(Text(MAX_CONTENT, is_long=True), "", label="Text")
+_CUSTOM_SKILL = Object(
     {
-        "label": _Value(Text(64, min_length=1).problem_of, _REQUIRED),
-        "iconName": _text(64),
-        "iconSvg": _Value(_problem_of_icon, ""),
+        "label": Value(Text(64, min_length=1), _REQUIRED),
+        "iconName": Value(Text(64), ""),
+        "iconSvg": Value(Icon(), ""),
+    },
+    name="CustomSkill",
+)
+_MUSIC = Object(
+    {
+        "kind": Value(Text(8, choices=MUSIC_KINDS), _REQUIRED),
+        "musicId": Value(Text(100, min_length=1), _REQUIRED),
     }
 )
-_MUSIC = _Object(
-    {
-        "kind": _Value(Text(8, choices=MUSIC_KINDS).problem_of, _REQUIRED),
-        "musicId": _Value(Text(100, min_length=1).problem_of, _REQUIRED),
-    }
+_SKILLS = Object(
+    {**dict.fromkeys(SKILL_GROUPS, Value(SKILL_NAMES, [])), "custom": Objects(_CUSTOM_SKILL, MAX_CUSTOM_SKILLS)},
+    default={},
+    name="Skills",
 )
-_SKILLS = _Object(
-    {**dict.fromkeys(SKILL_GROUPS, _SKILL_NAMES), "custom": _Objects(_CUSTOM_SKILL, MAX_CUSTOM_SKILLS)}, default={}
-)
-_SHAPES: dict[str, _Object] = {
-    SectionType.ABOUT_ME: _Object(
-        {
-            "content": _CONTENT,
-            "widgetIds": _ROW_IDS,
-            "skills": _SKILLS,
-            "skillsEnabled": _Value(Boolean().problem_of, True),  # noqa: FBT003  # a default among others
-            "skillsAlignment": _Value(Text(8, choices=tuple(Alignment.values)).problem_of, Alignment.LEFT.value),
-        }
+_CATALOGUE_IDS = Value(CatalogueIds(), [])
+_CATALOGUE_HINT = "Once the section is there, you choose what it lists."
+DEFINITIONS: dict[str, Definition] = {
+    SectionType.ABOUT_ME: Definition(
+        "A text about you, with widgets and skills.",
+        Object(
+            {
+                "content": _CONTENT,
+                "widgetIds": Value(RowIds("widgets"), []),
+                "skills": _SKILLS,
+                "skillsEnabled": Value(Boolean(), default=True, label="Show the skills"),
+                "skillsAlignment": Value(Choice(Alignment), Alignment.LEFT.value, label="Alignment of the skills"),
+            }
+        ),
+        shows_enabled=True,
     ),
-    SectionType.PROJECTS: _Object({"projectIds": _ROW_IDS}),
-    SectionType.CUSTOM_TEXT: _Object({"content": _CONTENT}),
-    SectionType.GALLERY: _Object({}),
-    SectionType.AUDIO_PLAYER: _Object({}),
-    SectionType.GAMES: _Object({"gameIds": _CATALOGUE_IDS}),
-    SectionType.ANIME: _Object({"animeIds": _CATALOGUE_IDS}),
-    SectionType.MEDIA: _Object({"mediaIds": _CATALOGUE_IDS}),
-    SectionType.MUSIC: _Object({"music": _Objects(_MUSIC, MAX_ITEMS, unique=("kind", "musicId"))}),
+    SectionType.PROJECTS: Definition(
+        "Some of your projects.",
+        Object({"projectIds": Value(RowIds("projects"), [])}),
+        hint="Projects are written on the tab Projects; here you choose which ones this section shows.",
+        note="The ids are those of the `projects` include.",
+    ),
+    SectionType.CUSTOM_TEXT: Definition(
+        "Any text under a title of its own.", Object({"content": _CONTENT}), shows_enabled=True
+    ),
+    SectionType.GALLERY: Definition(
+        "Pictures.", Object({}), hint="Pictures are added on the tab Gallery: choose this section there."
+    ),
+    SectionType.AUDIO_PLAYER: Definition(
+        "A player for your songs.",
+        Object({}),
+        hint="It plays what is on the tab Audios.",
+        note="Nothing of its own.",
+    ),
+    SectionType.GAMES: Definition("Games that you like.", Object({"gameIds": _CATALOGUE_IDS}), _CATALOGUE_HINT),
+    SectionType.ANIME: Definition("Anime that you like.", Object({"animeIds": _CATALOGUE_IDS}), _CATALOGUE_HINT),
+    SectionType.MEDIA: Definition(
+        "Films and series that you like.", Object({"mediaIds": _CATALOGUE_IDS}), _CATALOGUE_HINT
+    ),
+    SectionType.MUSIC: Definition(
+        "Tracks, albums and artists that you like.",
+        Object({"music": Objects(_MUSIC, MAX_ITEMS, unique=("kind", "musicId"))}),
+        _CATALOGUE_HINT,
+    ),
 }

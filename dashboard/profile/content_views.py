@@ -27,7 +27,7 @@ from dashboard.profile.section_forms import SearchForm, SkillForm
 from lookup import aliases, content, section_entries
 from lookup.models import Alias, Profile, Section
 from lookup.page import url_policy
-from lookup.sections import MAX_CUSTOM_SKILLS, MAX_ITEMS, SectionType
+from lookup.sections import DEFINITIONS, MAX_CUSTOM_SKILLS, MAX_ITEMS, SectionType
 
 P = ParamSpec("P")
 ListPage = Callable[Concatenate[SignedInRequest, Profile, Kind, P], HttpResponseBase]
@@ -166,19 +166,6 @@ def _next(profile: Profile, kind: Kind, form: RowForm, *, is_new: bool) -> str:
     return f"{kind.url_of(profile)}#row-{row.pk}"
 
 
-# What each type shows, for the page where one is chosen.
-TYPES = {
-    SectionType.ABOUT_ME: "A text about you, with widgets and skills.",
-    SectionType.PROJECTS: "Some of your projects.",
-    SectionType.CUSTOM_TEXT: "Any text under a title of its own.",
-    SectionType.GALLERY: "Pictures.",
-    SectionType.AUDIO_PLAYER: "A player for your songs.",
-    SectionType.GAMES: "Games that you like.",
-    SectionType.ANIME: "Anime that you like.",
-    SectionType.MEDIA: "Films and series that you like.",
-    SectionType.MUSIC: "Tracks, albums and artists that you like.",
-}
-
 ACTS: dict[str, Callable[..., Section]] = {
     "add": section_entries.add_row,
     "remove": section_entries.remove,
@@ -191,8 +178,12 @@ ACTS: dict[str, Callable[..., Section]] = {
 @require_safe
 def choose_type(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
     types = [
-        (type_.label, text, editing.url_of(profile, "profile_sections_add_type", type=type_.value))
-        for type_, text in TYPES.items()
+        (
+            type_.label,
+            DEFINITIONS[type_].meaning,
+            editing.url_of(profile, "profile_sections_add_type", type=type_.value),
+        )
+        for type_ in SectionType
     ]
     context = {"kind": kind, "types": types, "list_url": kind.url_of(profile)}
     return page(request, profile, "section_types", "New section", context)
@@ -200,7 +191,7 @@ def choose_type(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpR
 
 @of_list
 def add_of_type(request: SignedInRequest, profile: Profile, kind: Kind, type: str) -> HttpResponse:
-    if type not in TYPES:
+    if type not in DEFINITIONS:
         raise Http404
     return edit_row(request, profile, kind, Section(type=type))
 

@@ -144,7 +144,7 @@ def groups_of(kind: Kind, profile: Profile) -> list[Group]:
 
 
 def form_class(row: Row) -> type[RowForm]:
-    return section_forms.FORMS[row.type] if isinstance(row, Section) else content_forms.FORMS[type(row)]
+    return section_forms.SectionForm if isinstance(row, Section) else content_forms.FORMS[type(row)]
 
 
 def name_of(row: Row) -> str:

@@ -1,28 +1,37 @@
-"""Forms of sections: what all share, and what each of the nine types adds."""
+"""Forms of sections: what all types share, and a field for each part of the configuration that is edited there."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, cast
+from typing import Any
 
 from django import forms
 
-from accounts.text_rules import validate_text
+from accounts.text_rules import validate_line, validate_text
 from dashboard.profile.content_forms import CommaListField, RowForm
-from lookup import registry
-from lookup.models import Project, Section, Widget
+from lookup import registry, sections
+from lookup.models import Profile, Section
 from lookup.page.sections import GROUP_NAMES
-from lookup.sections import MAX_CONTENT, MAX_ITEMS, SKILL_GROUPS, Alignment, SectionType
-from lookup.values import TextList
+from lookup.sections import SKILL_GROUPS, SKILL_NAMES, Choice, RowIds, Value
+from lookup.values import Boolean, Text
 
-_SKILLS = TextList(max_items=MAX_ITEMS, max_length=64, min_length=1)
+# Fields of the form whose names differ from those in the configuration.
+_NAMES = {"content": "body", "skillsEnabled": "has_skills", "skillsAlignment": "skills_alignment"}
+
+
+class ChosenRows(forms.MultipleChoiceField):
+    """Boxes for rows of the profile. Those that were chosen before stay in their order, others come behind them."""
+
+    widget = forms.CheckboxSelectMultiple
+
+    def in_order(self, chosen: Sequence[str], before: Sequence[str]) -> list[str]:
+        return [*(pk for pk in before if pk in chosen), *(pk for pk in chosen if pk not in before)]
 
 
 class SectionForm(RowForm):
     """`hint`: what else there is to do for the section, elsewhere."""
 
     content = registry.SECTIONS
-    hint: ClassVar[str] = ""
 
     class Meta:
         model = Section
@@ -30,9 +39,47 @@ class SectionForm(RowForm):
         help_texts = {"title": "Empty: the name of its type."}
         widgets = {"description": forms.Textarea(attrs={"rows": 3})}
 
+    def __init__(self, *args: Any, profile: Profile, **kwargs: Any) -> None:
+        super().__init__(*args, profile=profile, **kwargs)
+        definition = sections.DEFINITIONS[self.instance.type]
+        self.hint = definition.hint
+        self.parts = definition.config.fields
+        for key, part in self.parts.items():
+            name = _name_of(key, part)
+            if isinstance(part, Value) and (field := _field_of(part, profile)) is not None:
+                self.fields[name] = field
+                self.initial[name] = self.config.get(key, part.default)
+        if "skills" in self.parts:
+            self._add_skills()
+
+    def _add_skills(self) -> None:
+        stored = self._skills()
+        for group in SKILL_GROUPS:
+            label = f"Skills: {GROUP_NAMES[group].lower()}"
+            self.fields[group] = CommaListField(SKILL_NAMES, label=label, help_text="With commas between them.")
+            self.initial[group] = stored.get(group, [])
+
+    def _skills(self) -> dict[str, Any]:
+        """As they are stored. Any: JSON."""
+        stored = self.config.get("skills", {})
+        return stored if isinstance(stored, dict) else {}
+
     def config_values(self) -> dict[str, Any]:
-        """What the form says of the configuration. Any: JSON."""
-        return {}
+        """The parts of the configuration that the form holds. Any: JSON."""
+        values: dict[str, Any] = {}
+        for key, part in self.parts.items():
+            name = _name_of(key, part)
+            field = self.fields.get(name)
+            if isinstance(field, ChosenRows):
+                values[key] = field.in_order(self.cleaned_data[name], self.config.get(key, []))
+            elif field is not None:
+                values[key] = self.cleaned_data[name]
+            elif isinstance(part, Value) and isinstance(part.rule, RowIds):
+                values[key] = []  # the profile has no such rows
+        if "skills" in self.parts:
+            groups = {group: self.cleaned_data[group] for group in SKILL_GROUPS}
+            values["skills"] = {**groups, "custom": self._skills().get("custom", [])}
+        return values
 
     def column_values(self) -> dict[str, Any]:
         values = {**super().column_values(), "config": {**self.config, **self.config_values()}}
@@ -45,116 +92,33 @@ class SectionForm(RowForm):
         return stored if isinstance(stored, dict) else {}
 
 
-class TextSectionForm(SectionForm):
-    body = forms.CharField(
-        label="Text",
-        max_length=MAX_CONTENT,
-        required=False,
-        validators=[validate_text],
-        widget=forms.Textarea(attrs={"rows": 10}),
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.initial["body"] = self.config.get("content", "")
-
-    def config_values(self) -> dict[str, Any]:
-        return {"content": self.cleaned_data["body"]}
+def _name_of(key: str, part: sections.Part) -> str:
+    """The name of the field of the form for this key of the configuration."""
+    if isinstance(part, Value) and isinstance(part.rule, RowIds):
+        return part.rule.include
+    return _NAMES.get(key, key)
 
 
-class ChosenRows(forms.MultipleChoiceField):
-    """Boxes for rows of the profile. Those that were chosen before stay in their order, others come behind them."""
-
-    widget = forms.CheckboxSelectMultiple
-
-    def offer(self, rows: Sequence[Widget | Project]) -> None:
-        self.choices = [(row.pk, str(row)) for row in rows]
-
-    def in_order(self, chosen: Sequence[str], before: Sequence[str]) -> list[str]:
-        return [*(pk for pk in before if pk in chosen), *(pk for pk in chosen if pk not in before)]
-
-
-class AboutMeForm(TextSectionForm):
-    widgets = ChosenRows(label="Widgets in this section", required=False)
-    has_skills = forms.BooleanField(label="Show the skills", required=False)
-    skills_alignment = forms.ChoiceField(label="Alignment of the skills", choices=Alignment.choices)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._offer_widgets()
-        self.initial["has_skills"] = self.config.get("skillsEnabled", True)
-        self.initial["skills_alignment"] = self.config.get("skillsAlignment", Alignment.LEFT)
-        stored = self.config.get("skills", {})
-        for group in SKILL_GROUPS:
-            label = f"Skills: {GROUP_NAMES[group].lower()}"
-            self.fields[group] = CommaListField(_SKILLS, label=label, help_text="With commas between them.")
-            self.initial[group] = stored.get(group, []) if isinstance(stored, dict) else []
-
-    def _offer_widgets(self) -> None:
-        field = cast("ChosenRows", self.fields["widgets"])
-        field.offer(list(Widget.objects.filter(profile=self.profile).order_by("order", "pk")))
-        self.initial["widgets"] = self.config.get("widgetIds", [])
-        if not field.choices:
-            del self.fields["widgets"]
-
-    def config_values(self) -> dict[str, Any]:
-        stored = self.config.get("skills", {})
-        custom = stored.get("custom", []) if isinstance(stored, dict) else []
-        return {
-            **super().config_values(),
-            "widgetIds": _chosen(self, "widgets", "widgetIds"),
-            "skills": {**{group: self.cleaned_data[group] for group in SKILL_GROUPS}, "custom": custom},
-            "skillsEnabled": self.cleaned_data["has_skills"],
-            "skillsAlignment": self.cleaned_data["skills_alignment"],
-        }
-
-
-class ProjectsForm(SectionForm):
-    hint = "Projects are written on the tab Projects; here you choose which ones this section shows."
-    projects = ChosenRows(label="Projects in this section", required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        field = cast("ChosenRows", self.fields["projects"])
-        field.offer(list(Project.objects.filter(profile=self.profile).order_by("order", "pk")))
-        self.initial["projects"] = self.config.get("projectIds", [])
-        if not field.choices:
-            del self.fields["projects"]
-
-    def config_values(self) -> dict[str, Any]:
-        return {"projectIds": _chosen(self, "projects", "projectIds")}
-
-
-def _chosen(form: SectionForm, name: str, key: str) -> list[str]:
-    field = form.fields.get(name)
-    if not isinstance(field, ChosenRows):
-        return []
-    return field.in_order(form.cleaned_data[name], form.config.get(key, []))
-
-
-class GalleryForm(SectionForm):
-    hint = "Pictures are added on the tab Gallery: choose this section there."
-
-
-class AudioPlayerForm(SectionForm):
-    hint = "It plays what is on the tab Audios."
-
-
-class CatalogueForm(SectionForm):
-    hint = "Once the section is there, you choose what it lists."
-
-
-FORMS: dict[str, type[SectionForm]] = {
-    SectionType.ABOUT_ME: AboutMeForm,
-    SectionType.PROJECTS: ProjectsForm,
-    SectionType.CUSTOM_TEXT: TextSectionForm,
-    SectionType.GALLERY: GalleryForm,
-    SectionType.AUDIO_PLAYER: AudioPlayerForm,
-    SectionType.GAMES: CatalogueForm,
-    SectionType.ANIME: CatalogueForm,
-    SectionType.MEDIA: CatalogueForm,
-    SectionType.MUSIC: CatalogueForm,
-}
+def _field_of(part: Value, profile: Profile) -> forms.Field | None:
+    """None: nothing to choose from, or, as entries of catalogues, chosen on a page of its own."""
+    match part.rule:
+        case Boolean():
+            return forms.BooleanField(label=part.label, required=False)
+        case Choice(options=options):
+            return forms.ChoiceField(label=part.label, choices=options.choices)
+        case Text(max_length=most, is_long=is_long):
+            return forms.CharField(
+                label=part.label,
+                max_length=most,
+                required=False,
+                validators=[validate_text if is_long else validate_line],
+                widget=forms.Textarea(attrs={"rows": 10}) if is_long else forms.TextInput(),
+            )
+        case RowIds(include=include):
+            rows = [(row.pk, str(row)) for row in registry.LISTS[include].rows_of(profile.pk)]
+            label = f"{include.capitalize()} in this section"
+            return ChosenRows(label=label, choices=rows, required=False) if rows else None
+    return None
 
 
 class SkillForm(forms.Form):

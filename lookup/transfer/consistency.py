@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 
 from lookup import addresses, registry, settings_schema
 from lookup.models.validators import validate_target
-from lookup.sections import SectionType
+from lookup.sections import DEFINITIONS, SectionType
 from lookup.transfer.uploads import AssetFacts, Mirrored
 from lookup.transfer.validators import Problem, milliseconds, problems_of
 
@@ -141,8 +141,8 @@ def _sections(data: Json) -> Iterator[Problem]:
     for place, section in enumerate(data["sections"]):
         if not section.get("enabled", True):
             yield f"sections.{place}.enabled", "Must be true: lookups never show a disabled section."
-        for name, include in (("widgetIds", "widgets"), ("projectIds", "projects")):
-            if not known[include].issuperset(section.get(name, ())):
+        for name, include in DEFINITIONS[section["type"]].row_ids.items():
+            if not known[include].issuperset(section[name]):
                 yield f"sections.{place}.{name}", f"Names a row that is not among the {include}."
 
 

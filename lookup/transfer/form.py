@@ -188,7 +188,7 @@ _SHOWN: dict[str, Shape] = {
 }
 _SECTIONS = {
     type_: Object({name: _SHOWN[name] for name, _ in serializer().fields.items() if name in _SHOWN})
-    for type_, serializer in section_forms.SERIALIZERS.items()
+    for type_, serializer in registry.SECTION_SERIALIZERS.items()
 }
 _UID = Integer(0, EXACT - 1)
 _COUNT = Integer()

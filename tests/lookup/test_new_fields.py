@@ -16,11 +16,10 @@ import pytest
 from rest_framework import serializers
 
 from accounts.models import User
-from lookup import documents, sections, settings_schema
+from lookup import documents, registry, sections, settings_schema
 from lookup.models import ProfileDocument, Section
 from lookup.sections import SectionType
 from lookup.serializers import current
-from lookup.serializers import sections as forms
 from lookup.transfer import form, own
 from lookup.transfer.reading import LineRefused
 from lookup.transfer.validators import FLAG, ID, ListOf, Object, Problems
@@ -57,12 +56,10 @@ def _forget() -> None:
 
 def add_a_field(patched: pytest.MonkeyPatch, type_: str = SectionType.CUSTOM_TEXT) -> None:
     """`mood` of sections of this type, by default "calm"."""
-    shape = sections._SHAPES[type_]
-    mood = sections._Value(Text(20).problem_of, "calm")
-    fields = {**shape.fields, "mood": mood}
-    patched.setitem(sections._SHAPES, type_, dataclasses.replace(shape, fields=fields))
-    moody = type("Moody", (forms.SERIALIZERS[type_],), {"mood": serializers.CharField()})
-    patched.setitem(forms.FORMS, type_, moody())
+    definition = sections.DEFINITIONS[type_]
+    config = sections.Object({**definition.config.fields, "mood": sections.Value(Text(20), "calm")})
+    patched.setitem(sections.DEFINITIONS, type_, dataclasses.replace(definition, config=config))
+    patched.setitem(registry.SECTION_FORMS, type_, registry.section_serializer(type_)())
     _forget()
     documents.forms.cache_clear()
 
@@ -78,7 +75,7 @@ def change_a_rule(patched: pytest.MonkeyPatch) -> None:
 
 
 def add_a_type(patched: pytest.MonkeyPatch) -> None:
-    patched.setitem(sections._SHAPES, "NEWS", sections._Object({}))
+    patched.setitem(sections.DEFINITIONS, "NEWS", sections.Definition("News.", sections.Object({})))
 
 
 def add_a_key(patched: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from rest_framework import serializers
 from accounts.compiled_serializer import CompiledSerializer, compiled
 from accounts.models import User
 from demo.population import growth
-from lookup import documents, earlier_facts, queries, rows
+from lookup import documents, earlier_facts, queries, registry, rows
 from lookup.models import Profile
 from lookup.serializers import current, earlier, fields, leaderboard, sections
 from lookup.serializers.fields import iso
@@ -28,6 +28,10 @@ MEMBERS = 150
 EDGES = (None, 0, 1, True, False, 1.0, 0.5, "", "x", "\ud800", "\N{GRINNING FACE}", 2**70, (), ("a", None), NOW)
 Form = type[CompiledSerializer[Any]]
 Rows = dict[Form, list[Any]]  # Any: the rows of a form
+# Any: fields of every form
+_SKILLS: Any = registry.SECTION_FORMS["ABOUT_ME"].fields["skills"]
+SKILLS: Form = type(_SKILLS)
+CUSTOM_SKILL: Form = type(_SKILLS.fields["custom"].child)
 
 
 class Changed:
@@ -75,10 +79,10 @@ def _add_current(found: Rows, one: queries.WholeProfile) -> None:
     found[current.GalleryItemSerializer] += one.gallery
     for section in one.sections:
         found[sections.SectionSerializer].append(section)
-        found[sections.SERIALIZERS[section["type"]]].append(section)
+        found[registry.SECTION_SERIALIZERS[section["type"]]].append(section)
         if "skills" in section:
-            found[sections.SkillsSerializer].append(section["skills"])
-            found[sections.CustomSkillSerializer] += section["skills"]["custom"]
+            found[SKILLS].append(section["skills"])
+            found[CUSTOM_SKILL] += section["skills"]["custom"]
         found[sections.GameSerializer] += section.get("games", [])
         found[sections.AnimeItemSerializer] += section.get("anime", [])
         found[sections.MediaTitleSerializer] += section.get("media", [])
@@ -104,7 +108,7 @@ def _forms() -> set[Form]:
     named = [vars(module).values() for module in documents.FORM_MODULES]
     return {
         value
-        for value in itertools.chain(*named)
+        for value in itertools.chain(*named, registry.SECTION_SERIALIZERS.values(), (SKILLS, CUSTOM_SKILL))
         if isinstance(value, type) and issubclass(value, CompiledSerializer) and value is not CompiledSerializer
     }
 
