@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from lookup.queries import WholeProfile
-from lookup.rows import UserRow
+from lookup.sql import UserRow
 
 Json = dict[str, Any]  # Any: a JSON value
 

@@ -18,7 +18,7 @@ from drf_spectacular.utils import (
 from rest_framework import serializers
 
 from accounts import openapi
-from lookup import registry, rows
+from lookup import registry, sql
 from lookup.errors import LimitInvalid, ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
 from lookup.serializers import current, earlier, leaderboard
 from lookup.settings_fields import FIELDS
@@ -105,7 +105,7 @@ user_lookup = extend_schema(
             "type",
             str,
             required=True,
-            enum=rows.TYPES,
+            enum=sql.TYPES,
             description="`username` takes no notice of case and falls back to aliases.",
         ),
         OpenApiParameter("value", {"type": "string", "minLength": 1, "maxLength": 64}, required=True),

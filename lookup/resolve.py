@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from accounts.models.names import NAME_PATTERN
-from lookup import documents, rows
-from lookup.answer_rows import AnswerRow
+from lookup import documents, sql
+from lookup.answer_sql import AnswerRow
 from lookup.errors import ProfilePrivate, TypeInvalid, UserNotFound, ValueInvalid
-from lookup.rows import UserRow
+from lookup.sql import UserRow
 
 MAX_VALUE_LENGTH = 64
 MAX_UID = 2**63 - 1  # what the column holds
@@ -20,19 +20,19 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 def find(by: str, value: str, columns: Sequence[str], now: datetime, *, is_alias_profile: bool = False) -> UserRow:
-    """The visible user whom `value` names, with these columns of a fresh document; see `rows.read_user`. 1 query.
+    """The visible user whom `value` names, with these columns of a fresh document; see `sql.read_user`. 1 query.
 
     Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
     """
     key = _key(by, value)
-    row = rows.read_user(by, key, columns, now, is_alias_profile=is_alias_profile)
+    row = sql.read_user(by, key, columns, now, is_alias_profile=is_alias_profile)
     if row is None or not row.is_active:
         raise UserNotFound
     if not row.public_api_access:
         raise ProfilePrivate
     if row.fingerprint != documents.fingerprint():
         documents.refresh(row.profile_id)
-        row = rows.read_user(by, key, columns, now, is_alias_profile=is_alias_profile)
+        row = sql.read_user(by, key, columns, now, is_alias_profile=is_alias_profile)
         if row is None:  # deleted meanwhile
             raise UserNotFound
     return row
@@ -70,7 +70,7 @@ def _shown(row: AnswerRow | None) -> AnswerRow:
 
 def _key(by: str, value: str) -> str | int:
     """What the table is asked for. TypeInvalid, ValueInvalid; UserNotFound for a value that no row can have."""
-    if by not in rows.TYPES:
+    if by not in sql.TYPES:
         raise TypeInvalid
     if not 1 <= len(value) <= MAX_VALUE_LENGTH:
         raise ValueInvalid

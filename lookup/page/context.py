@@ -10,14 +10,14 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from lookup import documents, queries, resolve, rows, settings_schema
+from lookup import documents, queries, resolve, settings_schema, sql
 from lookup.errors import UserNotFound
 from lookup.models import Profile
 from lookup.page import colors, presenters, sections, url_policy
 from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
 from lookup.registry import DOCUMENT_COLUMNS
-from lookup.rows import UserRow
+from lookup.sql import UserRow
 
 MAX_COMMENTS = 20
 MAX_SUMMARY = 200
@@ -126,7 +126,7 @@ def preview(profile: Profile, now: datetime) -> ProfilePage:
 
     UserNotFound: it has been deleted meanwhile.
     """
-    user = rows.read_user("id", profile.user_id, (), now)
+    user = sql.read_user("id", profile.user_id, (), now)
     held = queries.load_profiles([profile.pk])
     if user is None or not held:
         raise UserNotFound
@@ -194,7 +194,7 @@ def _figures(user: UserRow, chosen: dict[str, Json]) -> list[Figure]:
 
 def _comments(user: UserRow) -> list[Comment]:
     """No query where there are none."""
-    return presenters.comments(rows.read_comments(user.id)[:MAX_COMMENTS]) if user.comments else []
+    return presenters.comments(sql.read_comments(user.id)[:MAX_COMMENTS]) if user.comments else []
 
 
 def _head(name: str, display_name: str, profile: Json) -> Head:

@@ -12,9 +12,9 @@ from accounts.api_json import utf8
 from accounts.compiled_serializer import CompiledSerializer
 from lookup import addresses, settings_schema
 from lookup.models import Alias, Audio, Background, GalleryItem, Link, Profile, Project, Widget
-from lookup.rows import CommentRow, UserRow
 from lookup.serializers.fields import AssetSerializer, Number, TextOrNull, Timestamp
 from lookup.shown_badges import ShownBadge, ShownTier
+from lookup.sql import CommentRow, UserRow
 
 if TYPE_CHECKING:
     from lookup.queries import WholeProfile

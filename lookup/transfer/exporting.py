@@ -17,8 +17,8 @@ from accounts.models import LinkedAccount, User
 from lookup import documents
 from lookup.models import Comment
 from lookup.registry import DOCUMENT_COLUMNS
-from lookup.rows import MAX_COMMENTS, CommentRow, UserRow
 from lookup.serializers.current import FeedbackSerializer, UserSerializer, comments_json
+from lookup.sql import MAX_COMMENTS, CommentRow, UserRow
 from lookup.transfer.form import VERSION
 
 BATCH = 200

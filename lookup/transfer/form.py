@@ -19,9 +19,9 @@ from accounts.models.names import NAME_PATTERN, RESERVED_KEYS
 from lookup import registry, sections, settings_schema
 from lookup.models import BadgeTier, Comment, CustomBadge, GalleryItem, MusicItem, Profile, Section
 from lookup.models.validators import TAGS
-from lookup.rows import MAX_COMMENTS
 from lookup.serializers import current, fields
 from lookup.serializers import sections as section_forms
+from lookup.sql import MAX_COMMENTS
 from lookup.transfer.uploads import MAX_URL_LENGTH, BadgeImage, Picture, Upload
 from lookup.transfer.validators import (
     FLAG,

@@ -10,8 +10,8 @@ from accounts import hot
 from accounts.api_json import utf8
 from accounts.api_view import HotView
 from accounts.models import Permission
-from lookup import answer_rows, openapi, registry, resolve, rows
-from lookup.answer_rows import AnswerRow, Wanted
+from lookup import answer_sql, openapi, registry, resolve, sql
+from lookup.answer_sql import AnswerRow, Wanted
 from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers.current import FeedbackSerializer, comments_json
 
@@ -39,7 +39,7 @@ def answer(query: hot.Query, now: datetime) -> bytes:
     user = resolve.answer(
         by,
         value,
-        lambda key: answer_rows.read(by, key, wanted, now),
+        lambda key: answer_sql.read(by, key, wanted, now),
         now,
         is_alias_profile=wanted.is_alias_profile,
     )
@@ -61,8 +61,8 @@ def _asked(names: tuple[str, ...]) -> tuple[tuple[str, ...], Wanted]:
 
 def _comments(user: AnswerRow) -> bytes:
     """All of them are counted, and the first ones shown."""
-    many = user.comments > rows.MAX_COMMENTS
-    found = rows.read_comments(user.user_id) if many else rows.comments_of(user.shown_comments)
+    many = user.comments > sql.MAX_COMMENTS
+    found = sql.read_comments(user.user_id) if many else sql.comments_of(user.shown_comments)
     return comments_json(user.comments, found)
 
 

@@ -7,10 +7,10 @@ import re
 from typing import ClassVar
 
 from accounts import hot
-from lookup import documents, openapi, rows
+from lookup import documents, openapi, sql
 from lookup.errors import LimitInvalid
 from lookup.models import Board
-from lookup.rows import BoardRow
+from lookup.sql import BoardRow
 from lookup.views.earlier import EarlierView
 
 DEFAULT_LIMIT, MAX_LIMIT = 10, 100
@@ -56,7 +56,7 @@ def answer(board: Board, limit: int) -> bytes:
     time, or there was none; else 2, and stale documents are rendered first."""
     kept = _kept(board, limit)
     latest = kept.latest  # once: another thread may write it meanwhile
-    if latest is not None and latest[0] == rows.read_board_states(board, limit, documents.fingerprint()):
+    if latest is not None and latest[0] == sql.read_board_states(board, limit, documents.fingerprint()):
         return latest[1]
     found = _read(board, limit)
     body = b"[%b]" % b",".join([_entry(rank, row) for rank, row in enumerate(found, start=1)])
@@ -65,11 +65,11 @@ def answer(board: Board, limit: int) -> bytes:
 
 
 def _read(board: Board, limit: int) -> list[BoardRow]:
-    found = rows.read_board(board, limit, documents.fingerprint())
+    found = sql.read_board(board, limit, documents.fingerprint())
     stale = [row.profile_id for row in found if row.state is None]
     if stale:
         documents.refresh(*stale)
-        found = rows.read_board(board, limit, documents.fingerprint())
+        found = sql.read_board(board, limit, documents.fingerprint())
     return [row for row in found if row.text is not None]  # the others have been deleted meanwhile
 
 

@@ -14,7 +14,7 @@ from accounts import content_security
 from lookup import resolve
 from lookup.errors import ProfilePrivate, UserNotFound
 from lookup.registry import DOCUMENT_COLUMNS
-from lookup.rows import UserRow
+from lookup.sql import UserRow
 from presence import card
 from presence.card import Card
 

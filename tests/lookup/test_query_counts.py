@@ -14,11 +14,11 @@ from django.utils import timezone
 
 from accounts import hot
 from accounts.api_keys import uses
-from lookup import answer_rows, boards, documents
-from lookup.answer_rows import Wanted
+from lookup import answer_sql, boards, documents
+from lookup.answer_sql import Wanted
 from lookup.models import Profile, UserDocument
 from lookup.registry import DOCUMENT_COLUMNS
-from lookup.rows import MAX_COMMENTS
+from lookup.sql import MAX_COMMENTS
 from lookup.views import current, earlier, leaderboards
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
@@ -108,7 +108,7 @@ def test_nothing_is_read_that_was_not_requested(asked_before: Filled) -> None:
         assert (first.name, first.columns[: len(columns)]) == ("SELECT accounts_name", columns)
         assert len(first.columns) == len(columns) + (len(DOCUMENT_COLUMNS) if include in DOCUMENT_COLUMNS else 0)
         if include in DOCUMENT_COLUMNS:
-            row = answer_rows.read("username", "ADA", Wanted((include,)), timezone.now())
+            row = answer_sql.read("username", "ADA", Wanted((include,)), timezone.now())
             assert row is not None
             assert [name for name, text in row.texts.items() if bool(text)] == [include]
     (earlier_lookup,) = statements.of(lambda: earlier.answer("username", "ada"))

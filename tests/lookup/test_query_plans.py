@@ -12,8 +12,8 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from lookup import answer_rows, boards, documents, registry, rows, unlocking
-from lookup.answer_rows import Wanted
+from lookup import answer_sql, boards, documents, registry, sql, unlocking
+from lookup.answer_sql import Wanted
 from lookup.models import Board, UserDocument
 from lookup.views import chat_avatar
 from tests.lookup import crowd, statements
@@ -99,16 +99,16 @@ def test_each_type_of_lookup_searches_indexes_alone(many: None) -> None:
     now = timezone.now()
     for by, value in TYPES.items():
         for columns in ([], ["aliases"], EVERY_COLUMN):
-            found = rows.read_user(by, value, columns, now)
+            found = sql.read_user(by, value, columns, now)
             assert found is not None
             assert found.uid == crowd.FIRST_UID + 1500
-            _check(lambda by=by, value=value, columns=columns: rows.read_user(by, value, columns, now))  # type: ignore[misc]  # bound early
-    _check(lambda: rows.read_user("username", "A1500", EVERY_COLUMN, now))
-    of_alias = rows.read_user("username", "A1500", [], now, is_alias_profile=True)
+            _check(lambda by=by, value=value, columns=columns: sql.read_user(by, value, columns, now))  # type: ignore[misc]  # bound early
+    _check(lambda: sql.read_user("username", "A1500", EVERY_COLUMN, now))
+    of_alias = sql.read_user("username", "A1500", [], now, is_alias_profile=True)
     assert of_alias is not None
     assert of_alias.profile_id == row(0x300000 + 1500)
     for name in ("A1500", "C1500"):
-        _check(lambda name=name: rows.read_user("username", name, EVERY_COLUMN, now, is_alias_profile=True))  # type: ignore[misc]  # bound early
+        _check(lambda name=name: sql.read_user("username", name, EVERY_COLUMN, now, is_alias_profile=True))  # type: ignore[misc]  # bound early
 
 
 def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
@@ -123,7 +123,7 @@ def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
             wanted = Wanted(texts, has_counters, has_counters, is_alias_profile)
 
             def act(wanted: Wanted = wanted) -> None:
-                found = answer_rows.read(by, value, wanted, now)
+                found = answer_sql.read(by, value, wanted, now)
                 assert found is not None
                 assert found.fingerprint == documents.fingerprint()
 
@@ -133,24 +133,24 @@ def test_what_a_lookup_answers_is_found_by_indexes_alone(many: None) -> None:
         read(by, value)
     for name in ("A1500", "C1500"):
         read("username", name, is_alias_profile=True)
-    _check(lambda: answer_rows.read_earlier("username", "C1500", now))
-    _check(lambda: answer_rows.read_earlier("uid", crowd.FIRST_UID + 1500, now))
+    _check(lambda: answer_sql.read_earlier("username", "C1500", now))
+    _check(lambda: answer_sql.read_earlier("uid", crowd.FIRST_UID + 1500, now))
 
 
 def test_comments_come_in_the_order_of_their_index(many: None) -> None:
-    assert len(rows.read_comments(FIRST)) == 100
-    _check(lambda: rows.read_comments(FIRST), index="comment_in_shown_order")
-    _check(lambda: rows.read_comments(row(0x100000 + 700)))
+    assert len(sql.read_comments(FIRST)) == 100
+    _check(lambda: sql.read_comments(FIRST), index="comment_in_shown_order")
+    _check(lambda: sql.read_comments(row(0x100000 + 700)))
 
 
 def test_a_board_is_read_by_rank(many: None) -> None:
     for board, limit in itertools.product(Board, (1, 100)):
 
         def act(board: Board = board, limit: int = limit) -> None:
-            assert len(rows.read_board(board, limit, documents.fingerprint())) == limit
+            assert len(sql.read_board(board, limit, documents.fingerprint())) == limit
 
         def compare(board: Board = board, limit: int = limit) -> None:
-            assert len(rows.read_board_states(board, limit, documents.fingerprint())) == limit
+            assert len(sql.read_board_states(board, limit, documents.fingerprint())) == limit
 
         _check(act, index="leaderboard_rank_is_unique")
         _check(compare, index="leaderboard_rank_is_unique")

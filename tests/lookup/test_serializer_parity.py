@@ -16,7 +16,7 @@ from rest_framework import serializers
 from accounts.compiled_serializer import CompiledSerializer, compiled
 from accounts.models import User
 from demo.population import growth
-from lookup import documents, earlier_facts, queries, registry, rows
+from lookup import documents, earlier_facts, queries, registry, sql
 from lookup.models import Profile
 from lookup.serializers import current, earlier, fields, leaderboard, sections
 from lookup.serializers.fields import iso
@@ -57,10 +57,10 @@ def shown(module_db: None) -> Rows:
         _add_current(found, one)
         _add_earlier(found, one)
     for user_id in User.objects.order_by("uid").values_list("pk", flat=True):
-        user = rows.read_user("id", user_id, [], NOW)
+        user = sql.read_user("id", user_id, [], NOW)
         found[current.UserSerializer].append(user)
         found[current.FeedbackSerializer].append(user)
-        found[current.CommentSerializer] += rows.read_comments(user_id)
+        found[current.CommentSerializer] += sql.read_comments(user_id)
     found[current.AuthorSerializer] = found[current.CommentSerializer]
     return found
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from accounts.statements import Statement
-from lookup import heads, rows
+from lookup import heads, sql
 from lookup.registry import DOCUMENT_COLUMNS
 
 # Ban and privacy are read from the user itself. No fingerprint: the document is to be rendered anew.
@@ -23,7 +23,7 @@ _ACCOUNT_TYPES = "sbbsitt"
 _COUNTERS = "f.views, f.likes, f.dislikes, f.comments, f.aliases"
 _COUNTER_TYPES = "iiiitt"
 # Of more than are shown, PostgreSQL would read all: it plans a statement for a user who has few.
-_FEW_COMMENTS = f"CASE WHEN f.comments BETWEEN 1 AND {rows.MAX_COMMENTS} THEN {{}} END"
+_FEW_COMMENTS = f"CASE WHEN f.comments BETWEEN 1 AND {sql.MAX_COMMENTS} THEN {{}} END"
 _NONE = (0, 0, 0, 0, b"[]", None)
 _BITS = {include: 1 << place for place, include in enumerate(DOCUMENT_COLUMNS)}
 _TEXTS = ", ".join(
@@ -60,7 +60,7 @@ class Wanted(NamedTuple):
 class AnswerRow(NamedTuple):
     """`head`: what is said of the user in the form that was asked for; None: no document has been rendered. `texts`: by
     include, None for those that were not asked for. The counters are 0 where they were not asked for.
-    `shown_comments`: for `rows.comments_of`, unless there are more than that shows."""
+    `shown_comments`: for `sql.comments_of`, unless there are more than that shows."""
 
     user_id: str
     is_active: bool
@@ -121,7 +121,7 @@ def _statement(by: str, *, has_texts: bool, has_counters: bool, has_comments: bo
     source, condition = _BY[by]
     columns, types = _ACCOUNT, _ACCOUNT_TYPES
     if has_counters:
-        shown = _FEW_COMMENTS.format(rows.comments_column("u.id")) if has_comments else "NULL"
+        shown = _FEW_COMMENTS.format(sql.comments_column("u.id")) if has_comments else "NULL"
         columns, types, source = f"{columns}, {_COUNTERS}, {shown}", types + _COUNTER_TYPES, f"{source} {_OF_USER}"
     if has_texts:
         columns, types = f"{columns}, {_TEXTS}", types + "t" * len(DOCUMENT_COLUMNS)
