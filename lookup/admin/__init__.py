@@ -3,15 +3,20 @@
 Not registered: the salts of visits, which are secrets.
 """
 
-from lookup.admin import users  # noqa: F401 - adds to the user's page
 from lookup.admin.aliases import AliasAdmin
 from lookup.admin.assets import AssetAdmin
 from lookup.admin.badges import BadgeAdmin, CustomBadgeAdmin, ProfileBadgeAdmin
-from lookup.admin.catalogues import AnimeAdmin, GameAdmin, MediaTitleAdmin, MusicItemAdmin
 from lookup.admin.content import AudioAdmin, BackgroundAdmin, LinkAdmin, ProjectAdmin, WidgetAdmin
 from lookup.admin.documents import LeaderboardEntryAdmin, ProfileDocumentAdmin, UserDocumentAdmin, VisitAdmin
 from lookup.admin.profiles import ProfileAdmin
-from lookup.admin.sections import GalleryItemAdmin, SectionAdmin
+from lookup.admin.sections import (
+    AnimeAdmin,
+    GalleryItemAdmin,
+    GameAdmin,
+    MediaTitleAdmin,
+    MusicItemAdmin,
+    SectionAdmin,
+)
 from lookup.admin.social import CommentAdmin, CommentLikeAdmin, FeedbackVoteAdmin
 
 __all__ = [

@@ -10,8 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 
 from lookup import unlocking
-from lookup.admin.fields import ContentForm
-from lookup.admin.profile_rows import CatalogueAdmin, ProfileContentAdmin
+from lookup.admin.base import CatalogueAdmin, ContentForm, ProfileContentAdmin
 from lookup.models import Badge, BadgeTier, CustomBadge, Profile, ProfileBadge
 
 

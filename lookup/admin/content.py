@@ -7,8 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import ValidationError
 
-from lookup.admin.fields import ContentForm
-from lookup.admin.profile_rows import ProfileContentAdmin
+from lookup.admin.base import ContentForm, ProfileContentAdmin
 from lookup.models import Audio, Background, Link, Project, Widget
 from lookup.models.validators import TAGS
 

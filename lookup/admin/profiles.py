@@ -14,9 +14,11 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 
 from accounts.admin.audited_admin import AuditedAdmin
+from accounts.admin.staff_actions import ReadOnlyInline
+from accounts.admin.users import UserAdmin
 from accounts.models import User
 from lookup import profiles, settings_schema
-from lookup.admin.fields import ContentForm, by_path
+from lookup.admin.base import ContentForm, by_path
 from lookup.models import (
     Audio,
     Background,
@@ -27,6 +29,7 @@ from lookup.models import (
     ProfileBadge,
     Project,
     Section,
+    UserDocument,
     Widget,
 )
 
@@ -103,3 +106,19 @@ class ProfileAdmin(AuditedAdmin):
                 for model in CONTENT
             ),
         )
+
+
+class ProfileInline(ReadOnlyInline):
+    model = Profile
+    fields = readonly_fields = ("name", "is_main", "display_name", "updated_at")
+    ordering = ("-is_main", "pk")
+    show_change_link = True
+
+
+class UserDocumentInline(ReadOnlyInline):
+    model = UserDocument
+    verbose_name_plural = "Counters"
+    fields = readonly_fields = ("views", "likes", "dislikes", "comments", "badge_count")
+
+
+UserAdmin.inlines += [ProfileInline, UserDocumentInline]

@@ -2,14 +2,13 @@
 
 from lookup.models.assets import Asset
 from lookup.models.badges import Badge, BadgeTier, CustomBadge, ProfileBadge, UnlockRule
-from lookup.models.batches import VisitBatch
 from lookup.models.boards import Board, LeaderboardEntry
 from lookup.models.content import Audio, Background, Link, Project, Widget
 from lookup.models.documents import ProfileDocument, UserDocument
 from lookup.models.profiles import Alias, Profile
 from lookup.models.sections import Anime, GalleryItem, Game, MediaTitle, MusicItem, Section
 from lookup.models.social import Comment, CommentLike, FeedbackVote
-from lookup.models.views import Visit, VisitSalt
+from lookup.models.visits import Visit, VisitBatch, VisitSalt
 
 __all__ = [
     "Alias",

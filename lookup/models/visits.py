@@ -1,4 +1,4 @@
-"""Who has seen a profile lately, without saying who."""
+"""Visitors of the last day as keyed hashes, and the batches of counted views and clicks that were written."""
 
 from django.conf import settings
 from django.db import models
@@ -28,3 +28,13 @@ class Visit(models.Model):
 
     def __str__(self) -> str:
         return self.visitor[:8]
+
+
+class VisitBatch(models.Model):
+    """Written in the transaction that adds the batch's counts, so that a batch that comes again adds nothing."""
+
+    token = models.CharField(max_length=64, primary_key=True)
+    folded_at = models.DateTimeField(db_index=True)
+
+    def __str__(self) -> str:
+        return self.token

@@ -1,4 +1,7 @@
-"""The admin of rows that profiles show; a change renders the profiles' documents again, or marks them stale."""
+"""What the admins and forms of rows that profiles show share.
+
+A change renders the profiles' documents again, or marks them stale.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,16 @@ import abc
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.models import User
 from lookup import documents, profiles
-from lookup.models import Profile
+from lookup.models import Asset, Profile
 
 
 class ProfileContentAdmin(AuditedAdmin):
@@ -57,3 +62,31 @@ class CatalogueAdmin(AuditedAdmin):
         """What a row is named by stays: another one would be another row."""
         read_only = super().get_readonly_fields(request, obj)
         return (*read_only, "id") if obj is not None else read_only
+
+
+class ContentForm(forms.ModelForm[Any]):
+    """Any: rows of a profile. Files belong to the profile's user, and of `never_both` at most one is given."""
+
+    never_both: tuple[str, ...] = ()
+
+    def owner_id(self) -> str | None:
+        """Whose files the row may show."""
+        profile = self.cleaned_data.get("profile")
+        return profile.user_id if profile else None
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        owner_id = self.owner_id()
+        for name, value in list(self.cleaned_data.items()):
+            if isinstance(value, Asset) and owner_id is not None and value.owner_id != owner_id:
+                self.add_error(name, "This file belongs to another user.")
+        if self.never_both and all(self.cleaned_data.get(name) for name in self.never_both):
+            self.add_error(self.never_both[-1], "Give one of the two, not both.")
+        return self.cleaned_data
+
+
+def by_path(error: ValidationError) -> ValidationError:
+    """Problems by path, such as `cardSettings.blur`, as sentences of one field."""
+    return ValidationError(
+        [f"{path}: {sentence}" for path, sentences in error.message_dict.items() for sentence in sentences]
+    )
