@@ -110,16 +110,16 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
         return
     body = ReceivedBody(receive, has_any=has_body)
     waits_to_send = "HTTP_EXPECT" in environ and request_body.is_large(environ)  # until it is read (RFC 9110 §10.1.1)
-    if not waits_to_send:
-        try:
-            await body.fill(request_body.LARGE + 1)
-        except CutOff:
-            await _refuse(send)
-            return
-    if body.is_over and environ.pop("HTTP_TRANSFER_ENCODING", None):
-        environ["CONTENT_LENGTH"] = str(body.size)
-    environ["wsgi.input"] = io.BufferedReader(body, request_body.CHUNK)
     try:
+        if not waits_to_send:
+            try:
+                await body.fill(request_body.LARGE + 1)
+            except CutOff:
+                await _refuse(send)
+                return
+        if body.is_over and environ.pop("HTTP_TRANSFER_ENCODING", None):
+            environ["CONTENT_LENGTH"] = str(body.size)
+        environ["wsgi.input"] = io.BufferedReader(body, request_body.CHUNK)
         await _answer(Call(environ), body, _at_pace(send))
         if not (waits_to_send and body.is_untouched):
             await body.discard()

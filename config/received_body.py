@@ -48,6 +48,11 @@ class CutOff(BadRequest):
     """The client has gone, or was too slow: a part of the body is missing. Django answers 400."""
 
 
+async def _disconnected() -> Message:
+    """ASGI's `receive` of a connection that has ended."""
+    return {"type": "http.disconnect"}
+
+
 class ReceivedBody(io.RawIOBase):
     """A stream for one thread. From its first read on, the loop receives up to AHEAD bytes in advance.
 
@@ -109,12 +114,16 @@ class ReceivedBody(io.RawIOBase):
                 self.size = 0
 
     def abandon(self) -> None:
-        """End the task of the loop and the wait of the thread, whatever they wait for."""
+        """End the task of the loop and the wait of the thread, whatever they wait for.
+
+        A reference to `receive` that a cycle holds would keep the connection open until garbage is collected.
+        """
         with self._changed:
             self._is_answered = True
             self._changed.notify()
         if self._task is not None:
             self._task.cancel()
+        self._receive = _disconnected
 
     async def _stop_receiving(self) -> None:
         """Receive nothing in advance any more. A message that is awaited is not lost: it may be the last one."""

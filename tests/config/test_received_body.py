@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import io
 import time
+import weakref
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
@@ -147,6 +148,22 @@ def test_the_end_of_a_request_ends_its_task_and_the_wait_of_its_thread() -> None
         return await _tasks()
 
     assert run(go) == 1  # the test
+
+
+def test_what_still_holds_the_body_does_not_keep_the_connection_open() -> None:
+    """As a cycle of an exception and its frames does until garbage is collected."""
+
+    async def go() -> None:
+        client = Client()
+        body, connection = client.open(), weakref.ref(client)
+        with pytest.raises(CutOff):
+            await body.fill(1)
+        body.abandon()
+        client.body = None
+        del client
+        assert connection() is None
+
+    run(go)
 
 
 def test_a_client_that_sends_nothing_is_cut_off(settings: Settings) -> None:
