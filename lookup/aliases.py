@@ -30,7 +30,7 @@ def add(*, user: User, name: str, redirects: bool = True, has_own_profile: bool 
     try:
         with transaction.atomic():
             row = Name.objects.create(key=name.upper(), name=name, user=user, kind=NameKind.ALIAS)
-    except IntegrityError as error:  # somebody took it between the check and now
+    except IntegrityError as error:  # another request took it after the check
         raise ValidationError("This name is already taken.", code="taken") from error
     profile = _new_profile(row) if has_own_profile else None
     alias = Alias.objects.create(name=row, redirects=redirects, profile=profile)

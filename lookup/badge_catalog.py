@@ -10,7 +10,7 @@ from lookup.models import Badge, BadgeTier, Profile
 def load_missing() -> tuple[int, int]:
     """Makes what the tables lack of the catalogue; the numbers of badges and tiers that were made.
 
-    Profiles that show a badge which gets a tier are rendered anew, and whoever has reached one gets it.
+    Profiles that show a badge which gets a tier are rendered anew, and users who have reached one get it.
     """
     badges = _missing_badges()
     Badge.objects.bulk_create(badges)

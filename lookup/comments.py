@@ -45,7 +45,7 @@ def delete(*, comment: Comment, by: User | None) -> None:
     user_id, parent_id = comment.user_id, comment.parent_id
     if parent_id is not None:
         _locked(Comment(pk=parent_id))
-    Comment.objects.select_for_update().get(pk=comment.pk).delete()  # waits for whoever replies to it or likes it
+    Comment.objects.select_for_update().get(pk=comment.pk).delete()  # waits for concurrent replies and likes
     if parent_id is None:
         counters.recount([user_id])
     else:

@@ -92,8 +92,8 @@ def forms() -> str:
     serializers = [one for module in FORM_MODULES for one in vars(module).values() if _is_form_of(module, one)]
     structure = [*map(repr, registry.SECTION_FORMS.values()), *(repr(one()) for one in serializers)]
     code = [Path(str(module.__file__)).read_bytes() for module in (*FORM_MODULES, *RENDERING_MODULES)]
-    told = [*structure, repr(settings_schema.FIELDS), sections.description(), *code]
-    return hashlib.sha256(repr(told).encode()).hexdigest()
+    parts = [*structure, repr(settings_schema.FIELDS), sections.description(), *code]
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
 def _is_form_of(module: ModuleType, value: object) -> TypeGuard[type[Serializer[Any]]]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]  # Any: a JSON value
 
-# The leaderboard profile's fields for accounts elsewhere, and the platforms of links and widgets that they stand for.
+# The leaderboard profile's fields for accounts elsewhere, and the platforms of links and widgets that fill them.
 PLATFORMS = {
     "chat_server": ("chatServer", "chat-server", "chatserver"),
     "social_preference": ("socialPreference", "social", "mastodon", "bluesky", "instagram"),

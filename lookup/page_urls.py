@@ -1,4 +1,4 @@
-"""URLs of the public profile pages: every name that is not reserved, so they stand behind all other URLs."""
+"""URLs of the public profile pages: every name that is not reserved, so they come after all other URLs."""
 
 from django.urls import path, register_converter
 

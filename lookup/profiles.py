@@ -120,14 +120,14 @@ def touch(*profile_ids: str) -> None:
 
 @transaction.atomic
 def locked_of(*user_ids: str) -> list[str]:
-    """Lock all profiles of these users, so that nobody else gives or takes one meanwhile; those there are."""
+    """Lock all profiles of these users, so that no other transaction adds or removes one meanwhile; those there are."""
     mains = Profile.objects.select_for_update(no_key=True).filter(user__in=user_ids, is_main=True).order_by("pk")
     list(mains.values_list("pk"))  # everybody waits here; what they made meanwhile is seen below
     return locked(*Profile.objects.filter(user__in=user_ids).values_list("pk", flat=True))
 
 
 def lock_of_user(user: User) -> None:
-    """Hook before an account is deleted: whoever changes its profiles comes before it or after it."""
+    """Hook before an account is deleted: a change of its profiles commits before it or starts after it."""
     locked_of(user.pk)
 
 

@@ -1,7 +1,7 @@
 """The table of all settings of a profile: the one place that names them. Pure data.
 
 Source: docs/spec/lookup.md, "Current lookup", "Earlier forms" and "Leaderboards".
-Every style field of the two earlier profiles stands in exactly one row. An untouched profile shows what it has, without
+Every style field of the two earlier profiles is in exactly one row. An untouched profile shows what it has, without
 effects, in the colours of its theme.
 """
 

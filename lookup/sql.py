@@ -225,5 +225,5 @@ def read_board_states(board: str, limit: int, fingerprint: str) -> list[bytes | 
 
 
 def _moment(value: Any) -> Any:
-    """A column's moment with its time zone, which SQLite leaves out; None stays None."""
+    """A column's timestamp with its time zone, which SQLite leaves out; None stays None."""
     return value.replace(tzinfo=UTC) if value is not None and value.tzinfo is None else value

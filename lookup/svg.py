@@ -66,7 +66,7 @@ def svg_problems(svg: str) -> list[str]:
         return [f"The SVG is not well-formed XML: {error}."]
     if _local_name(root) != "svg":
         return ["The outermost element must be svg."]
-    # Each problem is told once, not for each of a thousand elements.
+    # Each problem is reported once, not for each of a thousand elements.
     return list(dict.fromkeys(_problems_of_elements(root))) or _problems_of_references(root)
 
 

@@ -29,7 +29,7 @@ MIB = 1024 * 1024
 QUOTA = 200 * MIB  # bytes of one user
 PREFIX = "uploads/"  # of every key: one bucket may hold other things too
 CARD = ".card.png"  # behind the key of a picture: the PNG that messengers get of it
-REMOVED_AT_ONCE = 100  # objects of a deleted account, while somebody waits for the answer
+REMOVED_AT_ONCE = 100  # objects of a deleted account, before the answer is sent
 UNUSED_FOR = timedelta(days=1)  # then a file goes; as old is an object at least that has no row
 BATCH = 200
 
@@ -180,11 +180,11 @@ def unused() -> Q:
 def release(*asset_ids: str | None) -> int:
     """Remove those of these files that nothing shows any more, object and row; how many there were.
 
-    Call it after the change that let go of them, in its transaction or behind it. None stands for no file.
+    Call it after the change that let go of them, in its transaction or behind it. None means no file.
     """
     wanted = sorted({pk for pk in asset_ids if pk is not None})
     list(Asset.objects.select_for_update().filter(pk__in=wanted).order_by("pk").values_list("pk"))
-    gone = list(Asset.objects.filter(unused(), pk__in=wanted))  # nobody gets hold of them again: they are locked
+    gone = list(Asset.objects.filter(unused(), pk__in=wanted))  # locked: no other row can name them again
     Asset.objects.filter(pk__in=[asset.pk for asset in gone]).delete()
     _remove_after_commit([asset.path for asset in gone])
     return len(gone)

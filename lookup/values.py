@@ -21,7 +21,7 @@ _COLOR_SCHEMA = "^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}))?$"
 
 class Rule(Protocol):
     def problem_of(self, value: object) -> str | None:
-        """Why the value is refused, in a sentence; None when it may stand."""
+        """Why the value is refused, in a sentence; None when it is valid."""
 
     def json_schema(self) -> dict[str, Any]:
         """The rule as JSON Schema; Any is JSON."""

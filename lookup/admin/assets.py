@@ -33,7 +33,7 @@ class AssetAdmin(AuditedAdmin):
         profiles.locked(*self._profiles_of(rows))
 
     def refresh(self, rows: Sequence[Asset]) -> None:
-        """Not merely stale: the owner's picture stands beside what they wrote on other profiles."""
+        """Not merely stale: the owner's picture is shown beside their comments on other profiles."""
         profiles.touch(*self._profiles_of(rows))
 
     def _profiles_of(self, rows: Sequence[Asset]) -> QuerySet[Profile, str]:

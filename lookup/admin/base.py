@@ -46,7 +46,7 @@ class ProfileContentAdmin(AuditedAdmin):
 
 
 class CatalogueAdmin(AuditedAdmin):
-    """What many profiles show: these are marked stale, and rendered when somebody looks."""
+    """What many profiles show: these are marked stale, and rendered at the next lookup."""
 
     @abc.abstractmethod
     def shown_by(self, rows: Sequence[Any]) -> QuerySet[Profile]:

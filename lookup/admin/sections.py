@@ -38,7 +38,7 @@ class SectionAdmin(ProfileContentAdmin):
     list_filter = ("type", "is_enabled")
 
     def write(self, request: HttpRequest, obj: Section, form: Any, *, change: bool) -> None:
-        """What was left out of the configuration is filled in for the type, whether or not anybody wrote in it."""
+        """What was left out of the configuration is filled in for the type, even where the field was not edited."""
         super().write(request, obj, form, change=change)
         if change and obj.config != form.initial["config"]:
             obj.save(update_fields=["config"])

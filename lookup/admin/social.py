@@ -148,7 +148,7 @@ class CommentLikeAdmin(AuditedAdmin):
         vars(obj).update(vars(CommentLike.objects.get(comment=obj.comment, user=obj.user)))
 
     def erase(self, request: HttpRequest, rows: Sequence[CommentLike]) -> None:
-        """After locking the comments, as whoever likes one does."""
+        """After locking the comments, in the same order as a like does."""
         likes = CommentLike.objects.filter(pk__in=[row.pk for row in rows])
         list(Comment.objects.select_for_update(no_key=True).filter(pk__in=likes.values("comment")).order_by("pk"))
         likes.delete()

@@ -1,6 +1,6 @@
 """The owner's colours and shapes, as a style sheet of their own: the policy of the page knows no inline style.
 
-What is in the sheet stands in its address, so it needs no database, and browsers keep it for ever. Every value is
+The content of the sheet is in its address, so it needs no database, and browsers keep it for ever. Every value is
 parsed into a number or a colour and written anew. Text stays readable whatever the owner chose: colours are moved
 towards black or white until they are (WCAG 2.2, 1.4.3).
 """
@@ -19,7 +19,7 @@ _HEX = re.compile(r"[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}")
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
 READABLE = 5.0  # contrast
 WHITE, BLACK = (255, 255, 255), (0, 0, 0)
-# The least favourable grounds that text stands on, light and dark (static/css/tokens.css).
+# The least favourable backgrounds of text, light and dark (static/css/tokens.css).
 LIGHT, DARK = (238, 234, 224), (27, 31, 29)
 LIGHT_CARD, DARK_CARD = (255, 253, 249), (27, 31, 29)
 _MIDDLE = 0.18  # luminance: as far from black as from white

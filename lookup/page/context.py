@@ -90,7 +90,7 @@ class ProfilePage:
 
     @property
     def is_bare(self) -> bool:
-        """Nothing stands beside the card of the profile."""
+        """The card of the profile is the only part of the page."""
         return not self.sections and not self.comments
 
     @property

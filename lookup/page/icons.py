@@ -1,4 +1,4 @@
-"""Icons that users drew, as pictures: an <img> runs nothing and loads nothing, whatever stands in the drawing."""
+"""Icons that users drew, as pictures: an <img> runs nothing and loads nothing, whatever the drawing contains."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands under one heading. Of the lists, those that the section has are filled."""
+    """One heading and its content. Of the lists, those that the section has are filled."""
 
     id: str
     kind: str

@@ -71,7 +71,7 @@ class Claims:
         return self._holder((USER, user_id)) is not None
 
     def problems(self, line: Line) -> Iterator[Problem]:
-        """What the line names and somebody else holds; both are named."""
+        """What the line names and another user holds; both are named."""
         in_line: dict[Key, str] = {}
         for key, holder, path in self._named(line):
             held_by = self._holder(key) or in_line.setdefault(key, holder)

@@ -1,4 +1,4 @@
-"""What must hold between the parts of a line, so that lookups can say it again as it stands there. No database."""
+"""What must hold between the parts of a line, so that lookups can show it again unchanged. No database."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _ids(data: Json) -> Iterator[Problem]:
 
 
 def _twice(rows: Iterable[Json], path: str, name: str, key: Callable[[Json], object]) -> Iterator[Problem]:
-    """Rows whose key another one before them has; None is nobody's."""
+    """Rows whose key another one before them has; None is no key."""
     seen: set[object] = set()
     for place, row in enumerate(rows):
         found = key(row)

@@ -101,7 +101,7 @@ def _profile(line: Line, claims: Claims, uploads: Uploads) -> Profile:
         setattr(profile, attribute, given[name])
     for attribute, name in _ASSETS.items():
         facts = given[name]
-        if not isinstance(facts, Mirrored):  # the upload that stands behind a mirrored picture stays
+        if not isinstance(facts, Mirrored):  # the upload behind a mirrored picture stays
             setattr(profile, attribute, facts and uploads.of(line.user_id, facts))
     profile.settings = given["settings"]
     profile.created_at = kept(given["createdAt"], profile.created_at)
@@ -110,7 +110,7 @@ def _profile(line: Line, claims: Claims, uploads: Uploads) -> Profile:
 
 
 def _empty(author: Author, uploads: Uploads) -> Profile:
-    """The profile of somebody of whom a name and a picture are known."""
+    """The profile of a user of whom a name and a picture are known."""
     profile = Profile(user=author.user, name=author.user.username)
     picture = author.data["avatarUrl"]
     if isinstance(picture, AssetFacts):

@@ -151,7 +151,7 @@ def _config(type_: str, section: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Music:
-    """`artist` stands on tracks and albums, `album` on tracks alone."""
+    """Tracks and albums have `artist`, tracks alone have `album`."""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         kind = value.get("kind") if isinstance(value, dict) else None

@@ -137,7 +137,7 @@ def _import_together(lines: list[Line], outcomes: dict[int, Outcome], by: User |
 
 
 def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -> tuple[list[Line], BadgeCatalogue]:
-    """The lines that are in nobody's way, each held against those before it, and the badges of these."""
+    """The lines without conflicts, each compared with those before it, and the badges of these."""
     accepted = []
     for line in lines:
         problems = list(claims.problems(line))

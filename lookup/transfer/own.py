@@ -118,7 +118,7 @@ def _problems(line: Line, claims: Claims) -> Iterator[Problem]:
 
 
 def _foreign_files(line: Line) -> Iterator[Problem]:
-    """Files are named by their address: that somebody knows it makes them nobody's own."""
+    """Files are named by their address: knowing an address does not make a file one's own."""
     own = {content.facts_of(asset) for asset in Asset.objects.filter(owner=line.user_id)}
     for path, facts in assets_of(line):
         if facts not in own:

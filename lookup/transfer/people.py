@@ -67,7 +67,7 @@ def write(lines: list[Line], claims: Claims, now: datetime) -> People:
 
 
 def kept(given: datetime, stored: datetime | None) -> datetime:
-    """The stored moment where lookups show the same of both: it may be finer than what they show."""
+    """The stored timestamp where lookups show the same of both: it may be finer than what they show."""
     return stored if stored and milliseconds(stored) == milliseconds(given) else given
 
 
@@ -95,7 +95,7 @@ def _no_password() -> str:
 
 
 def _is_known_as_author_alone(user: User) -> bool:
-    """Made from the comments of others: nobody can have signed in to turn public API access off."""
+    """Made from the comments of others: the user cannot have signed in to turn public API access off."""
     return user.last_login is None and not user.email and not user.has_usable_password()
 
 

@@ -64,7 +64,7 @@ class Line:
 
 
 class _Doubled(dict[str, Any]):
-    """An object in which a name stands twice."""
+    """An object that has a name twice."""
 
     name = ""
 

@@ -75,7 +75,7 @@ def _write_comments(lines: Iterable[Line], claims: Claims) -> None:
     counted: dict[str, tuple[int, int]] = {}
     for batch in batches(claims.comments):
         rows_there = Comment.objects.select_for_update(no_key=True).filter(pk__in=batch)
-        list(rows_there.order_by("pk").values_list("pk"))  # whoever bans or likes meanwhile waits
+        list(rows_there.order_by("pk").values_list("pk"))  # concurrent bans and likes wait
         counted |= counters.counted_of_comments(batch)
     rows = [
         _comment(line, item, created_at, claims.comments.get(item["id"]), counted)

@@ -115,7 +115,7 @@ class BadgeImage:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """The URL of somebody's picture, nothing more being known of it; "" is read as None."""
+    """The URL of a user's picture, the only fact that is known of it; "" is read as None."""
 
     def read(self, value: Any, path: str, problems: Problems) -> AssetFacts | Mirrored | None:
         before = len(problems)

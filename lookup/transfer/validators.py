@@ -45,7 +45,7 @@ def problems_of(error: ValidationError, path: str) -> Problems:
 
 
 def milliseconds(moment: datetime) -> int:
-    """What lookups show of a moment."""
+    """What lookups show of a timestamp."""
     return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
