@@ -143,7 +143,7 @@ else:
     )
 CACHES = stores.caches(REDIS_URL)
 LIMIT_STORE = "accounts.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
-SESSION_ENGINE = f"django.contrib.sessions.backends.{'cached_db' if REDIS_URL else 'db'}"
+SESSION_ENGINE = "accounts.sessions" if REDIS_URL else "django.contrib.sessions.backends.db"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 

@@ -1,0 +1,66 @@
+"""Sessions while Redis is away, and after that."""
+
+from __future__ import annotations
+
+import pytest
+from django.conf import settings as configured
+from django.contrib.sessions.models import Session
+from django.test import Client
+from pytest_django import Settings
+
+from accounts.models import User
+from tests.factories.accounts import UserFactory
+from tests.support.redis_commands import UNREACHABLE
+
+pytestmark = pytest.mark.django_db
+
+PAGES = [
+    "/",
+    "/dashboard/",
+    "/dashboard/apps/",
+    "/dashboard/api-keys/",
+    "/dashboard/profile/",
+    "/dashboard/account/",
+    "/accounts/password/change/",
+]
+
+
+@pytest.fixture(name="ada")
+def a_user() -> User:
+    return UserFactory(username="ada_lovelace")
+
+
+@pytest.fixture(name="signed_in")
+def signed_in_client(ada: User) -> Client:
+    client = Client(raise_request_exception=False)
+    client.force_login(ada)
+    return client
+
+
+@pytest.fixture
+def without_redis(signed_in: Client, settings: Settings) -> None:
+    settings.CACHES = {**configured.CACHES, **UNREACHABLE}
+
+
+@pytest.mark.usefixtures("without_redis")
+@pytest.mark.parametrize("path", PAGES)
+def test_without_redis_a_page_is_shown_to_its_user(signed_in: Client, path: str, ada: User) -> None:
+    answer = signed_in.get(path)
+    assert answer.status_code == 200
+    assert ada.username in answer.content.decode()
+
+
+@pytest.mark.usefixtures("without_redis")
+def test_without_redis_a_session_does_not_end_and_the_page_says_so(signed_in: Client) -> None:
+    """Redis still has a copy, which would go on after the outage."""
+    answer = signed_in.post("/accounts/logout/")
+    assert (answer.status_code, answer["Retry-After"]) == (503, "1")
+    assert "Nothing was changed." in answer.content.decode()
+    assert Session.objects.count() == 1
+
+
+def test_a_session_that_has_ended_is_gone_from_redis(signed_in: Client) -> None:
+    key = signed_in.cookies["sessionid"].value
+    assert signed_in.post("/accounts/logout/").status_code == 302
+    signed_in.cookies["sessionid"] = key
+    assert signed_in.get("/dashboard/").status_code == 302
