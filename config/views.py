@@ -2,22 +2,29 @@
 
 import functools
 import json
+import sys
 from typing import Any
 
 from django.conf import settings
+from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
 from django.views.decorators.http import require_safe
+from django_redis.exceptions import ConnectionInterrupted
 from drf_spectacular.generators import SchemaGenerator
+from redis.exceptions import RedisError
 
 from accounts import api_view, authentication
 from accounts.api_view import ApiView
-from accounts.errors import NotFound
+from accounts.errors import NotFound, Unavailable
 from accounts.hot import Request
+from accounts.limits import LimitsUnavailable
 from imagehost.errors import Busy
 from oidc_provider import endpoints
 from oidc_provider.errors import TemporarilyUnavailable
+
+OUTAGES = (OperationalError, InterfaceError, LimitsUnavailable, ConnectionInterrupted, RedisError)
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -87,10 +94,26 @@ api_not_found = ApiNotFound.as_view()
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Rendered without context: whatever broke may be what a context processor needs."""
+    """500; 503 where the database or Redis does not answer. Called while the exception is handled.
+
+    The page has no context of the request: whatever failed may be what a context processor needs.
+    """
+    if isinstance(sys.exc_info()[1], OUTAGES):
+        return _outage(request)
     if _is_api(request):
         return _json_failure(request, 500, "errors.internal")
     return HttpResponse(loader.render_to_string("500.html"), status=500)
+
+
+def _outage(request: HttpRequest) -> HttpResponse:
+    error = Unavailable()
+    if is_in_api_lane(request):
+        return api_view.finished(request, api_view.error_response(error))
+    if _is_api(request):
+        description = "A part of the service does not answer at the moment. Try again."
+        return endpoints.error_answer(Request.of(request), TemporarilyUnavailable(description)).to_django()
+    page = loader.render_to_string("500.html", {"is_outage": True})
+    return HttpResponse(page, status=error.status, headers={**error.headers(), "Cache-Control": "no-store"})
 
 
 def _failure(request: HttpRequest, status: int, error: str, template: str) -> HttpResponse:

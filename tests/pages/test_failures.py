@@ -4,9 +4,13 @@ import json
 from collections.abc import Callable
 
 import pytest
+from django.db import DataError, InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
+from django_redis.exceptions import ConnectionInterrupted
+from redis.exceptions import RedisError
 
+from accounts.limits import LimitsUnavailable
 from config import views
 from tests.pages.markup import problems_of, problems_of_text
 
@@ -39,6 +43,57 @@ def test_a_person_gets_a_page_without_session_user_or_database(
     assert response.status_code == status
     assert response.headers["Content-Type"] == "text/html; charset=utf-8"
     assert problems_of_text(response.content.decode()) == []
+
+
+OUTAGES = [
+    OperationalError("connection refused"),
+    InterfaceError("the connection is closed"),
+    LimitsUnavailable(),
+    ConnectionInterrupted(None),
+    RedisError("no answer"),
+]
+
+
+def _answered_while(rf: RequestFactory, error: Exception, path: str) -> HttpResponse:
+    """As Django calls it: while the exception is handled."""
+    try:
+        raise error
+    except type(error):
+        return views.server_error(rf.get(path))
+
+
+@pytest.mark.parametrize("error", OUTAGES)
+def test_an_outage_is_a_page_that_says_when_to_try_again(rf: RequestFactory, error: Exception) -> None:
+    response = _answered_while(rf, error, "/dashboard/")
+
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert response.headers["Cache-Control"] == "no-store"
+    assert "Not available at the moment" in response.content.decode()
+    assert problems_of_text(response.content.decode()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/lookup", {"error": "errors.unavailable"}),
+        (
+            "/api/auth/oauth2/authorize",
+            {
+                "error": "temporarily_unavailable",
+                "error_description": "A part of the service does not answer at the moment. Try again.",
+            },
+        ),
+    ],
+)
+def test_an_outage_is_json_for_a_program(rf: RequestFactory, path: str, body: dict[str, str]) -> None:
+    response = _answered_while(rf, OperationalError(), path)
+
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
+    assert json.loads(response.content) == body
+
+
+def test_another_error_is_none(rf: RequestFactory) -> None:
+    assert _answered_while(rf, DataError("too long"), "/dashboard/").status_code == 500
 
 
 @pytest.mark.django_db
