@@ -79,15 +79,18 @@ class Endpoint(JsonView):
 class LimitedEndpoint(Endpoint):
     """An endpoint under /api/auth/.
 
-    `kind`: what is noted of a request, once it is known which app it is of.
+    `kind`: what is noted of a request, once it is known which app it is of. `is_answered_uncounted`: also while the
+    limit store is away.
     """
 
     endpoint: ClassVar[str]
+    is_answered_uncounted: ClassVar[bool] = False
     kind: ClassVar[RequestKind] = RequestKind.ASKED
 
     def respond(self, request: Request) -> Answer:
         with request_log.noting(self.kind) as note:
-            answer = over_limit(request, self.endpoint) or self.noted(request, note)
+            refusal = over_limit(request, self.endpoint, is_answered_uncounted=self.is_answered_uncounted)
+            answer = refusal or self.noted(request, note)
             answer.headers[REQUEST_ID] = note.request_id
             answer.headers.setdefault("Cache-Control", "no-store")
             return answer
@@ -133,12 +136,14 @@ class LimitedPage(JsonView):
         return error_answer(Request.of(request), self.not_allowed()).to_django()
 
 
-def over_limit(request: Request, endpoint: str) -> Answer | None:
+def over_limit(request: Request, endpoint: str, *, is_answered_uncounted: bool = False) -> Answer | None:
     """The answer to an address that asks `endpoint` too often, or while requests cannot be counted; else None."""
     try:
         seconds_left = limits.hit(limits.PROTOCOL.of(f"{endpoint}:{client_address.current.get()}"))
     except LimitsUnavailable:
         logger.exception("The limit store does not answer.")
+        if is_answered_uncounted:
+            return None
         error = TemporarilyUnavailable("The service cannot count requests at the moment. Try again.")
         return error_answer(request, error)
     return too_many_requests(request, seconds_left) if seconds_left else None

@@ -131,6 +131,13 @@ def test_discovery_is_never_limited_and_uses_nothing_up() -> None:
     assert _ask(KEY_SET).status_code == 200
 
 
+def test_without_its_store_the_key_set_is_served(client: Client, settings: Settings) -> None:
+    settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "accounts.redis_limits.RedisLimits"
+    answer = client.get(KEY_SET)
+    assert answer.status_code == 200
+    assert "keys" in answer.json()
+
+
 @pytest.mark.parametrize("path", [USERINFO, AUTHORIZE])
 def test_without_its_store_the_limit_is_503_and_not_open(client: Client, settings: Settings, path: str) -> None:
     settings.CACHES, settings.LIMIT_STORE = UNREACHABLE, "accounts.redis_limits.RedisLimits"
