@@ -1,0 +1,68 @@
+"""The systemd units in `deploy/`: what they start exists, and none of it runs with more rights than it needs."""
+
+from __future__ import annotations
+
+import configparser
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+
+DEPLOY = Path(__file__).parents[2] / "deploy"
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+CONFINED = {
+    "User": "id",
+    "NoNewPrivileges": "yes",
+    "CapabilityBoundingSet": "",
+    "ProtectSystem": "strict",
+    "ProtectHome": "yes",
+    "PrivateTmp": "yes",
+    "PrivateDevices": "yes",
+    "SystemCallFilter": "@system-service",
+}
+
+
+def _service(unit: Path) -> configparser.SectionProxy:
+    parser = configparser.ConfigParser(interpolation=None)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]  # names keep their case
+    parser.read(unit)
+    return parser["Service"]
+
+
+def test_each_process_has_its_unit() -> None:
+    assert [unit.name for unit in UNITS] == [
+        "id-events.service",
+        "id-gateway@.service",
+        "id-jobs.service",
+        "id-web.service",
+    ]
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_a_unit_starts_what_exists_and_starts_it_again(unit: Path) -> None:
+    service = _service(unit)
+    program, *arguments = service["ExecStart"].split()
+    assert service["Restart"] == "always"
+    if program.endswith("/granian"):
+        module, name = arguments[-1].split(":")
+        assert "--respawn-failed-workers" in arguments
+        assert callable(getattr(importlib.import_module(module), name))
+    else:
+        assert (program, arguments[0]) == ("/srv/id/.venv/bin/python", "manage.py")
+        assert arguments[1] in get_commands()
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.stem)
+def test_a_unit_is_confined(unit: Path) -> None:
+    service = _service(unit)
+    assert {name: service[name] for name in CONFINED} == CONFINED
+
+
+def test_the_example_of_the_environment_names_documented_variables() -> None:
+    documented = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", (DEPLOY.parent / "docs" / "configuration.md").read_text()))
+    lines = (DEPLOY / "environment.example").read_text().splitlines()
+    named = {line.partition("=")[0] for line in lines if not line.startswith("#")}
+    assert named <= documented
+    assert {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SIGNING_KEY_ENCRYPTION_KEYS", "BASE_URL"} <= named
