@@ -52,9 +52,9 @@ class Outage:
     def evict(self) -> None:
         """Be short of memory until keys are evicted by the server's policy, then have plenty of it again."""
         with Redis(unix_socket_path=self._socket) as redis:
-            before = redis.config_get("maxmemory")["maxmemory"]
+            before, evicted = redis.config_get("maxmemory")["maxmemory"], redis.info("stats")["evicted_keys"]
             redis.config_set("maxmemory", redis.info("memory")["used_memory"] - EVICTED)
-            wait_until(lambda: redis.info("stats")["evicted_keys"], "redis-server evicts nothing")
+            wait_until(lambda: redis.info("stats")["evicted_keys"] > evicted, "redis-server evicts nothing")
             redis.config_set("maxmemory", before)
 
     def _is_there(self) -> bool:
