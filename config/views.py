@@ -98,11 +98,17 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
     The page has no context of the request: whatever failed may be what a context processor needs.
     """
-    if isinstance(sys.exc_info()[1], OUTAGES):
+    if _is_outage(sys.exc_info()[1]):
         return _outage(request)
     if _is_api(request):
         return _json_failure(request, 500, "errors.internal")
     return HttpResponse(loader.render_to_string("500.html"), status=500)
+
+
+def _is_outage(error: BaseException | None) -> bool:
+    """SQLite has one class for what is busy or away and for wrong SQL, which is an error of ours."""
+    is_wrong_sql = getattr(error.__cause__ if error else None, "sqlite_errorname", "") == "SQLITE_ERROR"
+    return isinstance(error, OUTAGES) and not is_wrong_sql
 
 
 def _outage(request: HttpRequest) -> HttpResponse:
