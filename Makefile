@@ -6,8 +6,9 @@ PYTHON ?= $(shell for python in /usr/bin/python3 python3.14 python3.13 python3.1
 	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; done)
 BIN := .venv/bin
 # Errors are printed, warnings about the package index are not. A registry that is slow once is asked again.
+# The lock names every package; pip's own search for dependencies takes a newer one than the lock where extras are asked for.
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --timeout 60 --retries 5 \
-	--require-hashes --requirement
+	--no-deps --require-hashes --requirement
 
 # What a production start is told, for the deploy checks alone; none of it is a secret of anybody.
 PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.1/0 \
