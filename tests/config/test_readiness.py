@@ -1,27 +1,32 @@
 """`/readyz` and the jobs: one that is late makes the service unready, one that is new does not."""
 
+import threading
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 import time_machine
+from asgiref.sync import async_to_sync
+from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
 from django.core.management import call_command
 from django.db import connection
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
 from accounts import jobs as leases
 from accounts.models import JobRun
-from config import health, jobs
+from config import jobs, readiness
 from oidc_provider.token import signing
 from presence import store
 from tests.presence import lookups
 
-pytestmark = pytest.mark.django_db
+pytestmark = pytest.mark.django_db(transaction=True)  # the checks read in threads of their own
 
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
@@ -29,7 +34,7 @@ SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hou
 @pytest.fixture
 def clock() -> Iterator[time_machine.Traveller]:
     """A day after this process started."""
-    with time_machine.travel(health.STARTED_AT + 24 * HOUR, tick=False) as clock:
+    with time_machine.travel(readiness.STARTED_AT + 24 * HOUR, tick=False) as clock:
         yield clock
 
 
@@ -42,9 +47,11 @@ def ready(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(client: Client) -> tuple[int, dict[str, Any]]:
-    """The status and the body; Any: its JSON."""
+    """The status, and the body without the times of the parts; Any: its JSON."""
     answer = client.get("/readyz")
-    return answer.status_code, answer.json()
+    body = answer.json()
+    assert body.pop("milliseconds").keys() == body["parts"].keys()
+    return answer.status_code, body
 
 
 OFF = "off: CHAT_GUILD_ID names no chat server"
@@ -53,8 +60,8 @@ OFF = "off: CHAT_GUILD_ID names no chat server"
 def saying(jobs_state: str = "ok", presence: str = OFF) -> tuple[int, dict[str, Any]]:
     """The whole answer of a service whose other parts are well."""
     is_ready = jobs_state == "ok"
-    parts = {"database": "ok", "migrations": "ok", "cache": "ok", "signing_key": "ok", "jobs": jobs_state}
-    parts["presence"] = presence
+    parts = dict.fromkeys(("database", "migrations", "signing_key", "cache", "static_files"), "ok")
+    parts |= {"jobs": jobs_state, "presence": presence}
     return 200 if is_ready else 503, {"status": "ok" if is_ready else "unavailable", "parts": parts}
 
 
@@ -114,7 +121,7 @@ def test_a_job_that_fails_is_late_like_one_that_nobody_runs(client: Client, cloc
 def test_a_process_that_just_started_gives_the_jobs_a_moment(client: Client, clock: time_machine.Traveller) -> None:
     succeed("tidy", "count")
     JobRun.objects.update(succeeded_at=timezone.now() - 30 * 24 * HOUR)  # the whole service was stopped
-    clock.move_to(health.STARTED_AT + 2 * MINUTE - SECOND)
+    clock.move_to(readiness.STARTED_AT + 2 * MINUTE - SECOND)
     assert asked(client) == saying("ok")
     clock.shift(SECOND)
     status, _ = asked(client)
@@ -130,8 +137,51 @@ def test_a_job_that_is_scheduled_no_longer_is_not_asked_for(
     assert asked(client) == saying("ok")
 
 
-def test_the_jobs_cost_one_query(client: Client, clock: time_machine.Traveller) -> None:
-    asked(client)
+def test_the_jobs_cost_one_query(db: None) -> None:
+    jobs.late(timezone.now())
     with CaptureQueriesContext(connection) as queries:
-        asked(client)
-    assert len([query for query in queries if "accounts_jobrun" in query["sql"]]) == 1
+        jobs.late(timezone.now())
+    assert len(queries) == 1
+
+
+def test_a_part_that_hangs_holds_no_answer_and_only_one_thread(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on, began = threading.Event(), list[str]()
+
+    def hang() -> str:
+        began.append("hang")
+        goes_on.wait(30)
+        return ""
+
+    monkeypatch.setattr(readiness, "GROUPS", ({"first": hang, "second": lambda: ""}, {"third": lambda: "is wrong"}))
+    try:
+        for _ in range(3):
+            began_at = time.perf_counter()
+            status, body = asked(client)
+            assert time.perf_counter() - began_at < 2
+            assert (status, body["status"]) == (503, "unavailable")
+            assert body["parts"] == {"first": readiness.NO_ANSWER, "second": readiness.NO_ANSWER, "third": "is wrong"}
+        assert began == ["hang"]
+    finally:
+        goes_on.set()
+
+
+def test_a_host_without_collected_static_files_is_not_ready(
+    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    settings.STATIC_ROOT = tmp_path
+    storage = ManifestStaticFilesStorage()
+    monkeypatch.setattr(readiness, "staticfiles_storage", storage)
+    status, body = asked(client)
+    advice = "not collected: run manage.py collectstatic --noinput on this host, then restart"
+    assert (status, body["parts"]["static_files"]) == (503, advice)
+    storage.hashed_files = {"a.css": "a.1.css"}
+    assert asked(client) == saying()
+
+
+def test_the_process_for_event_streams_needs_no_static_files(
+    async_client: AsyncClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(readiness.GROUPS[1], "static_files", lambda: "not collected")
+    answer = async_to_sync(async_client.get)("/readyz")
+    assert answer.status_code == 200
+    assert "static_files" not in answer.json()["parts"].keys() | answer.json()["milliseconds"].keys()

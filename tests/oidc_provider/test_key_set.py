@@ -79,6 +79,7 @@ def test_a_key_that_an_older_secret_encrypted_still_signs(signing_key: SigningKe
     assert signing.signer().kid == signing_key.kid
 
 
+@pytest.mark.django_db(transaction=True)  # health is looked at in threads of its own
 def test_an_undecryptable_key_makes_the_service_unready(
     client: Client, signing_key: SigningKey, settings: Settings
 ) -> None:
@@ -88,14 +89,10 @@ def test_an_undecryptable_key_makes_the_service_unready(
     answer = client.get(READY)
     assert answer.status_code == 503
     assert answer.json()["status"] == "unavailable"
-    assert answer.json()["parts"] == {
-        "database": "ok",
-        "migrations": "ok",
-        "cache": "ok",
+    assert {name: state for name, state in answer.json()["parts"].items() if state != "ok"} == {
         "signing_key": (
             f"The signing key {signing_key.kid} cannot be decrypted: none of SIGNING_KEY_ENCRYPTION_KEYS fits."
         ),
-        "jobs": "ok",
         "presence": "off: CHAT_GUILD_ID names no chat server",
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -83,9 +84,11 @@ def service(directory: Path, command: Sequence[str], **values: str) -> Iterator[
         port = str(number)
         base_url = f"http://127.0.0.1:{port}"
         program = [sys.executable, "-m", "granian", *OPTIONS, "--host", "127.0.0.1", "--port", port, *command]
-        server = processes.start(
-            program, {**_environment(directory, port), "BASE_URL": base_url, **values}, directory / "log"
-        )
+        environment = {**_environment(directory, port), "BASE_URL": base_url, **values}
+        if "wsgi" in command:  # which serves pages, too
+            collect = processes.manage("collectstatic", "--noinput", "--verbosity", "0")
+            subprocess.run(collect, env=processes.clean_environment(**environment), check=True, timeout=60)
+        server = processes.start(program, environment, directory / "log")
         try:
             yield server
         finally:

@@ -1,0 +1,158 @@
+"""Whether the parts of the service are ready: each is looked at in a thread of its own, so one that hangs holds nobody.
+
+A part's state is "ok" or a sentence that says what is wrong.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from datetime import datetime, timedelta
+from typing import NamedTuple
+
+from django.conf import settings
+from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
+from django.core.cache import cache
+from django.db import DatabaseError, connection, connections
+from django.db.migrations.executor import MigrationExecutor
+from django.utils import timezone
+from redis.exceptions import RedisError
+
+from config import jobs
+from config.jobs import Job
+from oidc_provider.token import signing
+from oidc_provider.token.signing import SigningUnavailable
+from presence import members, store
+from presence.store import StoreUnavailable
+
+STARTED_AT = timezone.now()
+# After a stop of everything the jobs are late until they have run, and they may be started after the web server.
+YOUNG = timedelta(minutes=2)
+LIMIT = 0.9  # seconds for all parts together
+NO_ANSWER = f"no answer within {LIMIT} s"
+
+Checks = Mapping[str, Callable[[], str]]  # part → "" where it is ready, else what is wrong
+
+
+class Part(NamedTuple):
+    state: str
+    milliseconds: int
+
+
+class _Round:
+    """One run of some checks, one after the other, on one database connection."""
+
+    def __init__(self, checks: Checks) -> None:
+        self.parts: dict[str, Part] = {}
+        self.began_at = time.perf_counter()
+        self.thread = threading.Thread(target=self._run, args=(checks,), name="readiness", daemon=True)
+        self.thread.start()
+
+    def _run(self, checks: Checks) -> None:
+        try:
+            for name, check in checks.items():
+                began_at = time.perf_counter()
+                state = _state(check)
+                self.parts[name] = Part(state, _milliseconds(began_at))
+        finally:
+            connections.close_all()
+
+
+_rounds: dict[tuple[str, ...], _Round] = {}
+_lock = threading.Lock()
+
+
+def parts() -> dict[str, Part]:
+    """Every part, within a second, whatever hangs. At most one thread a group of checks hangs with it."""
+    give_up_at = time.perf_counter() + LIMIT
+    rounds = [(checks, _round(checks)) for checks in GROUPS]
+    found: dict[str, Part] = {}
+    for checks, current in rounds:
+        current.thread.join(max(give_up_at - time.perf_counter(), 0))
+        done = dict(current.parts)
+        found |= {name: done.get(name) or Part(NO_ANSWER, _milliseconds(current.began_at)) for name in checks}
+    return found
+
+
+def _round(checks: Checks) -> _Round:
+    """A new one, unless that of another request still runs."""
+    key = tuple(checks)
+    with _lock:
+        current = _rounds.get(key)
+        if current is None or not current.thread.is_alive():
+            current = _rounds[key] = _Round(checks)
+        return current
+
+
+def _milliseconds(began_at: float) -> int:
+    return round((time.perf_counter() - began_at) * 1000)
+
+
+def _state(check: Callable[[], str]) -> str:
+    try:
+        return check() or "ok"
+    except (DatabaseError, RedisError, SigningUnavailable, StoreUnavailable) as error:
+        return str(error) if isinstance(error, SigningUnavailable) else "not reachable"
+
+
+def _database() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+    return ""
+
+
+def _migrations() -> str:
+    executor = MigrationExecutor(connection)
+    waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
+    return f"{len(waiting)} migrations are waiting" if waiting else ""
+
+
+def _cache() -> str:
+    cache.set("readyz", "ok", timeout=5)
+    return "" if cache.get("readyz") == "ok" else "does not keep values"
+
+
+def _static_files() -> str:
+    """Pages without the manifest of `collectstatic` answer 500."""
+    storage: object = staticfiles_storage
+    is_missing = isinstance(storage, ManifestFilesMixin) and not storage.hashed_files
+    return "not collected: run manage.py collectstatic --noinput on this host, then restart" if is_missing else ""
+
+
+def _signing_key() -> str:
+    signing.check()
+    return ""
+
+
+def _jobs() -> str:
+    now = timezone.now()
+    is_young = now - STARTED_AT < YOUNG
+    late = [] if is_young else jobs.late(now)
+    return f"late: {', '.join(_age(job, now) for job in late)}" if late else ""
+
+
+def _presence() -> str:
+    if not settings.CHAT.guild_id:
+        return "off: CHAT_GUILD_ID names no chat server"
+    opened, now = store.opened(), timezone.now()
+    alive_at = opened.alive_at()
+    if alive_at is None:
+        return "no worker has filled the store"
+    if not members.is_fresh(alive_at, now):
+        return f"stale: last write {now.timestamp() - alive_at:.0f} s ago"
+    policy = opened.eviction()
+    return f"Redis may evict members (maxmemory-policy {policy}): set noeviction" if policy else ""
+
+
+def _age(job: Job, now: datetime) -> str:
+    """The job's name and how long ago it succeeded last."""
+    if job.run.succeeded_at is None:
+        return f"{job.name} (no success yet)"
+    return f"{job.name} (last success {(now - job.run.succeeded_at) // timedelta(minutes=1)} min ago)"
+
+
+OPTIONAL = ("presence",)  # named only: the rest of the service works without
+GROUPS: tuple[Checks, ...] = (
+    {"database": _database, "migrations": _migrations, "signing_key": _signing_key, "jobs": _jobs},
+    {"cache": _cache, "static_files": _static_files},
+    {"presence": _presence},
+)
