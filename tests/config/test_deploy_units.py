@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from django.core.management import get_commands
 
+from config.jobs import SCHEDULE
+
 DEPLOY = Path(__file__).parents[2] / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 CONFINED = {
@@ -66,3 +68,9 @@ def test_the_example_of_the_environment_names_documented_variables() -> None:
     named = {line.partition("=")[0] for line in lines if not line.startswith("#")}
     assert named <= documented
     assert {"DATABASE_URL", "REDIS_URL", "SECRET_KEY", "SIGNING_KEY_ENCRYPTION_KEYS", "BASE_URL"} <= named
+
+
+def test_the_guide_names_each_job_in_its_table_and_in_the_list_for_cron() -> None:
+    guide = (DEPLOY.parent / "docs" / "operations.md").read_text()
+    assert re.findall(r"(?m)^\| `(\w+)` \|", guide) == list(SCHEDULE)
+    assert set(re.findall(r"manage\.py (\w+)", guide[guide.index("* * * * *") :].partition("```")[0])) == set(SCHEDULE)
