@@ -6,6 +6,10 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
+from django.db import DatabaseError
+from django.utils import timezone
+
+from oidc_provider.token import signing
 
 TAG = "config"  # of the checks that look at settings alone
 
@@ -60,3 +64,15 @@ def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
     if not settings.HTTPS:
         messages.append(Error("BASE_URL is not https.", id="config.E004"))
     return messages
+
+
+@register(Tags.security, deploy=True)
+def check_encryption_keys(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    """Whether the keys of the key set can be decrypted. Says nothing where there is no database, or no table yet."""
+    try:
+        unreadable = signing.unreadable(timezone.now())
+    except DatabaseError:
+        return []
+    hint = "Put the secret that it was encrypted with behind the new one; docs/operations.md, Signing keys."
+    sentence = "SIGNING_KEY_ENCRYPTION_KEYS does not decrypt the signing key {}."
+    return [Error(sentence.format(kid), hint=hint, id="config.E008") for kid in unreadable]

@@ -182,6 +182,20 @@ def check() -> None:
     signer()
 
 
+def unreadable(now: datetime) -> list[str]:
+    """The ids of published keys that none of SIGNING_KEY_ENCRYPTION_KEYS decrypts. 1 query."""
+    return [key.kid for key in SigningKey.objects.published(now) if not is_readable(key)]
+
+
+def is_readable(key: SigningKey) -> bool:
+    """Whether one of SIGNING_KEY_ENCRYPTION_KEYS decrypts it."""
+    try:
+        _decrypted(key)
+    except SigningUnavailable:
+        return False
+    return True
+
+
 def thumbprint(x: str) -> str:
     """RFC 7638: SHA-256 over the required members in order, without white space."""
     return _base64url(hashlib.sha256(f'{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}'.encode()).digest())

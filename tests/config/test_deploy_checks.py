@@ -10,8 +10,9 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from accounts import plans
-from config.checks import check_content_url, check_delivery, check_production
+from config.checks import check_content_url, check_delivery, check_encryption_keys, check_production
 from imagehost.errors import FileTooLarge
+from oidc_provider.token import signing
 
 # The settings of a good production start, as far as our own checks look.
 GOOD = {
@@ -54,6 +55,7 @@ def test_what_was_forgotten_is_named(
     assert [(message.id, message.msg) for message in check_production(None)] == [(identifier, sentence)]
 
 
+@pytest.mark.django_db
 def test_the_checks_belong_to_deploy_checks_and_to_no_other_run(production: Settings) -> None:
     production.HTTPS = False
     told = [
@@ -104,3 +106,14 @@ def test_nginx_takes_what_the_largest_plan_allows() -> None:
     assert int(size) * plans.MEGABYTE == plans.LARGEST_BODY
     (answer,) = re.findall(r"return 413 '(.*)';", told)
     assert json.loads(answer) == FileTooLarge(plans.LARGEST_FILE).body()
+
+
+@pytest.mark.django_db
+def test_a_signing_key_that_cannot_be_decrypted_is_named(settings: Settings) -> None:
+    kid = signing.ensure_signing_key().kid
+    assert check_encryption_keys(None) == []
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new", *settings.SIGNING_KEY_ENCRYPTION_KEYS]
+    assert check_encryption_keys(None) == []
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new"]
+    sentence = f"SIGNING_KEY_ENCRYPTION_KEYS does not decrypt the signing key {kid}."
+    assert [(message.id, message.msg) for message in check_encryption_keys(None)] == [("config.E008", sentence)]

@@ -11,6 +11,7 @@ import pytest
 import time_machine
 from django.core.management import CommandError, call_command
 from django.test import Client
+from pytest_django import Settings
 
 from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
@@ -152,3 +153,10 @@ def test_the_first_key_signs_at_once(db: None) -> None:
 
 def test_the_list_names_every_key_for_people_too(signing_key: SigningKey) -> None:
     assert _command("list") == f"{signing_key.kid}  signing\n"
+
+
+def test_the_list_names_a_key_that_cannot_be_decrypted(signing_key: SigningKey, settings: Settings) -> None:
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["another"]
+    wrong = "CANNOT BE DECRYPTED: no secret of SIGNING_KEY_ENCRYPTION_KEYS fits"
+    assert _command("list") == f"{signing_key.kid}  signing, {wrong}\n"
+    assert [row["is_readable"] for row in json.loads(_command("list", "--json"))] == [False]

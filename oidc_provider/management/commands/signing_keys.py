@@ -51,6 +51,7 @@ class Command(BaseCommand):
             {
                 "kid": key.kid,
                 "state": key.state(now),
+                "is_readable": signing.is_readable(key),
                 "created_at": key.created_at.isoformat(),
                 "unpublish_at": key.unpublish_at.isoformat() if key.unpublish_at else None,
             }
@@ -60,4 +61,5 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(rows, indent=2))
         for row in [] if as_json else rows:
             until = f", leaves the key set {row['unpublish_at']}" if row["unpublish_at"] else ""
-            self.stdout.write(f"{row['kid']}  {row['state']}{until}")
+            wrong = "" if row["is_readable"] else ", CANNOT BE DECRYPTED: no secret of SIGNING_KEY_ENCRYPTION_KEYS fits"
+            self.stdout.write(f"{row['kid']}  {row['state']}{until}{wrong}")
