@@ -100,7 +100,7 @@ def _database() -> str:
     return ""
 
 
-def _migrations() -> str:
+def migrations() -> str:
     executor = MigrationExecutor(connection)
     waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
     return f"{len(waiting)} migrations are waiting" if waiting else ""
@@ -111,7 +111,7 @@ def _cache() -> str:
     return "" if cache.get("readyz") == "ok" else "does not keep values"
 
 
-def _static_files() -> str:
+def static_files() -> str:
     """Pages without the manifest of `collectstatic` answer 500."""
     storage: object = staticfiles_storage
     is_missing = isinstance(storage, ManifestFilesMixin) and not storage.hashed_files
@@ -130,7 +130,7 @@ def _jobs() -> str:
     return f"late: {', '.join(_age(job, now) for job in late)}" if late else ""
 
 
-def _presence() -> str:
+def presence() -> str:
     if not settings.CHAT.guild_id:
         return "off: CHAT_GUILD_ID names no chat server"
     opened, now = store.opened(), timezone.now()
@@ -152,7 +152,7 @@ def _age(job: Job, now: datetime) -> str:
 
 OPTIONAL = ("presence",)  # named only: the rest of the service works without
 GROUPS: tuple[Checks, ...] = (
-    {"database": _database, "migrations": _migrations, "signing_key": _signing_key, "jobs": _jobs},
-    {"cache": _cache, "static_files": _static_files},
-    {"presence": _presence},
+    {"database": _database, "migrations": migrations, "signing_key": _signing_key, "jobs": _jobs},
+    {"cache": _cache, "static_files": static_files},
+    {"presence": presence},
 )

@@ -11,6 +11,8 @@ import requests
 from django.test import Client
 from pytest_django import Settings
 
+from config import doctor
+from config.doctor import Level
 from imagehost import files, quarantine, quotas, storage
 from imagehost.models import File
 from imagehost.storage import S3Storage
@@ -125,3 +127,22 @@ def test_a_link_to_the_store_ends_with_the_quarantine_and_with_the_file(
     assert [requests.get(url, timeout=20).status_code for url in (first, second)] == [404, 200]
     files.delete(file=File.objects.get(), by=None)
     assert requests.get(second, timeout=20).status_code == 404
+
+
+@pytest.mark.parametrize("is_public", [True, False], ids=["public bucket", "private bucket"])
+def test_the_doctor_tells_a_bucket_that_anybody_reads(is_public: bool, bucket: S3Storage) -> None:
+    if is_public:
+        bucket.client.put_bucket_acl(Bucket=bucket.bucket_name, ACL="public-read")
+        bucket.public_url = f"{s3.server().public_url}/{bucket.bucket_name}"
+    (finding,) = doctor.examine("files")
+    assert finding.level == (Level.FAILURE if is_public else Level.OK)
+    assert finding.text.endswith(
+        "anybody may read every object" if is_public else "written, moved, listed, read, removed"
+    )
+    assert list(bucket.entries("")) == []
+
+
+def test_the_doctor_tells_a_bucket_that_is_not_there(bucket: S3Storage) -> None:
+    bucket.bucket_name = "nobodys"
+    (finding,) = doctor.examine("files")
+    assert finding.level == Level.FAILURE

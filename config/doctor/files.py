@@ -1,0 +1,109 @@
+"""Where files lie: both stores, the disk, and the examination of uploads."""
+
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import requests
+from django.core.files.storage import storages
+
+from config.doctor.findings import Finding, failure, ok, warning
+from imagehost import probing
+from imagehost.prober import kernel
+from imagehost.storage import Bucket, FolderStorage, incoming_directory
+
+SECONDS = 5  # for an answer of the store's public side
+GIBIBYTE = 2**30
+LEAST_FREE = GIBIBYTE  # less is a failure: an upload of the largest plan takes a quarter of it
+LITTLE_FREE = 0.1  # of the disk; less is a warning
+_PIXEL = bytes.fromhex(  # a PNG of one pixel
+    "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d4944415478da63fccff0bf1e00068403034b87d4"
+    "c60000000049454e44ae426082"
+)
+
+
+def stores() -> Iterator[Finding]:
+    """An object is written, moved, listed, read and removed in each store, as uploads and quarantine do."""
+    for alias, variable in (("imagehost", "FILES_DIR"), ("uploads", "UPLOADS_DIR")):
+        store = cast("Bucket", storages[alias])
+        if not isinstance(store, FolderStorage):
+            yield from _round_trip(store, "S3_BUCKET")
+            return  # both lie in it
+        yield from _round_trip(store, f"{variable} {store.location}")
+    if _folders()[0].stat().st_dev != incoming_directory().stat().st_dev:
+        yield warning("INCOMING_DIR is on another disk: each upload is copied", "Put both on one file system.")
+
+
+def _folders() -> list[Path]:
+    """Of both stores; none where they are buckets."""
+    stored = (storages[alias] for alias in ("imagehost", "uploads"))
+    return [Path(store.location) for store in stored if isinstance(store, FolderStorage)]
+
+
+def _round_trip(store: Bucket, where: str) -> Iterator[Finding]:
+    name = secrets.token_hex(8)
+    written, moved, content = f"doctor/{name}", f"doctor/{name}.moved", secrets.token_bytes(32)
+    try:
+        store.keep_bytes(written, content, mime="application/octet-stream")
+        store.move(written, moved)
+        listed = [entry.key for entry in store.entries("doctor/")]
+        read = b"".join(store.read(moved, 0, len(content)))
+        is_public = _anybody_reads(store, moved)
+    finally:
+        store.remove(written)
+        store.remove(moved)
+    if moved not in listed or read != content:
+        yield failure(f"{where}: what was written is not what is there", "Look whether this host writes elsewhere.")
+    elif is_public:
+        cure = "Make it private; with S3_PUBLIC_URL only keys below files/ are public (docs/operations.md)."
+        yield failure(f"{where}: anybody may read every object", cure)
+    else:
+        yield ok(f"{where}: written, moved, listed, read, removed")
+
+
+def _anybody_reads(store: Bucket, key: str) -> bool:
+    """Without the signature of a link. A folder has no links."""
+    link = store.link(key, mime="application/octet-stream", download_name="doctor")
+    if link is None:
+        return False
+    return requests.get(link.partition("?")[0], timeout=SECONDS, allow_redirects=False).ok
+
+
+def disks() -> Iterator[Finding]:
+    """Each file system once."""
+    seen: set[int] = set()
+    for wanted in [*_folders(), incoming_directory(), Path(tempfile.gettempdir())]:
+        folder = next(path for path in (wanted, *wanted.parents) if path.exists())  # made with the first file
+        device = folder.stat().st_dev
+        if device in seen:
+            continue
+        seen.add(device)
+        usage = shutil.disk_usage(folder)
+        text = f"{folder}: {usage.free / GIBIBYTE:.1f} of {usage.total / GIBIBYTE:.1f} GiB are free"
+        cure = "Make room, or move the folder to a larger disk: uploads fail once it is full."
+        if usage.free < LEAST_FREE:
+            yield failure(text, cure)
+        else:
+            yield warning(text, cure) if usage.free < LITTLE_FREE * usage.total else ok(text)
+
+
+def examination() -> Iterator[Finding]:
+    """One pixel goes the way of an upload: into a process of its own, which may call for nothing."""
+    with tempfile.NamedTemporaryFile(dir=incoming_directory()) as file:
+        file.write(_PIXEL)
+        file.flush()
+        try:
+            found = probing.probe(Path(file.name))
+        except (probing.InvalidMedia, probing.ProberFailed) as error:
+            yield failure(
+                f"a picture could not be examined: {error}", "Read the log: the examining process did not start."
+            )
+            return
+    if kernel.can_filter():
+        yield ok(f"{found.media.mime} was recognised in a process whose system calls are filtered")
+    else:
+        cure = "Take Linux on x86_64 or aarch64, and let containers use seccomp."
+        yield warning("uploads are examined without a filter of system calls", cure)

@@ -1,0 +1,39 @@
+"""What a check of `manage.py doctor` found."""
+
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARNING = "warning"  # it works, and will hurt later
+    FAILURE = "failure"
+
+
+class Finding(NamedTuple):
+    """`text`: what was seen. `cure`: what to do about it, empty where all is well."""
+
+    level: Level
+    text: str
+    cure: str = ""
+
+
+Check = Callable[[], Iterator[Finding]]
+
+
+def ok(text: str) -> Finding:
+    return Finding(Level.OK, text)
+
+
+def warning(text: str, cure: str) -> Finding:
+    return Finding(Level.WARNING, text, cure)
+
+
+def failure(text: str, cure: str) -> Finding:
+    return Finding(Level.FAILURE, text, cure)
+
+
+def measured(found: float, *, most: float, text: str, cure: str) -> Finding:
+    """A warning where there is more of it than `most`."""
+    return warning(text, cure) if found > most else ok(text)

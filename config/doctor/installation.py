@@ -1,0 +1,79 @@
+"""The installation itself: settings, migrations, signing keys, static files, jobs, presence."""
+
+from collections.abc import Iterator
+
+from django.conf import settings
+from django.core import checks
+from django.utils import timezone
+
+from config import jobs, readiness
+from config.doctor.findings import Finding, failure, ok, warning
+from oidc_provider.token import signing
+
+START_JOBS = "Start manage.py run_jobs (id-jobs.service), or the list for cron in docs/operations.md."
+
+
+def settings_of_this_host() -> Iterator[Finding]:
+    """Django's checks and ours. Those of a deployment where there is one."""
+    found = checks.run_checks(include_deployment_checks=not settings.EMBEDDED)
+    loud = [message for message in found if message.level >= checks.WARNING and not message.is_silenced()]
+    for message in loud:
+        told = failure if message.level >= checks.ERROR else warning
+        yield told(f"{message.msg} ({message.id})", message.hint or "Change the setting, then start again.")
+    if not loud:
+        kind = "the embedded default, for a first look and small installations" if settings.EMBEDDED else "production"
+        yield ok(f"agree with one another; this is {kind}")
+
+
+def migrations() -> Iterator[Finding]:
+    waiting = readiness.migrations()
+    yield failure(waiting, "Run manage.py migrate.") if waiting else ok("all are applied")
+
+
+def signing_keys() -> Iterator[Finding]:
+    now = timezone.now()
+    unreadable = signing.unreadable(now)
+    for kid in unreadable:
+        cure = (
+            "Add the secret that it was encrypted with to SIGNING_KEY_ENCRYPTION_KEYS, or retire the key with --force."
+        )
+        yield failure(f"{kid} cannot be decrypted", cure)
+    try:
+        signing.check()
+    except signing.SigningUnavailable as error:
+        if not unreadable:
+            yield failure("no key signs id_tokens", str(error))
+    else:
+        yield ok(f"{signing.signer().kid} signs id_tokens")
+
+
+def static_files() -> Iterator[Finding]:
+    missing = readiness.static_files()
+    if missing:
+        yield failure("pages would answer 500", missing)
+    else:
+        yield ok("collected")
+
+
+def periodic_jobs() -> Iterator[Finding]:
+    now = timezone.now()
+    scheduled = jobs.scheduled()
+    if all(job.run.started_at is None for job in scheduled):
+        yield warning("no job has run yet", START_JOBS)
+        return
+    for job in scheduled:
+        if job.is_late(now) or job.run.last_error:
+            yield failure(
+                f"{job.name}: {job.state(now)}", START_JOBS if job.is_late(now) else "See the log of the jobs."
+            )
+            return
+    yield ok(f"all {len(scheduled)} are on time")
+
+
+def live_presence() -> Iterator[Finding]:
+    if not settings.CHAT.guild_id:
+        yield ok("off: CHAT_GUILD_ID names no chat server")
+        return
+    wrong = readiness.presence()
+    cure = "Start manage.py run_presence_gateway (id-gateway@1.service) and read its log."
+    yield warning(wrong, cure) if wrong else ok("the feed is fresh")
