@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -22,13 +22,14 @@ from accounts.jobs import let_go_of_connections
 from imagehost import probing, storage
 from imagehost.models import File, FileQuerySet, PreviewState
 from imagehost.probing import InvalidMedia, ProberFailed
-from imagehost.storage import ObjectMissing, StorageFailed
+from imagehost.storage import StorageFailed
 
 MIME = "image/webp"
 CLAIM = timedelta(minutes=5)  # longer than the store and the prober may take for a file
 # After each try that failed: an outage of a minute must not use all of them up.
 PAUSES = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
 MAX_TRIES = len(PAUSES) + 1
+DEADLY = MAX_TRIES + 1  # tries of a file that ended its workers: no other worker is given to it
 POLL_SECONDS = 0.25
 AFTER_ERROR_SECONDS = 10.0
 
@@ -104,6 +105,22 @@ class Worker(threading.Thread):
         return 0
 
 
+def may_be_tried_again(file: File, *, is_after_restore: bool) -> bool:
+    """Whether each try failed for another reason than the file: the store, the prober, another host's disk.
+
+    After a restore the reason counts for nothing, unless the file ended its workers.
+    """
+    has_tried_all = file.preview_attempts == MAX_TRIES
+    is_harmless = has_tried_all or (is_after_restore and file.preview_attempts < MAX_TRIES)
+    return file.preview_state == PreviewState.FAILED and is_harmless
+
+
+def try_again(files: Iterable[File]) -> int:
+    """Have one more try made for each of these whose preview failed. How many there are. 1 query."""
+    failed = File.objects.ready().filter(pk__in=[file.pk for file in files], preview_state=PreviewState.FAILED)
+    return failed.update(preview_state=PreviewState.WAITING, preview_attempts=MAX_TRIES - 1)
+
+
 def give_back(file: File) -> None:
     """End a claim, so that another worker takes the file at once. 1 query."""
     _claimed(file).update(preview_due_at=timezone.now(), preview_attempts=file.preview_attempts - 1)
@@ -131,7 +148,7 @@ def _claim(work: Work) -> File | None:
                 file.save(update_fields=["preview_attempts", "preview_due_at"])
                 return file
             logger.error("%s gets no preview: its workers ended %s times.", file.key, MAX_TRIES)
-            work.given_up += _give_up(file)
+            work.given_up += _give_up(file, attempts=DEADLY)
     return None
 
 
@@ -144,13 +161,9 @@ def _make(file: File, work: Work) -> None:
     except InvalidMedia as reason:
         logger.info("%s gets no preview: %s", file.key, reason)
         work.given_up += _give_up(file)
-    except ObjectMissing:
-        if _give_up(file):  # otherwise it was deleted or moved meanwhile, as it may be
-            logger.exception("%s gets no preview: there is no such object.", file.key)
-            work.given_up += 1
-    except (ProberFailed, StorageFailed):
-        logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
-        _postpone(file, work)
+    except (ProberFailed, StorageFailed):  # an object that is missing may lie on another host's disk
+        if _postpone(file, work):  # otherwise the file was deleted or moved meanwhile, as it may be
+            logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
     else:
         made = {"preview_width": preview.width, "preview_height": preview.height}
         if _claimed(file).update(preview_state=PreviewState.MADE, **made):
@@ -159,18 +172,21 @@ def _make(file: File, work: Work) -> None:
             _take_back(file)
 
 
-def _give_up(file: File) -> int:
+def _give_up(file: File, *, attempts: int | None = None) -> int:
     """1, or 0 where the file is gone or the claim has passed to another worker."""
-    return _claimed(file).update(preview_state=PreviewState.FAILED)
+    attempts = file.preview_attempts if attempts is None else attempts
+    return _claimed(file).update(preview_state=PreviewState.FAILED, preview_attempts=attempts)
 
 
-def _postpone(file: File, work: Work) -> None:
-    """The file is not the cause. After MAX_TRIES it gets no preview."""
-    if file.preview_attempts < MAX_TRIES:
-        due_at = timezone.now() + PAUSES[file.preview_attempts - 1]
-        work.postponed += _claimed(file).update(preview_due_at=due_at)
-    else:
-        work.given_up += _give_up(file)
+def _postpone(file: File, work: Work) -> int:
+    """The file is not the cause. After MAX_TRIES it gets no preview until `try_again`. What `_give_up` returns."""
+    if file.preview_attempts == MAX_TRIES:
+        changed = _give_up(file)
+        work.given_up += changed
+        return changed
+    changed = _claimed(file).update(preview_due_at=timezone.now() + PAUSES[file.preview_attempts - 1])
+    work.postponed += changed
+    return changed
 
 
 def _take_back(file: File) -> None:

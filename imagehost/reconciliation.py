@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
 
-from imagehost import quotas, storage
+from imagehost import previews, quotas, storage
 from imagehost.models import FILES, NAME_LENGTH, PREVIEWS, QUARANTINE, File, FileQuerySet, PreviewState, State, Usage
 from imagehost.storage import Entry, ObjectMissing, StorageFailed
 
@@ -54,9 +54,16 @@ class Found:
     remade: int = 0
 
 
-def reconcile(*, now: datetime, may_remove_many: bool = False, after_batch: Callable[[], None] = lambda: None) -> Found:
+def reconcile(
+    *,
+    now: datetime,
+    is_after_restore: bool = False,
+    may_remove_many: bool = False,
+    after_batch: Callable[[], None] = lambda: None,
+) -> Found:
     """Put right what can be put right without losing a file, and say what else is wrong.
 
+    `is_after_restore`: files of the last GRACE are looked for too, and every preview that failed is tried once more.
     Where more objects have no file than FEW and a quarter of all, this is perhaps another database's bucket: none is
     removed unless `may_remove_many`. `after_batch` is called again and again, for the holder of a lease. Raises
     StorageFailed where the store cannot be listed.
@@ -65,7 +72,7 @@ def reconcile(*, now: datetime, may_remove_many: bool = False, after_batch: Call
     with _listing() as listing:
         for prefix, stored in ((FILES, _files), (QUARANTINE, _files), (PREVIEWS, _previews)):
             _compare_objects(prefix, stored, listing, found, now - GRACE, after_batch)
-        _compare_rows(listing, found, now - GRACE, after_batch)
+        _compare_rows(listing, found, now, after_batch, is_after_restore=is_after_restore)
         _remove(listing, found, after_batch, may_remove_many=may_remove_many)
     return found
 
@@ -169,9 +176,12 @@ def _is_damaged(file: File, entry: Entry) -> bool:
     return file.state == State.READY and file.size != entry.size
 
 
-def _compare_rows(listing: _Listing, found: Found, before: datetime, after_batch: Callable[[], None]) -> None:
+def _compare_rows(
+    listing: _Listing, found: Found, now: datetime, after_batch: Callable[[], None], *, is_after_restore: bool
+) -> None:
     """Stored files whose object the store did not list, and previews that are to be made again."""
-    rows = _at_rest().filter(uploaded_at__lt=before).only("key", "preview_state").order_by("pk")
+    before = now if is_after_restore else now - GRACE
+    rows = _at_rest().filter(uploaded_at__lt=before).only("key", "preview_state", "preview_attempts").order_by("pk")
     following = rows
     while chunk := list(following[:CHUNK]):
         missing = listing.absent([file.key for file in chunk])
@@ -179,6 +189,9 @@ def _compare_rows(listing: _Listing, found: Found, before: datetime, after_batch
         made = {file.preview_key: file for file in chunk if file.preview_state == PreviewState.MADE}
         if lost := listing.absent(list(made)):
             found.remade += _make_again([file for key, file in made.items() if key in lost and file.key not in missing])
+        failed = [file for file in chunk if previews.may_be_tried_again(file, is_after_restore=is_after_restore)]
+        if there := [file for file in failed if file.key not in missing]:
+            found.remade += previews.try_again(there)
         after_batch()
         following = rows.filter(pk__gt=chunk[-1].pk)
 

@@ -84,12 +84,13 @@ class TestFailures:
         assert (state_of(broken), state_of(sound)[0]) == ((*FAILED, 1), PreviewState.MADE)
         assert make() == Work()
 
-    def test_a_file_without_an_object_is_logged(self, caplog: pytest.LogCaptureFixture) -> None:
+    def test_a_file_whose_object_lies_elsewhere_is_tried_again(self, caplog: pytest.LogCaptureFixture) -> None:
+        """By a worker of another host, perhaps, which has it on its disk."""
         file, sound = FileFactory(preview_due_at=NOON - MINUTE), stored()
-        assert make() == Work(made=1, given_up=1)
-        assert (state_of(file), state_of(sound)[0]) == ((*FAILED, 1), PreviewState.MADE)
+        assert make() == Work(made=1, postponed=1)
+        assert (state_of(file), state_of(sound)[0]) == ((*WAITING, 1), PreviewState.MADE)
         assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
-            ("ERROR", f"{file.key} gets no preview: there is no such object.")
+            ("WARNING", f"The preview of {file.key} failed at try 1.")
         ]
 
     @pytest.mark.parametrize(("method", "fault"), [("fetched", StorageFailed), ("keep_bytes", ProberFailed)])
@@ -171,7 +172,7 @@ class TestClaims:
             clock.shift(5 * MINUTE)
         stored()
         assert make() == Work(made=1, given_up=1)
-        assert state_of(file) == (*FAILED, 5)
+        assert state_of(file) == (*FAILED, 6)
         assert caplog.messages == [f"{file.key} gets no preview: its workers ended 5 times."]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,11 @@ class TestCommand:
         assert self.run() == f"{told}\n"
         run = JobRun.objects.get(pk="reconcile_files")
         assert (run.message, run.last_error, run.succeeded_at) == (told, "", NOON)
+
+    def test_after_a_restore_the_last_day_is_looked_at_too(self) -> None:
+        lost = FileFactory(uploaded_at=NOON - timedelta(hours=1))
+        assert "MISSING" not in self.run()
+        assert self.run("--all").startswith(f"MISSING: 1 objects ({lost.key}) of stored files. ")
 
     def test_five_are_named_and_many_objects_without_files_are_removed_on_demand(
         self, bucket_directory: Path, monkeypatch: pytest.MonkeyPatch

@@ -178,6 +178,11 @@ class TestFilesWithoutObjects:
         FileFactory(uploaded_at=LONG_AGO, state=State.DELETED)
         assert reconcile() == Found()
 
+    def test_after_a_restore_those_of_the_last_day_are_named_too(self) -> None:
+        lost = FileFactory(uploaded_at=NOON - HOUR)
+        FileFactory(uploaded_at=NOON)  # its upload goes on
+        assert reconcile(is_after_restore=True) == Found(missing=[lost.key])
+
     @pytest.mark.django_db(transaction=True)
     def test_one_that_is_deleted_after_the_store_was_listed_is_not(self) -> None:
         file = FileFactory(uploaded_at=LONG_AGO)
@@ -223,6 +228,31 @@ class TestPreviews:
         assert kept.preview_state == PreviewState.MADE
         assert previews.make(until=NOON + HOUR) == Work(made=1)
         assert reconcile() == Found(objects=4)
+
+    @pytest.mark.parametrize(
+        ("attempts", "tried_each_night", "tried_after_a_restore"),
+        [
+            pytest.param(1, 0, 1, id="the file does not decode"),
+            pytest.param(5, 1, 1, id="the store or another host's disk"),
+            pytest.param(6, 0, 0, id="the file ended its workers"),
+        ],
+    )
+    def test_one_that_failed_is_tried_once_more_where_that_may_help(
+        self, attempts: int, tried_each_night: int, tried_after_a_restore: int
+    ) -> None:
+        content = objects.picture()
+        file = stored(size=len(content), preview_state=PreviewState.FAILED, preview_attempts=attempts)
+        objects.put(file, content=content)
+        assert reconcile() == Found(objects=1, remade=tried_each_night)
+        File.objects.update(preview_state=PreviewState.FAILED, preview_attempts=attempts)
+        assert reconcile(is_after_restore=True) == Found(objects=1, remade=tried_after_a_restore)
+        assert previews.make(until=NOON + HOUR) == Work(made=tried_after_a_restore)
+
+    def test_one_more_try_is_one(self) -> None:
+        file = stored(preview_state=PreviewState.FAILED, preview_attempts=5)
+        assert reconcile().remade == 1
+        file.refresh_from_db()
+        assert (file.preview_state, file.preview_attempts) == (PreviewState.WAITING, 4)
 
     @pytest.mark.parametrize("state", [PreviewState.WAITING, PreviewState.FAILED])
     def test_where_there_was_none_nothing_is_missing(self, state: PreviewState) -> None:

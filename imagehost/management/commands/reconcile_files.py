@@ -21,9 +21,14 @@ class Command(JobCommand):
         "and name the stored files whose object is missing or has another size. No file is ever deleted."
     )
 
-    _may_remove_many = False
+    _is_after_restore = _may_remove_many = False
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--all",
+            action="store_true",
+            help="For after a restore: name missing objects of the last day too, and try failed previews once more.",
+        )
         parser.add_argument(
             "--remove-many",
             action="store_true",
@@ -32,12 +37,15 @@ class Command(JobCommand):
         )
 
     def handle(self, *args: Any, seen: JobRun | None = None, **options: Any) -> str:
-        self._may_remove_many = options["remove_many"]
+        self._is_after_restore, self._may_remove_many = options["all"], options["remove_many"]
         return super().handle(*args, seen=seen, **options)
 
     def perform(self) -> str:
         found = reconciliation.reconcile(
-            now=timezone.now(), may_remove_many=self._may_remove_many, after_batch=self.renew
+            now=timezone.now(),
+            is_after_restore=self._is_after_restore,
+            may_remove_many=self._may_remove_many,
+            after_batch=self.renew,
         )
         return " ".join(_sentences(found))
 
