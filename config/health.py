@@ -18,7 +18,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     """200, or 503 with what is wrong, part by part, and how long each took. It takes at most a second."""
     parts = readiness.parts()
     if isinstance(request, ASGIRequest):
-        del parts["static_files"]  # `config.asgi` serves no pages
+        del parts["static_files"], parts["files"]  # `config.asgi` serves no pages and no files
     is_ready = all(part.state == "ok" for name, part in parts.items() if name not in readiness.OPTIONAL)
     body = {
         "status": "ok" if is_ready else "unavailable",

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 from django.core.cache import cache
+from django.core.files.storage import storages
 from django.db import DatabaseError, connection, connections
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
@@ -19,6 +20,7 @@ from redis.exceptions import RedisError
 
 from config import jobs
 from config.jobs import Job
+from imagehost.storage import FolderStorage, sharing
 from oidc_provider.token import signing
 from oidc_provider.token.signing import SigningUnavailable
 from presence import members, store
@@ -118,6 +120,18 @@ def static_files() -> str:
     return "not collected: run manage.py collectstatic --noinput on this host, then restart" if is_missing else ""
 
 
+def files() -> str:
+    """Buckets are shared by their nature."""
+    for alias, variable in (("imagehost", "FILES_DIR"), ("uploads", "UPLOADS_DIR")):
+        store: object = storages[alias]
+        try:
+            if isinstance(store, FolderStorage) and not sharing.is_shared(store, name=alias):
+                return f"{variable} is not the folder of the other hosts: share it, or set S3_BUCKET"
+        except OSError as error:
+            return f"{variable}: {error.strerror}"
+    return ""
+
+
 def _signing_key() -> str:
     signing.check()
     return ""
@@ -154,5 +168,6 @@ OPTIONAL = ("presence",)  # named only: the rest of the service works without
 GROUPS: tuple[Checks, ...] = (
     {"database": _database, "migrations": migrations, "signing_key": _signing_key, "jobs": _jobs},
     {"cache": _cache, "static_files": static_files},
+    {"files": files},
     {"presence": presence},
 )

@@ -10,6 +10,7 @@ from typing import cast
 import requests
 from django.core.files.storage import storages
 
+from config import readiness
 from config.doctor.findings import Finding, failure, ok, warning
 from imagehost import probing
 from imagehost.prober import kernel
@@ -33,6 +34,8 @@ def stores() -> Iterator[Finding]:
             yield from _round_trip(store, "S3_BUCKET")
             return  # both lie in it
         yield from _round_trip(store, f"{variable} {store.location}")
+    if wrong := readiness.files():
+        yield failure(wrong, "Mount one file system on every host (docs/operations.md).")
     if _folders()[0].stat().st_dev != incoming_directory().stat().st_dev:
         yield warning("INCOMING_DIR is on another disk: each upload is copied", "Put both on one file system.")
 

@@ -12,6 +12,7 @@ import pytest
 import time_machine
 from asgiref.sync import async_to_sync
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
+from django.core.cache import cache
 from django.core.management import call_command
 from django.db import connection
 from django.test import AsyncClient, Client
@@ -44,6 +45,7 @@ def ready(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "tests.config.jobs_app"]
     monkeypatch.setattr(jobs, "SCHEDULE", {"tidy": HOUR, "count": MINUTE})
     signing.ensure_signing_key()
+    cache.delete_many(["files-mark-imagehost", "files-mark-uploads"])  # of another test, which had other folders
 
 
 def asked(client: Client) -> tuple[int, dict[str, Any]]:
@@ -60,7 +62,7 @@ OFF = "off: CHAT_GUILD_ID names no chat server"
 def saying(jobs_state: str = "ok", presence: str = OFF) -> tuple[int, dict[str, Any]]:
     """The whole answer of a service whose other parts are well."""
     is_ready = jobs_state == "ok"
-    parts = dict.fromkeys(("database", "migrations", "signing_key", "cache", "static_files"), "ok")
+    parts = dict.fromkeys(("database", "migrations", "signing_key", "cache", "static_files", "files"), "ok")
     parts |= {"jobs": jobs_state, "presence": presence}
     return 200 if is_ready else 503, {"status": "ok" if is_ready else "unavailable", "parts": parts}
 
@@ -178,10 +180,31 @@ def test_a_host_without_collected_static_files_is_not_ready(
     assert asked(client) == saying()
 
 
-def test_the_process_for_event_streams_needs_no_static_files(
+def test_the_process_for_event_streams_needs_no_static_files_and_no_folders(
     async_client: AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(readiness.GROUPS[1], "static_files", lambda: "not collected")
+    monkeypatch.setitem(readiness.GROUPS[2], "files", lambda: "not shared")
     answer = async_to_sync(async_client.get)("/readyz")
     assert answer.status_code == 200
-    assert "static_files" not in answer.json()["parts"].keys() | answer.json()["milliseconds"].keys()
+    assert not {"static_files", "files"} & (answer.json()["parts"].keys() | answer.json()["milliseconds"].keys())
+
+
+@pytest.mark.parametrize(("alias", "variable"), [("imagehost", "FILES_DIR"), ("uploads", "UPLOADS_DIR")])
+def test_a_host_whose_folder_the_others_do_not_share_is_not_ready(
+    client: Client, settings: Settings, tmp_path: Path, alias: str, variable: str
+) -> None:
+    assert asked(client) == saying()
+    backend = {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": tmp_path}}
+    settings.STORAGES = {**settings.STORAGES, alias: backend}
+    status, body = asked(client)
+    advice = f"{variable} is not the folder of the other hosts: share it, or set S3_BUCKET"
+    assert (status, body["parts"]["files"]) == (503, advice)
+
+
+def test_a_host_that_cannot_write_its_folder_is_not_ready(client: Client, settings: Settings, tmp_path: Path) -> None:
+    (tmp_path / "files").write_text("no folder")
+    backend = {"BACKEND": "imagehost.storage.FolderStorage", "OPTIONS": {"location": tmp_path / "files"}}
+    settings.STORAGES = {**settings.STORAGES, "imagehost": backend}
+    status, body = asked(client)
+    assert (status, body["parts"]["files"]) == (503, "FILES_DIR: Not a directory")
