@@ -1,0 +1,203 @@
+"""`/metrics`: who may read it, what is counted, and that it answers while parts of the service are away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.test import AsyncClient, Client
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+from pytest_django import Settings
+
+from accounts import metrics
+from accounts.models import JobRun
+from config import jobs, request_metrics, service_state
+from oidc_provider.token import signing
+from tests.factories.accounts import UserFactory
+from tests.support import wsgi as wsgi_requests
+
+TOKEN = "a-token-of-the-scraper"
+AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
+SECONDS = "hearth_http_request_seconds"
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _on(settings: Settings, tmp_path: Path) -> Iterator[None]:
+    settings.METRICS_TOKEN, settings.METRICS_DIR = TOKEN, tmp_path / "metrics"
+    yield
+    metrics.forget()
+
+
+Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def scraped(client: Client | None = None) -> Series:
+    """Each series of a scrape, by name and sorted labels."""
+    answer = (client or Client()).get("/metrics", headers=AUTHORIZED)
+    assert answer.status_code == 200
+    families = text_string_to_metric_families(answer.content.decode())
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def value(series: Series, name: str, **labels: str) -> float | None:
+    return series.get((name, tuple(sorted(labels.items()))))
+
+
+def requests_of(series: Series) -> dict[tuple[str, str, str], float]:
+    """The number of requests by route, method and status, without the scrapes themselves."""
+    counts = [(dict(labels), number) for (name, labels), number in series.items() if name == f"{SECONDS}_count"]
+    rows = {(row["route"], row["method"], row["status"]): number for row, number in counts}
+    return {row: number for row, number in rows.items() if row[0] != "/metrics"}
+
+
+# --- The guarded address ---
+
+
+@pytest.mark.parametrize(
+    ("token", "headers", "status"),
+    [
+        ("", {}, 404),
+        ("", AUTHORIZED, 404),
+        ("", {"Authorization": "Bearer "}, 404),
+        (TOKEN, {}, 401),
+        (TOKEN, {"Authorization": "Bearer "}, 401),
+        (TOKEN, {"Authorization": f"Bearer {TOKEN}x"}, 401),
+        (TOKEN, {"Authorization": f"Basic {TOKEN}"}, 401),
+        (TOKEN, {"Authorization": TOKEN}, 401),
+        (TOKEN, {"Authorization": "Bearer é"}, 401),
+        (TOKEN, AUTHORIZED, 200),
+        (TOKEN, {"Authorization": f"bearer {TOKEN}"}, 200),
+    ],
+)
+def test_only_the_bearer_of_the_token_reads_metrics(
+    client: Client, settings: Settings, token: str, headers: dict[str, str], status: int
+) -> None:
+    settings.METRICS_TOKEN = token
+    answer = client.get("/metrics", headers=headers)
+    assert answer.status_code == status
+    assert ("hearth_" in answer.content.decode()) == (status == 200)
+    assert "no-store" in answer.headers["Cache-Control"] or status == 404
+    assert answer.headers.get("WWW-Authenticate") == ("Bearer" if status == 401 else None)
+
+
+def test_a_scrape_passes_the_edge_proxy_like_every_request(client: Client, settings: Settings) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
+    assert client.get("/metrics", headers=AUTHORIZED).status_code == 403
+    assert client.get("/metrics", headers={**AUTHORIZED, "X-Client-Address": "192.0.2.1"}).status_code == 200
+
+
+def test_the_process_for_event_streams_answers_too(async_client: AsyncClient) -> None:
+    answer = async_to_sync(async_client.get)("/metrics", headers=AUTHORIZED)
+    assert (answer.status_code, answer.headers["Content-Type"].split(";")[0]) == (200, "text/plain")
+
+
+def test_nothing_is_counted_without_a_token(client: Client, settings: Settings) -> None:
+    settings.METRICS_TOKEN = ""
+    client.get("/healthz")
+    wsgi_requests.send("/api/lookup/user")
+    assert len(metrics.buffer) == 0
+    assert not settings.METRICS_DIR.exists()
+
+
+# --- Requests ---
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "counted"),
+    [
+        ("/healthz", "GET", ("/healthz", "GET", "200")),
+        ("/healthz", "HEAD", ("/healthz", "HEAD", "200")),
+        ("/files/some-name", "GET", ("/files/<name>", "GET", "404")),
+        ("/nowhere/at/all", "GET", ("unmatched", "GET", "404")),
+        ("/api/nowhere", "GET", ("unmatched", "GET", "404")),
+        ("/api/lookup/user", "BREW", ("/api/lookup/user", "other", "405")),
+        ("/static/none.css", "GET", ("/static/<path>", "GET", "404")),
+        ("/admin/accounts/user/", "GET", ("/admin/", "GET", "302")),
+        ("/api/lookup/presence/268473310986240001", "GET", ("/api/lookup/presence/<chat_id>", "GET", "401")),
+        ("/api/lookup/username/ada", "GET", ("/api/lookup/username/<username>", "GET", "404")),
+        ("/docs/quick-start", "GET", ("/docs/<slug>", "GET", "404")),
+        ("/a\x00b", "GET", ("unmatched", "GET", "404")),
+    ],
+)
+def test_a_request_is_counted_by_route_method_and_status(path: str, method: str, counted: tuple[str, str, str]) -> None:
+    wsgi_requests.send(path, method=method)
+    found = requests_of(scraped())
+    assert {key[:2]: number for key, number in found.items()} == {counted[:2]: 1}
+
+
+def test_the_lane_and_django_name_a_route_alike() -> None:
+    path = "/api/lookup/presence/268473310986240001"
+    wsgi_requests.send(path)
+    wsgi_requests.send(path, headers={"HOST": "127.0.0.1", "CONTENT_LENGTH": "70000"}, method="GET")
+    assert {route for route, _, _ in requests_of(scraped())} == {"/api/lookup/presence/<chat_id>"}
+
+
+def test_a_refused_request_and_a_failed_one_are_counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
+    wsgi_requests.send("/healthz")
+    settings.EDGE_CLIENT_ADDRESS_HEADER = ""
+    assert requests_of(scraped()) == {("unmatched", "GET", "403"): 1}
+
+
+@pytest.mark.parametrize("path", ["/{}", "/nowhere/{}", "/api/lookup/username/{}", "/files/{}", "/{}/links/x"])
+def test_no_label_carries_what_a_caller_sent(path: str) -> None:
+    UserFactory(username="Ada")
+    for name in ("ada", 'x"}\n hearth_http 1', "secret-of-a-key", "\xc3\xa9" * 40):
+        wsgi_requests.send(path.format(name), f"key={name}", headers={"X_API_KEY": "secret-of-a-key"})
+    text = Client().get("/metrics", headers=AUTHORIZED).content.decode()
+    assert not [line for line in text.splitlines() if "secret" in line or "ada" in line or "é" in line]
+    assert len({route for route, _, _ in requests_of(scraped())}) <= 2
+
+
+def test_seconds_fall_into_the_buckets_at_and_above_them() -> None:
+    for seconds in (0.001, 0.0011, 10, 11):
+        request_metrics.note("/x", "GET", 200, seconds)
+    series = scraped()
+    labels = {"route": "/x", "method": "GET", "status": "200"}
+    bounds = ("0.001", "0.005", "10.0", "+Inf")
+    found = {bound: value(series, f"{SECONDS}_bucket", le=bound, **labels) for bound in bounds}
+    assert found == {"0.001": 1, "0.005": 2, "10.0": 3, "+Inf": 4}
+    assert value(series, f"{SECONDS}_sum", **labels) == pytest.approx(21.0021)
+
+
+def test_a_sign_in_and_a_refused_password_are_counted(client: Client) -> None:
+    UserFactory(username="Ada", password="a-long-password-of-ada")
+    for password in ("wrong", "a-long-password-of-ada"):
+        client.post("/accounts/login/", {"login": "Ada", "password": password})
+    series = scraped()
+    assert value(series, "hearth_sign_ins_total", outcome="refused") == 1
+    assert value(series, "hearth_sign_ins_total", outcome="signed_in") == 1
+
+
+def test_a_token_request_is_counted_by_grant_and_error(client: Client) -> None:
+    form = "grant_type=refresh_token&refresh_token=x&client_id=unknown&client_secret=y"
+    client.post("/api/auth/oauth2/token", form, content_type="application/x-www-form-urlencoded")
+    assert value(scraped(), "hearth_provider_requests_total", kind="refresh", outcome="invalid_client") == 1
+
+
+# --- The state ---
+
+
+def test_the_state_of_jobs_key_and_previews_is_read() -> None:
+    signing.ensure_signing_key()
+    jobs.scheduled()
+    JobRun.objects.filter(name="fold_visits").update(succeeded_at=timezone.now(), duration_ms=1500)
+    JobRun.objects.filter(name="sweep_assets").update(created_at=timezone.now() - timedelta(days=9), last_error="X: no")
+    now = timezone.now()
+    found = {**service_state._jobs(now), **service_state._signing_key(now), **service_state._previews(now)}
+    late, failed = (dict(found[family]) for family in (service_state.JOB_LATE, service_state.JOB_FAILED))
+    assert [labels for labels, is_late in late.items() if is_late] == [("sweep_assets",)]
+    assert [labels for labels, has_failed in failed.items() if has_failed] == [("sweep_assets",)]
+    assert found[service_state.JOB_SECONDS] == [(("fold_visits",), 1.5)]
+    assert found[service_state.SIGNING_SINCE][0][1] == pytest.approx(now.timestamp(), abs=60)
+    assert found[service_state.PREVIEWS_DUE] == [((), 0)]
