@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 
+from accounts import metrics
 from accounts.metrics import Histogram
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -21,8 +22,9 @@ REQUESTS = Histogram(
 
 
 def note(route: str, method: str, status: int, seconds: float) -> None:
-    """`route`: of `label_of`, or UNMATCHED. `method`: as it was sent."""
-    REQUESTS.note((route, method if method in METHODS else OTHER, str(status)), seconds)
+    """To be called where `metrics.is_on`. `route`: of `label_of`, or UNMATCHED. `method`: as it was sent."""
+    labels = (route, method if method in METHODS else OTHER, str(status))
+    metrics.buffer.note((REQUESTS, labels, seconds))
 
 
 @functools.cache  # there are as many as URLs

@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.db import OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
 from accounts import metrics
 from accounts.models import JobRun
-from config import jobs, request_metrics, service_state
+from config import jobs, readiness, request_metrics, service_state
+from imagehost.models import PreviewState
 from oidc_provider.token import signing
+from presence import store
 from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory
+from tests.presence import lookups
 from tests.support import wsgi as wsgi_requests
 
 TOKEN = "a-token-of-the-scraper"
@@ -49,8 +59,8 @@ def scraped(client: Client | None = None) -> Series:
     }
 
 
-def value(series: Series, name: str, **labels: str) -> float | None:
-    return series.get((name, tuple(sorted(labels.items()))))
+def value(series: Series, metric: str, /, **labels: str) -> float | None:
+    return series.get((metric, tuple(sorted(labels.items()))))
 
 
 def requests_of(series: Series) -> dict[tuple[str, str, str], float]:
@@ -201,3 +211,89 @@ def test_the_state_of_jobs_key_and_previews_is_read() -> None:
     assert found[service_state.JOB_SECONDS] == [(("fold_visits",), 1.5)]
     assert found[service_state.SIGNING_SINCE][0][1] == pytest.approx(now.timestamp(), abs=60)
     assert found[service_state.PREVIEWS_DUE] == [((), 0)]
+
+
+def test_the_state_costs_three_queries() -> None:
+    jobs.scheduled()
+    now = timezone.now()
+    with CaptureQueriesContext(connection) as queries:
+        for ask in (service_state._jobs, service_state._signing_key, service_state._previews):
+            ask(now)
+    assert len(queries) == 3  # the runs of jobs, the key that signs, the previews that are due
+
+
+def test_previews_that_are_due_are_counted_with_the_longest_wait() -> None:
+    now = timezone.now()
+    for minutes in (-7, -2, 3):
+        FileFactory(preview_state=PreviewState.WAITING, preview_due_at=now + timedelta(minutes=minutes))
+    found = service_state._previews(now)
+    assert found[service_state.PREVIEWS_DUE] == [((), 2)]
+    assert found[service_state.PREVIEWS_DUE_SINCE] == [((), 420)]
+
+
+def test_the_feed_of_presence_is_dated(settings: Settings) -> None:
+    assert service_state._presence(timezone.now()) == {service_state.FEED_EXPECTED: [((), 0)]}
+    settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
+    opened = store.opened()
+    assert service_state._presence(timezone.now())[service_state.FEED_ALIVE] == [((), 0)]
+    lookups.alive(opened)
+    opened.keep_stats({"members": 12, "reconnects": {"closed": 3}})
+    found = service_state._presence(timezone.now())
+    assert found[service_state.FEED_ALIVE][0][1] == pytest.approx(timezone.now().timestamp(), abs=60)
+    assert found[service_state.MEMBERS] == [((), 12)]
+    assert found[service_state.RECONNECTS] == [(("closed",), 3)]
+
+
+# --- Parts that are away ---
+
+
+def test_without_the_database_a_scrape_has_all_else(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New threads, which read the state, get no connection; the thread of the test has one."""
+
+    def refuse(self: object) -> None:
+        raise OperationalError("the server does not answer")
+
+    client.get("/healthz")
+    monkeypatch.setattr(BaseDatabaseWrapper, "connect", refuse)
+    series = scraped(client)
+    assert requests_of(series) == {("/healthz", "GET", "200"): 1}
+    parts = ("jobs", "signing_key", "previews", "presence")
+    read = {part: value(series, "hearth_state_read", part=part) for part in parts}
+    assert read == {"jobs": 0, "signing_key": 0, "previews": 0, "presence": 1}
+    assert value(series, "hearth_ready", part="database") == 0
+    assert value(series, "hearth_job_late", name="fold_visits") is None
+
+
+def test_without_redis_a_scrape_has_all_else(client: Client, settings: Settings) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
+    backend = "presence.redis_cache.PresenceRedisCache"
+    settings.CACHES = {**settings.CACHES, "presence": {"BACKEND": backend, "LOCATION": "redis://127.0.0.1:1/0"}}
+    series = scraped(client)
+    assert value(series, "hearth_state_read", part="presence") == 0
+    assert value(series, "hearth_presence_feed_timestamp_seconds") is None
+
+
+def test_a_database_that_hangs_holds_no_scrape(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+
+    def hang() -> str:
+        goes_on.wait(30)
+        return ""
+
+    monkeypatch.setattr(service_state, "GROUPS", ({"hanging": hang},))
+    monkeypatch.setattr(readiness, "GROUPS", ({"hanging_too": hang},))
+    began_at = time.perf_counter()
+    try:
+        series = scraped(client)
+        assert time.perf_counter() - began_at < 3
+        assert value(series, "hearth_state_read", part="hanging") == 0
+        assert value(series, "hearth_ready", part="hanging_too") == 0
+    finally:
+        goes_on.set()
+
+
+def test_a_directory_that_cannot_be_written_is_503_and_stops_no_request(client: Client, settings: Settings) -> None:
+    settings.METRICS_DIR.parent.joinpath("file").touch()
+    settings.METRICS_DIR = settings.METRICS_DIR.parent / "file"
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/metrics", headers=AUTHORIZED).status_code == 503
