@@ -15,12 +15,14 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
 from accounts import client_address, waiting_apps
+from accounts.metrics import Counter
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
 
 username_validators = [username_validator]
 
 SIGNED_UP_AT = "signed_up_at"  # session key: when the person chose a password here, in UNIX time
+SIGN_INS = Counter("hearth_sign_ins", "Signed in, signed up, and passwords refused.", ("outcome",))
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -45,8 +47,12 @@ class AccountAdapter(DefaultAccountAdapter):
         """Remembers a sign-up, of which allauth keeps no record. `kwargs`: allauth's, here and below."""
         if signup:
             request.session[SIGNED_UP_AT] = time.time()
+        SIGN_INS.count("signed_up" if signup else "signed_in")
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
         return response
+
+    def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
+        SIGN_INS.count("refused")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Not from a person who has just signed in or up, which proves as much."""

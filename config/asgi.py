@@ -31,7 +31,7 @@ Message = Mapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
-SERVED = ("/api/lookup/presence/", "/healthz", "/readyz")
+SERVED = ("/api/lookup/presence/", "/healthz", "/readyz", "/metrics")
 NOT_FOUND = "/api"
 SCHEME = urlsplit(settings.BASE_URL).scheme
 _OF_BODIES = {b"content-type", b"content-length", b"transfer-encoding", b"expect"}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Iterator, Mapping
+from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 from urllib.parse import urlsplit
 
@@ -16,10 +17,10 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from django.urls import URLResolver, get_resolver
 
-from accounts import client_address, database_connections
+from accounts import client_address, database_connections, metrics
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
-from config import compression, request_body
+from config import compression, request_body, request_metrics
 
 METHODS = frozenset({"GET", "HEAD", "POST"})
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
@@ -38,12 +39,13 @@ class HotView(Protocol):
 
 
 class Asked(NamedTuple):
-    """A request that is answered here."""
+    """A request that is answered here. `route`: of its URL, as metrics name it."""
 
     view: HotView
     request: Request
     parameters: dict[str, str]
     address: str
+    route: str
 
     @property
     def is_read(self) -> bool:
@@ -52,6 +54,14 @@ class Asked(NamedTuple):
 
     def answer(self) -> Answer:
         """The answer. What MustWait has stopped goes on at the next call: a request is counted once."""
+        if not metrics.is_on():
+            return self._answer()
+        began_at = perf_counter()
+        answer = self._answer()
+        request_metrics.note(self.route, self.request.method, answer.status, perf_counter() - began_at)
+        return answer
+
+    def _answer(self) -> Answer:
         current = client_address.current.set(self.address)
         try:
             return _compressed(_responded(self.view, self.request, self.parameters), self.request.meta)
@@ -69,15 +79,17 @@ def answer(environ: Mapping[str, Any]) -> Answer | None:
 def find(environ: Mapping[str, Any]) -> Asked | None:
     """The request of a WSGI environ with its view; None where Django has to answer. Any: WSGI's values."""
     path = environ.get("PATH_INFO", "")
-    view, parameters = routes().find(path)
-    if view is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ.get("HTTP_HOST", "")):
+    found = routes().find(path)
+    if found is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ.get("HTTP_HOST", "")):
         return None
     if not path.startswith("/api/") and ("HTTP_COOKIE" in environ or "%00" in environ.get("QUERY_STRING", "")):
         return None  # middleware of pages has a say there
     address = client_address.of(environ)
     if address is None or request_body.is_large(environ):
         return None
-    return Asked(view, Request(environ, is_secure=environ["wsgi.url_scheme"] == "https"), parameters, address)
+    (view, route), parameters = found
+    request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
+    return Asked(view, request, parameters, address, route)
 
 
 def _let_go() -> None:
@@ -109,31 +121,39 @@ def _compressed(answer: Answer, environ: Mapping[str, Any]) -> Answer:
     return Answer(answer.status, headers, body)
 
 
+class Endpoint(NamedTuple):
+    """A view that can be answered here. `route`: as metrics name it."""
+
+    view: HotView
+    route: str
+
+
 class Routes:
-    """The views by path, and by all of the path but its last part, which is a parameter then."""
+    """The endpoints by path, and by all of the path but its last part, which is a parameter then."""
 
     def __init__(self, urlconf: str) -> None:
-        self._exact: dict[str, HotView] = {}
-        self._by_parent: dict[str, tuple[HotView, str]] = {}
+        self._exact: dict[str, Endpoint] = {}
+        self._by_parent: dict[str, tuple[Endpoint, str]] = {}
         for route, view_class in _endpoints(get_resolver(urlconf)):
+            endpoint = Endpoint(view_class(), request_metrics.label_of(route))
             parameter = _PARAMETER.fullmatch(route)
             if parameter:
-                self._by_parent[parameter[1]] = view_class(), parameter[2] or parameter[3]
+                self._by_parent[parameter[1]] = endpoint, parameter[2] or parameter[3]
             else:
-                self._exact[route] = view_class()
+                self._exact[route] = endpoint
 
     def __contains__(self, path: str) -> bool:
-        return self.find(path)[0] is not None
+        return self.find(path) is not None
 
-    def find(self, path: str) -> tuple[HotView | None, dict[str, str]]:
-        """The view of a path and the parameters of the path; None where there is none here."""
-        view = self._exact.get(path)
-        if view is not None:
-            return view, {}
+    def find(self, path: str) -> tuple[Endpoint, dict[str, str]] | None:
+        """The endpoint of a path and the parameters of the path; None where there is none here."""
+        endpoint = self._exact.get(path)
+        if endpoint is not None:
+            return endpoint, {}
         parent, _, last = path.rpartition("/")
         found = self._by_parent.get(parent)
         if found is None or not _PLAIN.fullmatch(last):
-            return None, {}
+            return None
         return found[0], {found[1]: last}
 
 

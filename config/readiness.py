@@ -3,22 +3,21 @@
 A part's state is "ok" or a sentence that says what is wrong.
 """
 
-import threading
-import time
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import NamedTuple
 
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 from django.core.cache import cache
 from django.core.files.storage import storages
-from django.db import DatabaseError, connection, connections
+from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from config import jobs
+from config import jobs, rounds
 from config.jobs import Job
 from imagehost.storage import FolderStorage, sharing
 from oidc_provider.token import signing
@@ -40,53 +39,11 @@ class Part(NamedTuple):
     milliseconds: int
 
 
-class _Round:
-    """One run of some checks, one after the other, on one database connection."""
-
-    def __init__(self, checks: Checks) -> None:
-        self.parts: dict[str, Part] = {}
-        self.began_at = time.perf_counter()
-        self.thread = threading.Thread(target=self._run, args=(checks,), name="readiness", daemon=True)
-        self.thread.start()
-
-    def _run(self, checks: Checks) -> None:
-        try:
-            for name, check in checks.items():
-                began_at = time.perf_counter()
-                state = _state(check)
-                self.parts[name] = Part(state, _milliseconds(began_at))
-        finally:
-            connections.close_all()
-
-
-_rounds: dict[tuple[str, ...], _Round] = {}
-_lock = threading.Lock()
-
-
 def parts() -> dict[str, Part]:
-    """Every part, within a second, whatever hangs. At most one thread a group of checks hangs with it."""
-    give_up_at = time.perf_counter() + LIMIT
-    rounds = [(checks, _round(checks)) for checks in GROUPS]
-    found: dict[str, Part] = {}
-    for checks, current in rounds:
-        current.thread.join(max(give_up_at - time.perf_counter(), 0))
-        done = dict(current.parts)
-        found |= {name: done.get(name) or Part(NO_ANSWER, _milliseconds(current.began_at)) for name in checks}
-    return found
-
-
-def _round(checks: Checks) -> _Round:
-    """A new one, unless that of another request still runs."""
-    key = tuple(checks)
-    with _lock:
-        current = _rounds.get(key)
-        if current is None or not current.thread.is_alive():
-            current = _rounds[key] = _Round(checks)
-        return current
-
-
-def _milliseconds(began_at: float) -> int:
-    return round((time.perf_counter() - began_at) * 1000)
+    """Every part, within a second, whatever hangs."""
+    groups = [{name: partial(_state, check) for name, check in checks.items()} for checks in GROUPS]
+    answers = rounds.ask(groups, limit=LIMIT)
+    return {name: Part(found.answer or NO_ANSWER, found.milliseconds) for name, found in answers.items()}
 
 
 def _state(check: Callable[[], str]) -> str:

@@ -39,6 +39,8 @@ SLOW_CLIENT_SECONDS = env.integer("SLOW_CLIENT_SECONDS", 30)  # in the embedded 
 DEBUG = False
 ROOT_URLCONF = "config.urls"
 LOGGING = logging.LOGGING
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")  # without it nothing is counted
+METRICS_DIR = Path(env.text("METRICS_DIR", str(VAR_DIR / "metrics"))).resolve()  # one for all processes of a host
 
 # --- Secrets ----------------------------------------------------------------------------------------------------------
 if EMBEDDED:
@@ -79,6 +81,7 @@ INSTALLED_APPS = [
     "accounts.chat_provider",
 ]
 MIDDLEWARE = [
+    "config.middleware.MetricsMiddleware",
     "config.middleware.EdgeProxyMiddleware",
     "config.middleware.NulByteMiddleware",
     "config.middleware.ContentMiddleware",

@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from accounts.signup import SignupView
-from config import health, views
+from config import exposition, health, views
 from dashboard.documentation import views as documentation_views
 
 admin.autodiscover()
@@ -18,6 +18,7 @@ urlpatterns = [
     path("", include("dashboard.urls")),
     path("healthz", health.healthz),
     path("readyz", health.readyz),
+    path("metrics", exposition.metrics),
     path("", include("oidc_provider.urls")),
     path("", include("lookup.urls")),
     path("", include("imagehost.urls")),

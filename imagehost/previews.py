@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connections, transaction
+from django.db.models import Count, Min
 from django.utils import timezone
 
 from accounts.jobs import let_go_of_connections
+from accounts.metrics import Counter
 from imagehost import probing, storage
 from imagehost.models import File, FileQuerySet, PreviewState
 from imagehost.probing import InvalidMedia, ProberFailed
@@ -34,6 +36,8 @@ POLL_SECONDS = 0.25
 AFTER_ERROR_SECONDS = 10.0
 
 logger = logging.getLogger(__name__)
+
+PREVIEWS = Counter("hearth_previews", "Tries to make a thumbnail or poster: made, postponed or failed.", ("outcome",))
 
 
 @dataclass
@@ -121,6 +125,20 @@ def try_again(files: Iterable[File]) -> int:
     return failed.update(preview_state=PreviewState.WAITING, preview_attempts=MAX_TRIES - 1)
 
 
+@dataclass(frozen=True)
+class Backlog:
+    """How many previews are due, and for how long the first of them has been."""
+
+    due: int
+    longest_wait: timedelta
+
+
+def backlog(now: datetime) -> Backlog:
+    """1 query, of an index that holds waiting files alone."""
+    found = _due(now).order_by().aggregate(due=Count("pk"), since=Min("preview_due_at"))
+    return Backlog(found["due"], now - (found["since"] or now))
+
+
 def give_back(file: File) -> None:
     """End a claim, so that another worker takes the file at once. 1 query."""
     _claimed(file).update(preview_due_at=timezone.now(), preview_attempts=file.preview_attempts - 1)
@@ -168,6 +186,7 @@ def _make(file: File, work: Work) -> None:
         made = {"preview_width": preview.width, "preview_height": preview.height}
         if _claimed(file).update(preview_state=PreviewState.MADE, **made):
             work.made += 1
+            PREVIEWS.count("made")
         elif not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
             _take_back(file)
 
@@ -175,7 +194,9 @@ def _make(file: File, work: Work) -> None:
 def _give_up(file: File, *, attempts: int | None = None) -> int:
     """1, or 0 where the file is gone or the claim has passed to another worker."""
     attempts = file.preview_attempts if attempts is None else attempts
-    return _claimed(file).update(preview_state=PreviewState.FAILED, preview_attempts=attempts)
+    given_up = _claimed(file).update(preview_state=PreviewState.FAILED, preview_attempts=attempts)
+    PREVIEWS.count("failed", amount=given_up)
+    return given_up
 
 
 def _postpone(file: File, work: Work) -> int:
@@ -185,6 +206,7 @@ def _postpone(file: File, work: Work) -> int:
         work.given_up += changed
         return changed
     changed = _claimed(file).update(preview_due_at=timezone.now() + PAUSES[file.preview_attempts - 1])
+    PREVIEWS.count("postponed", amount=changed)
     work.postponed += changed
     return changed
 

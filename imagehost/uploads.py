@@ -20,6 +20,8 @@ from django.db import Error as DatabaseFailed
 from django.db.models import QuerySet
 
 from accounts import hashing, jobs, users
+from accounts.errors import ApiError
+from accounts.metrics import Counter
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance
 from imagehost import files, probing, quotas, removals, routing, storage
@@ -34,6 +36,9 @@ ATTEMPTS = 4  # at a name that is free and a folder that is still there
 TAKING_BACK_SECONDS = 0.5  # then the database counts as away
 
 logger = logging.getLogger(__name__)
+
+UPLOADS = Counter("hearth_uploads", "Uploads that came in whole, by `stored` or the error's code.", ("outcome",))
+BYTES = Counter("hearth_upload_bytes", "Bytes of uploads that came in whole, as they were sent.")
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,17 @@ def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datet
     Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, UploadsUnavailable; after each of them nothing is
     stored or booked, and at the latest after an hour where the database stays away.
     """
+    BYTES.count(amount=incoming.size)
+    try:
+        uploaded = _store(owner_id, incoming, allowance, now)
+    except ApiError as error:
+        UPLOADS.count(error.code or "other")
+        raise
+    UPLOADS.count("stored")
+    return uploaded
+
+
+def _store(owner_id: str, incoming: Incoming, allowance: Allowance, now: datetime) -> Uploaded:
     if incoming.size > allowance.max_file_size:
         raise FileTooLarge(allowance.max_file_size)
     probe = _probed(incoming.path)

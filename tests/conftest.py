@@ -71,12 +71,13 @@ def _nothing_is_left_over() -> None:
     from django.conf import settings
     from django.core.cache import cache
 
-    from accounts import limits
+    from accounts import limits, metrics
     from accounts.api_keys import uses
     from oidc_provider.log import request_log
     from oidc_provider.token import signing
 
     limits._store.cache_clear()
+    metrics.forget()
     uses.buffer.clear()
     signing.forget_cached_signer()
     request_log.buffer.clear()

@@ -14,11 +14,15 @@ from datetime import datetime
 from django.utils import timezone
 
 from accounts import client_address
+from accounts.metrics import Counter
 from accounts.write_behind import WriteBehindBuffer
 from oidc_provider.log import request_records
 from oidc_provider.log.models import OK, RequestKind
 
 MOST_NOTES = 10_000  # in memory
+REQUESTS = Counter(
+    "hearth_provider_requests", "Requests of apps, by what they were about and `ok` or the error.", ("kind", "outcome")
+)
 
 
 @dataclass(slots=True)
@@ -67,6 +71,7 @@ class _Noting:
         _current.reset(self._token)
         note = self._note
         note.outcome = note.outcome or ("server_error" if raised else OK)
+        REQUESTS.count(note.kind.lower(), note.outcome)
         if note.client_id:
             buffer.note(note)
 

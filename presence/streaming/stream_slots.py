@@ -19,11 +19,14 @@ from django_redis.exceptions import ConnectionInterrupted
 from redis import RedisError
 
 from accounts.errors import KeyRateLimited, Unavailable
+from accounts.metrics import Gauge
 
 LIFETIME = 45  # seconds that a name in the cache outlives its last `keep`: three heartbeats
 RETRY = 15  # seconds, until another stream may have ended
 
 logger = logging.getLogger(__name__)
+
+STREAMS = Gauge("hearth_event_streams", "Event streams that are open.")
 
 _lock = threading.Lock()
 _numbers = itertools.count()
@@ -66,9 +69,11 @@ class StreamSlot:
         except BaseException:
             self._leave()
             raise
+        STREAMS.set(in_use())
 
     def keep(self) -> bool:
         """Hold it for another LIFETIME. False: it was lost, and the key has no other one left. Unavailable as above."""
+        STREAMS.set(in_use())
         with self._lock, _answering():
             if self._is_closed:
                 return False
@@ -80,6 +85,7 @@ class StreamSlot:
     def close(self) -> None:
         """Give it back; may be called again."""
         self._leave()
+        STREAMS.set(in_use())
         try:
             with self._lock, _answering():
                 name, self._name, self._is_closed = self._name, None, True

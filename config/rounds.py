@@ -1,0 +1,71 @@
+"""Asks several questions at once, each group in a thread of its own, and waits for the answers only so long."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from django.db import connections
+
+T = TypeVar("T")
+Questions = Mapping[str, Callable[[], T]]
+
+
+class Answered(NamedTuple, Generic[T]):
+    """`answer`: None where none has come so far."""
+
+    answer: T | None
+    milliseconds: int
+
+
+class _Round(Generic[T]):
+    """One run of some questions, one after the other, on one database connection."""
+
+    def __init__(self, questions: Questions[T]) -> None:
+        self.answers: dict[str, Answered[T]] = {}
+        self.began_at = time.perf_counter()
+        self.thread = threading.Thread(target=self._run, args=(questions,), name="questions", daemon=True)
+        self.thread.start()
+
+    def _run(self, questions: Questions[T]) -> None:
+        try:
+            for name, ask in questions.items():
+                began_at = time.perf_counter()
+                answer = ask()
+                self.answers[name] = Answered(answer, _milliseconds(began_at))
+        finally:
+            connections.close_all()
+
+
+_rounds: dict[tuple[str, ...], _Round[Any]] = {}  # by the names of the questions, which belong to one caller
+_lock = threading.Lock()
+
+
+def ask(groups: Iterable[Questions[T]], *, limit: float) -> dict[str, Answered[T]]:
+    """Every question's answer, after at most `limit` seconds, whatever hangs. At most one thread a group hangs with it:
+    until it ends, later calls share its answers.
+    """
+    give_up_at = time.perf_counter() + limit
+    rounds = [(questions, _round(questions)) for questions in groups]
+    found: dict[str, Answered[T]] = {}
+    for questions, current in rounds:
+        current.thread.join(max(give_up_at - time.perf_counter(), 0))
+        done = dict(current.answers)
+        found |= {name: done.get(name) or Answered(None, _milliseconds(current.began_at)) for name in questions}
+    return found
+
+
+def _round(questions: Questions[T]) -> _Round[T]:
+    """A new one, unless that of another request still runs."""
+    key = tuple(questions)
+    with _lock:
+        current = _rounds.get(key)
+        if current is None or not current.thread.is_alive():
+            current = _rounds[key] = _Round(questions)
+        return current
+
+
+def _milliseconds(began_at: float) -> int:
+    return round((time.perf_counter() - began_at) * 1000)

@@ -1,0 +1,299 @@
+"""`/metrics`: who may read it, what is counted, and that it answers while parts of the service are away."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from asgiref.sync import async_to_sync
+from django.db import OperationalError, connection
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.test import AsyncClient, Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from prometheus_client.parser import text_string_to_metric_families
+from pytest_django import Settings
+
+from accounts import metrics
+from accounts.models import JobRun
+from config import jobs, readiness, request_metrics, service_state
+from imagehost.models import PreviewState
+from oidc_provider.token import signing
+from presence import store
+from tests.factories.accounts import UserFactory
+from tests.factories.imagehost import FileFactory
+from tests.presence import lookups
+from tests.support import wsgi as wsgi_requests
+
+TOKEN = "a-token-of-the-scraper"
+AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
+SECONDS = "hearth_http_request_seconds"
+
+pytestmark = pytest.mark.django_db(transaction=True)  # a scrape reads in threads of its own
+
+
+@pytest.fixture(autouse=True)
+def _on(settings: Settings, tmp_path: Path) -> Iterator[None]:
+    settings.METRICS_TOKEN, settings.METRICS_DIR = TOKEN, tmp_path / "metrics"
+    yield
+    metrics.forget()
+
+
+Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+def scraped(client: Client | None = None) -> Series:
+    """Each series of a scrape, by name and sorted labels."""
+    answer = (client or Client()).get("/metrics", headers=AUTHORIZED)
+    assert answer.status_code == 200
+    families = text_string_to_metric_families(answer.content.decode())
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in families
+        for sample in family.samples
+    }
+
+
+def value(series: Series, metric: str, /, **labels: str) -> float | None:
+    return series.get((metric, tuple(sorted(labels.items()))))
+
+
+def requests_of(series: Series) -> dict[tuple[str, str, str], float]:
+    """The number of requests by route, method and status, without the scrapes themselves."""
+    counts = [(dict(labels), number) for (name, labels), number in series.items() if name == f"{SECONDS}_count"]
+    rows = {(row["route"], row["method"], row["status"]): number for row, number in counts}
+    return {row: number for row, number in rows.items() if row[0] != "/metrics"}
+
+
+# --- The guarded address ---
+
+
+@pytest.mark.parametrize(
+    ("token", "headers", "status"),
+    [
+        ("", {}, 404),
+        ("", AUTHORIZED, 404),
+        ("", {"Authorization": "Bearer "}, 404),
+        (TOKEN, {}, 401),
+        (TOKEN, {"Authorization": "Bearer "}, 401),
+        (TOKEN, {"Authorization": f"Bearer {TOKEN}x"}, 401),
+        (TOKEN, {"Authorization": f"Basic {TOKEN}"}, 401),
+        (TOKEN, {"Authorization": TOKEN}, 401),
+        (TOKEN, {"Authorization": "Bearer é"}, 401),
+        (TOKEN, AUTHORIZED, 200),
+        (TOKEN, {"Authorization": f"bearer {TOKEN}"}, 200),
+    ],
+)
+def test_only_the_bearer_of_the_token_reads_metrics(
+    client: Client, settings: Settings, token: str, headers: dict[str, str], status: int
+) -> None:
+    settings.METRICS_TOKEN = token
+    answer = client.get("/metrics", headers=headers)
+    assert answer.status_code == status
+    assert ("hearth_" in answer.content.decode()) == (status == 200)
+    assert "no-store" in answer.headers["Cache-Control"] or status == 404
+    assert answer.headers.get("WWW-Authenticate") == ("Bearer" if status == 401 else None)
+
+
+def test_a_scrape_passes_the_edge_proxy_like_every_request(client: Client, settings: Settings) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
+    assert client.get("/metrics", headers=AUTHORIZED).status_code == 403
+    assert client.get("/metrics", headers={**AUTHORIZED, "X-Client-Address": "192.0.2.1"}).status_code == 200
+
+
+def test_the_process_for_event_streams_answers_too(async_client: AsyncClient) -> None:
+    answer = async_to_sync(async_client.get)("/metrics", headers=AUTHORIZED)
+    assert (answer.status_code, answer.headers["Content-Type"].split(";")[0]) == (200, "text/plain")
+
+
+def test_nothing_is_counted_without_a_token(client: Client, settings: Settings) -> None:
+    settings.METRICS_TOKEN = ""
+    client.get("/healthz")
+    wsgi_requests.send("/api/lookup/user")
+    assert len(metrics.buffer) == 0
+    assert not settings.METRICS_DIR.exists()
+
+
+# --- Requests ---
+
+
+@pytest.mark.parametrize(
+    ("path", "method", "counted"),
+    [
+        ("/healthz", "GET", ("/healthz", "GET", "200")),
+        ("/healthz", "HEAD", ("/healthz", "HEAD", "200")),
+        ("/files/some-name", "GET", ("/files/<name>", "GET", "404")),
+        ("/nowhere/at/all", "GET", ("unmatched", "GET", "404")),
+        ("/api/nowhere", "GET", ("unmatched", "GET", "404")),
+        ("/api/lookup/user", "BREW", ("/api/lookup/user", "other", "405")),
+        ("/static/none.css", "GET", ("/static/<path>", "GET", "404")),
+        ("/admin/accounts/user/", "GET", ("/admin/", "GET", "302")),
+        ("/api/lookup/presence/268473310986240001", "GET", ("/api/lookup/presence/<chat_id>", "GET", "401")),
+        ("/api/lookup/username/ada", "GET", ("/api/lookup/username/<username>", "GET", "404")),
+        ("/docs/quick-start", "GET", ("/docs/<slug>", "GET", "404")),
+        ("/a\x00b", "GET", ("unmatched", "GET", "404")),
+    ],
+)
+def test_a_request_is_counted_by_route_method_and_status(path: str, method: str, counted: tuple[str, str, str]) -> None:
+    wsgi_requests.send(path, method=method)
+    found = requests_of(scraped())
+    assert {key[:2]: number for key, number in found.items()} == {counted[:2]: 1}
+
+
+def test_the_lane_and_django_name_a_route_alike() -> None:
+    path = "/api/lookup/presence/268473310986240001"
+    wsgi_requests.send(path)
+    wsgi_requests.send(path, headers={"HOST": "127.0.0.1", "CONTENT_LENGTH": "70000"}, method="GET")
+    assert {route for route, _, _ in requests_of(scraped())} == {"/api/lookup/presence/<chat_id>"}
+
+
+def test_a_refused_request_and_a_failed_one_are_counted(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
+    wsgi_requests.send("/healthz")
+    settings.EDGE_CLIENT_ADDRESS_HEADER = ""
+    assert requests_of(scraped()) == {("unmatched", "GET", "403"): 1}
+
+
+@pytest.mark.parametrize("path", ["/{}", "/nowhere/{}", "/api/lookup/username/{}", "/files/{}", "/{}/links/x"])
+def test_no_label_carries_what_a_caller_sent(path: str) -> None:
+    UserFactory(username="Ada")
+    for name in ("ada", 'x"}\n hearth_http 1', "secret-of-a-key", "\xc3\xa9" * 40):
+        wsgi_requests.send(path.format(name), f"key={name}", headers={"X_API_KEY": "secret-of-a-key"})
+    text = Client().get("/metrics", headers=AUTHORIZED).content.decode()
+    assert not [line for line in text.splitlines() if "secret" in line or "ada" in line or "é" in line]
+    assert len({route for route, _, _ in requests_of(scraped())}) <= 2
+
+
+def test_seconds_fall_into_the_buckets_at_and_above_them() -> None:
+    for seconds in (0.001, 0.0011, 10, 11):
+        request_metrics.note("/x", "GET", 200, seconds)
+    series = scraped()
+    labels = {"route": "/x", "method": "GET", "status": "200"}
+    bounds = ("0.001", "0.005", "10.0", "+Inf")
+    found = {bound: value(series, f"{SECONDS}_bucket", le=bound, **labels) for bound in bounds}
+    assert found == {"0.001": 1, "0.005": 2, "10.0": 3, "+Inf": 4}
+    assert value(series, f"{SECONDS}_sum", **labels) == pytest.approx(21.0021)
+
+
+def test_a_sign_in_and_a_refused_password_are_counted(client: Client) -> None:
+    UserFactory(username="Ada", password="a-long-password-of-ada")
+    for password in ("wrong", "a-long-password-of-ada"):
+        client.post("/accounts/login/", {"login": "Ada", "password": password})
+    series = scraped()
+    assert value(series, "hearth_sign_ins_total", outcome="refused") == 1
+    assert value(series, "hearth_sign_ins_total", outcome="signed_in") == 1
+
+
+def test_a_token_request_is_counted_by_grant_and_error(client: Client) -> None:
+    form = "grant_type=refresh_token&refresh_token=x&client_id=unknown&client_secret=y"
+    client.post("/api/auth/oauth2/token", form, content_type="application/x-www-form-urlencoded")
+    assert value(scraped(), "hearth_provider_requests_total", kind="refresh", outcome="invalid_client") == 1
+
+
+# --- The state ---
+
+
+def test_the_state_of_jobs_key_and_previews_is_read() -> None:
+    signing.ensure_signing_key()
+    jobs.scheduled()
+    JobRun.objects.filter(name="fold_visits").update(succeeded_at=timezone.now(), duration_ms=1500)
+    JobRun.objects.filter(name="sweep_assets").update(created_at=timezone.now() - timedelta(days=9), last_error="X: no")
+    now = timezone.now()
+    found = {**service_state._jobs(now), **service_state._signing_key(now), **service_state._previews(now)}
+    late, failed = (dict(found[family]) for family in (service_state.JOB_LATE, service_state.JOB_FAILED))
+    assert [labels for labels, is_late in late.items() if is_late] == [("sweep_assets",)]
+    assert [labels for labels, has_failed in failed.items() if has_failed] == [("sweep_assets",)]
+    assert found[service_state.JOB_SECONDS] == [(("fold_visits",), 1.5)]
+    assert found[service_state.SIGNING_SINCE][0][1] == pytest.approx(now.timestamp(), abs=60)
+    assert found[service_state.PREVIEWS_DUE] == [((), 0)]
+
+
+def test_the_state_costs_three_queries() -> None:
+    jobs.scheduled()
+    now = timezone.now()
+    with CaptureQueriesContext(connection) as queries:
+        for ask in (service_state._jobs, service_state._signing_key, service_state._previews):
+            ask(now)
+    assert len(queries) == 3  # the runs of jobs, the key that signs, the previews that are due
+
+
+def test_previews_that_are_due_are_counted_with_the_longest_wait() -> None:
+    now = timezone.now()
+    for minutes in (-7, -2, 3):
+        FileFactory(preview_state=PreviewState.WAITING, preview_due_at=now + timedelta(minutes=minutes))
+    found = service_state._previews(now)
+    assert found[service_state.PREVIEWS_DUE] == [((), 2)]
+    assert found[service_state.PREVIEWS_DUE_SINCE] == [((), 420)]
+
+
+def test_the_feed_of_presence_is_dated(settings: Settings) -> None:
+    assert service_state._presence(timezone.now()) == {service_state.FEED_EXPECTED: [((), 0)]}
+    settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
+    opened = store.opened()
+    assert service_state._presence(timezone.now())[service_state.FEED_ALIVE] == [((), 0)]
+    lookups.alive(opened)
+    opened.keep_stats({"members": 12, "reconnects": {"closed": 3}})
+    found = service_state._presence(timezone.now())
+    assert found[service_state.FEED_ALIVE][0][1] == pytest.approx(timezone.now().timestamp(), abs=60)
+    assert found[service_state.MEMBERS] == [((), 12)]
+    assert found[service_state.RECONNECTS] == [(("closed",), 3)]
+
+
+# --- Parts that are away ---
+
+
+def test_without_the_database_a_scrape_has_all_else(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """New threads, which read the state, get no connection; the thread of the test has one."""
+
+    def refuse(self: object) -> None:
+        raise OperationalError("the server does not answer")
+
+    client.get("/healthz")
+    monkeypatch.setattr(BaseDatabaseWrapper, "connect", refuse)
+    series = scraped(client)
+    assert requests_of(series) == {("/healthz", "GET", "200"): 1}
+    parts = ("jobs", "signing_key", "previews", "presence")
+    read = {part: value(series, "hearth_state_read", part=part) for part in parts}
+    assert read == {"jobs": 0, "signing_key": 0, "previews": 0, "presence": 1}
+    assert value(series, "hearth_ready", part="database") == 0
+    assert value(series, "hearth_job_late", name="fold_visits") is None
+
+
+def test_without_redis_a_scrape_has_all_else(client: Client, settings: Settings) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
+    backend = "presence.redis_cache.PresenceRedisCache"
+    settings.CACHES = {**settings.CACHES, "presence": {"BACKEND": backend, "LOCATION": "redis://127.0.0.1:1/0"}}
+    series = scraped(client)
+    assert value(series, "hearth_state_read", part="presence") == 0
+    assert value(series, "hearth_presence_feed_timestamp_seconds") is None
+
+
+def test_a_database_that_hangs_holds_no_scrape(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+
+    def hang() -> str:
+        goes_on.wait(30)
+        return ""
+
+    monkeypatch.setattr(service_state, "GROUPS", ({"hanging": hang},))
+    monkeypatch.setattr(readiness, "GROUPS", ({"hanging_too": hang},))
+    began_at = time.perf_counter()
+    try:
+        series = scraped(client)
+        assert time.perf_counter() - began_at < 3
+        assert value(series, "hearth_state_read", part="hanging") == 0
+        assert value(series, "hearth_ready", part="hanging_too") == 0
+    finally:
+        goes_on.set()
+
+
+def test_a_directory_that_cannot_be_written_is_503_and_stops_no_request(client: Client, settings: Settings) -> None:
+    settings.METRICS_DIR.parent.joinpath("file").touch()
+    settings.METRICS_DIR = settings.METRICS_DIR.parent / "file"
+    assert client.get("/healthz").status_code == 200
+    assert client.get("/metrics", headers=AUTHORIZED).status_code == 503
