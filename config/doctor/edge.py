@@ -1,15 +1,18 @@
 """The service as the world sees it, through the edge proxy: BASE_URL, certificate, the client-address header."""
 
+import json
 import socket
 import ssl
 import time
 from collections.abc import Iterator
+from http.client import HTTPException
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
+from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from django.conf import settings
 
-from accounts import http_client
-from accounts.http_client import Answer, NoAnswer
 from config.doctor.findings import Finding, failure, measured, ok, warning
 
 SECONDS = 5.0  # for an answer through the proxy
@@ -17,6 +20,18 @@ FORGED = "forged"  # no address: a request that arrives with it is refused
 SOON = 14  # days before its end that a certificate should have been renewed
 NO_PROXY = "Is the web server started, and does the proxy pass BASE_URL to it? deploy/nginx.conf is an example."
 OVERWRITE = "Let the proxy overwrite it, whatever the client sent (deploy/nginx.conf)."
+
+
+class Answer(NamedTuple):
+    """`body`: any JSON; None where there is none. `location`: where it leads, if it does."""
+
+    status: int
+    body: Any
+    location: str
+
+
+class NoAnswer(Exception):
+    """The message says why."""
 
 
 def address() -> Iterator[Finding]:
@@ -64,10 +79,10 @@ def certificate() -> Iterator[Finding]:
     text = f"the certificate of {host} ends in {days:.0f} days"
     yield measured(-days, most=-SOON, text=text, cure="Renew it, and let a timer do so (certbot.timer).")
     try:
-        answer = http_client.read("GET", f"http://{host}/", seconds=SECONDS)
+        answer = _asked_at(f"http://{host}/")
     except NoAnswer:
-        return  # nothing listens there, or it is no JSON: a page
-    if not answer.headers.get("Location", "").startswith("https://"):
+        return  # nothing listens there
+    if not answer.location.startswith("https://"):
         yield warning(f"http://{host}/ does not lead to https", "Let the proxy redirect it.")
 
 
@@ -86,4 +101,30 @@ def event_streams() -> Iterator[Finding]:
 
 
 def _asked(path: str, **headers: str) -> Answer:
-    return http_client.read("GET", settings.BASE_URL + path, headers=headers, seconds=SECONDS)
+    return _asked_at(settings.BASE_URL + path, **headers)
+
+
+class _NoRedirects(HTTPRedirectHandler):
+    def redirect_request(self, *arguments: Any) -> None:
+        """A redirect is an answer."""
+
+
+def _asked_at(url: str, **headers: str) -> Answer:
+    """This host says which certificates are trusted, a company's own too. No proxy of the environment is asked."""
+    opener = build_opener(_NoRedirects, ProxyHandler({}))
+    try:
+        with opener.open(Request(url, headers=headers), timeout=SECONDS) as response:  # noqa: S310 - BASE_URL
+            return Answer(response.status, _json(response.read()), "")
+    except HTTPError as error:
+        with error:
+            return Answer(error.code, _json(error.read()), error.headers.get("Location", ""))
+    except (URLError, HTTPException, OSError) as error:
+        reason = getattr(error, "reason", error)
+        raise NoAnswer(f"{type(reason).__name__}: {reason}") from None
+
+
+def _json(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None

@@ -15,7 +15,7 @@ from tests.journeys import people, processes
 from tests.journeys.operators import Operator
 from tests.journeys.post_office import PostOffice, SmtpPostOffice
 from tests.journeys.processes import Server
-from tests.support import databases, ports
+from tests.support import databases, environment, ports
 
 # Two workers: nothing may live in one process alone.
 GRANIAN = "-m granian --interface wsgi --workers 2 --blocking-threads 4 --workers-kill-timeout 5 --log-level warning"
@@ -42,7 +42,7 @@ def running(directory: Path) -> Iterator[Service]:
         values = {
             **embedded_values(directory, port, RATE_LIMITS_ENABLED="0"),
             "DATABASE_URL": stack.enter_context(_database(os.environ["DATABASE_URL"])),
-            "REDIS_URL": f"{os.environ['REDIS_URL'].rpartition('/')[0]}/63",  # the tests empty those of their workers
+            "REDIS_URL": _redis_url(),
             "SECRET_KEY": secrets.token_urlsafe(48),
             "SIGNING_KEY_ENCRYPTION_KEYS": secrets.token_urlsafe(48),
             "EMAIL_HOST": "127.0.0.1",
@@ -73,6 +73,12 @@ def embedded_server(directory: Path, **more: str) -> Iterator[Server]:
 def embedded_values(directory: Path, port: int, **more: str) -> dict[str, str]:
     """The environment of an embedded service."""
     return {"VAR_DIR": str(directory / "var"), "PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}", **more}
+
+
+def _redis_url() -> str:
+    """A database of this worker's own: the tests empty others, and hosts with one Redis share their folders."""
+    worker = int((environment.WORKER or "gw0").removeprefix("gw"))
+    return f"{os.environ['REDIS_URL'].rpartition('/')[0]}/{63 - worker}"
 
 
 @contextlib.contextmanager

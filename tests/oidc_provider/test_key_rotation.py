@@ -151,6 +151,13 @@ def test_the_first_key_signs_at_once(db: None) -> None:
     assert signing.signer().kid == new
 
 
+def test_a_first_start_has_a_key_that_signs_and_a_later_one_keeps_it(db: None) -> None:
+    told = _command("ensure")
+    assert told == f"{signing.signer().kid} signs.\n"
+    assert _command("ensure") == told
+    assert list(_states().values()) == ["signing"]
+
+
 def test_the_list_names_every_key_for_people_too(signing_key: SigningKey) -> None:
     assert _command("list") == f"{signing_key.kid}  signing\n"
 

@@ -20,6 +20,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         steps = parser.add_subparsers(dest="step", required=True)
         steps.add_parser("publish", help="make a key and put it into the key set")
+        steps.add_parser("ensure", help="make a key that signs at once, where none signs: for the first start")
         for step, text in (("sign", "let a published key sign"), ("retire", "take a key out of the key set")):
             step_parser = steps.add_parser(step, help=text)
             step_parser.add_argument("kid")
@@ -33,6 +34,8 @@ class Command(BaseCommand):
                 key = signing.publish()
                 moment = f"{key.may_sign_from():%Y-%m-%d %H:%M:%S} UTC"
                 self.stdout.write(f"{key.kid} is published; it may sign from {moment}.")
+            elif step == "ensure":
+                self.stdout.write(f"{signing.ensure_signing_key().kid} signs.")
             elif step == "sign":
                 self.stdout.write(f"{signing.sign_with(kid=options['kid'], force=options['force']).kid} signs now.")
             elif step == "retire":

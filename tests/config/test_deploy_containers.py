@@ -1,0 +1,214 @@
+"""The image, the compose file and the manifests in `deploy/`: what they name exists, and none has a right to spare."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from django.core.management import get_commands
+
+from config import healthcheck
+
+pytestmark = pytest.mark.once
+
+ROOT = Path(__file__).parents[2]
+DEPLOY = ROOT / "deploy"
+DOCKERFILE = (DEPLOY / "Dockerfile").read_text()
+COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text())  # Any: what YAML holds, here and below
+OURS = {name: service for name, service in COMPOSE["services"].items() if service.get("image") == "hearth:1"}
+MANIFESTS: list[dict[str, Any]] = [
+    manifest
+    for path in sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+    for manifest in yaml.safe_load_all(path.read_text())
+    if manifest["kind"] != "Kustomization"
+]
+PODS = {
+    manifest["metadata"]["name"]: manifest["spec"]["template"]["spec"]
+    for manifest in MANIFESTS
+    if manifest["kind"] in {"Deployment", "Job"}
+}
+SERVED = ("web", "events")
+
+
+def _documented() -> set[str]:
+    return set(re.findall(r"`([A-Z][A-Z0-9_]+)`", (ROOT / "docs" / "configuration.md").read_text()))
+
+
+def _image_command() -> list[str]:
+    (command,) = re.findall(r"(?m)^CMD (\[.*\])$", DOCKERFILE)
+    return list(json.loads(command))
+
+
+def _commands() -> dict[str, list[str]]:
+    """What each container of ours starts."""
+    compose = {f"compose {name}": service.get("command", _image_command()) for name, service in OURS.items()}
+    pods = {f"pod {name}": pod["containers"][0].get("command", _image_command()) for name, pod in PODS.items()}
+    return {"image": _image_command()} | compose | pods
+
+
+@pytest.mark.parametrize("name", _commands())
+def test_a_container_starts_what_exists(name: str) -> None:
+    command = _commands()[name]
+    if command[0] == "granian":
+        module, variable = command[-1].split(":")
+        assert callable(getattr(importlib.import_module(module), variable))
+        assert "--respawn-failed-workers" in command
+    else:
+        words = shlex.split(command[-1]) if command[:2] == ["sh", "-c"] else command
+        asked = [words[place + 1] for place, word in enumerate(words) if word == "manage.py"]
+        assert asked
+        assert set(asked) <= {*get_commands(), "shell"}
+
+
+@pytest.mark.parametrize(
+    ("unit", "name"), [("id-web", "image"), ("id-events", "compose events"), ("id-events", "pod events")]
+)
+def test_containers_serve_as_the_systemd_units_do(unit: str, name: str) -> None:
+    (line,) = re.findall(
+        r"(?m)^ExecStart=/srv/id/.venv/bin/(.*)$", (DEPLOY / "systemd" / f"{unit}.service").read_text()
+    )
+    assert _commands()[name] == line.replace("127.0.0.1", "0.0.0.0").replace("8001", "8000").split()  # noqa: S104
+
+
+def test_the_image_holds_the_apps_and_nothing_that_is_for_trying_them() -> None:
+    first, *kept = [line for line in (ROOT / ".dockerignore").read_text().splitlines() if line[:1] not in {"#", ""}]
+    assert first == "*"
+    assert {line.removeprefix("!") for line in kept if line.startswith("!")} == {
+        *("accounts", "config", "dashboard", "imagehost", "lookup", "oidc_provider", "presence"),
+        *("static", "templates", "manage.py", "requirements.lock"),
+    }
+
+
+def test_the_image_installs_what_the_lock_says_and_runs_without_rights() -> None:
+    assert "--no-deps --require-hashes -r requirements.lock" in DOCKERFILE
+    assert re.findall(r"(?m)^USER (.*)$", DOCKERFILE) == ["10001:10001"]
+    assert not re.findall(r"(?m)^ENV .*(SECRET|PASSWORD|KEY)", DOCKERFILE)
+    (check,) = re.findall(r"HEALTHCHECK .*CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)
+    assert json.loads(check) == ["python", "-m", healthcheck.__name__]
+
+
+@pytest.mark.parametrize("name", [*OURS, "redis", "nginx"])
+def test_a_container_of_the_compose_file_is_confined(name: str) -> None:
+    service = COMPOSE["services"][name]
+    assert (service["read_only"], service["cap_drop"], service["security_opt"]) == (
+        True,
+        ["ALL"],
+        ["no-new-privileges:true"],
+    )
+    assert not service["user"].startswith("0")
+
+
+def test_only_nginx_has_ports_outside() -> None:
+    assert [name for name, service in COMPOSE["services"].items() if "ports" in service] == ["nginx"]
+    assert COMPOSE["networks"]["inside"] == {"internal": True}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_containers_of_ours_start_after_the_tables_are_there(name: str) -> None:
+    needs = OURS[name]["depends_on"]
+    if name not in {"migrate", "bucket"}:
+        assert needs["migrate"] == {"condition": "service_completed_successfully"}
+
+
+def test_nginx_of_the_compose_file_replaces_every_example() -> None:
+    told = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text())
+    script = COMPOSE["services"]["nginx"]["command"][-1]
+    for pattern, new in re.findall(r'-e "s\|(.*?)\|(.*?)\|"', script):
+        assert pattern in told
+        told = told.replace(pattern, new)
+    assert (
+        re.findall(
+            r"\b[A-Z]+[./][A-Z./]+\b|\b[A-Z]{5,}\b", told.replace("FILE_TOO_LARGE", "").replace("HOSTNAME_OF_SITE", "")
+        )
+        == []
+    )
+    assert "127.0.0.1" not in told
+
+
+def test_the_example_for_compose_has_what_is_asked_for() -> None:
+    lines = (DEPLOY / "compose.env.example").read_text().splitlines()
+    given = {line.partition("=")[0] for line in lines if not line.startswith("#")}
+    assert given == set(re.findall(r"\$\{([A-Z0-9_]+)", (DEPLOY / "compose.yaml").read_text()))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_the_compose_file_names_documented_variables(name: str) -> None:
+    assert OURS[name]["environment"].keys() <= _documented()
+
+
+def test_the_configuration_of_pods_names_documented_variables() -> None:
+    (told,) = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
+    assert told.keys() <= _documented()
+    secrets = re.findall(
+        r"\b[A-Z0-9]+(?:_[A-Z0-9]+)+\b",
+        (DEPLOY / "kubernetes" / "configuration.yaml").read_text().partition("apiVersion")[0],
+    )
+    assert {"DATABASE_URL", "SECRET_KEY", "SIGNING_KEY_ENCRYPTION_KEYS"} <= set(secrets) <= _documented()
+
+
+@pytest.mark.parametrize("name", PODS)
+def test_a_pod_keeps_to_the_restricted_profile(name: str) -> None:
+    pod = PODS[name]
+    (container,) = pod["containers"]
+    assert pod["securityContext"]["runAsNonRoot"]
+    assert pod["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert pod["automountServiceAccountToken"] is False
+    assert container["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert {mount["mountPath"] for mount in container["volumeMounts"]} == {"/var/lib/id", "/tmp"}  # noqa: S108
+    assert container["resources"].keys() == {"requests", "limits"}
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_a_probe_asks_as_the_edge_proxy_does(name: str) -> None:
+    (told,) = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
+    (container,) = PODS[name]["containers"]
+    asked = {kind: container[kind]["httpGet"] for kind in ("startupProbe", "readinessProbe", "livenessProbe")}
+    assert [each["path"] for each in asked.values()] == ["/healthz", "/readyz", "/healthz"]
+    for each in asked.values():
+        headers = {header["name"]: header["value"] for header in each["httpHeaders"]}
+        assert headers.keys() == {"Host", told["EDGE_CLIENT_ADDRESS_HEADER"]}
+        assert told["BASE_URL"] == f"https://{headers['Host']}"
+
+
+def test_an_update_of_the_web_takes_no_pod_away_before_another_is_ready() -> None:
+    (web,) = [each for each in MANIFESTS if (each["kind"], each["metadata"]["name"]) == ("Deployment", "web")]
+    assert web["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+    assert "replicas" not in web["spec"]  # the autoscaler's
+
+
+def test_the_guide_names_what_exists() -> None:
+    guide = (ROOT / "docs" / "installation.md").read_text()
+    commands = set(re.findall(r"(?:as_id|manage\.py) ([a-z_]+)", guide))
+    assert commands <= get_commands().keys()
+    assert {"check", "migrate", "collectstatic", "signing_keys", "create_operator", "doctor"} <= commands
+    for path in re.findall(r"deploy/[\w./-]+\w", guide):
+        assert (ROOT / path).exists(), path
+
+
+class TestHealthcheck:
+    def test_it_asks_by_the_name_of_the_service_and_with_its_header(
+        self, live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings.EDGE_CLIENT_ADDRESS_HEADER, settings.ALLOWED_HOSTS = "X-Client-Address", ["id.example.org"]
+        monkeypatch.setattr("sys.argv", ["healthcheck", live_server.url.rpartition(":")[2]])
+        monkeypatch.setenv("BASE_URL", "https://id.example.org")
+        assert healthcheck.main() == 1
+        monkeypatch.setenv("EDGE_CLIENT_ADDRESS_HEADER", "X-Client-Address")
+        assert healthcheck.main() == 0
+
+    def test_a_server_that_does_not_answer_is_not_well(
+        self, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        monkeypatch.setattr("sys.argv", ["healthcheck", "1"])
+        assert healthcheck.main() == 1
+        assert capsys.readouterr().err == "No answer: [Errno 111] Connection refused\n"
