@@ -119,7 +119,7 @@ def test_containers_of_ours_start_after_the_tables_are_there(name: str) -> None:
 def test_nginx_of_the_compose_file_replaces_every_example() -> None:
     told = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text())
     script = COMPOSE["services"]["nginx"]["command"][-1]
-    for pattern, new in re.findall(r'-e "s\|(.*?)\|(.*?)\|"', script):
+    for pattern, new in re.findall(r'-e "s\|(.*?)\|(.*?)\|g?"', script):
         assert pattern in told
         told = told.replace(pattern, new)
     assert (
