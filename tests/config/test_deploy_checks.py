@@ -117,3 +117,8 @@ def test_a_signing_key_that_cannot_be_decrypted_is_named(settings: Settings) -> 
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new"]
     sentence = f"SIGNING_KEY_ENCRYPTION_KEYS does not decrypt the signing key {kid}."
     assert [(message.id, message.msg) for message in check_encryption_keys(None)] == [("config.E008", sentence)]
+
+
+def test_nginx_asks_a_host_again_that_has_just_restarted() -> None:
+    servers = re.findall(r"(?m)^ +server [\d.:]+(.*);", (configured.BASE_DIR / "deploy" / "nginx.conf").read_text())
+    assert servers == [" fail_timeout=1s"] * 2
