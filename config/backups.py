@@ -1,0 +1,172 @@
+"""Backups of the database and of the files, and the way back (`manage.py backup`, `manage.py restore`).
+
+A backup is a folder: `database.dump` (PostgreSQL's custom format, or an SQLite file), `imagehost/` and `uploads/` with
+the stored files, and `about.json`, which is written last. Files that an earlier backup beside it has are hard links to
+that: an object never changes under its key.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+from typing import Any, cast
+
+from django.conf import settings
+from django.core.cache import cache
+from django.core.files.storage import storages
+from django.db import connection
+from django.db.backends.postgresql.client import DatabaseClient
+
+from imagehost.storage import Bucket, FolderStorage, incoming_directory
+
+ABOUT, DUMP = "about.json", "database.dump"
+STORES = ("imagehost", "uploads")
+
+
+class BackupFailed(Exception):
+    """The message is for the operator."""
+
+
+def make(directory: Path, *, now: datetime) -> Path:
+    """A new backup in `directory`, named after the time. Nothing half-made bears such a name.
+
+    The database comes first: a file that is newer than it does no harm, a row without its file does.
+    """
+    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    earlier = max(_backups(directory), default=None)
+    target = directory / f"{now:%Y-%m-%dT%H%M%SZ}"
+    part = directory / f"{target.name}.part"
+    part.mkdir(mode=0o700)
+    try:
+        _dump(part / DUMP)
+        counts = {alias: _copy_files(folder, part / alias, earlier and earlier / alias) for alias, folder in _folders()}
+        about = {"made_at": now.isoformat(), "engine": connection.vendor, "files": counts}
+        (part / ABOUT).write_text(json.dumps(about, indent=2) + "\n")
+        part.rename(target)
+    except BaseException:
+        shutil.rmtree(part, ignore_errors=True)
+        raise
+    return target
+
+
+def about(backup: Path) -> dict[str, Any]:
+    """What `about.json` says; any JSON. BackupFailed where `backup` is none."""
+    try:
+        return dict(json.loads((backup / ABOUT).read_text()))
+    except (OSError, ValueError):
+        raise BackupFailed(f"{backup} is no backup: it has no {ABOUT}.") from None
+
+
+def restore(backup: Path) -> int:
+    """Bring the database and the files back; how many files there are. Empties the cache.
+
+    BackupFailed where the database of the settings is not empty: nothing that exists is overwritten.
+    """
+    engine = about(backup)["engine"]
+    if engine != connection.vendor:
+        raise BackupFailed(f"It was made from {engine}, and DATABASE_URL names {connection.vendor}.")
+    if connection.introspection.table_names():
+        raise BackupFailed("The database is not empty: make a new one, and name it in DATABASE_URL.")
+    _load(backup / DUMP)
+    cache.clear()
+    return sum(_put_back(backup / alias, storages[alias]) for alias, _ in _folders() if (backup / alias).is_dir())
+
+
+def _backups(directory: Path) -> list[Path]:
+    return [path.parent for path in directory.glob(f"*Z/{ABOUT}")]
+
+
+def _folders() -> Iterator[tuple[str, Path]]:
+    """The stores that are folders. A bucket's provider keeps its versions or copies."""
+    for alias in STORES:
+        store: object = storages[alias]
+        if isinstance(store, FolderStorage):
+            yield alias, Path(store.location)
+
+
+def _dump(target: Path) -> None:
+    if connection.vendor == "postgresql":
+        _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--file", str(target))
+        return
+    connection.ensure_connection()
+    with closing(sqlite3.connect(target)) as copy:
+        connection.connection.backup(copy)
+
+
+def _load(dump: Path) -> None:
+    if connection.vendor == "postgresql":
+        _run("pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", str(dump))
+        return
+    connection.ensure_connection()
+    with closing(sqlite3.connect(dump)) as copy:
+        copy.backup(connection.connection)
+
+
+def _run(program: str, *arguments: str) -> None:
+    """A program of PostgreSQL, on the database of the settings. The password is told by the environment."""
+    command, variables = DatabaseClient.settings_to_cmd_args_env(settings.DATABASES["default"], [])
+    *server, name = command[1:]
+    try:
+        subprocess.run(  # noqa: S603 - our own words and the operator's settings
+            [program, *server, "--dbname", name, *arguments],
+            env={**os.environ, **(variables or {})},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except FileNotFoundError:
+        raise BackupFailed(f"{program} is not installed on this host (Debian: postgresql-client).") from None
+    except subprocess.CalledProcessError as error:
+        raise BackupFailed(f"{program}: {error.stderr.strip()}") from None
+
+
+def _copy_files(folder: Path, target: Path, earlier: Path | None) -> int:
+    """How many there are. What is removed meanwhile is left out."""
+    count = 0
+    for key in _keys(folder):
+        copy = target / key
+        copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            if earlier is None or not _link(earlier / key, copy, size=(folder / key).stat().st_size):
+                shutil.copy2(folder / key, copy)
+            count += 1
+        except FileNotFoundError:
+            continue
+    return count
+
+
+def _link(earlier: Path, copy: Path, *, size: int) -> bool:
+    if not earlier.is_file() or earlier.stat().st_size != size:
+        return False
+    os.link(earlier, copy)
+    return True
+
+
+def _keys(folder: Path) -> Iterator[str]:
+    """Names with a leading dot are no keys."""
+    for directory, names, files in os.walk(folder):
+        names[:] = [name for name in names if not name.startswith(".")]
+        yield from (Path(directory, file).relative_to(folder).as_posix() for file in files if not file.startswith("."))
+
+
+def _put_back(source: Path, stored: object) -> int:
+    """As uploads are kept: whole or not at all, with the rights that the store gives."""
+    store, count = cast("Bucket", stored), 0
+    for key in _keys(source):
+        with tempfile.NamedTemporaryFile(dir=incoming_directory(), delete=False) as incoming:
+            path = Path(incoming.name)
+        try:
+            shutil.copyfile(source / key, path)
+            store.keep(key, path, mime="", download_name="")  # a folder keeps neither
+        finally:
+            path.unlink(missing_ok=True)
+        count += 1
+    return count

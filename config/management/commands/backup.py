@@ -1,0 +1,32 @@
+"""manage.py backup: a copy of the database and of the files."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from config import backups
+from config.backups import BackupFailed
+
+
+class Command(BaseCommand):
+    help = (
+        "Copy the database and the stored files into a new folder in DIRECTORY. Files that an earlier backup there has "
+        "take no room again. The service may run meanwhile. Files in S3_BUCKET and the secrets of the environment are "
+        "not in it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("directory", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            made = backups.make(options["directory"], now=timezone.now())
+        except (BackupFailed, OSError) as error:
+            raise CommandError(str(error)) from None
+        counts = backups.about(made)["files"]
+        self.stdout.write(f"{made}: the database and {sum(counts.values())} files.")
+        if not counts:
+            self.stdout.write("Files lie in S3_BUCKET: let its provider keep versions or copies of it.")
+        self.stdout.write("Keep the secrets of the environment with it: SECRET_KEY and SIGNING_KEY_ENCRYPTION_KEYS.")

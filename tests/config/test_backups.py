@@ -1,0 +1,148 @@
+"""A backup, the loss of everything, and the way back: the rehearsal of a disaster, on PostgreSQL and on SQLite."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from django.conf import settings
+
+from tests.journeys import processes
+from tests.support import databases, programs
+
+pytestmark = [pytest.mark.live, pytest.mark.embedded]
+
+ROOT = Path(__file__).parents[2]
+# What is said anew by the comparison at the end, and by the start of every command.
+CHANGING = {"accounts_jobrun"}
+DIGESTS = """
+import hashlib
+from django.db import connection
+for table in sorted(connection.introspection.table_names()):
+    with connection.cursor() as cursor:
+        cursor.execute(f'SELECT * FROM "{table}"')
+        rows = sorted(map(repr, cursor.fetchall()))
+    print("DIGEST", table, len(rows), hashlib.sha256("".join(rows).encode()).hexdigest())
+"""
+
+
+@dataclass
+class Installation:
+    """The service of one test. `database`: the name of its PostgreSQL database, empty on SQLite."""
+
+    directory: Path
+    database: str = ""
+
+    @property
+    def folder(self) -> Path:
+        return self.directory / "var"
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        values = {
+            "VAR_DIR": str(self.folder),
+            "SECRET_KEY": "tests-of-backups",
+            "SIGNING_KEY_ENCRYPTION_KEYS": "tests-of-backups",
+            "DEMO": "1",
+            "PATH": f"{_programs()}:{os.environ['PATH']}",
+        }
+        if self.database:
+            values |= {
+                "DATABASE_URL": databases.with_name(os.environ["DATABASE_URL"], self.database),
+                "REDIS_URL": f"{os.environ['REDIS_URL'].rpartition('/')[0]}/60",
+            }
+        environment = processes.clean_environment(**values)
+        return subprocess.run(
+            [sys.executable, "manage.py", *arguments],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def do(self, *arguments: str) -> str:
+        done = self.run(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def digests(self) -> dict[str, str]:
+        lines = [line.split() for line in self.do("shell", "--no-imports", "-c", DIGESTS).splitlines()]
+        rows = [line[1:] for line in lines if line[:1] == ["DIGEST"]]
+        return {table: f"{count} {digest}" for table, count, digest in rows if table not in CHANGING}
+
+    def files(self) -> dict[str, bytes]:
+        stored = [path for store in ("files", "uploads") for path in (self.folder / store).rglob("*") if path.is_file()]
+        return {str(path.relative_to(self.folder)): path.read_bytes() for path in stored if ".marks" not in path.parts}
+
+    def lose_everything(self) -> None:
+        shutil.rmtree(self.folder)
+        if self.database:
+            databases.drop(os.environ["DATABASE_URL"], self.database)
+            self.database = databases.create(os.environ["DATABASE_URL"], template="template0")
+
+
+def _programs() -> Path:
+    """Where pg_dump of the tests' PostgreSQL lies."""
+    return programs.found("postgres")["postgres"].resolve().parent
+
+
+@pytest.fixture(scope="module")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """One for all tests of this module: it takes a quarter of a minute. The last test loses it."""
+    made = Installation(tmp_path_factory.mktemp("installation"))
+    if not settings.EMBEDDED:
+        made.database = databases.create(os.environ["DATABASE_URL"], template="template0")
+    try:
+        made.do("migrate", "--verbosity", "0")
+        made.do("signing_keys", "ensure")
+        made.do("seed_demo", "--users", "5", "--yes")
+        for store, name in (("files/files/owner", "Ab3dE6gH.png"), ("uploads/owner", "sound.mp3")):
+            (made.folder / store).mkdir(parents=True)
+            (made.folder / store / name).write_bytes(os.urandom(1000))
+        yield made
+    finally:
+        if made.database:
+            databases.drop(os.environ["DATABASE_URL"], made.database)
+
+
+def test_files_of_an_earlier_backup_take_no_room_again(installation: Installation, tmp_path: Path) -> None:
+    first, second = (Path(installation.do("backup", str(tmp_path / "backups")).partition(": ")[0]) for _ in range(2))
+    for key in ("imagehost/files/owner/Ab3dE6gH.png", "uploads/owner/sound.mp3"):
+        assert (first / key).samefile(second / key)
+        assert (first / key).stat().st_mode & 0o077 == 0o044
+    assert first.stat().st_mode & 0o077 == 0
+    assert not list((tmp_path / "backups").glob("*.part"))
+
+
+def test_nothing_that_exists_is_overwritten(installation: Installation, tmp_path: Path) -> None:
+    backup = installation.do("backup", str(tmp_path / "backups")).partition(": ")[0]
+    before = installation.digests()
+    refused = installation.run("restore", backup)
+    assert refused.returncode == 1
+    assert "The database is not empty: make a new one, and name it in DATABASE_URL." in refused.stderr
+    assert installation.digests() == before
+
+
+def test_a_folder_that_is_no_backup_is_refused(installation: Installation, tmp_path: Path) -> None:
+    refused = installation.run("restore", str(tmp_path))
+    assert (refused.returncode, "is no backup: it has no about.json." in refused.stderr) == (1, True)
+
+
+def test_what_was_lost_is_back(installation: Installation, tmp_path: Path) -> None:
+    told = installation.do("backup", str(tmp_path / "backups"))
+    backup, _, rest = told.partition(": ")
+    assert rest.startswith("the database and 2 files.")
+    digests, files = installation.digests(), installation.files()
+    assert len(files) == 2
+    assert int(digests["accounts_user"].split()[0]) >= 5
+    installation.lose_everything()
+    assert "The database and 2 files are back." in installation.do("restore", backup)
+    assert installation.digests() == digests
+    assert installation.files() == files
+    assert "signs id_tokens" in installation.do("doctor", "signing keys", "migrations")
