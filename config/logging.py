@@ -5,6 +5,8 @@ import logging
 import re
 from typing import Any
 
+from config import outage_log
+
 # Names whose values never reach a log line, as `name=value`, `"name": "value"` or `Authorization: Bearer value`.
 SECRET = re.compile(
     r"(?i)\b(key|code|code_verifier|client_secret|password|token|access_token|refresh_token|id_token|id_token_hint|"
@@ -30,7 +32,7 @@ class NotUnavailable(logging.Filter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Time, level, logger, message and, after an exception, its traceback."""
+    """Time, level, logger, message and, after an exception, its traceback; of an outage the error alone."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
@@ -39,7 +41,9 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": redacted(record.getMessage()),
         }
-        if record.exc_info:
+        if outage_log.server_of(record):
+            entry["exception"] = redacted(outage_log.in_one_line(record))
+        elif record.exc_info:
             entry["exception"] = redacted(self.formatException(record.exc_info))
         return json.dumps(entry)
 
@@ -48,8 +52,11 @@ LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
     "formatters": {"json": {"()": "config.logging.JsonFormatter"}},
-    "filters": {"not_unavailable": {"()": "config.logging.NotUnavailable"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json"}},
+    "filters": {
+        "not_unavailable": {"()": "config.logging.NotUnavailable"},
+        "outages": {"()": "config.outage_log.OutageFilter"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["outages"]}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},

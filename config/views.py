@@ -20,6 +20,7 @@ from accounts.api_view import ApiView
 from accounts.errors import NotFound, Unavailable
 from accounts.hot import Request
 from accounts.limits import LimitsUnavailable
+from config import outage_log
 from imagehost.errors import Busy
 from oidc_provider import endpoints
 from oidc_provider.errors import TemporarilyUnavailable
@@ -106,9 +107,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _is_outage(error: BaseException | None) -> bool:
-    """SQLite has one class for what is busy or away and for wrong SQL, which is an error of ours."""
-    is_wrong_sql = getattr(error.__cause__ if error else None, "sqlite_errorname", "") == "SQLITE_ERROR"
-    return isinstance(error, OUTAGES) and not is_wrong_sql
+    return isinstance(error, OUTAGES) and not outage_log.is_wrong_sql(error)
 
 
 def _outage(request: HttpRequest) -> HttpResponse:

@@ -1,0 +1,103 @@
+"""One log line where a server goes away and one where its errors end, with counts in between.
+
+Every request fails while Redis or the database is away: a traceback for each would fill the disk and hide the rest.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from dataclasses import dataclass
+
+PERIOD = 60.0  # seconds between two counts; an outage has ended after one without an error
+
+# By their names, since logging is set up before the classes can be imported; a test imports them.
+SERVERS = {
+    "django.db.utils.OperationalError": "the database",
+    "django.db.utils.InterfaceError": "the database",
+    "psycopg.OperationalError": "the database",
+    "psycopg.InterfaceError": "the database",
+    "accounts.limits.LimitsUnavailable": "Redis",
+    "django_redis.exceptions.ConnectionInterrupted": "Redis",
+    "presence.checked_cache.StoreUnavailable": "Redis",
+    "redis.exceptions.RedisError": "Redis",
+    "imagehost.storage.contract.StorageFailed": "the store of the files",
+}
+NONE = {"imagehost.storage.contract.ObjectMissing"}  # the store answers
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class _Outage:
+    """`count`: errors since the last line; `total`: all of them."""
+
+    count: int = 0
+    total: int = 1
+
+
+class OutageFilter(logging.Filter):
+    """Of a handler: lets the first error of a server pass and counts the others. Each process counts its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._outages: dict[str, _Outage] = {}
+        self._lock = threading.Lock()
+        os.register_at_fork(after_in_child=self._begin_anew)
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        server = server_of(record)
+        if not server:
+            return True
+        with self._lock:
+            outage = self._outages.get(server)
+            if outage is None:
+                self._outages[server] = _Outage()
+                self._look_again(server)
+                return True
+            outage.count += 1
+            outage.total += 1
+            return False
+
+    def _look_again(self, server: str) -> None:
+        timer = threading.Timer(PERIOD, self._tell, (server,))
+        timer.daemon = True
+        timer.start()
+
+    def _tell(self, server: str) -> None:
+        with self._lock:
+            outage = self._outages[server]
+            count, outage.count = outage.count, 0
+            if count:
+                self._look_again(server)
+            else:
+                del self._outages[server]
+        if count:
+            logger.error("%s more errors of %s in the last %.0f s.", count, server, PERIOD)
+        else:
+            logger.warning("No error of %s for %.0f s, after %s of them.", server, PERIOD, outage.total)
+
+    def _begin_anew(self) -> None:
+        """A fork has no timers, and perhaps a lock that nobody releases."""
+        self._outages, self._lock = {}, threading.Lock()
+
+
+def server_of(record: logging.LogRecord) -> str:
+    """The server that the record's exception says is away; "" where it says something else."""
+    error = record.exc_info[1] if record.exc_info else None
+    names = [f"{each.__module__}.{each.__qualname__}" for each in type(error).__mro__]
+    if error is None or NONE.intersection(names) or is_wrong_sql(error):
+        return ""
+    return next((SERVERS[name] for name in names if name in SERVERS), "")
+
+
+def in_one_line(record: logging.LogRecord) -> str:
+    """Its exception, without the traceback."""
+    error = record.exc_info[1] if record.exc_info else None
+    return f"{type(error).__name__}: {error}".replace("\n", " ").strip()
+
+
+def is_wrong_sql(error: BaseException | None) -> bool:
+    """SQLite has one class for what is busy or away and for wrong SQL, which is an error of ours."""
+    return getattr(error and error.__cause__, "sqlite_errorname", "") == "SQLITE_ERROR"

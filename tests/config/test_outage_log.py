@@ -1,0 +1,150 @@
+"""The log of an outage: one line at its beginning, one at its end, and counts in between."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from collections.abc import Iterator
+
+import pytest
+from django.db import OperationalError
+from django.utils.module_loading import import_string
+from redis.exceptions import ConnectionError as NoConnection
+
+from config import outage_log
+from config.logging import JsonFormatter
+from config.outage_log import NONE, SERVERS, OutageFilter
+from imagehost.storage import ObjectMissing, StorageFailed
+
+pytestmark = pytest.mark.once
+
+
+class Timers:
+    """Periods end when a test says so."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[object, tuple[object, ...]]] = []
+
+    def __call__(self, seconds: float, act: object, arguments: tuple[object, ...]) -> Timers:
+        assert seconds == outage_log.PERIOD
+        self.waiting.append((act, arguments))
+        return self
+
+    def start(self) -> None:
+        """It waits for `pass_period`."""
+
+    def pass_period(self) -> None:
+        due, self.waiting = self.waiting, []
+        for act, arguments in due:
+            assert callable(act)
+            act(*arguments)
+
+
+class Lines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.levelname} {record.getMessage()}")
+
+
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
+    timers = Timers()
+    monkeypatch.setattr("config.outage_log.threading.Timer", timers)
+    return timers
+
+
+@pytest.fixture
+def log(timers: Timers, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """What the handler of the service writes. That of this process, which has a filter too, stands aside."""
+    handler, root = Lines(), logging.getLogger()
+    monkeypatch.setattr(root, "handlers", [])
+    handler.addFilter(OutageFilter())
+    root.addHandler(handler)
+    yield handler.lines
+    root.removeHandler(handler)
+
+
+def fail(error: Exception, message: str = "Failed.") -> None:
+    try:
+        raise error
+    except type(error):
+        logging.getLogger("somewhere").exception(message)
+
+
+def test_an_outage_is_a_line_at_its_beginning_counts_and_a_line_at_its_end(log: list[str], timers: Timers) -> None:
+    for number in range(5):
+        fail(NoConnection("refused"), f"Failed for caller {number}.")
+    assert log == ["ERROR Failed for caller 0."]
+    timers.pass_period()
+    fail(NoConnection("refused"))
+    timers.pass_period()
+    timers.pass_period()
+    assert log[1:] == [
+        "ERROR 4 more errors of Redis in the last 60 s.",
+        "ERROR 1 more errors of Redis in the last 60 s.",
+        "WARNING No error of Redis for 60 s, after 6 of them.",
+    ]
+    fail(NoConnection("refused"), "Again.")
+    assert log[4:] == ["ERROR Again."]
+
+
+def test_each_server_has_its_own_outage(log: list[str], timers: Timers) -> None:
+    for error in (
+        NoConnection("a"),
+        OperationalError("b"),
+        StorageFailed("c"),
+        NoConnection("d"),
+        OperationalError("e"),
+    ):
+        fail(error, str(error))
+    assert log == ["ERROR a", "ERROR b", "ERROR c"]
+
+
+@pytest.mark.parametrize("error", [ValueError("ours"), ObjectMissing("the store answers")])
+def test_every_other_error_is_logged(log: list[str], timers: Timers, error: Exception) -> None:
+    fail(error)
+    fail(error)
+    logging.getLogger("somewhere").warning("No error at all.")
+    assert log == ["ERROR Failed.", "ERROR Failed.", "WARNING No error at all."]
+    assert timers.waiting == []
+
+
+def test_wrong_sql_is_no_outage(log: list[str], timers: Timers) -> None:
+    class SqliteError(Exception):
+        sqlite_errorname = "SQLITE_ERROR"
+
+    error = OperationalError("no such column")
+    error.__cause__ = SqliteError()
+    fail(error)
+    fail(error)
+    assert log == ["ERROR Failed."] * 2
+
+
+def test_a_forked_process_tells_of_its_own(log: list[str], timers: Timers) -> None:
+    fail(NoConnection("refused"))
+    child = os.fork()
+    if not child:
+        fail(NoConnection("refused"), "The child's.")
+        os._exit(len(log))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 2
+
+
+@pytest.mark.parametrize("name", [*SERVERS, *NONE])
+def test_the_names_are_those_of_errors(name: str) -> None:
+    error = import_string(name)
+    assert issubclass(error, Exception)
+    assert f"{error.__module__}.{error.__qualname__}" == name
+
+
+def test_the_error_of_an_outage_takes_one_line() -> None:
+    try:
+        raise OperationalError("connection refused\n\tIs the server running?")
+    except OperationalError:
+        record = logging.makeLogRecord({"msg": "Failed.", "exc_info": sys.exc_info()})
+    written = json.loads(JsonFormatter().format(record))
+    assert written["exception"] == "OperationalError: connection refused \tIs the server running?"
