@@ -93,9 +93,12 @@ def server_of(record: logging.LogRecord) -> str:
 
 
 def in_one_line(record: logging.LogRecord) -> str:
-    """Its exception, without the traceback."""
-    error = record.exc_info[1] if record.exc_info else None
-    return f"{type(error).__name__}: {error}".replace("\n", " ").strip()
+    """Its exception and what caused that, without tracebacks."""
+    told, error = [], record.exc_info[1] if record.exc_info else None
+    while error is not None:
+        told.append(f"{type(error).__name__}: {error}".replace("\n", " ").removesuffix(": "))
+        error = error.__cause__
+    return ", caused by ".join(told)
 
 
 def is_wrong_sql(error: BaseException | None) -> bool:

@@ -13,6 +13,7 @@ from django.db import OperationalError
 from django.utils.module_loading import import_string
 from redis.exceptions import ConnectionError as NoConnection
 
+from accounts.limits import LimitsUnavailable
 from config import outage_log
 from config.logging import JsonFormatter
 from config.outage_log import NONE, SERVERS, OutageFilter
@@ -143,8 +144,8 @@ def test_the_names_are_those_of_errors(name: str) -> None:
 
 def test_the_error_of_an_outage_takes_one_line() -> None:
     try:
-        raise OperationalError("connection refused\n\tIs the server running?")
-    except OperationalError:
+        raise LimitsUnavailable from NoConnection("refused\n\tIs the server running?")
+    except LimitsUnavailable:
         record = logging.makeLogRecord({"msg": "Failed.", "exc_info": sys.exc_info()})
     written = json.loads(JsonFormatter().format(record))
-    assert written["exception"] == "OperationalError: connection refused \tIs the server running?"
+    assert written["exception"] == "LimitsUnavailable, caused by ConnectionError: refused \tIs the server running?"
