@@ -25,8 +25,9 @@ from presence.intervals import FEW_IDENTIFIES, Intervals, Starts
 
 INTENTS = Intents.GUILDS | Intents.GUILD_MEMBERS | Intents.GUILD_PRESENCES
 FATAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
-IDENTIFY = 2  # the operation that begins a session
-PATIENCE = 180.0  # seconds without a session: the library may be waiting for a word that never comes
+IDENTIFY, RESUME = 2, 6  # the operations that ask for a session
+PATIENCE = 180.0  # seconds for a session that was asked for: the library may be waiting for a word that never comes
+LOOK = 0.5  # seconds between two looks whether there is one
 CLOSING = 1.5
 # The library's names of its tasks: of a shard, and of one connection.
 _KEEP_ALIVE, _CONNECTION = "keep alive (shard", ("heartbeat (shard", "poll events (shard")
@@ -64,7 +65,8 @@ class HikariFeed:
         self._is_live = False  # there is a session
         self._envelopes = GatewayDecoder(self._on_dispatch, complain=lambda: self._tell(Garbage()))
         self._closing = asyncio.Event()
-        self._heard = asyncio.Event()  # a session since the last look
+        self._has_asked = False  # for a session, on this connection
+        self._without_since = 0.0  # the connection's last step towards a session, by the monotonic clock
         self._hurried = asyncio.Event()  # the library wanted to begin a session too soon
         self._has_lasted = False  # a session, since the last new beginning
         self._tasks: set[asyncio.Task[None]] = set()
@@ -129,17 +131,24 @@ class HikariFeed:
             await _end(bot, before)
 
     async def _watch(self, life: asyncio.Task[None], ends: Sequence[asyncio.Task[Any]]) -> None:
-        """Until the bot's end, or one of the others. TimeoutError where there is no session for too long."""
+        """Until the bot's end, or one of the others. TimeoutError where there is no session for too long.
+
+        A connection that cannot even ask for one is given up sooner: the library's own pauses grow to a minute.
+        """
+        self._step(has_asked=False)
         while True:
-            self._heard.clear()
-            await asyncio.wait([life, *ends], timeout=PATIENCE, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([life, *ends], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
             if any(end.done() for end in ends):
                 return
             if life.done():
                 await life
                 return
-            if not self._is_live and not self._heard.is_set():
-                raise TimeoutError(f"No session for {PATIENCE:g} s.")
+            patience = PATIENCE if self._has_asked else self._intervals.connect_patience
+            if not self._is_live and time.monotonic() - self._without_since > patience:
+                raise TimeoutError(f"No session for {patience:g} s.")
+
+    def _step(self, *, has_asked: bool) -> None:
+        self._has_asked, self._without_since = has_asked, time.monotonic()
 
     def _new_bot(self) -> GatewayBot:
         try:
@@ -184,12 +193,12 @@ class HikariFeed:
             logger.exception("An event of the gateway is lost: %s", name[:50])
 
     async def _on_lost(self, event: ShardDisconnectedEvent) -> None:
+        self._step(has_asked=False)
         self._lose(self._envelopes.last_order or "dropped")
 
     def _have(self) -> None:
         self._is_live = True
         self._envelopes.last_order = ""
-        self._heard.set()
 
     def _lose(self, cause: str) -> None:
         if self._is_live:
@@ -200,6 +209,8 @@ class HikariFeed:
     def _write(self, message: Any) -> bytes:
         """JSON. Any: whatever the library sends; each session that it begins comes through here, and goes no further
         where it is too soon: by itself it begins one after the other. It takes the error for one of the connection."""
+        if isinstance(message, dict) and message.get("op") in (IDENTIFY, RESUME):
+            self._step(has_asked=True)
         if isinstance(message, dict) and message.get("op") == IDENTIFY:
             now = time.monotonic()
             if self._starts.seconds_to_wait(now, self.identifies_left):

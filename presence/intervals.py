@@ -34,7 +34,8 @@ class Intervals:
     stats: float = 5.0
     ending: float = 1.0  # for the last flush
     first_pause: float = 1.0  # between two whole new beginnings of the connection, growing
-    longest_pause: float = 60.0
+    longest_pause: float = 5.0  # nothing is counted before a session is asked for
+    connect_patience: float = 8.0  # until a connection asks for one: with the pause, less than 15 after an outage
     lasting: float = 60.0  # a session of less is a short one
     free_sessions: int = 3  # short ones in a row, before a pause comes between their beginnings
     session_pause: float = 10.0  # the first of them, growing

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -168,6 +169,21 @@ def test_a_connection_whose_heartbeats_stay_unanswered_is_given_up() -> None:
         wait_until(lambda: SessionLost("dropped") in listener.events)
         platform.acks = True
         wait_until(lambda: SessionResumed() in listener.events)
+
+
+def test_after_an_outage_it_is_back_soon(platform: Simulator) -> None:
+    """Of seven seconds: the library alone would look again after 6 to 12."""
+    quick = Intervals(first_pause=0.1, longest_pause=0.3, connect_patience=0.5, free_sessions=9)
+    with listening(platform, quick) as listener:
+        platform.gateway_is_down = True
+        platform.drop()
+        wait_until(lambda: SessionLost("dropped") in listener.events)
+        time.sleep(7)
+        platform.gateway_is_down = False
+        back_at = time.monotonic()
+        wait_until(lambda: len(listener.sessions()) == 3)
+        assert listener.sessions()[-1] == READY
+        assert time.monotonic() - back_at < 3
 
 
 def test_it_can_be_closed_while_it_cannot_connect(platform: Simulator) -> None:
