@@ -1,7 +1,7 @@
 """Whether the hosts that share the cache share the folder of the files, too.
 
 One of them puts a mark into its folder, and the name of the mark into the cache; the others look for it. A host with a
-disk of its own does not find it. Every PERIOD there is a new one, from whichever host looks first.
+disk of its own does not find it. Who finds it renews it; PERIOD after the last of them, another host makes a new one.
 """
 
 import secrets
@@ -12,11 +12,11 @@ from django.core.cache import cache
 from imagehost.storage.folder import FolderStorage
 
 MARKS = ".marks"  # in the folder; no key has a leading dot
-PERIOD = 600  # seconds
+PERIOD = 30  # seconds; health checks come more often
 
 
 def is_shared(folder: FolderStorage, *, name: str) -> bool:
-    """`name` tells the folder from others of this service. 1 round trip to the cache; 2 for a new mark.
+    """`name` tells the folder from others of this service. 2 round trips to the cache.
 
     OSError where the folder cannot be read or written.
     """
@@ -28,7 +28,10 @@ def is_shared(folder: FolderStorage, *, name: str) -> bool:
             Path(marks, mark).unlink(missing_ok=True)
             mark = cache.get(entry)
         _remove_others(marks, mark)
-    return mark is not None and Path(marks, mark).exists()
+    if mark is None or not Path(marks, mark).exists():
+        return False
+    cache.touch(entry, PERIOD)
+    return True
 
 
 def _new_mark(marks: Path) -> str:

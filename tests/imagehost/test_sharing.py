@@ -40,6 +40,17 @@ def test_a_host_with_a_disk_of_its_own_does_not(tmp_path: Path) -> None:
     assert [is_shared(each) for each in (first, second, first)] == [True, False, True]
 
 
+def test_whoever_finds_the_mark_renews_it_and_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = host(tmp_path / "first"), host(tmp_path / "second")
+    assert is_shared(first)
+    renewed = list[str]()
+    monkeypatch.setattr(cache, "touch", lambda key, timeout: renewed.append(key), raising=False)
+    assert not is_shared(second)
+    assert renewed == []
+    assert is_shared(first)
+    assert renewed == ["files-mark-files"]
+
+
 def test_a_new_mark_replaces_the_old_one(tmp_path: Path) -> None:
     folder = host(tmp_path)
     for _ in range(3):
