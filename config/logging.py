@@ -41,7 +41,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": redacted(record.getMessage()),
         }
-        if outage_log.server_of(record):
+        if outage_log.is_outage(record):
             entry["exception"] = redacted(outage_log.in_one_line(record))
         elif record.exc_info:
             entry["exception"] = redacted(self.formatException(record.exc_info))

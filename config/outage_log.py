@@ -47,7 +47,7 @@ class OutageFilter(logging.Filter):
         os.register_at_fork(after_in_child=self._begin_anew)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        server = server_of(record)
+        server = server_of(_error_of(record))
         if not server:
             return True
         with self._lock:
@@ -79,28 +79,35 @@ class OutageFilter(logging.Filter):
             logger.warning("No error of %s for %.0f s, after %s of them.", server, PERIOD, outage.total)
 
     def _begin_anew(self) -> None:
-        """A fork has no timers, and perhaps a lock that nobody releases."""
+        """A forked child has no timers, and may have copied a lock while it was held."""
         self._outages, self._lock = {}, threading.Lock()
 
 
-def server_of(record: logging.LogRecord) -> str:
-    """The server that the record's exception says is away; "" where it says something else."""
-    error = record.exc_info[1] if record.exc_info else None
+def server_of(error: BaseException | None) -> str:
+    """The server that an exception says is away; "" where it says something else."""
     names = [f"{each.__module__}.{each.__qualname__}" for each in type(error).__mro__]
-    if error is None or NONE.intersection(names) or is_wrong_sql(error):
+    if error is None or NONE.intersection(names) or _is_wrong_sql(error):
         return ""
     return next((SERVERS[name] for name in names if name in SERVERS), "")
 
 
 def in_one_line(record: logging.LogRecord) -> str:
     """Its exception and what caused that, without tracebacks."""
-    told, error = [], record.exc_info[1] if record.exc_info else None
+    told, error = [], _error_of(record)
     while error is not None:
         told.append(f"{type(error).__name__}: {error}".replace("\n", " ").removesuffix(": "))
         error = error.__cause__
     return ", caused by ".join(told)
 
 
-def is_wrong_sql(error: BaseException | None) -> bool:
+def is_outage(record: logging.LogRecord) -> bool:
+    return bool(server_of(_error_of(record)))
+
+
+def _error_of(record: logging.LogRecord) -> BaseException | None:
+    return record.exc_info[1] if record.exc_info else None
+
+
+def _is_wrong_sql(error: BaseException) -> bool:
     """SQLite has one class for what is busy or away and for wrong SQL, which is an error of ours."""
-    return getattr(error and error.__cause__, "sqlite_errorname", "") == "SQLITE_ERROR"
+    return getattr(error.__cause__, "sqlite_errorname", "") == "SQLITE_ERROR"

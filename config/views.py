@@ -6,26 +6,20 @@ import sys
 from typing import Any
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
 from django.views.decorators.http import require_safe
-from django_redis.exceptions import ConnectionInterrupted
 from drf_spectacular.generators import SchemaGenerator
-from redis.exceptions import RedisError
 
 from accounts import api_view, authentication
 from accounts.api_view import ApiView
 from accounts.errors import NotFound, Unavailable
 from accounts.hot import Request
-from accounts.limits import LimitsUnavailable
 from config import outage_log
 from imagehost.errors import Busy
 from oidc_provider import endpoints
 from oidc_provider.errors import TemporarilyUnavailable
-
-OUTAGES = (OperationalError, InterfaceError, LimitsUnavailable, ConnectionInterrupted, RedisError)
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -95,19 +89,15 @@ api_not_found = ApiNotFound.as_view()
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500; 503 where the database or Redis does not answer. Called while the exception is handled.
+    """500; 503 where a server that it needs does not answer. Called while the exception is handled.
 
     The page has no context of the request: whatever failed may be what a context processor needs.
     """
-    if _is_outage(sys.exc_info()[1]):
+    if outage_log.server_of(sys.exc_info()[1]):
         return _outage(request)
     if _is_api(request):
         return _json_failure(request, 500, "errors.internal")
     return HttpResponse(loader.render_to_string("500.html"), status=500)
-
-
-def _is_outage(error: BaseException | None) -> bool:
-    return isinstance(error, OUTAGES) and not outage_log.is_wrong_sql(error)
 
 
 def _outage(request: HttpRequest) -> HttpResponse:

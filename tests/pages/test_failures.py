@@ -12,6 +12,7 @@ from redis.exceptions import RedisError
 
 from accounts.limits import LimitsUnavailable
 from config import views
+from imagehost.storage import StorageFailed
 from tests.pages.markup import problems_of, problems_of_text
 
 ANSWERS = [
@@ -51,6 +52,7 @@ OUTAGES = [
     LimitsUnavailable(),
     ConnectionInterrupted(None),
     RedisError("no answer"),
+    StorageFailed("files/a.png: no answer"),
 ]
 
 
