@@ -1,8 +1,8 @@
 """Backups of the database and of the files, and the way back (`manage.py backup`, `manage.py restore`).
 
 A backup is a folder: `database.dump` (PostgreSQL's custom format, or an SQLite file), `imagehost/` and `uploads/` with
-the stored files, and `about.json`, which is written last. Files that an earlier backup beside it has are hard links to
-that: an object never changes under its key.
+the stored files, and `about.json`, which is written last. Files that are unchanged since the backup before it are hard
+links to that one's.
 """
 
 from __future__ import annotations
@@ -75,9 +75,10 @@ def restore(backup: Path) -> int:
         raise BackupFailed(f"It was made from {engine}, and DATABASE_URL names {connection.vendor}.")
     if connection.introspection.table_names():
         raise BackupFailed("The database is not empty: make a new one, and name it in DATABASE_URL.")
-    _load(backup / DUMP)
+    count = sum(_put_back(backup / alias, storages[alias]) for alias, _ in _folders() if (backup / alias).is_dir())
+    _load(backup / DUMP)  # last: until it is there, an interrupted restore can be repeated
     cache.clear()
-    return sum(_put_back(backup / alias, storages[alias]) for alias, _ in _folders() if (backup / alias).is_dir())
+    return count
 
 
 def _backups(directory: Path) -> list[Path]:
@@ -111,7 +112,7 @@ def _load(dump: Path) -> None:
 
 
 def _run(program: str, *arguments: str) -> None:
-    """A program of PostgreSQL, on the database of the settings. The password is told by the environment."""
+    """Run one of PostgreSQL's programs on the configured database. The environment passes the password."""
     command, variables = DatabaseClient.settings_to_cmd_args_env(settings.DATABASES["default"], [])
     *server, name = command[1:]
     try:
@@ -135,7 +136,7 @@ def _copy_files(folder: Path, target: Path, earlier: Path | None) -> int:
         copy = target / key
         copy.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            if earlier is None or not _link(earlier / key, copy, size=(folder / key).stat().st_size):
+            if earlier is None or not _link(earlier / key, copy, now=(folder / key).stat()):
                 shutil.copy2(folder / key, copy)
             count += 1
         except FileNotFoundError:
@@ -143,8 +144,12 @@ def _copy_files(folder: Path, target: Path, earlier: Path | None) -> int:
     return count
 
 
-def _link(earlier: Path, copy: Path, *, size: int) -> bool:
-    if not earlier.is_file() or earlier.stat().st_size != size:
+def _link(earlier: Path, copy: Path, *, now: os.stat_result) -> bool:
+    """Whether the earlier backup has the same file: a preview that was made again keeps its key."""
+    if not earlier.is_file():
+        return False
+    then = earlier.stat()
+    if (then.st_size, then.st_mtime_ns) != (now.st_size, now.st_mtime_ns):
         return False
     os.link(earlier, copy)
     return True
