@@ -7,6 +7,7 @@ seconds, so an event costs a request no lock and no write.
 
 from __future__ import annotations
 
+import abc
 import os
 from bisect import bisect_left
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ def is_on() -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Metric:
+class Metric(abc.ABC):
     """`name` as Prometheus has it, `labels` by name."""
 
     name: str
@@ -45,9 +46,9 @@ class Metric:
         if is_on():
             buffer.note((self, labels, value))
 
+    @abc.abstractmethod
     def add(self, cells: Cells, labels: tuple[str, ...], value: float) -> None:
         """Add one event to the cell of its labels."""
-        raise NotImplementedError
 
 
 class Counter(Metric):

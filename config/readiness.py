@@ -1,4 +1,4 @@
-"""Whether the parts of the service are ready: each is looked at in a thread of its own, so one that hangs holds nobody.
+"""Whether the parts of the service are ready. Each group of checks has its own thread: one that hangs delays no other.
 
 A part's state is "ok" or a sentence that says what is wrong.
 """

@@ -87,7 +87,7 @@ def certificate() -> Iterator[Finding]:
 
 
 def event_streams() -> Iterator[Finding]:
-    """Who asks without a key is refused by the service, and not by a proxy that finds nobody."""
+    """The service itself refuses a request without a key; a proxy that cannot reach it answers 502."""
     try:
         answer = _asked("/api/lookup/presence/100000000000000000/events")
     except NoAnswer as error:

@@ -160,7 +160,7 @@ def test_a_mail_server_that_takes_mails(settings: Settings, smtp: SmtpPostOffice
 def test_a_mail_server_that_does_not(settings: Settings, smtp: SmtpPostOffice, changes: dict[str, Any]) -> None:
     """It is away, speaks no TLS, knows no users."""
     settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = SMTP, "127.0.0.1", smtp.port
-    settings.EMAIL_HOST_PASSWORD = "nobody's"
+    settings.EMAIL_HOST_PASSWORD = "wrong"
     for name, value in changes.items():
         setattr(settings, name, value)
     assert only("mail").level == Level.FAILURE
