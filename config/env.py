@@ -66,6 +66,18 @@ def _split(value: str) -> list[str]:
     return [word.strip() for word in value.split(",") if word.strip()]
 
 
+def addresses(name: str) -> list[tuple[str, int]]:
+    """A list of `host:port`, separated by commas; empty where the variable is not set."""
+    return [_address(name, word) for word in words(name)]
+
+
+def _address(name: str, word: str) -> tuple[str, int]:
+    host, _, port = word.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) <= 65_535:
+        raise ImproperlyConfigured(f"{name} must be a list of host:port, with commas; {word!r} is none.")
+    return host.strip("[]"), int(port)
+
+
 def origin(name: str, default: str) -> str:
     """An origin: scheme, host and port, with no path and no trailing slash."""
     value = text(name, default)

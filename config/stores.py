@@ -33,7 +33,26 @@ def postgresql(given: dict[str, Any], *, pool_size: int, are_prepared: bool) -> 
 REDIS_OPTIONS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
 
 
-def caches(redis_url: str) -> dict[str, dict[str, Any]]:
+def redis_options() -> dict[str, Any]:
+    """OPTIONS of each cache in Redis.
+
+    With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels tell. Its replicas
+    are not read: they may be behind.
+    """
+    sentinels = env.addresses("REDIS_SENTINELS")
+    if not sentinels:
+        return REDIS_OPTIONS
+    password = env.text("REDIS_SENTINEL_PASSWORD", "")
+    timeouts = {name.lower(): seconds for name, seconds in REDIS_OPTIONS.items()}
+    return {
+        **REDIS_OPTIONS,
+        "CONNECTION_FACTORY": "django_redis.pool.SentinelConnectionFactory",
+        "SENTINELS": sentinels,
+        "SENTINEL_KWARGS": {**timeouts, **({"password": password} if password else {})},
+    }
+
+
+def caches(redis_url: str, options: dict[str, Any] = REDIS_OPTIONS) -> dict[str, dict[str, Any]]:
     """CACHES. Without Redis one process keeps its own cache, and presence, which two processes share, the database."""
     if not redis_url:
         return {
@@ -44,13 +63,14 @@ def caches(redis_url: str) -> dict[str, dict[str, Any]]:
                 "TIMEOUT": None,
             },
         }
-    return {name: _redis(redis_url, prefix) for name, prefix in (("default", "cache"), ("presence", "chat"))}
+    prefixes = {"default": "cache", "presence": "chat"}
+    return {name: _redis(redis_url, prefix, dict(options)) for name, prefix in prefixes.items()}
 
 
-def _redis(url: str, prefix: str) -> dict[str, Any]:
+def _redis(url: str, prefix: str, options: dict[str, Any]) -> dict[str, Any]:
     backend = "presence.redis_cache.PresenceRedisCache" if prefix == "chat" else "django_redis.cache.RedisCache"
     timeout = {"TIMEOUT": None} if prefix == "chat" else {}
-    return {"BACKEND": backend, "LOCATION": url, "KEY_PREFIX": prefix, "OPTIONS": dict(REDIS_OPTIONS), **timeout}
+    return {"BACKEND": backend, "LOCATION": url, "KEY_PREFIX": prefix, "OPTIONS": options, **timeout}
 
 
 def file_storage(directory: Path, *, variable: str, is_read_by_group: bool = False) -> dict[str, Any]:

@@ -21,7 +21,8 @@ CHAT = {"CHAT_GUILD_ID": "1" * 18, "CHAT_BOT_TOKEN": "a-token"}
 S3 = {"S3_BUCKET": "files", "S3_ACCESS_KEY": "key", "S3_SECRET_KEY": "secret"}
 SECRETS = {"SECRET_KEY": "s" * 60, "SIGNING_KEY_ENCRYPTION_KEYS": "k" * 60}
 PRODUCTION = {"DATABASE_URL": "postgres://a:b@127.0.0.1/c", "BASE_URL": "https://id.example.org", **SECRETS}
-STARTS: list[dict[str, str]] = [{}, CHAT, PRODUCTION, {**PRODUCTION, **S3}]
+SENTINELS = {"REDIS_URL": "redis://primary/0", "REDIS_SENTINELS": "127.0.0.1:26379"}
+STARTS: list[dict[str, str]] = [{}, CHAT, PRODUCTION, {**PRODUCTION, **S3, **SENTINELS}]
 # Notes each name that `config.env` is asked for, with the default of its first call.
 PROGRAM = """
 import inspect, json
@@ -37,7 +38,7 @@ def noting(read):
         return read(*given, **named)
     return noted
 
-for name in ("text", "flag", "integer", "choice", "words", "origin", "base_url"):
+for name in ("text", "flag", "integer", "choice", "words", "addresses", "origin", "base_url"):
     setattr(env, name, noting(getattr(env, name)))
 from config import settings
 print(json.dumps([asked, str(settings.VAR_DIR), settings.BASE_URL]))

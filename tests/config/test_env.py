@@ -32,6 +32,8 @@ READ: list[tuple[Callable[[], Any], str | None, Any]] = [
     (lambda: env.base_url("NAME", ""), None, ""),
     (lambda: env.words("NAME"), None, []),
     (lambda: env.words("NAME"), " a, b ,,c", ["a", "b", "c"]),
+    (lambda: env.addresses("NAME"), None, []),
+    (lambda: env.addresses("NAME"), "one:26379, [::1]:26380", [("one", 26379), ("::1", 26380)]),
     (lambda: env.origin("NAME", ""), "https://id.example.org", "https://id.example.org"),
     (lambda: env.origin("NAME", ""), "http://[::1]:8000", "http://[::1]:8000"),
     (lambda: env.origin("NAME", "http://127.0.0.1:8000"), None, "http://127.0.0.1:8000"),
@@ -50,6 +52,14 @@ REFUSED: list[tuple[Callable[[], Any], str | None, str]] = [
         for value in ("eight", "1.5")
     ],
     (lambda: env.integer("NAME", 8, at_most=12), "13", "NAME must be at most 12; it is 13."),
+    *[
+        (
+            lambda: env.addresses("NAME"),
+            f"one:26379,{value}",
+            f"NAME must be a list of host:port, with commas; {value!r} is none.",
+        )
+        for value in ("two", ":26379", "two:0", "two:65536", "two:port")
+    ],
     *[
         (
             lambda: env.origin("NAME", ""),
@@ -167,3 +177,19 @@ def test_presence_in_redis_does_not_expire_by_itself_and_the_cache_does() -> Non
         "presence": None,
     }
     assert [cache["KEY_PREFIX"] for cache in options.values()] == ["cache", "chat"]
+
+
+def test_sentinels_tell_where_the_primary_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDIS_SENTINELS", "one:26379,two:26379")
+    monkeypatch.setenv("REDIS_SENTINEL_PASSWORD", "of-the-sentinels")
+    options = stores.redis_options()
+    assert options["SENTINELS"] == [("one", 26379), ("two", 26379)]
+    assert options["SENTINEL_KWARGS"] == {
+        "socket_connect_timeout": 1,
+        "socket_timeout": 1,
+        "password": "of-the-sentinels",
+    }
+    caches = stores.caches("redis://mymaster/0", options)
+    assert {cache["OPTIONS"]["CONNECTION_FACTORY"] for cache in caches.values()} == {
+        "django_redis.pool.SentinelConnectionFactory"
+    }
