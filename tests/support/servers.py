@@ -23,7 +23,7 @@ START_SECONDS = 60
 STOP_SECONDS = 30
 # The data never outlives a run.
 POSTGRES_OPTIONS = ["fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200"]
-PROBLEMS = (psycopg.OperationalError, redis.RedisError)  # while they start
+PROBLEMS = (psycopg.OperationalError, redis.RedisError, OSError)  # while they start
 
 
 class ServerError(Exception):
@@ -43,62 +43,92 @@ class Servers:
 @contextlib.contextmanager
 def running(directory: Path, postgres_options: Sequence[str] = POSTGRES_OPTIONS) -> Iterator[Servers]:
     """Start both, and stop both whatever happens."""
-    found = programs.found("postgres", "redis-server")
+    redis_program = programs.found("postgres", "redis-server")["redis-server"]
     with contextlib.ExitStack() as stack:
         postgres_port, redis_port = stack.enter_context(ports.held(2))
+        postgres = Postgres(directory)
+        postgres.make(directory / "postgres")
+        postgres_server = postgres.start(directory / "postgres", postgres_port, postgres_options, stack)
+        redis_server = start_redis(redis_program, directory / "redis", redis_port, stack)
+        database_url = postgres.url(postgres_port)
+        yield Servers(database_url, f"redis://127.0.0.1:{redis_port}/0", postgres_server.pid, redis_server.pid)
+
+
+class Postgres:
+    """The programs of PostgreSQL and the user whom they run as. Each server has a folder, with `data` in it."""
+
+    def __init__(self, directory: Path) -> None:
+        """`directory`: for a copy of the programs, where that user cannot read them."""
         # Beside the real file, not beside a link to it on PATH, is initdb.
-        bin_folder = found["postgres"].resolve().parent
-        postgres = _start_postgres(bin_folder, directory, postgres_port, postgres_options, stack)
-        redis_pid = _start_redis(found["redis-server"], directory, redis_port, stack)
-        database_url = f"postgres://tests@127.0.0.1:{postgres_port}/postgres"
-        yield Servers(database_url, f"redis://127.0.0.1:{redis_port}/0", postgres, redis_pid)
+        folder = programs.found("postgres")["postgres"].resolve().parent
+        self.owner = unprivileged()
+        self._programs = _readable(folder, directory) if self.owner else folder
+
+    @staticmethod
+    def url(port: int) -> str:
+        return f"postgres://tests@127.0.0.1:{port}/postgres"
+
+    def make(self, home: Path) -> None:
+        """A new and empty cluster."""
+        initial = "--username=tests --auth=trust --encoding=UTF8 --no-locale --no-sync".split()
+        self._run(home, "initdb", "--pgdata", home / "data", *initial)
+
+    def copy(self, home: Path, primary_port: int) -> None:
+        """A standby of the server at that port, as it will run once it is started."""
+        self._run(
+            home, "pg_basebackup", "--pgdata", home / "data", "--dbname", self.url(primary_port), "-R", "--no-sync"
+        )
+
+    def start(
+        self, home: Path, port: int, options: Sequence[str], stack: contextlib.ExitStack
+    ) -> subprocess.Popen[bytes]:
+        settings = [*options, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
+        told = [part for setting in settings for part in ("-c", setting)]
+        command: list[str | Path] = [self._programs / "postgres", "-D", home / "data", *told]
+
+        def ask() -> None:
+            psycopg.connect(self.url(port), connect_timeout=5).close()
+
+        return start(command, home, stack, ask, stop=signal.SIGINT, **self.owner)  # SIGINT: do not wait for clients
+
+    def _run(self, home: Path, program: str, *arguments: str | Path) -> None:
+        home.mkdir()
+        if self.owner:
+            shutil.chown(home, self.owner["user"], self.owner["group"])
+        made = subprocess.run(
+            [self._programs / program, *arguments],
+            capture_output=True,
+            text=True,
+            cwd=home,
+            timeout=START_SECONDS,
+            check=False,
+            **self.owner,
+        )
+        if made.returncode:
+            raise ServerError(f"{program} failed:\n{made.stdout}{made.stderr}")
 
 
-def _start_postgres(
-    programs_of_it: Path, directory: Path, port: int, options: Sequence[str], stack: contextlib.ExitStack
-) -> int:
-    owner = _unprivileged()
-    home = directory / "postgres"
-    home.mkdir()
-    if owner:
-        programs_of_it = _readable(programs_of_it, directory)
-        shutil.chown(home, owner["user"], owner["group"])
-    data = home / "data"
-    initial = "--username=tests --auth=trust --encoding=UTF8 --no-locale --no-sync".split()
-    made = subprocess.run(
-        [programs_of_it / "initdb", "--pgdata", data, *initial],
-        capture_output=True,
-        text=True,
-        cwd=home,
-        timeout=START_SECONDS,
-        check=False,
-        **owner,
-    )
-    if made.returncode:
-        raise ServerError(f"initdb failed:\n{made.stdout}{made.stderr}")
-    settings = [*options, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
-    command = [programs_of_it / "postgres", "-D", data, *(part for setting in settings for part in ("-c", setting))]
-
-    def ask() -> None:
-        psycopg.connect(f"postgres://tests@127.0.0.1:{port}/postgres", connect_timeout=5).close()
-
-    return _start(command, home, stack, ask, stop=signal.SIGINT, **owner)  # SIGINT: do not wait for clients
-
-
-def _start_redis(program: Path, directory: Path, port: int, stack: contextlib.ExitStack) -> int:
-    home = directory / "redis"
-    home.mkdir()
+def start_redis(
+    program: Path, home: Path, port: int, stack: contextlib.ExitStack, *more: str
+) -> subprocess.Popen[bytes]:
+    """`more`: further arguments, such as `--replicaof`."""
+    home.mkdir(exist_ok=True)
     options = {"bind": "127.0.0.1", "port": port, "dir": home, "save": "", "appendonly": "no", "databases": 64}
-    command = [program, *(str(part) for key, value in options.items() for part in (f"--{key}", value))]
+    command: list[str | Path] = [
+        program,
+        *(str(part) for key, value in options.items() for part in (f"--{key}", value)),
+        *more,
+    ]
+    return start(command, home, stack, lambda: ping(port), stop=signal.SIGTERM)
 
-    def ask() -> None:
-        with redis.Redis(port=port, socket_timeout=5) as client:
-            client.ping()
 
-    return _start(command, home, stack, ask, stop=signal.SIGTERM)
+def ping(port: int) -> None:
+    """RedisError: no Redis answers there."""
+    with redis.Redis(port=port, socket_timeout=5) as client:
+        client.ping()
 
 
-def _unprivileged() -> dict[str, Any]:
+def unprivileged() -> dict[str, Any]:
     """The user whom PostgreSQL runs as, since it refuses root. Keyword arguments of `subprocess`, mixed in type."""
     if os.geteuid() != 0:
         return {}
@@ -120,16 +150,16 @@ def _readable(programs_of_it: Path, directory: Path) -> Path:
     return directory / "wheels" / programs_of_it.relative_to(package.parent)
 
 
-def _start(
-    command: list[Any],
+def start(
+    command: Sequence[str | Path],
     home: Path,
     stack: contextlib.ExitStack,
     ask: Callable[[], None],
     *,
     stop: signal.Signals,
     **owner: Any,
-) -> int:
-    """Start a server and wait until `ask` raises none of PROBLEMS; its process id.
+) -> subprocess.Popen[bytes]:
+    """Start a server and wait until `ask` raises none of PROBLEMS. What it writes goes to a file beside its home.
 
     A session of its own: Ctrl-C reaches the tests.
     """
@@ -148,7 +178,7 @@ def _start(
     while True:
         try:
             ask()
-            return process.pid
+            return process
         except PROBLEMS:
             if process.poll() is not None or time.monotonic() > give_up_at:
                 log.seek(0)
