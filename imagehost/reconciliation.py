@@ -40,14 +40,16 @@ class Found:
     """What was compared and what came of it.
 
     `recounted`: users whose usage was wrong. `removed`: objects without a file; `left`: such objects that are still
-    there, because they were too many or the store refused. `missing`, `damaged`: keys of stored files that have no
-    object, or one of another size: for people to decide. `remade`: previews that will be made again.
+    there, because they were too many or the store refused; `spared`: such objects after a restore, left for people.
+    `missing`, `damaged`: keys of stored files that have no object, or one of another size: for people to decide.
+    `remade`: previews that will be made again.
     """
 
     objects: int = 0
     recounted: int = 0
     removed: int = 0
     left: int = 0
+    spared: int = 0
     is_suspicious: bool = False
     missing: list[str] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
@@ -63,7 +65,8 @@ def reconcile(
 ) -> Found:
     """Put right what can be put right without losing a file, and say what else is wrong.
 
-    `is_after_restore`: files of the last GRACE are looked for too, and every preview that failed is tried once more.
+    `is_after_restore`: files of the last GRACE are looked for too, every preview that failed is tried once more, and
+    objects without a file are left alone: they may have come after the backup.
     Where more objects have no file than FEW and a quarter of all, this is perhaps another database's bucket: none is
     removed unless `may_remove_many`. `after_batch` is called again and again, for the holder of a lease. Raises
     StorageFailed where the store cannot be listed.
@@ -73,7 +76,10 @@ def reconcile(
         for prefix, stored in ((FILES, _files), (QUARANTINE, _files), (PREVIEWS, _previews)):
             _compare_objects(prefix, stored, listing, found, now - GRACE, after_batch)
         _compare_rows(listing, found, now, after_batch, is_after_restore=is_after_restore)
-        _remove(listing, found, after_batch, may_remove_many=may_remove_many)
+        if is_after_restore and not may_remove_many:
+            found.spared = listing.stray_count()
+        else:
+            _remove(listing, found, after_batch, may_remove_many=may_remove_many)
     return found
 
 

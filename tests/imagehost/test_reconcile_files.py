@@ -94,6 +94,11 @@ class TestCommand:
         assert "MISSING" not in self.run()
         assert self.run("--all").startswith(f"MISSING: 1 objects ({lost.key}) of stored files. ")
 
+    def test_after_a_restore_objects_without_a_file_are_told(self, bucket_directory: Path) -> None:
+        stray("files/somebody/a.png", bucket_directory)
+        assert self.run("--all").startswith("1 objects have no file, perhaps uploads after the backup: copy what ")
+        assert self.run().startswith("Compared 1 objects, removed 1, ")
+
     def test_five_are_named_and_many_objects_without_files_are_removed_on_demand(
         self, bucket_directory: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

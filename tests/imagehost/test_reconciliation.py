@@ -183,6 +183,12 @@ class TestFilesWithoutObjects:
         FileFactory(uploaded_at=NOON)  # its upload goes on
         assert reconcile(is_after_restore=True) == Found(missing=[lost.key])
 
+    def test_after_a_restore_objects_without_a_file_stay(self, bucket_directory: Path) -> None:
+        key = stray("files/somebody/Aaaaaaa1.png", bucket_directory)
+        assert reconcile(is_after_restore=True) == Found(objects=1, spared=1)
+        assert objects.all_keys() == [key]
+        assert reconcile(is_after_restore=True, may_remove_many=True) == Found(objects=1, removed=1)
+
     @pytest.mark.django_db(transaction=True)
     def test_one_that_is_deleted_after_the_store_was_listed_is_not(self) -> None:
         file = FileFactory(uploaded_at=LONG_AGO)

@@ -27,7 +27,8 @@ class Command(JobCommand):
         parser.add_argument(
             "--all",
             action="store_true",
-            help="For after a restore: name missing objects of the last day too, and try failed previews once more.",
+            help="For after a restore: name missing objects of the last day too, try failed previews once more, and "
+            "remove no object.",
         )
         parser.add_argument(
             "--remove-many",
@@ -60,6 +61,11 @@ def _sentences(found: Found) -> list[str]:
     if found.is_suspicious:
         lines.append(
             f"{found.left} of {found.objects} objects have no file: if this is the right bucket, say --remove-many."
+        )
+    elif found.spared:
+        lines.append(
+            f"{found.spared} objects have no file, perhaps uploads after the backup: copy what you want to keep, since "
+            "the next run without --all removes them."
         )
     elif found.left:
         lines.append(f"{found.left} objects without a file could not be removed.")
