@@ -36,7 +36,7 @@ REDIS_OPTIONS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a
 def redis_options() -> dict[str, Any]:
     """OPTIONS of each cache in Redis.
 
-    With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels tell. Its replicas
+    With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels tell. Replicas
     are not read: they may be behind.
     """
     sentinels = env.addresses("REDIS_SENTINELS")
