@@ -68,14 +68,19 @@ def about(backup: Path) -> dict[str, Any]:
 def restore(backup: Path) -> int:
     """Bring the database and the files back; how many files there are. Empties the cache.
 
-    BackupFailed where the database of the settings is not empty: nothing that exists is overwritten.
+    BackupFailed where the database of the settings is not empty, or files would stay behind. Nothing that exists is
+    overwritten.
     """
-    engine = about(backup)["engine"]
-    if engine != connection.vendor:
-        raise BackupFailed(f"It was made from {engine}, and DATABASE_URL names {connection.vendor}.")
+    facts, folders = about(backup), dict(_folders())
+    if facts["engine"] != connection.vendor:
+        raise BackupFailed(f"It was made from {facts['engine']}, and DATABASE_URL names {connection.vendor}.")
+    if any(count for alias, count in facts["files"].items() if alias not in folders):
+        raise BackupFailed(
+            "It holds files, which lie in S3_BUCKET now: restore without S3_BUCKET, then move them there."
+        )
     if connection.introspection.table_names():
         raise BackupFailed("The database is not empty: make a new one, and name it in DATABASE_URL.")
-    count = sum(_put_back(backup / alias, storages[alias]) for alias, _ in _folders() if (backup / alias).is_dir())
+    count = sum(_put_back(backup / alias, alias, folder) for alias, folder in folders.items())
     _load(backup / DUMP)  # last: until it is there, an interrupted restore can be repeated
     cache.clear()
     return count
@@ -151,7 +156,10 @@ def _link(earlier: Path, copy: Path, *, now: os.stat_result) -> bool:
     then = earlier.stat()
     if (then.st_size, then.st_mtime_ns) != (now.st_size, now.st_mtime_ns):
         return False
-    os.link(earlier, copy)
+    try:
+        os.link(earlier, copy)
+    except OSError:  # of a file system without hard links, or another user's file
+        return False
     return True
 
 
@@ -162,10 +170,13 @@ def _keys(folder: Path) -> Iterator[str]:
         yield from (Path(directory, file).relative_to(folder).as_posix() for file in files if not file.startswith("."))
 
 
-def _put_back(source: Path, stored: object) -> int:
-    """As uploads are kept: whole or not at all, with the rights that the store gives."""
-    store, count = cast("Bucket", stored), 0
+def _put_back(source: Path, alias: str, folder: Path) -> int:
+    """As uploads are kept: whole or not at all, with the rights that the store gives. Those that are there stay."""
+    store, count = cast("Bucket", storages[alias]), 0
     for key in _keys(source):
+        count += 1
+        if (folder / key).exists():
+            continue
         with tempfile.NamedTemporaryFile(dir=incoming_directory(), delete=False) as incoming:
             path = Path(incoming.name)
         try:
@@ -173,5 +184,4 @@ def _put_back(source: Path, stored: object) -> int:
             store.keep(key, path, mime="", download_name="")  # a folder keeps neither
         finally:
             path.unlink(missing_ok=True)
-        count += 1
     return count

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
+from config import backups
 from tests.journeys import processes
 from tests.support import databases, programs
 
@@ -82,6 +84,11 @@ class Installation:
 
     def lose_everything(self) -> None:
         shutil.rmtree(self.folder)
+        self.lose_database()
+
+    def lose_database(self) -> None:
+        for path in self.folder.glob("db.sqlite3*"):
+            path.unlink()
         if self.database:
             databases.drop(os.environ["DATABASE_URL"], self.database)
             self.database = databases.create(os.environ["DATABASE_URL"], template="template0")
@@ -132,6 +139,43 @@ def test_nothing_that_exists_is_overwritten(installation: Installation, tmp_path
 def test_a_folder_that_is_no_backup_is_refused(installation: Installation, tmp_path: Path) -> None:
     refused = installation.run("restore", str(tmp_path))
     assert (refused.returncode, "is no backup: it has no about.json." in refused.stderr) == (1, True)
+
+
+def test_files_that_are_there_stay_as_they_are(installation: Installation, tmp_path: Path) -> None:
+    backup = installation.do("backup", str(tmp_path / "backups")).partition(": ")[0]
+    owner = installation.folder / "files" / "files" / "owner"
+    kept, newer = owner / "Ab3dE6gH.png", owner / "Zy9xW8vU.png"
+    for path in (kept, newer):
+        path.write_bytes(b"after the backup")
+        os.utime(path, (0, 0))  # older than what a night's comparison leaves alone
+    installation.lose_database()
+    told = installation.do("restore", backup)
+    assert "The database and 2 files are back." in told
+    assert "2 objects have no file, perhaps uploads after the backup" in told
+    assert [path.read_bytes() for path in (kept, newer)] == [b"after the backup"] * 2
+    newer.unlink()
+
+
+def test_files_of_folders_are_not_left_behind_for_a_bucket(installation: Installation, tmp_path: Path) -> None:
+    backup = Path(installation.do("backup", str(tmp_path / "backups")).partition(": ")[0])
+    facts = json.loads((backup / "about.json").read_text())
+    facts["files"]["a store that is no folder"] = 1
+    (backup / "about.json").write_text(json.dumps(facts))
+    refused = installation.run("restore", str(backup))
+    assert (refused.returncode, "restore without S3_BUCKET, then move them there." in refused.stderr) == (1, True)
+
+
+def test_where_there_are_no_hard_links_files_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(source: object, target: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("config.backups.os.link", refuse)
+    for name in ("folder", "earlier"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "key").write_bytes(b"1")
+        os.utime(tmp_path / name / "key", (0, 0))
+    assert backups._copy_files(tmp_path / "folder", tmp_path / "copy", tmp_path / "earlier") == 1
+    assert (tmp_path / "copy" / "key").read_bytes() == b"1"
 
 
 def test_what_was_lost_is_back(installation: Installation, tmp_path: Path) -> None:
