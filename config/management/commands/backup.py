@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
@@ -29,4 +30,5 @@ class Command(BaseCommand):
         self.stdout.write(f"{made}: the database and {sum(counts.values())} files.")
         if not counts:
             self.stdout.write("Files lie in S3_BUCKET: let its provider keep versions or copies of it.")
-        self.stdout.write("Keep the secrets of the environment with it: SECRET_KEY and SIGNING_KEY_ENCRYPTION_KEYS.")
+        where = f"in {settings.VAR_DIR / 'secrets.json'}" if settings.EMBEDDED else "of the environment"
+        self.stdout.write(f"Keep the secrets {where} with it: SECRET_KEY and SIGNING_KEY_ENCRYPTION_KEYS.")
