@@ -22,7 +22,7 @@ logger = logging.getLogger(__name__)
 
 Cell = tuple[str, tuple[str, ...]]  # name of the metric, values of its labels
 Cells = dict[Cell, list[float]]
-ENDED, GUARD = "ended.json", "guard"
+ENDED, GUARD, NEW = "ended.json", "guard", ".new"
 PATIENCE = 1.0  # seconds that a process waits for the guard, which others hold for milliseconds
 
 
@@ -113,6 +113,7 @@ def _merge_ended(directory: Path) -> None:
     _write(directory / ENDED, sums)
     for name in ended:
         _path(directory, name).unlink(missing_ok=True)
+        _path(directory, name).with_suffix(NEW).unlink(missing_ok=True)  # of a process that was killed while it wrote
         _lock_path(directory, name).unlink(missing_ok=True)
 
 
@@ -143,6 +144,7 @@ def _guarded(directory: Path) -> Iterator[None]:
             time.sleep(0.005)
         yield
     finally:
+        fcntl.flock(guard, fcntl.LOCK_UN)  # closing is not enough where the process was forked meanwhile
         os.close(guard)
 
 
@@ -178,6 +180,6 @@ def _read(path: Path) -> Counts:
 
 
 def _write(path: Path, counts: Counts) -> None:
-    new = path.with_suffix(".new")
+    new = path.with_suffix(NEW)
     new.write_text(counts.to_text())
     new.replace(path)

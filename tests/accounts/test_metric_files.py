@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -64,7 +66,8 @@ def test_two_processes_add_up_and_what_one_has_counted_outlives_it(tmp_path: Pat
 def test_the_directory_does_not_grow_with_the_processes_that_ended(tmp_path: Path) -> None:
     for _ in range(4):
         with process(tmp_path, 1):
-            pass
+            written = next(tmp_path.glob("*.lock"))
+        written.with_suffix(".new").write_text("killed while it wrote")
     with process(tmp_path, 1):  # nothing was read meanwhile: the start of a process is enough
         names = sorted(path.name for path in tmp_path.iterdir())
         assert (len(names), names[2:]) == (4, ["ended.json", "guard"])
@@ -104,3 +107,15 @@ def test_a_guard_that_another_process_keeps_is_not_waited_for_long(
     with metric_files._guarded(tmp_path), pytest.raises(CountsUnavailable, match="guard"):
         metric_files.read(tmp_path)
     assert read(tmp_path) == (None, None, 0)
+
+
+def test_a_process_that_is_forked_meanwhile_does_not_keep_the_guard(tmp_path: Path) -> None:
+    with metric_files._guarded(tmp_path):
+        child = os.fork()
+        if not child:
+            signal.pause()
+    try:
+        assert read(tmp_path) == (None, None, 0)
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
