@@ -51,6 +51,7 @@ class WriteBehindBuffer(Generic[Note]):
         made the notes writes them."""
         self._notes: deque[Note] = deque()
         self._dropped = 0
+        self._has_failed = False
         self._writing = threading.Lock()
         self._starting = threading.Lock()
         self._is_due = threading.Event()
@@ -123,7 +124,12 @@ class WriteBehindBuffer(Generic[Note]):
             connection.close()  # this thread's own
 
     def _write_logged(self) -> None:
+        """What fails again and again, as on a full disk, is logged once."""
         try:
             self.write()
         except Exception:  # the thread goes on
-            logger.exception("The notes of %s could not be written.", self._name)
+            if not self._has_failed:
+                logger.exception("The notes of %s could not be written.", self._name)
+            self._has_failed = True
+        else:
+            self._has_failed = False

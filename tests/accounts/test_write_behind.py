@@ -47,6 +47,22 @@ def test_the_thread_outlives_an_error(caplog: pytest.LogCaptureFixture) -> None:
     assert "The notes of test could not be written." in caplog.text
 
 
+def test_an_error_that_comes_again_and_again_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    problems: list[Exception] = [OSError("no space left"), OSError("no space left")]
+
+    def fail(notes: list[int]) -> None:
+        if problems:
+            raise problems.pop()
+
+    buffer = WriteBehindBuffer("test", fail)
+    for note in range(4):
+        if note == 3:
+            problems.append(OSError("no space left"))
+        buffer._notes.append(note)
+        buffer._write_logged()
+    assert [record.getMessage() for record in caplog.records] == ["The notes of test could not be written."] * 2
+
+
 def test_the_end_of_a_process_writes_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
     """As a server's worker ends, which is a child of multiprocessing."""
     monkeypatch.setattr(write_behind, "INTERVAL", 1000)
