@@ -25,6 +25,8 @@ SERVERS = {
     "imagehost.storage.contract.StorageFailed": "the store of the files",
 }
 NONE = {"imagehost.storage.contract.ObjectMissing"}  # the store answers
+# SQLSTATEs with which PostgreSQL starts, ends or takes no more connections. With others it answers, as in a deadlock.
+AWAY = ("08", "57P", "53300")
 
 logger = logging.getLogger(__name__)
 
@@ -84,11 +86,16 @@ class OutageFilter(logging.Filter):
 
 
 def server_of(error: BaseException | None) -> str:
-    """The server that an exception says is away; "" where it says something else."""
+    """The server that an exception says is away; "" where it says something else.
+
+    What PostgreSQL answers is named with its kind, so that a deadlock and an outage do not hide each other.
+    """
     names = [f"{each.__module__}.{each.__qualname__}" for each in type(error).__mro__]
     if error is None or NONE.intersection(names) or _is_wrong_sql(error):
         return ""
-    return next((SERVERS[name] for name in names if name in SERVERS), "")
+    server = next((SERVERS[name] for name in names if name in SERVERS), "")
+    answered = _answered(error)
+    return f"{server} ({answered})" if server and answered else server
 
 
 def in_one_line(record: logging.LogRecord) -> str:
@@ -106,6 +113,13 @@ def is_outage(record: logging.LogRecord) -> bool:
 
 def _error_of(record: logging.LogRecord) -> BaseException | None:
     return record.exc_info[1] if record.exc_info else None
+
+
+def _answered(error: BaseException) -> str:
+    """The kind of error that PostgreSQL answered with; "" where it is away."""
+    cause = error.__cause__ or error
+    state = getattr(cause, "sqlstate", None) or ""
+    return type(cause).__name__ if state and not state.startswith(AWAY) else ""
 
 
 def _is_wrong_sql(error: BaseException) -> bool:

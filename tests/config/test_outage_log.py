@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator
 
+import psycopg
 import pytest
 from django.db import OperationalError
 from django.utils.module_loading import import_string
@@ -104,6 +105,26 @@ def test_each_server_has_its_own_outage(log: list[str], timers: Timers) -> None:
     ):
         fail(error, str(error))
     assert log == ["ERROR a", "ERROR b", "ERROR c"]
+
+
+def test_what_postgresql_answers_hides_no_outage(log: list[str], timers: Timers) -> None:
+    for cause in (
+        psycopg.errors.DeadlockDetected("a"),
+        psycopg.errors.AdminShutdown("b"),
+        psycopg.OperationalError("c: connection refused"),
+        psycopg.errors.DeadlockDetected("d"),
+        psycopg.errors.DiskFull("e"),
+        psycopg.errors.TooManyConnections("f"),
+    ):
+        error = OperationalError()
+        error.__cause__ = cause
+        fail(error, str(cause))
+    assert log == ["ERROR a", "ERROR b", "ERROR e"]
+    timers.pass_period()
+    assert log[3:5] == [
+        "ERROR 1 more errors of the database (DeadlockDetected) in the last 60 s.",
+        "ERROR 2 more errors of the database in the last 60 s.",
+    ]
 
 
 @pytest.mark.parametrize("error", [ValueError("ours"), ObjectMissing("the store answers")])
