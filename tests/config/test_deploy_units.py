@@ -73,4 +73,16 @@ def test_the_example_of_the_environment_names_documented_variables() -> None:
 def test_the_guide_names_each_job_in_its_table_and_in_the_list_for_cron() -> None:
     guide = (DEPLOY.parent / "docs" / "operations.md").read_text()
     assert re.findall(r"(?m)^\| `(\w+)` \|", guide) == list(SCHEDULE)
-    assert set(re.findall(r"manage\.py (\w+)", guide[guide.index("* * * * *") :].partition("```")[0])) == set(SCHEDULE)
+    assert set(re.findall(r"\bas_id (\w+)", guide[guide.index("* * * * *") :].partition("```")[0])) == set(SCHEDULE)
+
+
+def test_a_command_by_hand_runs_as_the_units_do() -> None:
+    service, script = _service(UNITS[0]), (DEPLOY / "as_id").read_text()
+    assert f". {service['EnvironmentFile']}\n" in script
+    assert f"cd {service['WorkingDirectory']}\n" in script
+    assert script.endswith(f'exec runuser -u {service["User"]} -- .venv/bin/python manage.py "$@"\n')
+
+
+def test_the_example_of_the_environment_says_the_same_to_systemd_and_to_a_shell() -> None:
+    lines = [line for line in (DEPLOY / "environment.example").read_text().splitlines() if not line.startswith("#")]
+    assert [line for line in lines if not re.fullmatch(r"[A-Z_]+=([\w./:@-]*|'[^']*')", line)] == []
