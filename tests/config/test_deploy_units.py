@@ -62,6 +62,11 @@ def test_a_unit_is_confined(unit: Path) -> None:
     assert {name: service[name] for name in CONFINED} == CONFINED
 
 
+def test_the_event_streams_may_open_a_file_each() -> None:
+    service = _service(DEPLOY / "systemd" / "id-events.service")
+    assert int(service["LimitNOFILE"]) > 2 * int(service["Environment"].removeprefix("PRESENCE_STREAMS="))
+
+
 def test_the_example_of_the_environment_names_documented_variables() -> None:
     documented = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", (DEPLOY.parent / "docs" / "configuration.md").read_text()))
     lines = (DEPLOY / "environment.example").read_text().splitlines()
