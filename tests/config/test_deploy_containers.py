@@ -198,6 +198,21 @@ def test_an_update_of_the_web_takes_no_pod_away_before_another_is_ready() -> Non
     assert "replicas" not in web["spec"]  # the autoscaler's
 
 
+def test_one_pod_of_each_deployment_survives_the_drain_of_a_node() -> None:
+    budgets = {each["metadata"]["name"]: each["spec"] for each in MANIFESTS if each["kind"] == "PodDisruptionBudget"}
+    deployments = {each["metadata"]["name"] for each in MANIFESTS if each["kind"] == "Deployment"}
+    assert budgets == {name: {"minAvailable": 1, "selector": {"matchLabels": {"app": name}}} for name in deployments}
+
+
+def test_the_autoscaler_leaves_connections_of_the_database_free() -> None:
+    (scaler,) = [each["spec"] for each in MANIFESTS if each["kind"] == "HorizontalPodAutoscaler"]
+    command = _image_command()
+    threads = [int(command[command.index(name) + 1]) for name in ("--workers", "--blocking-threads")]
+    of_a_pod = threads[0] * threads[1] + 2  # for /readyz
+    background = 2 * 3 + 2  # run_jobs and gateway workers
+    assert (scaler["maxReplicas"] + 1) * of_a_pod + background < 100 - 3  # one more in an update; PostgreSQL's default
+
+
 def test_the_guide_names_what_exists() -> None:
     guide = (ROOT / "docs" / "installation.md").read_text()
     commands = set(re.findall(r"(?:as_id|manage\.py) ([a-z_]+)", guide))
