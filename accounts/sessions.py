@@ -14,6 +14,7 @@ from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
 AWAY = (ConnectionInterrupted, RedisError)
+COPY_SECONDS = 300  # of a copy in Redis: what was saved while Redis was away counts once the copy before it has expired
 
 
 class SessionStore(cached_db.SessionStore):
@@ -48,7 +49,7 @@ class _OptionalCache:
     def set(self, key: str, value: Any, timeout: float) -> None:
         try:
             if not self._is_away:
-                self._cache.set(key, value, timeout)
+                self._cache.set(key, value, min(timeout, COPY_SECONDS))
         except AWAY:
             self._is_away = True
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from django.conf import settings as configured
 from django.contrib.sessions.models import Session
@@ -9,6 +11,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts.models import User
+from accounts.sessions import SessionStore
 from tests.factories.accounts import UserFactory
 from tests.support.redis_commands import UNREACHABLE
 
@@ -64,3 +67,14 @@ def test_a_session_that_has_ended_is_gone_from_redis(signed_in: Client) -> None:
     assert signed_in.post("/accounts/logout/").status_code == 302
     signed_in.cookies["sessionid"] = key
     assert signed_in.get("/dashboard/").status_code == 302
+
+
+@pytest.mark.embedded
+def test_a_copy_that_missed_a_change_does_not_live_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redis may keep the copy from before an outage; the database has what was saved meanwhile."""
+    copies = SessionStore()._cache
+    kept: list[float] = []
+    monkeypatch.setattr(copies, "_cache", SimpleNamespace(set=lambda key, value, timeout: kept.append(timeout)))
+    for seconds in (1_209_600, 60):
+        copies.set("key", {}, seconds)
+    assert kept == [300, 60]
