@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -11,6 +12,8 @@ from django.db import connections
 
 T = TypeVar("T")
 Questions = Mapping[str, Callable[[], T]]
+
+logger = logging.getLogger(__name__)
 
 
 class Answered(NamedTuple, Generic[T]):
@@ -33,7 +36,11 @@ class _Round(Generic[T]):
         try:
             for name, ask in questions.items():
                 began_at = time.perf_counter()
-                answer = ask()
+                try:
+                    answer = ask()
+                except Exception:  # of one question: the others are answered
+                    logger.exception("The question %s failed.", name)
+                    continue
                 self.answers[name] = Answered(answer, _milliseconds(began_at))
         finally:
             connections.close_all()

@@ -167,6 +167,19 @@ def test_a_part_that_hangs_holds_no_answer_and_only_one_thread(client: Client, m
         goes_on.set()
 
 
+@pytest.mark.embedded
+def test_a_check_that_fails_takes_no_other_along(
+    client: Client, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail() -> str:
+        raise LookupError("a fault of ours")
+
+    monkeypatch.setattr(readiness, "GROUPS", ({"first": fail, "second": lambda: ""},))
+    status, body = asked(client)
+    assert (status, body["parts"]) == (503, {"first": readiness.NO_ANSWER, "second": "ok"})
+    assert "The question first failed." in caplog.text
+
+
 def test_a_host_without_collected_static_files_is_not_ready(
     client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
