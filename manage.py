@@ -7,9 +7,14 @@ import sys
 from django.core.exceptions import ImproperlyConfigured
 from django.core.management import execute_from_command_line
 
+from config import start
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
     try:
+        if not {*sys.argv[1:2]}.isdisjoint(start.PROGRAMS):
+            start.check_program()
         execute_from_command_line(sys.argv)
     except ImproperlyConfigured as error:
-        sys.exit(f"{error} docs/configuration.md explains it.")
+        sys.stderr.write(f"{error} docs/configuration.md explains it.\n")
+        sys.exit(os.EX_CONFIG)

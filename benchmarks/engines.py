@@ -51,6 +51,7 @@ def production(directory: Path, engines: Servers) -> dict[str, str]:
         "REDIS_URL": engines.redis_url,
         "VAR_DIR": str(var),
         "DEMO": "1",
+        "ALLOW_UNSAFE_START": "demo,limits",
         "BASE_URL": BASE_URL,
         "EDGE_CLIENT_ADDRESS_HEADER": ADDRESS_HEADER,
         "SECRET_KEY": "a-secret-key-of-the-measurements-alone-" * 2,

@@ -76,6 +76,7 @@ def environment(store: str) -> Iterator[dict[str, str]]:
             **os.environ,
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "VAR_DIR": directory,
+            "ALLOW_UNSAFE_START": "edge",
             "SECRET_KEY": "a-secret-key-of-this-measurement",
             "SIGNING_KEY_ENCRYPTION_KEYS": "an-encryption-key-of-this-measurement",
         }

@@ -250,6 +250,7 @@ def main() -> None:
             "DJANGO_SETTINGS_MODULE": "config.settings",
             "VAR_DIR": directory,
             "RATE_LIMITS_ENABLED": "0",
+            "ALLOW_UNSAFE_START": "edge,limits",
             "PRESENCE_STREAMS": str(MANY + 1),
             "CHAT_PROFILE_URL": "",
         }

@@ -20,9 +20,10 @@ from django.core.handlers.asgi import ASGIHandler
 from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
-from config import graceful_shutdown
+from config import graceful_shutdown, start
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
+start.check_worker()
 django.setup(set_prefix=False)
 
 

@@ -9,6 +9,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 from django.utils import timezone
 
+from config import start
 from oidc_provider.token import signing
 
 TAG = "config"  # of the checks that look at settings alone
@@ -40,23 +41,15 @@ def check_delivery(app_configs: Any, **options: Any) -> list[CheckMessage]:
 @register(Tags.security, deploy=True)
 def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
     """`app_configs`: Django passes the apps to look at, or None; these checks look at settings alone."""
-    messages: list[CheckMessage] = []
-    if not settings.RATE_LIMITS_ENABLED:
-        messages.append(
-            checks.Warning(
-                "Every rate limit is off.", hint="Unset RATE_LIMITS_ENABLED; 0 is for measuring.", id="config.W001"
-            )
-        )
+    messages: list[CheckMessage] = [
+        Error(problem.sentence, hint=problem.cure, id=problem.id) for problem in start.problems()
+    ]
+    if settings.ALLOW_UNSAFE_START:
+        allowed = ", ".join(settings.ALLOW_UNSAFE_START)
+        hint = "Unset it: it is for measuring and for tests."
+        messages.append(checks.Warning(f"ALLOW_UNSAFE_START lets pass: {allowed}.", hint=hint, id="config.W001"))
     if settings.EMBEDDED:
         messages.append(Error("DATABASE_URL is not set: this is the embedded default.", id="config.E001"))
-    if not settings.EDGE_CLIENT_ADDRESS_HEADER:
-        messages.append(
-            Error(
-                "EDGE_CLIENT_ADDRESS_HEADER is not set: every client would share the edge proxy's address.",
-                hint="Name the header that the edge proxy sets, such as X-Client-Address, and let it overwrite it.",
-                id="config.E002",
-            )
-        )
     if not settings.REDIS_URL:
         messages.append(
             Error("REDIS_URL is not set: limits and caches would differ between processes.", id="config.E003")

@@ -57,6 +57,14 @@ def choice(name: str, default: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def some_of(name: str, choices: tuple[str, ...]) -> list[str]:
+    """A list of a few words, separated by commas; empty where the variable is not set."""
+    given = [word.lower() for word in words(name)]
+    if unknown := next((word for word in given if word not in choices), None):
+        raise ImproperlyConfigured(f"{name} must be a list of {', '.join(choices)}; {unknown!r} is none of them.")
+    return given
+
+
 def words(name: str, default: str = "") -> list[str]:
     """A list separated by commas."""
     return _split(text(name, "")) or _split(default)

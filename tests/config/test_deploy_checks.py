@@ -21,6 +21,7 @@ GOOD = {
     "REDIS_URL": "redis://127.0.0.1/0",
     "HTTPS": True,
     "RATE_LIMITS_ENABLED": True,
+    "ALLOW_UNSAFE_START": [],
 }
 FORGOTTEN: list[tuple[str, Any, str, str]] = [
     ("EMBEDDED", True, "config.E001", "DATABASE_URL is not set: this is the embedded default."),
@@ -32,7 +33,9 @@ FORGOTTEN: list[tuple[str, Any, str, str]] = [
     ),
     ("REDIS_URL", "", "config.E003", "REDIS_URL is not set: limits and caches would differ between processes."),
     ("HTTPS", False, "config.E004", "BASE_URL is not https."),
-    ("RATE_LIMITS_ENABLED", False, "config.W001", "Every rate limit is off."),
+    ("RATE_LIMITS_ENABLED", False, "config.E009", "Every rate limit is off."),
+    ("SECRET_KEY", "short", "config.E011", "SECRET_KEY is an example, or too easy to guess (5 characters)."),
+    ("ALLOW_UNSAFE_START", ["edge"], "config.W001", "ALLOW_UNSAFE_START lets pass: edge."),
 ]
 
 

@@ -1,6 +1,7 @@
 """The environment is read loudly: what cannot be used stops the start with a sentence that names it."""
 
 import json
+import os
 import re
 import stat
 import subprocess
@@ -130,7 +131,7 @@ def test_a_production_start_without_a_secret_stops_by_name(tmp_path: Path, name:
     others = {key: value for key, value in PRODUCTION.items() if key != name}
     run = _run(["manage.py", "migrate"], others, tmp_path)
     sentence = f"The environment variable {name} must be set. docs/configuration.md explains it.\n"
-    assert (run.returncode, run.stdout, run.stderr) == (1, "", sentence)
+    assert (run.returncode, run.stdout, run.stderr) == (os.EX_CONFIG, "", sentence)
 
 
 def test_an_embedded_start_needs_nothing_and_keeps_its_secrets(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def running(directory: Path) -> Iterator[Service]:
         office = SmtpPostOffice()
         stack.callback(office.close)
         values = {
-            **embedded_values(directory, port, RATE_LIMITS_ENABLED="0"),
+            **embedded_values(directory, port, RATE_LIMITS_ENABLED="0", ALLOW_UNSAFE_START="edge,limits"),
             "DATABASE_URL": stack.enter_context(_database(os.environ["DATABASE_URL"])),
             "REDIS_URL": _redis_url(),
             "SECRET_KEY": secrets.token_urlsafe(48),

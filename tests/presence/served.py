@@ -20,6 +20,7 @@ from tests.presence.following import Event, event_in
 from tests.presence.lookups import SECRET
 from tests.support import ports
 
+ALLOWED = "edge,limits"  # readers come without a proxy
 PATIENCE = 30  # seconds that a reader waits for anything
 OPTIONS = ("--workers", "1", "--workers-kill-timeout", "30", "--log-level", "warning", "--no-ws", "--http", "1")
 # As run_embedded has it, and as a process of its own for streams.
@@ -109,4 +110,10 @@ def _environment(directory: Path, port: str) -> dict[str, str]:
         (directory / "db.sqlite3").symlink_to(name)
         return values
     url = urlunsplit(urlsplit(os.environ["DATABASE_URL"])._replace(path=f"/{name}"))
-    return {**values, "DATABASE_URL": url, "REDIS_URL": settings.REDIS_URL, "EMAIL_HOST": "127.0.0.1"}
+    return {
+        **values,
+        "DATABASE_URL": url,
+        "REDIS_URL": settings.REDIS_URL,
+        "EMAIL_HOST": "127.0.0.1",
+        "ALLOW_UNSAFE_START": ALLOWED,
+    }

@@ -1,0 +1,137 @@
+"""What must not serve strangers. With it a program of production does not start: it says each fact in one sentence.
+
+`check --deploy` says the same of the settings. ALLOW_UNSAFE_START lets single facts pass, for measuring and for tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import multiprocessing
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.cache import caches
+from redis.exceptions import RedisError
+
+from config import rounds
+
+PROGRAMS = ("run_embedded", "run_jobs", "run_presence_gateway")  # commands of manage.py that run until they are stopped
+SHORTEST_SECRET = 32  # characters
+FEWEST_CHARACTERS = 8  # different ones in a secret
+# What stands for a secret in deploy/*.example.
+EXAMPLES = {"FIFTY-RANDOM-CHARACTERS", "FIFTY-OTHER-RANDOM-CHARACTERS", "PASSWORD", "RANDOM-LETTERS-AND-DIGITS"}
+HOW_TO_MAKE_ONE = 'Make one with python3 -c "import secrets; print(secrets.token_urlsafe(48))".'
+REDIS_SECONDS = 2.0  # that a start waits for Redis; one that is away keeps no service from starting
+
+
+class Problem(NamedTuple):
+    """`word`: of it in ALLOW_UNSAFE_START. `id`: of the check."""
+
+    word: str
+    id: str
+    sentence: str
+    cure: str
+
+
+def problems() -> Iterator[Problem]:
+    """Those of the settings. The embedded default is for one machine: it needs no proxy, and makes its own secrets."""
+    if not settings.EMBEDDED:
+        yield from _without_proxy_or_limits()
+        yield from _weak_secrets()
+    if settings.DEMO and settings.HTTPS and not _is_loopback(str(urlsplit(settings.BASE_URL).hostname)):
+        sentence = f"DEMO is on at {settings.BASE_URL}: its people and apps have passwords that others know."
+        yield Problem("demo", "config.E010", sentence, "Set DEMO=0, with a database that has no demo data.")
+    if settings.EMBEDDED and (workers := _workers()) > 1:
+        sentence = f"DATABASE_URL is not set, and SQLite serves one process: there are {workers} workers."
+        yield Problem("workers", "config.E012", sentence, "Start one worker, or set DATABASE_URL and REDIS_URL.")
+
+
+def check_program() -> None:
+    """End this program with exit code 78 where it must not serve strangers."""
+    _refuse([*problems(), *_evicting_redis()])
+
+
+def check_worker() -> None:
+    """The same in a worker of a web server. Redis was asked when the server started; a worker may be a later one."""
+    _refuse([*problems()])
+
+
+def _refuse(found: Sequence[Problem]) -> None:
+    refused = [problem for problem in found if problem.word not in settings.ALLOW_UNSAFE_START]
+    if not refused:
+        return
+    for problem in refused:
+        sys.stderr.write(f"{problem.sentence} {problem.cure}\n")
+    if multiprocessing.parent_process() is not None:
+        os.kill(os.getppid(), signal.SIGTERM)  # granian would start this worker again
+    raise SystemExit(os.EX_CONFIG)
+
+
+def _without_proxy_or_limits() -> Iterator[Problem]:
+    if not settings.EDGE_CLIENT_ADDRESS_HEADER:
+        sentence = "EDGE_CLIENT_ADDRESS_HEADER is not set: every client would share the edge proxy's address."
+        cure = "Name the header that the edge proxy sets, such as X-Client-Address, and let it overwrite it."
+        yield Problem("edge", "config.E002", sentence, cure)
+    if not settings.RATE_LIMITS_ENABLED:
+        yield Problem("limits", "config.E009", "Every rate limit is off.", "Unset RATE_LIMITS_ENABLED.")
+
+
+def _weak_secrets() -> Iterator[Problem]:
+    """Only the first of the encryption keys encrypts; earlier ones are kept as they were."""
+    long = {
+        "SECRET_KEY": settings.SECRET_KEY,
+        "SIGNING_KEY_ENCRYPTION_KEYS": settings.SIGNING_KEY_ENCRYPTION_KEYS[0],
+    }
+    for name, value in long.items():
+        if value in EXAMPLES or len(value) < SHORTEST_SECRET or len(set(value)) < FEWEST_CHARACTERS:
+            sentence = f"{name} is an example, or too easy to guess ({len(value)} characters)."
+            yield Problem("secrets", "config.E011", sentence, HOW_TO_MAKE_ONE)
+    others = {
+        "The password in DATABASE_URL": settings.DATABASES["default"].get("PASSWORD"),
+        "EMAIL_HOST_PASSWORD": settings.EMAIL_HOST_PASSWORD,
+    }
+    for name, given in others.items():
+        if given in EXAMPLES:
+            yield Problem("secrets", "config.E011", f"{name} is the example's.", "Write the real one there.")
+
+
+def _evicting_redis() -> Iterator[Problem]:
+    """Only an answer counts."""
+    if not settings.REDIS_URL:
+        return
+    policy = rounds.ask([{"eviction": _eviction}], limit=REDIS_SECONDS)["eviction"].answer
+    if policy:
+        sentence = f"Redis evicts what it must keep, limits and live presence (maxmemory-policy {policy})."
+        cure = "Set maxmemory-policy noeviction, or take a Redis of its own for the service."
+        yield Problem("eviction", "", sentence, cure)
+
+
+def _eviction() -> str:
+    """The policy of a Redis that may evict, else "". Any: a method of our own backend."""
+    cache: Any = caches["presence"]
+    try:
+        return str(cache.eviction())
+    except RedisError:
+        return ""
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _workers() -> int:
+    """Of the server that this process belongs to; granian's workers have its command line."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--workers", type=int, default=int(os.environ.get("GRANIAN_WORKERS") or 1))
+    return int(parser.parse_known_args(sys.argv[1:])[0].workers)
