@@ -24,6 +24,8 @@ from accounts.kept_settings import from_settings
 if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
     from psycopg import errors, pq
 
+    from accounts.postgresql import watched
+
     _DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 
 Value = str | int | datetime | None
@@ -106,25 +108,41 @@ class Statement:
         raw = database.connection
         with database.wrap_database_errors:
             if not _is_preparing():
-                return _checked(raw.pgconn, raw.pgconn.exec_params(self._sql, values))
+                raw.pgconn.send_query_params(self._sql, values)
+                return _checked(raw.pgconn, _received(raw))
             prepared: set[bytes] = vars(raw).setdefault(_PREPARED, set())
-            result = self._run(raw.pgconn, values, prepared)
+            result = self._run(raw, values, prepared)
             if result.status not in _DONE and result.error_field(pq.DiagnosticField.SQLSTATE) in _NOT_PREPARED:
                 prepared.discard(self._name)
-                raw.pgconn.exec_(b"DEALLOCATE " + self._name)  # an error, where it is gone already, changes nothing
-                result = self._run(raw.pgconn, values, prepared)
+                raw.pgconn.send_query(b"DEALLOCATE " + self._name)
+                _received(raw)  # an error, where it is gone already, changes nothing
+                result = self._run(raw, values, prepared)
             return _checked(raw.pgconn, result)
 
-    def _run(self, server: pq.abc.PGconn, values: list[bytes | None], prepared: set[bytes]) -> pq.abc.PGresult:
+    def _run(self, raw: watched.Connection, values: list[bytes | None], prepared: set[bytes]) -> pq.abc.PGresult:
         if self._name not in prepared:
-            _checked(server, server.prepare(self._name, self._sql))
+            raw.pgconn.send_prepare(self._name, self._sql)
+            _checked(raw.pgconn, _received(raw))
             prepared.add(self._name)
-        return server.exec_prepared(self._name, values)  # type: ignore[arg-type]  # its stub forgets None
+        raw.pgconn.send_query_prepared(self._name, values)
+        return _received(raw)
 
 
 @from_settings
 def _is_preparing() -> bool:
     return settings.DATABASE_PREPARED_STATEMENTS
+
+
+def _received(raw: watched.Connection) -> pq.abc.PGresult:
+    """The one result of what was sent."""
+    server = raw.pgconn
+    watched.wait_for_result(raw)
+    result = server.get_result()
+    while result is not None and server.get_result() is not None:  # libpq is ready for the next one after None
+        pass
+    if result is None:
+        raise errors.OperationalError("The connection to the database has ended.")
+    return result
 
 
 def _checked(server: pq.abc.PGconn, result: pq.abc.PGresult) -> pq.abc.PGresult:

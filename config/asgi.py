@@ -20,10 +20,11 @@ from django.core.handlers.asgi import ASGIHandler
 from django.db import connections
 from django.http import HttpRequest, HttpResponseBase
 
-from config import graceful_shutdown, start
+from config import graceful_shutdown, start, stores
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start.check_worker()
+stores.bound_waits()
 django.setup(set_prefix=False)
 
 

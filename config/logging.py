@@ -62,6 +62,7 @@ LOGGING = {
         "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
         # What callers do wrong is answered, not logged.
         "django.request": {"level": "ERROR", "filters": ["not_unavailable"]},
+        "psycopg.pool": {"level": "ERROR"},  # each request that gets no connection fails, which is logged
         "django.security.DisallowedHost": {"level": "CRITICAL"},  # scanners could fill the disk with it
     },
 }

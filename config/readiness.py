@@ -124,7 +124,7 @@ def _age(job: Job, now: datetime) -> str:
 OPTIONAL = ("presence",)  # named only: the rest of the service works without
 GROUPS: tuple[Checks, ...] = (
     {"database": _database, "migrations": migrations, "signing_key": _signing_key, "jobs": _jobs},
-    {"cache": _cache, "static_files": static_files},
+    {"static_files": static_files, "cache": _cache},  # which may hang
     {"files": files},
     {"presence": presence},
 )

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
+
 from config import env
 
 OUTAGE_SECONDS = 2  # after which a server that does not answer counts as away; libpq takes no less
@@ -14,8 +16,9 @@ def postgresql(given: dict[str, Any], *, pool_size: int, are_prepared: bool) -> 
     A `pool_size` of 0: each thread keeps a connection of its own, which costs nothing to take. Otherwise the threads
     share that many, which suits more threads than the server has connections for.
     """
-    pool = {"pool": {"min_size": min(pool_size, 2), "max_size": pool_size, "timeout": 1.5}} if pool_size else {}
+    pool = _pool(pool_size) if pool_size else {}
     return {
+        "ENGINE": "accounts.postgresql",  # Django's, with bounded waits
         "CONN_MAX_AGE": 0 if pool_size else None,
         "CONN_HEALTH_CHECKS": not pool_size,  # once a page; what answers API requests replaces an ended one by itself
         "OPTIONS": {
@@ -28,6 +31,19 @@ def postgresql(given: dict[str, Any], *, pool_size: int, are_prepared: bool) -> 
             **pool,
         },
     }
+
+
+def bound_waits() -> None:
+    """Let no request of this process wait for a PostgreSQL that hangs."""
+    if not settings.EMBEDDED:
+        from accounts.postgresql import watched  # loads psycopg
+
+        watched.bound_waits()
+
+
+def _pool(size: int) -> dict[str, Any]:
+    """Any: psycopg's values. A connection that could not be made is tried again when one is asked for, not later."""
+    return {"pool": {"min_size": min(size, 2), "max_size": size, "timeout": 1.5, "reconnect_timeout": 0}}
 
 
 REDIS_OPTIONS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker

@@ -11,11 +11,12 @@ from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 from django.urls import get_resolver
 
-from config import graceful_shutdown, hot_lane, request_body, start
+from config import graceful_shutdown, hot_lane, request_body, start, stores
 from config.request_body import RequestBody
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start.check_worker()
+stores.bound_waits()
 django_application = get_wsgi_application()
 SCHEME = urlsplit(settings.BASE_URL).scheme
 graceful_shutdown.end_streams()

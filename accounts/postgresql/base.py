@@ -1,0 +1,43 @@
+"""The engine that DATABASES names: Django's, whose connections are `watched.Connection`."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import psycopg
+from django.db.backends.postgresql import base
+
+from accounts.postgresql import watched
+
+
+class DatabaseWrapper(base.DatabaseWrapper):
+    # What Django calls of its driver: the classes of errors, and `connect`.
+    Database: Any = SimpleNamespace(**{**vars(psycopg), "connect": watched.Connection.connect})
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """As the base class has it. Any: so does it."""
+        super().__init__(*args, **options)
+        if pool := self.settings_dict["OPTIONS"].get("pool"):
+            pool["connection_class"] = watched.Connection
+
+    def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
+        """As the base class has it; a pool may hold connections that the server has closed since. Any: so does it."""
+        if self.pool:
+            watched.server_at(**conn_params).refuse_early()
+        connection = super().get_new_connection(conn_params)
+        while self.pool and connection.has_news() and not _is_alive(connection):
+            connection._pool.putconn(connection)
+            connection = super().get_new_connection(conn_params)
+        return connection
+
+
+def _is_alive(connection: watched.Connection) -> bool:
+    """Asks the server."""
+    from psycopg_pool import ConnectionPool  # which has the connection
+
+    try:
+        ConnectionPool.check_connection(connection)
+    except psycopg.Error:
+        return False
+    return True
