@@ -26,6 +26,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 start.check_worker()
 stores.bound_waits()
 django.setup(set_prefix=False)
+graceful_shutdown.end_with_parent()
 
 
 Scope = dict[str, Any]  # ASGI's, whose values have no type

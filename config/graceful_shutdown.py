@@ -1,13 +1,18 @@
-"""Ends event streams when the server is asked to stop, so that it can stop before its grace period runs out."""
+"""How a worker of the web server ends: its event streams before the grace period runs out, and it with its server."""
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import signal
+import threading
+import time
 from types import FrameType
 
 STOPS = (signal.SIGTERM, signal.SIGINT)
+LOOK_AT_PARENT = 1.0  # seconds
+PATIENCE = 10.0  # seconds that answers which are being sent have after the end of the server
 
 
 class ShutdownFlag:
@@ -64,3 +69,19 @@ def end_streams(*, has_handlers: bool = False) -> None:
     else:
         flag.watch_wakeup_pipe()
     watching.hub.is_leaving = flag.is_set
+
+
+def end_with_parent() -> None:
+    """End this worker where its server was killed. Nothing would stop it later: it would go on with the old code, and
+    take requests that a new server should have.
+    """
+    if multiprocessing.parent_process() is not None:
+        threading.Thread(target=_watch, args=(os.getppid(),), name="parent", daemon=True).start()
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK_AT_PARENT)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(PATIENCE)
+    os._exit(1)

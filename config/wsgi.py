@@ -20,6 +20,7 @@ stores.bound_waits()
 django_application = get_wsgi_application()
 SCHEME = urlsplit(settings.BASE_URL).scheme
 graceful_shutdown.end_streams()
+graceful_shutdown.end_with_parent()
 
 
 def application(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:

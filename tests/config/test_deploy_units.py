@@ -47,6 +47,7 @@ def test_a_unit_starts_what_exists_and_starts_it_again(unit: Path) -> None:
     service = _service(unit)
     program, *arguments = service["ExecStart"].split()
     assert service["Restart"] == "always"
+    assert "ExecReload" not in service  # granian's loses requests
     assert service["RestartPreventExitStatus"] == "78"
     if arguments[:2] == ["-m", "config.serve"]:
         module, name = arguments[-1].split(":")

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
+import requests
 
 from config.graceful_shutdown import ShutdownFlag
+from tests.journeys.processes import Server, clean_environment
+from tests.support import ports
 
 
 @pytest.fixture
@@ -51,3 +59,38 @@ def test_outside_the_main_thread_nothing_is_set() -> None:
         pool.submit(flag.wrap_handlers).result()
     assert not flag.is_set()
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("interface", ["wsgi", "asgi"])
+def test_a_worker_ends_with_a_server_that_was_killed(tmp_path: Path, interface: str) -> None:
+    with ports.held() as (port,), (tmp_path / "log").open("wb") as log:
+        options = ["--interface", interface, "--workers", "1", "--port", str(port), f"config.{interface}:application"]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "granian", *options],
+            env=clean_environment(VAR_DIR=str(tmp_path)),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        server = Server(f"http://127.0.0.1:{port}", process, tmp_path / "log")
+        try:
+            wait_until_it_answers(server)
+            process.kill()
+            server.wait_until_gone()
+        finally:
+            if server.is_anything_left():
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def wait_until_it_answers(server: Server) -> None:
+    give_up_at = time.monotonic() + 120
+    while True:
+        try:
+            requests.get(f"{server.base_url}/healthz", timeout=30)
+            return
+        except requests.ConnectionError:
+            assert server.process.poll() is None
+            assert time.monotonic() < give_up_at
+            time.sleep(0.1)
