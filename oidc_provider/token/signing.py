@@ -23,6 +23,7 @@ from jwcrypto import jwk, jws
 from jwcrypto.common import JWException
 from oauth2_provider.settings import oauth2_settings
 
+from accounts import audit
 from oidc_provider.token.models import RETIREMENT_MARGIN, SigningKey
 
 SIGNER_CACHE_SECONDS = 30.0
@@ -182,6 +183,31 @@ def check() -> None:
     signer()
 
 
+def encrypted_by_earlier(now: datetime) -> list[str]:
+    """The ids of published keys that the first of SIGNING_KEY_ENCRYPTION_KEYS does not decrypt. 1 query."""
+    return [key.kid for key in SigningKey.objects.published(now) if not _is_by_first(key)]
+
+
+@transaction.atomic
+def reencrypt() -> list[str]:
+    """Encrypt every private key with the first of SIGNING_KEY_ENCRYPTION_KEYS; the ids of those that changed.
+
+    SigningUnavailable where a key of the key set cannot be decrypted: then nothing changes. A key that has left the key
+    set is never used again: it stays as it is where no secret fits.
+    """
+    now = timezone.now()
+    changed = []
+    for key in SigningKey.objects.select_for_update().order_by("kid"):
+        is_over = key.unpublish_at is not None and key.unpublish_at <= now
+        if _is_by_first(key) or (is_over and not is_readable(key)):
+            continue
+        key.private_key = _fernet().encrypt(_decrypted(key).private_bytes_raw()).decode()
+        key.save(update_fields=["private_key"])
+        audit.record("signing_key:reencrypted", by=None, on=key)
+        changed.append(key.kid)
+    return changed
+
+
 def unreadable(now: datetime) -> list[str]:
     """The ids of published keys that none of SIGNING_KEY_ENCRYPTION_KEYS decrypts. 1 query."""
     return [key.kid for key in SigningKey.objects.published(now) if not is_readable(key)]
@@ -216,11 +242,24 @@ def _decrypted(key: SigningKey) -> Ed25519PrivateKey:
     return Ed25519PrivateKey.from_private_bytes(raw)
 
 
+def _is_by_first(key: SigningKey) -> bool:
+    try:
+        _fernets()[0].decrypt(key.private_key.encode())
+    except InvalidToken:
+        return False
+    return True
+
+
 def _fernet() -> MultiFernet:
-    return MultiFernet(
+    return MultiFernet(_fernets())
+
+
+def _fernets() -> list[Fernet]:
+    """One for each of SIGNING_KEY_ENCRYPTION_KEYS."""
+    return [
         Fernet(base64.urlsafe_b64encode(hashlib.sha256(f"signing-keys:{secret}".encode()).digest()))
         for secret in settings.SIGNING_KEY_ENCRYPTION_KEYS
-    )
+    ]
 
 
 def _json(value: dict[str, Any]) -> bytes:

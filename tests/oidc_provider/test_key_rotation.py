@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import Settings
 
+from accounts.models import AuditEvent
 from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
 from tests.oidc_provider.protocol import KEY_SET, App, authorize, error_sent_back, parts_of, sent_back
@@ -167,3 +168,76 @@ def test_the_list_names_a_key_that_cannot_be_decrypted(signing_key: SigningKey, 
     wrong = "CANNOT BE DECRYPTED: no secret of SIGNING_KEY_ENCRYPTION_KEYS fits"
     assert _command("list") == f"{signing_key.kid}  signing, {wrong}\n"
     assert [row["is_readable"] for row in json.loads(_command("list", "--json"))] == [False]
+
+
+# --- The secret that encrypts them ---
+
+
+def _change_of_secret(settings: Settings) -> str:
+    """The new secret comes first, and the old one is behind it. The new one alone, when it is over."""
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new", *settings.SIGNING_KEY_ENCRYPTION_KEYS]
+    return "new"
+
+
+def test_encrypted_anew_the_keys_need_the_old_secret_no_more(
+    app: App, browser: Client, signing_key: SigningKey, settings: Settings
+) -> None:
+    waiting = _publish()
+    new_secret = _change_of_secret(settings)
+    first = _command("reencrypt").splitlines()
+    assert first[-1] == "2 keys changed. The other secrets are no longer needed: remove them."
+    assert sorted(line.split()[0] for line in first[:-1]) == sorted([waiting, signing_key.kid])
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = [new_secret]
+    signing.forget_cached_signer()
+    assert parts_of(app.sign_in(browser)["id_token"])[0]["kid"] == signing_key.kid
+    assert "CANNOT" not in _command("list")
+    assert _command("reencrypt").startswith("0 keys changed.")
+
+
+def test_each_key_that_is_encrypted_anew_is_audited(signing_key: SigningKey, settings: Settings) -> None:
+    _change_of_secret(settings)
+    _command("reencrypt")
+    (event,) = AuditEvent.objects.filter(verb="signing_key:reencrypted")
+    assert (event.object_id, event.actor_kind) == (signing_key.kid, "SYSTEM")
+    assert "new" not in json.dumps(event.data)
+
+
+def test_nothing_changes_where_one_key_cannot_be_decrypted(signing_key: SigningKey, settings: Settings) -> None:
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["of another host"]
+    _publish()
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new", "of another host"]
+    before = dict(SigningKey.objects.values_list("kid", "private_key"))
+    with pytest.raises(CommandError, match=rf"{signing_key.kid} cannot be decrypted.* Nothing was changed\."):
+        _command("reencrypt")
+    assert dict(SigningKey.objects.values_list("kid", "private_key")) == before
+    assert not AuditEvent.objects.filter(verb="signing_key:reencrypted").exists()
+
+
+def test_a_key_that_left_the_key_set_holds_nothing_up(signing_key: SigningKey, settings: Settings) -> None:
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["lost", *settings.SIGNING_KEY_ENCRYPTION_KEYS]
+    gone = _publish()
+    _command("retire", gone, "--force")
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new", *settings.SIGNING_KEY_ENCRYPTION_KEYS[1:]]
+    assert _command("reencrypt").splitlines()[0].startswith(f"{signing_key.kid} is encrypted")
+    assert signing.encrypted_by_earlier(signing_key.created_at) == [gone]
+
+
+def test_hosts_of_both_orders_sign_while_the_secret_changes(
+    app: App, browser: Client, signing_key: SigningKey, settings: Settings
+) -> None:
+    (old,) = settings.SIGNING_KEY_ENCRYPTION_KEYS
+    steps: list[tuple[list[str], str]] = [
+        ([old], ""),
+        (["new", old], ""),
+        (["new", old], "reencrypt"),
+        ([old, "new"], ""),
+        (["new"], ""),
+    ]
+    tokens = app.sign_in(browser)
+    for secrets, step in steps:
+        settings.SIGNING_KEY_ENCRYPTION_KEYS = secrets
+        if step:
+            _command(step)
+        signing.forget_cached_signer()
+        tokens = app.refresh(tokens["refresh_token"]).json()
+        assert parts_of(tokens["id_token"])[0]["kid"] == signing_key.kid

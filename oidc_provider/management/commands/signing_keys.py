@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from oidc_provider.token import signing
 from oidc_provider.token.models import SigningKey
-from oidc_provider.token.signing import KeyNotReady
+from oidc_provider.token.signing import KeyNotReady, SigningUnavailable
 
 
 class Command(BaseCommand):
@@ -21,6 +21,7 @@ class Command(BaseCommand):
         steps = parser.add_subparsers(dest="step", required=True)
         steps.add_parser("publish", help="make a key and put it into the key set")
         steps.add_parser("ensure", help="make a key that signs at once, where none signs: for the first start")
+        steps.add_parser("reencrypt", help="encrypt the private keys with the first of SIGNING_KEY_ENCRYPTION_KEYS")
         for step, text in (("sign", "let a published key sign"), ("retire", "take a key out of the key set")):
             step_parser = steps.add_parser(step, help=text)
             step_parser.add_argument("kid")
@@ -41,12 +42,22 @@ class Command(BaseCommand):
             elif step == "retire":
                 key = signing.retire(kid=options["kid"], force=options["force"])
                 self.stdout.write(f"{key.kid} leaves the key set at {key.unpublish_at:%Y-%m-%d %H:%M:%S} UTC.")
+            elif step == "reencrypt":
+                self._reencrypt()
             else:
                 self._list(as_json=options["json"])
         except SigningKey.DoesNotExist:
             raise CommandError(f"There is no key {options['kid']}.") from None
         except KeyNotReady as not_ready:
             raise CommandError(f"{not_ready} --force does it at once.") from None
+        except SigningUnavailable as unavailable:
+            raise CommandError(f"{unavailable} Nothing was changed.") from None
+
+    def _reencrypt(self) -> None:
+        changed = signing.reencrypt()
+        for kid in changed:
+            self.stdout.write(f"{kid} is encrypted with the first of SIGNING_KEY_ENCRYPTION_KEYS now.")
+        self.stdout.write(f"{len(changed)} keys changed. The other secrets are no longer needed: remove them.")
 
     def _list(self, *, as_json: bool) -> None:
         now = timezone.now()
