@@ -6,11 +6,16 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib import auth
+from django.contrib.auth import middleware as auth_middleware
+from django.contrib.auth.base_user import AbstractBaseUser
+from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
 from django.http.request import split_domain_port
 from django.middleware.gzip import GZipMiddleware
 from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.functional import SimpleLazyObject
 
 from accounts import client_address, content_security, metrics, waiting_apps
 from accounts.errors import Forbidden
@@ -210,3 +215,25 @@ class LargeBodyMiddleware:
         if request.META.get(request_body.HAS_NO_PLACE):
             return views.too_many_uploads(request)
         return self.get_response(request)
+
+
+class AuthenticationMiddleware(auth_middleware.AuthenticationMiddleware):
+    """Django's, except that a session of an earlier SECRET_KEY keeps its id.
+
+    Django gives such a session a new id and deletes the old one. The requests that a page sends at the same time still
+    carry the old id, and would sign the user out.
+    """
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+        if settings.SECRET_KEY_FALLBACKS:
+            request.user = SimpleLazyObject(lambda: _user_of(request))  # type: ignore[assignment]  # as Django does
+
+
+def _user_of(request: HttpRequest) -> AbstractBaseUser | AnonymousUser:
+    session = request.session
+    session.cycle_key = lambda: None  # type: ignore[method-assign]  # `get_user` calls it for an earlier SECRET_KEY alone
+    try:
+        return auth.get_user(request)
+    finally:
+        del session.cycle_key

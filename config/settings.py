@@ -41,7 +41,7 @@ ALLOW_UNSAFE_START = env.some_of("ALLOW_UNSAFE_START", ("demo", "edge", "evictio
 DEBUG = False
 ROOT_URLCONF = "config.urls"
 LOGGING = logging.LOGGING
-METRICS_TOKEN = env.text("METRICS_TOKEN", "")  # without it nothing is counted
+METRICS_TOKEN = env.text("METRICS_TOKEN", "")  # or several, with commas; without it nothing is counted
 METRICS_DIR = Path(env.text("METRICS_DIR", str(VAR_DIR / "metrics"))).resolve()  # one for all processes of a host
 
 # --- Secrets ----------------------------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "config.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",

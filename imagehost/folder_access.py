@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
@@ -41,7 +42,8 @@ def is_open(folder: Folder, *, viewer: Viewer, session: SessionBase, now: dateti
     if not folder.is_password_enabled or viewer.pk == folder.owner_id:
         return True
     kept_print, until = session.get(SESSION_KEY, {}).get(folder.pk, ("", 0))
-    return constant_time_compare(kept_print, _print(folder)) and now.timestamp() < until
+    prints = [_print(folder, secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+    return any(constant_time_compare(kept_print, each) for each in prints) and now.timestamp() < until
 
 
 def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBase, now: datetime) -> None:
@@ -61,11 +63,13 @@ def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBas
         session.set_expiry(0)  # it ends with the browser
     until = (now + LIFETIME).timestamp()
     kept = {key: value for key, value in session.get(SESSION_KEY, {}).items() if value[1] > now.timestamp()}
-    newest = sorted([*kept.items(), (folder.pk, [_print(folder), until])], key=lambda item: item[1][1])
+    newest = sorted(
+        [*kept.items(), (folder.pk, [_print(folder, settings.SECRET_KEY), until])], key=lambda item: item[1][1]
+    )
     session[SESSION_KEY] = dict(newest[-MAX_UNLOCKED:])
 
 
-def _print(folder: Folder) -> str:
+def _print(folder: Folder, secret: str) -> str:
     """Of the password's hash, which itself stays where it is."""
     value = f"{folder.pk}:{folder.password_hash}"
-    return salted_hmac("imagehost.unlocks", value, algorithm="sha256").hexdigest()
+    return salted_hmac("imagehost.unlocks", value, secret=secret, algorithm="sha256").hexdigest()

@@ -23,6 +23,7 @@ CHECKS: dict[str, Check] = {
     "database": servers.database,
     "migrations": installation.migrations,
     "signing keys": installation.signing_keys,
+    "secrets": installation.old_secrets,
     "redis": servers.redis,
     "clock": servers.clocks,
     "files": files.stores,

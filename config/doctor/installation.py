@@ -1,15 +1,20 @@
 """The installation itself: settings, migrations, signing keys, static files, jobs, presence."""
 
 from collections.abc import Iterator
+from importlib import import_module
 
 from django.conf import settings
+from django.contrib.sessions.models import Session
 from django.core import checks
+from django.core.signing import BadSignature, TimestampSigner
 from django.utils import timezone
 
 from config import jobs, readiness
 from config.doctor.findings import Finding, failure, ok, warning
 from oidc_provider.token import signing
 
+MOST_SESSIONS = 10_000  # a tenth of a second
+FINISH = "Where a rotation is over, remove the earlier secret on every host; docs/operations.md, Rotating secrets."
 START_JOBS = "Start manage.py run_jobs (id-jobs.service), or the list for cron in docs/operations.md."
 
 
@@ -45,6 +50,40 @@ def signing_keys() -> Iterator[Finding]:
             yield failure("no key signs id_tokens", str(error))
     else:
         yield ok(f"{signing.signer().kid} signs id_tokens")
+
+
+def old_secrets() -> Iterator[Finding]:
+    """Secrets that only a rotation needs. While one is going on, warnings about them are right to be there."""
+    earlier = len(settings.SIGNING_KEY_ENCRYPTION_KEYS) - 1
+    waiting = signing.encrypted_by_earlier(timezone.now())
+    if waiting:
+        cure = "Run manage.py signing_keys reencrypt once every host has the same secrets."
+        yield warning(f"{len(waiting)} signing keys are not encrypted with the first secret", cure)
+    elif earlier:
+        yield warning(f"no signing key needs the last {earlier} of SIGNING_KEY_ENCRYPTION_KEYS", FINISH)
+    if settings.SECRET_KEY_FALLBACKS:
+        count, needing = _sessions_by_key()
+        text = f"{needing} of the {count} sessions that end next need SECRET_KEY_FALLBACKS"
+        yield ok(text) if needing else warning(text, FINISH)
+    if not (earlier or waiting or settings.SECRET_KEY_FALLBACKS):
+        yield ok("no earlier one is configured")
+
+
+def _sessions_by_key() -> tuple[int, int]:
+    """How many sessions were looked at, and how many of them SECRET_KEY alone cannot read.
+
+    What an earlier key signed was saved before the rotation, so it is among the sessions that end first.
+    """
+    current = TimestampSigner(salt=import_module(settings.SESSION_ENGINE).SessionStore().key_salt, fallback_keys=[])
+    soonest = Session.objects.filter(expire_date__gt=timezone.now()).order_by("expire_date", "pk")
+    count = needing = 0
+    for data in soonest.values_list("session_data", flat=True)[:MOST_SESSIONS].iterator():
+        count += 1
+        try:
+            current.unsign(data)
+        except BadSignature:
+            needing += 1
+    return count, needing
 
 
 def static_files() -> Iterator[Finding]:

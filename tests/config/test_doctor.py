@@ -14,6 +14,7 @@ import pytest
 from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.db import connection
+from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
@@ -23,6 +24,7 @@ from config.doctor import Finding, Level, servers
 from config.jobs import SCHEDULE
 from oidc_provider.token import signing
 from tests.config import edge_proxies
+from tests.factories.accounts import UserFactory
 from tests.journeys.post_office import SmtpPostOffice
 from tests.support import redis_commands
 
@@ -65,7 +67,19 @@ def only(name: str) -> Finding:
     return finding
 
 
-HEALTHY = ["database", "migrations", "signing keys", "redis", "clock", "files", "disk", "uploads", "mail", "presence"]
+HEALTHY = [
+    "database",
+    "migrations",
+    "signing keys",
+    "secrets",
+    "redis",
+    "clock",
+    "files",
+    "disk",
+    "uploads",
+    "mail",
+    "presence",
+]
 
 
 @pytest.mark.embedded
@@ -131,6 +145,31 @@ def test_a_signing_key_of_another_secret_fails(settings: Settings) -> None:
     kid = signing.ensure_signing_key().kid
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["another"]
     assert only("signing keys").text == f"{kid} cannot be decrypted"
+
+
+def test_an_encryption_secret_is_needed_until_the_keys_are_encrypted_anew(settings: Settings) -> None:
+    signing.ensure_signing_key()
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new", *settings.SIGNING_KEY_ENCRYPTION_KEYS]
+    waiting = only("secrets")
+    assert waiting.text == "1 signing keys are not encrypted with the first secret"
+    assert "signing_keys reencrypt" in waiting.cure
+    signing.reencrypt()
+    done = only("secrets")
+    assert (done.level, done.text) == (Level.WARNING, "no signing key needs the last 1 of SIGNING_KEY_ENCRYPTION_KEYS")
+    settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new"]
+    assert only("secrets").level == Level.OK
+
+
+@pytest.mark.embedded
+def test_a_secret_key_is_needed_while_a_session_is_signed_with_it(settings: Settings) -> None:
+    signing.ensure_signing_key()
+    client = Client()
+    client.force_login(UserFactory())
+    settings.SECRET_KEY, settings.SECRET_KEY_FALLBACKS = "new", [settings.SECRET_KEY]
+    text = "{} of the 1 sessions that end next need SECRET_KEY_FALLBACKS"
+    assert (only("secrets").level, only("secrets").text) == (Level.OK, text.format(1))
+    assert client.get("/dashboard/").status_code == 200
+    assert (only("secrets").level, only("secrets").text) == (Level.WARNING, text.format(0))
 
 
 def test_no_signing_key_fails() -> None:

@@ -87,6 +87,11 @@ def requests_of(series: Series) -> dict[tuple[str, str, str], float]:
         (TOKEN, {"Authorization": "Bearer é"}, 401),
         (TOKEN, AUTHORIZED, 200),
         (TOKEN, {"Authorization": f"bearer {TOKEN}"}, 200),
+        (f"new, {TOKEN}", AUTHORIZED, 200),
+        (f"new, {TOKEN}", {"Authorization": "Bearer new"}, 200),
+        (f"new, {TOKEN}", {"Authorization": f"Bearer new, {TOKEN}"}, 401),
+        (f"new,,{TOKEN}", {"Authorization": "Bearer "}, 401),
+        (",", {"Authorization": "Bearer "}, 401),
     ],
 )
 def test_only_the_bearer_of_the_token_reads_metrics(
