@@ -45,7 +45,7 @@ bench-quick: .venv/.development  ## the same in five minutes, with few members
 check: .venv/.development  ## format, lint, types, architecture, templates, migrations, deploy checks
 	@$(MAKE) --keep-going --no-print-directory $(addprefix check-,$(CHECKS))
 
-CHECKS := format lint size-limits architecture types templates migrations settings openapi deployment mutants
+CHECKS := format lint size-limits architecture types templates migrations upgrade settings openapi deployment mutants
 .PHONY: $(addprefix check-,$(CHECKS))
 check-format: ; $(BIN)/ruff format --check --output-format concise .
 check-lint: ; $(BIN)/ruff check --quiet .
@@ -54,6 +54,7 @@ check-architecture: ; $(BIN)/lint-imports --no-logo
 check-types: ; $(EMBEDDED) $(BIN)/mypy
 check-templates: ; $(BIN)/djlint --lint --quiet templates
 check-migrations: ; $(EMBEDDED) $(BIN)/python manage.py makemigrations --check --dry-run
+check-upgrade: ; $(EMBEDDED) DJANGO_SETTINGS_MODULE=config.settings $(BIN)/python -m tests.support.migration_safety
 check-settings: ; $(EMBEDDED) $(BIN)/python manage.py check --fail-level WARNING
 check-openapi: ; @$(EMBEDDED) $(BIN)/python manage.py spectacular --validate --fail-on-warn --file .venv/openapi.yaml
 	@cmp docs/openapi.yaml .venv/openapi.yaml || { echo "docs/openapi.yaml is out of date: make openapi" >&2; exit 1; }
