@@ -16,13 +16,15 @@ from tests.support import processes as groups
 class Operator:
     """Somebody with a shell on the server's machine. `do(name, ...)` is one deed of console.py."""
 
-    def __init__(self, values: dict[str, str], log: Path) -> None:
-        """`values`: the server's environment. `log`: where the console's complaints go."""
+    def __init__(
+        self, values: dict[str, str], log: Path, *, cwd: Path = processes.ROOT, python: str = sys.executable
+    ) -> None:
+        """`values`: the server's environment. `log`: where the console's complaints go. `cwd`: where its code lies."""
         self._log = log
         with log.open("ab") as file:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.journeys.console"],
-                cwd=processes.ROOT,
+                [python, "-m", "tests.journeys.console"],
+                cwd=cwd,
                 env=processes.clean_environment(**values),
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -76,19 +76,24 @@ def clean_environment(**values: str) -> dict[str, str]:
 
 def start(command: Sequence[str], values: dict[str, str], log: Path) -> Server:
     """Start a server and wait until it says that it is ready. `values`: its environment, BASE_URL among it."""
+    server = begin(command, values, log, cwd=ROOT, base_url=values["BASE_URL"])
+    server.wait_until_ready()
+    return server
+
+
+def begin(command: Sequence[str], values: dict[str, str], log: Path, *, cwd: Path, base_url: str) -> Server:
+    """Start a server, which may not be ready yet. `cwd`: where its code lies. `base_url`: where it listens."""
     with log.open("ab") as file:
         process = subprocess.Popen(
             command,
-            cwd=ROOT,
+            cwd=cwd,
             env=clean_environment(**values),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
             start_new_session=True,  # Ctrl-C reaches the tests, which then stop it
         )
-    server = Server(values["BASE_URL"], process, log)
-    server.wait_until_ready()
-    return server
+    return Server(base_url, process, log)
 
 
 def _is_ready(base_url: str) -> bool:

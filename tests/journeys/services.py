@@ -41,8 +41,8 @@ def running(directory: Path) -> Iterator[Service]:
         stack.callback(office.close)
         values = {
             **embedded_values(directory, port, RATE_LIMITS_ENABLED="0", ALLOW_UNSAFE_START="edge,limits"),
-            "DATABASE_URL": stack.enter_context(_database(os.environ["DATABASE_URL"])),
-            "REDIS_URL": _redis_url(),
+            "DATABASE_URL": stack.enter_context(database(os.environ["DATABASE_URL"])),
+            "REDIS_URL": redis_url(),
             "SECRET_KEY": secrets.token_urlsafe(48),
             "SIGNING_KEY_ENCRYPTION_KEYS": secrets.token_urlsafe(48),
             "EMAIL_HOST": "127.0.0.1",
@@ -75,14 +75,14 @@ def embedded_values(directory: Path, port: int, **more: str) -> dict[str, str]:
     return {"VAR_DIR": str(directory / "var"), "PORT": str(port), "BASE_URL": f"http://127.0.0.1:{port}", **more}
 
 
-def _redis_url() -> str:
+def redis_url() -> str:
     """A database of this worker's own: the tests empty others, and hosts with one Redis share their folders."""
     worker = int((environment.WORKER or "gw0").removeprefix("gw"))
     return f"{os.environ['REDIS_URL'].rpartition('/')[0]}/{63 - worker}"
 
 
 @contextlib.contextmanager
-def _database(server_url: str) -> Iterator[str]:
+def database(server_url: str) -> Iterator[str]:
     """The URL of a new database on the server of `server_url`, dropped at the end."""
     name = databases.create(server_url)
     try:

@@ -1,0 +1,134 @@
+"""The previous release goes on while this one migrates the database, and beside it: its code out of the history."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.journeys import hosts
+from tests.journeys.hosts import Installation
+from tests.journeys.member import Member
+from tests.support import migration_safety, previous_release
+
+pytestmark = pytest.mark.live
+
+INSTALL_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Release:
+    """`python`: one that has the packages of its lock file."""
+
+    commit: str
+    code: Path
+    python: str
+
+
+@pytest.fixture
+def previous(tmp_path: Path) -> Release:
+    commit, remark = previous_release.commit()
+    sys.stderr.write(f"{remark}\n")
+    code = tmp_path / "previous"
+    previous_release.check_out(commit, code)
+    lock = code / "requirements.lock"
+    has_all = previous_release.packages(lock) <= previous_release.packages(previous_release.ROOT / lock.name)
+    return Release(commit, code, sys.executable if has_all else _installed(lock, tmp_path / "venv"))
+
+
+def _installed(lock: Path, folder: Path) -> str:
+    """A Python with the packages of `lock` alone."""
+    install = ["--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "--requirement", str(lock)]
+    subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=INSTALL_SECONDS)
+    subprocess.run([folder / "bin/python", "-m", "pip", "install", *install], check=True, timeout=INSTALL_SECONDS)
+    return str(folder / "bin" / "python")
+
+
+@pytest.fixture
+def installation(tmp_path: Path) -> Iterator[Installation]:
+    with hosts.installed(tmp_path) as installation:
+        yield installation
+
+
+def test_the_previous_release_goes_on_while_and_after_this_one_migrates(
+    installation: Installation, previous: Release
+) -> None:
+    old = {"code": previous.code, "python": previous.python}
+    installation.operator("old", **old).do("prepare")
+    first = installation.host("old", **old)
+    first.wait_until_ready()
+    installation.front.lead_to(first)
+    jobs = installation.program("old", "run_jobs", **old)
+    member = installation.member("old", **old)
+    member.sign_in()
+    member.do_everything("Before")
+
+    # This release before its migrations: nothing should be sent to it.
+    installation.do("new", "collectstatic", "--noinput", "--verbosity", "0")
+    early = installation.host("new")
+    waiting = len(list(migration_safety.new_migrations(previous_release.migrations(previous.commit))))
+    expected = f"{waiting} migrations are waiting" if waiting else "ok"
+    assert _state_of_migrations(early.base_url) == expected
+    early.stop()
+
+    # The migrations, under the previous release.
+    with _in_use(member) as problems:
+        installation.do("new", "migrate", "--verbosity", "0")
+    assert problems == []
+    member.do_everything("During")
+    installation.do("old", "run_jobs", "--once", **old)
+    assert jobs.process.poll() is None
+
+    # Both side by side.
+    second = installation.host("new")
+    second.wait_until_ready()
+    for number, server in enumerate((second, first, second)):
+        installation.front.lead_to(server)
+        member.do_everything(f"Beside {number}")
+    installation.do("new", "run_jobs", "--once")
+    newcomer = installation.member("new")
+    newcomer.sign_in()
+    installation.front.lead_to(first)
+    newcomer.do_everything("New account, previous release")
+    assert installation.errors() == []
+
+
+def _state_of_migrations(base_url: str) -> str:
+    """What /readyz says of them, once it answers."""
+    while True:
+        try:
+            return str(requests.get(f"{base_url}/readyz", timeout=30).json()["parts"]["migrations"])
+        except requests.ConnectionError:
+            threading.Event().wait(0.1)
+
+
+class _in_use:  # noqa: N801 - a context manager
+    """The member looks themself up and refreshes tokens all the time; what failed."""
+
+    def __init__(self, member: Member) -> None:
+        self._member, self._is_over, self._problems = member, threading.Event(), list[str]()
+        self._thread = threading.Thread(target=self._use)
+
+    def __enter__(self) -> list[str]:
+        self._thread.start()
+        return self._problems
+
+    def __exit__(self, *error: object) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    def _use(self) -> None:
+        while not self._is_over.is_set():
+            try:
+                self._member.look_up()
+                self._member.refresh()
+                self._member.browser.open("/dashboard/profile/")
+            except Exception as error:  # any fails the test
+                self._problems.append(repr(error))
+                return
