@@ -7,6 +7,7 @@ links to that one's.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -14,10 +15,10 @@ import sqlite3
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import IO, Any, cast
 
 from django.conf import settings
 from django.core.cache import cache
@@ -29,6 +30,7 @@ from imagehost.storage import Bucket, FolderStorage, incoming_directory
 
 ABOUT, DUMP = "about.json", "database.dump"
 STORES = ("imagehost", "uploads")
+PIECE = 1024 * 1024  # bytes
 
 
 class BackupFailed(Exception):
@@ -41,20 +43,38 @@ def make(directory: Path, *, now: datetime) -> Path:
     The database comes first: a file that is newer than it does no harm, a row without its file does.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    earlier = max(_backups(directory), default=None)
-    target = directory / f"{now:%Y-%m-%dT%H%M%SZ}"
-    part = directory / f"{target.name}.part"
-    part.mkdir(mode=0o700)
-    try:
-        _dump(part / DUMP)
-        counts = {alias: _copy_files(folder, part / alias, earlier and earlier / alias) for alias, folder in _folders()}
-        about = {"made_at": now.isoformat(), "engine": connection.vendor, "files": counts}
-        (part / ABOUT).write_text(json.dumps(about, indent=2) + "\n")
-        part.rename(target)
-    except BaseException:
-        shutil.rmtree(part, ignore_errors=True)
-        raise
+    with _alone(directory):
+        for left in directory.glob("*Z.part"):  # of a backup that was killed
+            shutil.rmtree(left)
+        earlier = max(_backups(directory), default=None)
+        target = directory / f"{now:%Y-%m-%dT%H%M%SZ}"
+        part = directory / f"{target.name}.part"
+        part.mkdir(mode=0o700)
+        try:
+            _fill(part, earlier, now=now)
+            part.rename(target)
+        except BaseException:
+            shutil.rmtree(part, ignore_errors=True)
+            raise
     return target
+
+
+def _fill(part: Path, earlier: Path | None, *, now: datetime) -> None:
+    _dump(part / DUMP)
+    counts = {alias: _copy_files(folder, part / alias, earlier and earlier / alias) for alias, folder in _folders()}
+    about = {"made_at": now.isoformat(), "engine": connection.vendor, "files": counts}
+    (part / ABOUT).write_text(json.dumps(about, indent=2) + "\n")
+
+
+@contextmanager
+def _alone(directory: Path) -> Iterator[None]:
+    """BackupFailed where another backup into `directory` is being made. The lock of a killed process is free."""
+    with (directory / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BackupFailed(f"Another backup into {directory} is being made.") from None
+        yield
 
 
 def about(backup: Path) -> dict[str, Any]:
@@ -100,7 +120,11 @@ def _folders() -> Iterator[tuple[str, Path]]:
 
 def _dump(target: Path) -> None:
     if connection.vendor == "postgresql":
-        _run("pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--file", str(target))
+        options = ["--format=custom", "--no-owner", "--no-privileges", "--file", str(target)]
+        with tempfile.TemporaryFile() as errors:
+            with _started("pg_dump", *_database(), *options, errors=errors) as program:
+                pass
+            _check(program, errors=errors)
         return
     connection.ensure_connection()
     with closing(sqlite3.connect(target)) as copy:
@@ -109,29 +133,58 @@ def _dump(target: Path) -> None:
 
 def _load(dump: Path) -> None:
     if connection.vendor == "postgresql":
-        _run("pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", str(dump))
+        _load_postgresql(dump)
         return
     connection.ensure_connection()
     with closing(sqlite3.connect(dump)) as copy:
         copy.backup(connection.connection)
 
 
-def _run(program: str, *arguments: str) -> None:
-    """Run one of PostgreSQL's programs on the configured database. The environment passes the password."""
-    command, variables = DatabaseClient.settings_to_cmd_args_env(settings.DATABASES["default"], [])
+def _load_postgresql(dump: Path) -> None:
+    """In one transaction, which this process commits: where it is killed, psql finds no COMMIT, and nothing is there.
+
+    `pg_restore --single-transaction` would go on, and commit after its parent has been killed.
+    """
+    options = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1"]
+    with tempfile.TemporaryFile() as errors:
+        reader = _started("pg_restore", "--no-owner", "--no-privileges", "--file=-", str(dump), errors=errors)
+        writer = _started("psql", *_database(), *options, errors=errors)
+        with suppress(BrokenPipeError), writer, reader:  # a program that ended early: its exit code says why
+            source, target = cast("IO[bytes]", reader.stdout), cast("IO[bytes]", writer.stdin)
+            target.write(b"BEGIN;\n")
+            shutil.copyfileobj(source, target, PIECE)
+            if reader.wait() == 0:
+                target.write(b"COMMIT;\n")
+        _check(reader, writer, errors=errors)
+
+
+def _database() -> list[str]:
+    """Options that name the configured database."""
+    command, _ = DatabaseClient.settings_to_cmd_args_env(settings.DATABASES["default"], [])
     *server, name = command[1:]
+    return [*server, "--dbname", name]
+
+
+def _started(program: str, *arguments: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """One of PostgreSQL's programs. The environment passes the password."""
+    _, variables = DatabaseClient.settings_to_cmd_args_env(settings.DATABASES["default"], [])
     try:
-        subprocess.run(  # noqa: S603 - our own words and the operator's settings
-            [program, *server, "--dbname", name, *arguments],
+        return subprocess.Popen(  # noqa: S603 - our own words and the operator's settings
+            [program, *arguments],
             env={**os.environ, **(variables or {})},
-            capture_output=True,
-            text=True,
-            check=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE if program == "pg_restore" else subprocess.DEVNULL,
+            stderr=errors,
         )
     except FileNotFoundError:
         raise BackupFailed(f"{program} is not installed on this host (Debian: postgresql-client).") from None
-    except subprocess.CalledProcessError as error:
-        raise BackupFailed(f"{program}: {error.stderr.strip()}") from None
+
+
+def _check(*programs: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
+    """BackupFailed where one of them failed, with what they wrote to `errors`."""
+    if any(program.returncode for program in programs):
+        errors.seek(0)
+        raise BackupFailed(errors.read().decode(errors="replace").strip())
 
 
 def _copy_files(folder: Path, target: Path, earlier: Path | None) -> int:

@@ -45,7 +45,7 @@ class Installation:
     def folder(self) -> Path:
         return self.directory / "var"
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def environment(self) -> dict[str, str]:
         values = {
             "VAR_DIR": str(self.folder),
             "SECRET_KEY": "tests-of-backups",
@@ -58,11 +58,13 @@ class Installation:
                 "DATABASE_URL": databases.with_name(os.environ["DATABASE_URL"], self.database),
                 "REDIS_URL": f"{os.environ['REDIS_URL'].rpartition('/')[0]}/60",
             }
-        environment = processes.clean_environment(**values)
+        return processes.clean_environment(**values)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
-            env=environment,
+            env=self.environment(),
             capture_output=True,
             text=True,
             check=False,
