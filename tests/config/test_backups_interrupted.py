@@ -22,7 +22,7 @@ from tests.support import databases
 pytestmark = pytest.mark.live
 
 MANY = 1500
-PATIENCE = 120  # seconds
+PATIENCE = 300  # seconds
 
 
 def content(name: str) -> bytes:

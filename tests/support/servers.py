@@ -75,9 +75,12 @@ class Postgres:
 
     def copy(self, home: Path, primary_port: int) -> None:
         """A standby of the server at that port, as it will run once it is started."""
-        self._run(
-            home, "pg_basebackup", "--pgdata", home / "data", "--dbname", self.url(primary_port), "-R", "--no-sync"
-        )
+        self.base_backup(home, primary_port, "-R")
+
+    def base_backup(self, home: Path, port: int, *options: str) -> None:
+        """Of the server at that port."""
+        source = ["--dbname", self.url(port), "--checkpoint", "fast"]
+        self._run(home, "pg_basebackup", "--pgdata", home / "data", *source, "--no-sync", *options)
 
     def start(
         self, home: Path, port: int, options: Sequence[str], stack: contextlib.ExitStack
