@@ -6,6 +6,7 @@ import importlib.util
 import subprocess
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from django.db import migrations, models
@@ -18,7 +19,7 @@ from tests.support import migration_safety, previous_release
 
 pytestmark = pytest.mark.once
 
-ITEM = [
+ITEM: list[tuple[str, Any]] = [  # fields of any kind
     ("id", models.BigAutoField(primary_key=True)),
     ("name", models.CharField(max_length=50)),
     ("note", models.CharField(max_length=50, null=True)),
@@ -31,8 +32,7 @@ def told(operation: Operation | list[Operation], module: ModuleType | None = Non
     before = ProjectState()
     before.add_model(ModelState("shop", "Item", ITEM))
     migration = Migration("0002_change", "shop")
-    migration.operations = operation if isinstance(operation, list) else [operation]
-    migration.atomic = is_atomic
+    vars(migration).update(operations=operation if isinstance(operation, list) else [operation], atomic=is_atomic)
     return "\n".join(migration_safety.problems(migration, module or ModuleType("migration"), before, set()))
 
 

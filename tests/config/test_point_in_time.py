@@ -61,7 +61,7 @@ class Cluster:
     def ask(self, statement: str, *values: Any) -> Any:
         """The one value of the answer, or None. Any: as PostgreSQL has them."""
         with psycopg.connect(self.url, autocommit=True) as connection:
-            cursor = connection.execute(statement, values)  # type: ignore[arg-type]  # the test's own words
+            cursor = connection.execute(statement, values)
             row = cursor.fetchone() if cursor.description else None
         return row[0] if row else None
 

@@ -10,9 +10,10 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from tests.journeys import people, processes, services
 from tests.journeys.member import Member
@@ -66,9 +67,21 @@ class Front:
         source.close()
 
 
+@dataclass(frozen=True)
+class Release:
+    """Code, and a Python that has the packages of its lock file."""
+
+    code: Path = ROOT
+    python: str = sys.executable
+
+
+THIS = Release()
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
 @dataclass
 class Installation:
-    """`values`: the environment that all hosts share. A host may have other values, other code, another Python."""
+    """`values`: the environment that all hosts share. A host may have further values, and another release."""
 
     directory: Path
     front: Front
@@ -77,52 +90,62 @@ class Installation:
     logs: list[Path] = field(default_factory=list)
     is_settled: bool = False
 
-    def host(self, name: str, *, code: Path = ROOT, python: str = sys.executable, **values: str) -> Server:
+    def host(self, name: str, release: Release = THIS, *, values: Mapping[str, str] = NOTHING) -> Server:
         """A web server that runs; it may not be ready."""
         (port,) = self.stack.enter_context(ports.held())
-        command = [python, *GRANIAN.split(), "--host", "127.0.0.1", "--port", str(port), "config.wsgi:application"]
-        environment = self._environment(name, **values)
+        command = [
+            release.python,
+            *GRANIAN.split(),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+            "config.wsgi:application",
+        ]
+        environment = self._environment(name, values)
         log = self._log(name)
-        server = processes.begin(command, environment, log, cwd=code, base_url=f"http://127.0.0.1:{port}")
+        server = processes.begin(command, environment, log, cwd=release.code, base_url=f"http://127.0.0.1:{port}")
         self.stack.callback(server.stop)
         return server
 
-    def program(self, name: str, command: str, *, code: Path, python: str) -> Server:
+    def program(self, name: str, command: str, release: Release = THIS) -> Server:
         """A command of the project that goes on running. It has no address."""
-        words = [python, "manage.py", *command.split()]
-        server = processes.begin(words, self._environment(name), self._log(name), cwd=code, base_url="")
+        words = [release.python, "manage.py", *command.split()]
+        server = processes.begin(words, self._environment(name), self._log(name), cwd=release.code, base_url="")
         self.stack.callback(server.stop)
         return server
 
     def do(
-        self, name: str, *arguments: str, code: Path = ROOT, python: str = sys.executable, **values: str
+        self, name: str, *arguments: str, release: Release = THIS, values: Mapping[str, str] = NOTHING
     ) -> subprocess.CompletedProcess[str]:
         """Run a command of the project on that host."""
         return subprocess.run(
-            [python, "manage.py", *arguments],
-            cwd=code,
-            env=processes.clean_environment(**self._environment(name, **values)),
+            [release.python, "manage.py", *arguments],
+            cwd=release.code,
+            env=processes.clean_environment(**self._environment(name, values)),
             capture_output=True,
             text=True,
             timeout=COMMAND_SECONDS,
             check=True,
         )
 
-    def member(self, name: str, *, code: Path = ROOT, python: str = sys.executable) -> Member:
+    def member(self, name: str, release: Release = THIS) -> Member:
         """A person with an API key and an app, made on that host. The tables are there."""
-        operator = self.operator(name, code=code, python=python)
+        operator = self.operator(name, release)
         if not self.is_settled:
             people.settle(operator)
             self.is_settled = True
         person = people.new_person(operator)
         wanted = ["--owner", person.username, "--permission", "lookup:user", "imagehost:upload", "--json"]
-        key = json.loads(self.do(name, "issue_api_key", *wanted, code=code, python=python).stdout)["key"]
+        key = json.loads(self.do(name, "issue_api_key", *wanted, release=release).stdout)["key"]
         member = Member(self.front.base_url, person, people.new_app(operator), key)
         self.stack.callback(member.browser.session.close)
         return member
 
-    def operator(self, name: str, *, code: Path = ROOT, python: str = sys.executable) -> Operator:
-        operator = Operator(self._environment(name), self.directory / "console.log", cwd=code, python=python)
+    def operator(self, name: str, release: Release = THIS) -> Operator:
+        operator = Operator(
+            self._environment(name), self.directory / "console.log", cwd=release.code, python=release.python
+        )
         self.stack.callback(operator.leave)
         return operator
 
@@ -135,7 +158,7 @@ class Installation:
         self.logs.append(self.directory / f"{name}-{len(self.logs)}.log")
         return self.logs[-1]
 
-    def _environment(self, name: str, **values: str) -> dict[str, str]:
+    def _environment(self, name: str, values: Mapping[str, str] = NOTHING) -> dict[str, str]:
         return {**self.values, "VAR_DIR": str(self.directory / name), **values}
 
 

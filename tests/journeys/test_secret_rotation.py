@@ -31,11 +31,11 @@ class Pair:
     installation: Installation
     running: dict[str, Server] = dataclasses.field(default_factory=dict)
 
-    def restart(self, name: str, **values: str) -> None:
+    def restart(self, name: str, values: dict[str, str]) -> None:
         """One of them, with these values; wait until it is ready."""
         if name in self.running:
             self.running[name].stop()
-        self.running[name] = self.installation.host(name, **values)
+        self.running[name] = self.installation.host(name, values=values)
         self.running[name].wait_until_ready()
 
     def lead_to(self, name: str) -> None:
@@ -57,13 +57,13 @@ def test_a_session_goes_on_on_both_hosts_in_each_step(installation: Installation
         installation.do(name, "collectstatic", "--noinput", "--verbosity", "0")
     pair = Pair(installation)
     for name in ("first", "second"):
-        pair.restart(name, **before)
+        pair.restart(name, before)
     pair.lead_to("first")
     member = installation.member("first")
     member.sign_in()
     for number, values in enumerate(steps):
         for restarted in ("first", "second"):
-            pair.restart(restarted, **values)
+            pair.restart(restarted, values)
             for name in ("second", "first"):  # a page of one host is sent to the other
                 pair.lead_to(name)
                 member.browser.open("/dashboard/profile/")
@@ -73,10 +73,10 @@ def test_a_session_goes_on_on_both_hosts_in_each_step(installation: Installation
                 member.sign_in_again()
                 member.refresh()
         if number == 1:
-            done = installation.do("first", "signing_keys", "reencrypt", **values).stdout
+            done = installation.do("first", "signing_keys", "reencrypt", values=values).stdout
             assert done.endswith("1 keys changed. The other secrets are no longer needed: remove them.\n")
             member.refresh()
     member.do_everything("Rotated")
-    told = installation.do("first", "doctor", "secrets", "signing keys", **steps[-1]).stdout
+    told = installation.do("first", "doctor", "secrets", "signing keys", values=steps[-1]).stdout
     assert "no earlier one is configured" in told
     assert installation.errors() == []

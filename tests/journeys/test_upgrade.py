@@ -6,29 +6,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 import requests
 
 from tests.journeys import hosts
-from tests.journeys.hosts import Installation
+from tests.journeys.hosts import Installation, Release
 from tests.journeys.member import Member
 from tests.support import migration_safety, previous_release
 
 pytestmark = pytest.mark.live
 
 INSTALL_SECONDS = 600
-
-
-@dataclass(frozen=True)
-class Release:
-    """`python`: one that has the packages of its lock file."""
-
-    commit: str
-    code: Path
-    python: str
 
 
 @pytest.fixture
@@ -39,7 +29,7 @@ def previous(tmp_path: Path) -> Release:
     previous_release.check_out(commit, code)
     lock = code / "requirements.lock"
     has_all = previous_release.packages(lock) <= previous_release.packages(previous_release.ROOT / lock.name)
-    return Release(commit, code, sys.executable if has_all else _installed(lock, tmp_path / "venv"))
+    return Release(code, sys.executable if has_all else _installed(lock, tmp_path / "venv"))
 
 
 def _installed(lock: Path, folder: Path) -> str:
@@ -59,33 +49,24 @@ def installation(tmp_path: Path) -> Iterator[Installation]:
 def test_the_previous_release_goes_on_while_and_after_this_one_migrates(
     installation: Installation, previous: Release
 ) -> None:
-    old = {"code": previous.code, "python": previous.python}
-    installation.operator("old", **old).do("prepare")
-    first = installation.host("old", **old)
+    installation.operator("old", previous).do("prepare")
+    first = installation.host("old", previous)
     first.wait_until_ready()
     installation.front.lead_to(first)
-    jobs = installation.program("old", "run_jobs", **old)
-    member = installation.member("old", **old)
+    jobs = installation.program("old", "run_jobs", previous)
+    member = installation.member("old", previous)
     member.sign_in()
     member.do_everything("Before")
 
-    # This release before its migrations: nothing should be sent to it.
-    installation.do("new", "collectstatic", "--noinput", "--verbosity", "0")
-    early = installation.host("new")
-    waiting = len(list(migration_safety.new_migrations(previous_release.migrations(previous.commit))))
-    expected = f"{waiting} migrations are waiting" if waiting else "ok"
-    assert _state_of_migrations(early.base_url) == expected
-    early.stop()
-
-    # The migrations, under the previous release.
+    _start_before_the_migrations(installation)
     with _in_use(member) as problems:
         installation.do("new", "migrate", "--verbosity", "0")
     assert problems == []
     member.do_everything("During")
-    installation.do("old", "run_jobs", "--once", **old)
+    installation.do("old", "run_jobs", "--once", release=previous)
     assert jobs.process.poll() is None
 
-    # Both side by side.
+    # Both releases side by side.
     second = installation.host("new")
     second.wait_until_ready()
     for number, server in enumerate((second, first, second)):
@@ -97,6 +78,17 @@ def test_the_previous_release_goes_on_while_and_after_this_one_migrates(
     installation.front.lead_to(first)
     newcomer.do_everything("New account, previous release")
     assert installation.errors() == []
+
+
+def _start_before_the_migrations(installation: Installation) -> None:
+    """This release says that it is not ready, so that no request is sent to it."""
+    installation.do("new", "collectstatic", "--noinput", "--verbosity", "0")
+    early = installation.host("new")
+    commit, _ = previous_release.commit()
+    waiting = len(list(migration_safety.new_migrations(previous_release.migrations(commit))))
+    expected = f"{waiting} migrations are waiting" if waiting else "ok"
+    assert _state_of_migrations(early.base_url) == expected
+    early.stop()
 
 
 def _state_of_migrations(base_url: str) -> str:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import django
 from django.db import models
@@ -102,9 +103,10 @@ def _why_not_omitted(operation: Operation, migration: Migration, before: Project
     return "" if can_be_empty else "this release writes no value: let the column be null or have a db_default before"
 
 
-# Any: Django's fields are generic in what they hold.
-def _why_not_altered(old: models.Field, new: models.Field) -> list[str]:  # type: ignore[type-arg]
-    def length(field: models.Field) -> float:  # type: ignore[type-arg]
+def _why_not_altered(old: Any, new: Any) -> list[str]:
+    """Any: fields of any kind, more of whose attributes are read here than their types name."""
+
+    def length(field: Any) -> float:
         return field.max_length or float("inf")
 
     reasons = {
@@ -135,7 +137,8 @@ def _why_not_executed(text: str) -> list[str]:
 
 def _field(
     operation: operations.RemoveField | operations.AlterField, migration: Migration, before: ProjectState
-) -> models.Field:  # type: ignore[type-arg]  # as above
+) -> Any:
+    """Any: as above."""
     return before.models[migration.app_label, operation.model_name_lower].get_field(operation.name)
 
 
