@@ -174,6 +174,7 @@ def installed(directory: Path) -> Iterator[Installation]:
             "UPLOADS_DIR": str(directory / "uploads"),
             "INCOMING_DIR": str(directory / "incoming"),
             "RATE_LIMITS_ENABLED": "0",
+            "ALLOW_UNSAFE_START": "edge,limits",
             "DATABASE_URL": stack.enter_context(services.database(os.environ["DATABASE_URL"])),
             "REDIS_URL": services.redis_url(),
             "SECRET_KEY": secrets.token_urlsafe(48),
