@@ -3,12 +3,14 @@
 from django.http import HttpRequest, QueryDict
 
 from accounts.models import User
+from accounts.second_factor import Standing
 
 
 class SignedInRequest(HttpRequest):
     """For annotations: `login_required` has made sure of the user."""
 
     user: User
+    second_factor: Standing  # of staff, on pages of staff
 
 
 def single_parameter(query: QueryDict, name: str, default: str = "") -> str | None:

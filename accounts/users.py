@@ -114,13 +114,16 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     if not by.is_superuser and SUPERUSER_ONLY & set(values):
         raise PermissionDenied("Only a superuser may change rights.")
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    old_username = user.username
+    old_username, was_staff = user.username, user.is_staff
     for name, value in values.items():
         if name in _MANY:
             getattr(user, name).set(value)
         else:
             setattr(user, name, value)
     columns = [name for name in values if name not in _MANY]
+    if user.is_staff != was_staff:
+        user.second_factor_grace_from = timezone.now() if user.is_staff else None
+        columns.append("second_factor_grace_from")
     user.save(update_fields=columns)
     if {"plan", "plan_expires_at"} & set(values):
         records.forget_of(user)

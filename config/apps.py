@@ -53,6 +53,8 @@ class ConfigConfig(AppConfig):
 class AdminConfig(SimpleAdminConfig):
     """The admin, whose modules `config.urls` loads: programs that serve no page need none of them."""
 
+    default_site = "config.admin_site.AdminSite"
+
     def ready(self) -> None:
         checks.register(check_dependencies, checks.Tags.admin)
         checks.register(_check_admin, checks.Tags.admin)

@@ -48,6 +48,9 @@ def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
         allowed = ", ".join(settings.ALLOW_UNSAFE_START)
         hint = "Unset it: it is for measuring and for tests."
         messages.append(checks.Warning(f"ALLOW_UNSAFE_START lets pass: {allowed}.", hint=hint, id="config.W001"))
+    if not settings.STAFF_SECOND_FACTOR:
+        sentence = "Staff need no second factor: a stolen password is enough to do what staff can do."
+        messages.append(checks.Warning(sentence, hint="Unset STAFF_SECOND_FACTOR.", id="config.W003"))
     if settings.EMBEDDED:
         messages.append(Error("DATABASE_URL is not set: this is the embedded default.", id="config.E001"))
     if not settings.REDIS_URL:

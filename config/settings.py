@@ -190,6 +190,8 @@ MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
 if not RATE_LIMITS_ENABLED:
     ACCOUNT_RATE_LIMITS = False
     MFA_RATE_LIMITS = False
+STAFF_SECOND_FACTOR = env.flag("STAFF_SECOND_FACTOR", default=not EMBEDDED)
+STAFF_SECOND_FACTOR_GRACE = timedelta(days=env.integer("STAFF_SECOND_FACTOR_GRACE_DAYS", 7, at_most=365))
 
 # --- Sign-in provider -------------------------------------------------------------------------------------------------
 AUTHORIZATION_REQUEST_LIFETIME = timedelta(minutes=10)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec
+from urllib.parse import urlencode
 
 from allauth.account.decorators import reauthentication_required
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.contrib.auth.decorators import login_required
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
+from accounts import second_factor
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, User
 from dashboard.models import AccessRequest
@@ -42,13 +47,14 @@ def recently_signed_in(view: Page[P]) -> Guarded[P]:
 
 
 def for_staff(*permissions: str) -> Callable[[Page[P]], Guarded[P]]:
-    """As `signed_in`, for members of staff with any of `permissions` (whole names); 403 for all others."""
+    """As `signed_in`, for members of staff with any of `permissions` (whole names); 403 for all others. 1 query beside
+    those of the session and the permissions."""
 
     def decorate(view: Page[P]) -> Guarded[P]:
         def checked(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
             if not may(request.user, *permissions):
                 raise PermissionDenied
-            return view(request, *args, **kwargs)
+            return to_second_factor(request) or view(request, *args, **kwargs)
 
         return signed_in(checked)
 
@@ -58,6 +64,21 @@ def for_staff(*permissions: str) -> Callable[[Page[P]], Guarded[P]]:
 def may(user: User, *permissions: str) -> bool:
     """Whether the person is staff and has any of `permissions`."""
     return user.is_staff and any(user.has_perm(name) for name in permissions)
+
+
+def to_second_factor(request: SignedInRequest) -> HttpResponseBase | None:
+    """Lead staff who must first set up or use their second factor to the page that says so; None: they may go on.
+
+    Leaves `request.second_factor` for the banner. 1 query.
+    """
+    standing = second_factor.standing_of(request, request.user, timezone.now())
+    if standing.may_pass:
+        request.second_factor = standing
+        return None
+    url = reverse("staff_second_factor")
+    if request.method in {"GET", "HEAD"}:
+        url = f"{url}?{urlencode({REDIRECT_FIELD_NAME: request.get_full_path()})}"
+    return redirect(url)
 
 
 def application_of(request: SignedInRequest, client_id: str) -> Application:

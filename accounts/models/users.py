@@ -77,7 +77,12 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, username: str, email: str = "", password: str | None = None, **fields: Any) -> User:
-        return self.create_user(username, email, password, is_staff=True, is_superuser=True, **fields)
+        return self.create_staff(username, email, password, is_superuser=True, **fields)
+
+    def create_staff(self, username: str, email: str = "", password: str | None = None, **fields: Any) -> User:
+        return self.create_user(
+            username, email, password, is_staff=True, second_factor_grace_from=timezone.now(), **fields
+        )
 
 
 class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-missing]  # untyped models of the toolkit
@@ -110,6 +115,12 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     is_staff = models.BooleanField(default=False)
     is_active = models.BooleanField(default=True, editable=False)
     banned_at = models.DateTimeField(null=True, blank=True, editable=False)
+    second_factor_grace_from = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="Of staff: from when the days without a second factor count. Empty: there are none.",
+    )
     renamed_at = models.DateTimeField(
         null=True, blank=True, editable=False, help_text="When the person chose another username last."
     )
@@ -124,6 +135,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
         permissions = [
             ("ban_user", "Can ban a user and lift a ban"),
             ("reset_password_user", "Can reset a user's password"),
+            ("reset_second_factor_user", "Can remove a user's second factor"),
             ("unlock_scopes_user", "Can unlock and relock scopes for a user"),
         ]
         constraints = [

@@ -8,6 +8,7 @@ from dashboard.staff import views
 
 urlpatterns = [
     path("", views.queue, name="staff_queue"),
+    path("second-factor/", views.second_factor_page, name="staff_second_factor"),
     path("requests/<int:pk>/<slug:act>/", views.decide, name="staff_decide"),
     path("apps/", views.applications, name="staff_applications"),
     path("apps/<slug:client_id>/", views.application, name="staff_application"),

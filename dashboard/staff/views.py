@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.contrib.auth import REDIRECT_FIELD_NAME
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_safe
 
+from accounts import second_factor
 from accounts.errors import sentences
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, Permission, User
@@ -55,6 +59,22 @@ def _context(act: Action, subject: Any, form: ReasonForm, name: str, back_url: s
         "form": form,
         "back_url": back_url,
     }
+
+
+@access.signed_in
+@require_safe
+def second_factor_page(request: SignedInRequest) -> HttpResponse:
+    """What keeps a member of staff from the pages of staff, and how to go on; from there it leads on by itself."""
+    if not request.user.is_staff:
+        raise PermissionDenied
+    standing = second_factor.standing_of(request, request.user, timezone.now())
+    next_url = request.GET.get(REDIRECT_FIELD_NAME, "")
+    if not url_has_allowed_host_and_scheme(next_url, {request.get_host()}, require_https=request.is_secure()):
+        next_url = reverse("staff_second_factor")
+    if standing.may_pass and standing.has_factor:
+        return redirect(next_url if next_url != request.path else "admin:index")
+    context = {"standing": standing, "query": urlencode({REDIRECT_FIELD_NAME: next_url})}
+    return render(request, "dashboard/staff/second_factor.html", context)
 
 
 QUEUE_PAGE_SIZE = 20

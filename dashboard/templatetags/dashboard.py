@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from allauth.mfa.utils import is_mfa_enabled
 from django import template
 
 from accounts.models import AccountDeletion, User
@@ -53,12 +52,6 @@ def meter(value: int, maximum: int, label: str, text: str = "") -> dict[str, Any
 def deletion_of(user: User) -> AccountDeletion | None:
     """Return the deletion that the user asked for, or None. 1 query."""
     return AccountDeletion.objects.filter(user=user).first()
-
-
-@register.simple_tag
-def has_second_factor(user: User) -> bool:
-    """1 query."""
-    return bool(is_mfa_enabled(user))
 
 
 def _is_open(entry: Entry, user: User) -> bool:

@@ -22,6 +22,7 @@ GOOD = {
     "HTTPS": True,
     "RATE_LIMITS_ENABLED": True,
     "ALLOW_UNSAFE_START": [],
+    "STAFF_SECOND_FACTOR": True,
 }
 FORGOTTEN: list[tuple[str, Any, str, str]] = [
     ("EMBEDDED", True, "config.E001", "DATABASE_URL is not set: this is the embedded default."),
@@ -36,6 +37,12 @@ FORGOTTEN: list[tuple[str, Any, str, str]] = [
     ("RATE_LIMITS_ENABLED", False, "config.E009", "Every rate limit is off."),
     ("SECRET_KEY", "short", "config.E011", "SECRET_KEY is an example, or too easy to guess (5 characters)."),
     ("ALLOW_UNSAFE_START", ["edge"], "config.W001", "ALLOW_UNSAFE_START lets pass: edge."),
+    (
+        "STAFF_SECOND_FACTOR",
+        False,
+        "config.W003",
+        "Staff need no second factor: a stolen password is enough to do what staff can do.",
+    ),
 ]
 
 

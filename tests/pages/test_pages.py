@@ -1,13 +1,11 @@
 """Every page of the account, signed out and signed in: strict policy, labels, one heading, nothing inline."""
 
-import time
-
 import pytest
-from allauth.mfa.totp.internal.auth import format_hotp_value, hotp_value
 from django.core.mail import EmailMessage
 from django.test import Client
 
 from tests.pages.markup import page_of, problems_of
+from tests.support.second_factors import code_of
 
 SIGNED_OUT = [
     "/",
@@ -125,7 +123,7 @@ def test_the_code_page_keeps_the_rules(client: Client, db: None, mailoutbox: lis
 def test_recovery_codes_keep_the_rules(signed_in: Client) -> None:
     page = page_of(signed_in.get("/accounts/2fa/totp/activate/"))
     secret = page.get_element_by_id("authenticator_secret").value
-    response = signed_in.post("/accounts/2fa/totp/activate/", {"code": _current_code(secret)}, follow=True)
+    response = signed_in.post("/accounts/2fa/totp/activate/", {"code": code_of(secret)}, follow=True)
 
     assert response.redirect_chain == [("/accounts/2fa/recovery-codes/", 302)]
     assert problems_of(response) == []
@@ -138,7 +136,3 @@ def test_a_mail_names_the_site_and_shows_the_code(client: Client, db: None, mail
 
     (mail,) = mailoutbox
     assert mail.body.startswith("Hello from Hearth!\n\nThe Hearth account Newcomer was set up")
-
-
-def _current_code(secret: str) -> str:
-    return str(format_hotp_value(hotp_value(secret, int(time.time()) // 30)))

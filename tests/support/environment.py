@@ -36,6 +36,7 @@ def prepare() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     os.environ["DEMO"] = "1"
     os.environ["ALLOW_UNSAFE_START"] = "edge"  # where a test loads what a server loads
+    os.environ["STAFF_SECOND_FACTOR"] = "0"  # its own tests demand it
     os.environ["SECRET_KEY"] = "a-secret-key-of-the-tests-alone-" * 2
     os.environ["SIGNING_KEY_ENCRYPTION_KEYS"] = "an-encryption-key-of-the-tests-alone"
     if WORKER is None:

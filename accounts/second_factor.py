@@ -1,0 +1,111 @@
+"""The second factor that staff must have: how long they may go without one, whether a session has proved it, its reset.
+
+`second_factor_grace_from` of a member of staff is the start of the grace period. Setting up a second factor ends the
+period for good: whoever loses the factor later has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from allauth.account.authentication import get_authentication_records
+from allauth.mfa.models import Authenticator
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.db import transaction
+from django.http import HttpRequest
+
+from accounts import audit, users
+from accounts.models import User
+
+# Recovery codes come with one of these, and stand for it at a login.
+FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
+SET_UP_BY = "second_factor_set_up_by"  # session key: the user who set one up in this session, which proves it
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Of a member of staff in one session. `grace_ends_at`: None where no grace period runs."""
+
+    is_demanded: bool
+    has_app: bool
+    has_key: bool
+    is_proved: bool
+    grace_ends_at: datetime | None
+
+    @property
+    def has_factor(self) -> bool:
+        return self.has_app or self.has_key
+
+    @property
+    def may_pass(self) -> bool:
+        """Whether staff pages are open. Whoever has a second factor must have used it in this session."""
+        if not self.is_demanded:
+            return True
+        return self.is_proved if self.has_factor else self.grace_ends_at is not None
+
+
+def standing_of(request: HttpRequest, user: User, now: datetime) -> Standing:
+    """1 query."""
+    types = set(Authenticator.objects.filter(user=user, type__in=FACTORS).values_list("type", flat=True))
+    return Standing(
+        is_demanded=settings.STAFF_SECOND_FACTOR,
+        has_app=Authenticator.Type.TOTP in types,
+        has_key=Authenticator.Type.WEBAUTHN in types,
+        is_proved=_is_proved(request, user),
+        grace_ends_at=_grace_end(user, now),
+    )
+
+
+def note_set_up(request: HttpRequest, user: User) -> None:
+    """A second factor was set up in this session. At most 1 query."""
+    request.session[SET_UP_BY] = user.pk
+    if user.second_factor_grace_from is not None:
+        user.second_factor_grace_from = None
+        user.save(update_fields=["second_factor_grace_from"])
+
+
+def may_remove(authenticator: Authenticator) -> bool:
+    """Whether the owner may remove it: staff keep the last one. At most 1 query beside the owner."""
+    if not (settings.STAFF_SECOND_FACTOR and authenticator.user.is_staff):
+        return True
+    if authenticator.type not in FACTORS:
+        return True
+    others = Authenticator.objects.filter(user=authenticator.user, type__in=FACTORS).exclude(pk=authenticator.pk)
+    return bool(others.exists())
+
+
+@transaction.atomic
+def reset(*, user: User, by: User | None, reason: str) -> None:
+    """Remove the user's second factors and recovery codes, and end every session. Staff get no new grace period.
+
+    PermissionDenied: one's own account; a superuser's, and `by` is none. ValidationError: there is nothing to remove.
+    """
+    if by is not None and by.pk == user.pk:
+        raise PermissionDenied("You cannot reset your own second factor; another operator can.")
+    user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
+    if by is not None and user.is_superuser and not by.is_superuser:
+        raise PermissionDenied("Only a superuser may do this to a superuser.")
+    rows = Authenticator.objects.filter(user=user)
+    types = sorted(rows.values_list("type", flat=True))
+    if not types:
+        raise ValidationError(f"{user.username} has no second factor.")
+    rows.delete()
+    user.second_factor_grace_from = None
+    user.save(update_fields=["second_factor_grace_from"])
+    ended = users.end_sessions(user)
+    audit.record("user:second_factor_reset", by=by, on=user, reason=reason, removed=types, sessions_ended=ended)
+
+
+def _is_proved(request: HttpRequest, user: User) -> bool:
+    """Whether this session began with a second factor, was confirmed by one, or set one up."""
+    records = get_authentication_records(request, user)
+    return request.session.get(SET_UP_BY) == user.pk or any(record.get("method") == "mfa" for record in records)
+
+
+def _grace_end(user: User, now: datetime) -> datetime | None:
+    if user.second_factor_grace_from is None:
+        return None
+    ends_at: datetime = user.second_factor_grace_from + settings.STAFF_SECOND_FACTOR_GRACE
+    return ends_at if now < ends_at else None
