@@ -76,6 +76,11 @@ def may_remove(authenticator: Authenticator) -> bool:
     return bool(others.exists())
 
 
+def has_any(user: User) -> bool:
+    """1 query."""
+    return bool(Authenticator.objects.filter(user=user).exists())
+
+
 @transaction.atomic
 def reset(*, user: User, by: User | None, reason: str) -> None:
     """Remove the user's second factors and recovery codes, and end every session. Staff get no new grace period.

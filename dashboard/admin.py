@@ -1,4 +1,4 @@
-"""Requests to staff in the admin: read, granted and denied there too."""
+"""Requests to staff in the admin, read, granted and denied there too; and acts on users that write to them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 
+from accounts import second_factor
 from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin, columns, through
+from accounts.admin.users import UserAdmin
 from dashboard import access_requests
 from dashboard.models import AccessRequest
 from dashboard.staff import actions as staff_actions
+from dashboard.staff import second_factors
 
 
 @admin.register(AccessRequest)
@@ -47,3 +50,17 @@ class AccessRequestAdmin(StaffActionsAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """People ask, and staff answer, by operations."""
         return False
+
+
+UserAdmin.staff_actions.append(
+    StaffAction(
+        "reset_second_factor",
+        "Reset the second factor",
+        "Removes the passkeys, the authenticator app and the recovery codes of the account, ends every session and "
+        "writes to the owner. Make sure first that it is the owner who asks. Staff set up a new one before their pages "
+        "open again.",
+        "accounts.reset_second_factor_user",
+        through(second_factors.reset, "user"),
+        is_offered=second_factor.has_any,
+    )
+)
