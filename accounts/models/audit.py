@@ -42,6 +42,7 @@ class AuditEvent(models.Model):
     objects = AuditEventQuerySet.as_manager()
 
     class Meta:
+        permissions = [("export_auditevent", "Can export the audit trail")]
         constraints = [
             models.CheckConstraint(
                 condition=models.Q(actor_kind__in=["USER", "STAFF", "SYSTEM"]), name="audit_actor_kind_is_known"

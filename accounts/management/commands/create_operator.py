@@ -5,6 +5,7 @@ from argparse import ArgumentParser
 from getpass import getpass
 from typing import Any
 
+from django.contrib.auth.models import Group
 from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError
 
@@ -13,22 +14,35 @@ from accounts.management.base import command_error
 
 
 class Command(BaseCommand):
-    help = "Makes a superuser with a confirmed e-mail address, who can sign in at once."
+    help = "Makes a superuser, or staff with a role, who can sign in at once: their e-mail address counts as confirmed."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
         parser.add_argument("--email", required=True)
         parser.add_argument(
+            "--role", help="Member of staff with this role alone, such as Support (create_roles makes them)."
+        )
+        parser.add_argument(
             "--password-stdin", action="store_true", help="Read the password from standard input; default: ask for it."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
+        role = self._role(options["role"]) if options["role"] else None
         password = self._read() if options["password_stdin"] else self._ask()
+        account = {"username": options["username"], "email": options["email"]}
         try:
-            user = users.create_operator(username=options["username"], email=options["email"], password=password)
+            user = users.create_operator(**account, password=password, role=role)
         except ValidationError as error:
             raise command_error(error) from None
-        self.stdout.write(f"Made the operator {user.username} (uid {user.uid}).")
+        kind = f"the operator {user.username}" if role is None else f"{user.username}, {role.name}"
+        self.stdout.write(f"Made {kind} (uid {user.uid}).")
+
+    def _role(self, name: str) -> Group:
+        role = Group.objects.filter(name__iexact=name).first()
+        if role is None:
+            names = ", ".join(Group.objects.order_by("name").values_list("name", flat=True)) or "none"
+            raise CommandError(f"There is no role {name}; there are: {names}. Run manage.py create_roles first.")
+        return role
 
     def _read(self) -> str:
         password = sys.stdin.readline().rstrip("\r\n")

@@ -1,0 +1,117 @@
+"""The roles of staff. `manage.py create_roles` makes a group of each; docs/operations.md has the same table.
+
+Each permission of the service's own apps is in the role Operator. Those of Django and of the libraries are in none:
+with them somebody could give themselves any right, or read what signs people in. They are for superusers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import Group, Permission
+from django.core.exceptions import ValidationError
+from django.db import transaction
+
+from accounts import audit
+
+OWN_APPS = ("accounts", "dashboard", "imagehost", "lookup", "oidc_provider", "presence")
+SUPERUSERS_ONLY = (
+    *("account", "admin", "auth", "contenttypes", "mfa", "oauth2_provider", "sessions", "socialaccount"),
+    "usersessions",
+)
+
+
+@dataclass(frozen=True)
+class Role:
+    """`permissions`: whole names; None: all of OWN_APPS."""
+
+    name: str
+    purpose: str
+    permissions: tuple[str, ...] | None
+
+
+ROLES = (
+    Role(
+        "Support",
+        "Read users, apps, keys and files; answer what people ask for.",
+        (
+            *("accounts.view_user", "accounts.view_linkedaccount", "accounts.view_name", "accounts.view_apikey"),
+            *("dashboard.view_accessrequest", "dashboard.decide_accessrequest"),
+            *("imagehost.view_file", "imagehost.view_folder", "imagehost.view_usage"),
+            *("lookup.view_profile", "lookup.view_alias"),
+            *("oidc_provider.view_application", "oidc_provider.view_approval"),
+        ),
+    ),
+    Role(
+        "Moderator",
+        "Ban users, quarantine files, delete comments.",
+        (
+            *("accounts.view_user", "accounts.view_name", "accounts.ban_user"),
+            *("imagehost.view_file", "imagehost.view_folder", "imagehost.quarantine_file"),
+            *("lookup.view_profile", "lookup.view_comment", "lookup.delete_comment"),
+        ),
+    ),
+    Role(
+        "App reviewer",
+        "Suspend, restore and verify apps; unlock scopes; answer what people ask for.",
+        (
+            *("accounts.view_user", "accounts.unlock_scopes_user"),
+            *("dashboard.view_accessrequest", "dashboard.decide_accessrequest"),
+            *("oidc_provider.view_application", "oidc_provider.view_approval"),
+            *("oidc_provider.suspend_application", "oidc_provider.verify_application"),
+        ),
+    ),
+    Role("Operator", "Everything but the rights of staff and what only superusers may.", None),
+    Role(
+        "Auditor",
+        "Read and export the audit trail; read how jobs ran. Changes nothing.",
+        ("accounts.view_auditevent", "accounts.export_auditevent", "accounts.view_jobrun"),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What `create` did to the group of a role: names of permissions."""
+
+    role: str
+    is_new: bool
+    added: Sequence[str]
+    removed: Sequence[str]
+
+
+@transaction.atomic
+def create(*, is_exact: bool) -> list[Change]:
+    """Make the groups that are missing, and add the permissions that they lack; `is_exact`: remove all others.
+
+    ValidationError: the database lacks a permission.
+    """
+    names = {f"{row.content_type.app_label}.{row.codename}": row for row in _all_permissions()}
+    return [_complete(role, names, is_exact=is_exact) for role in ROLES]
+
+
+def permissions_of(role: Role, names: Sequence[str]) -> set[str]:
+    """The permissions of the role, where the service has those with these whole names."""
+    if role.permissions is not None:
+        return set(role.permissions)
+    return {name for name in names if name.partition(".")[0] in OWN_APPS}
+
+
+def _complete(role: Role, names: dict[str, Permission], *, is_exact: bool) -> Change:
+    wanted = permissions_of(role, list(names))
+    if unknown := sorted(wanted - names.keys()):
+        raise ValidationError(f"There is no permission {', '.join(unknown)}. Run manage.py migrate first.")
+    group, is_new = Group.objects.get_or_create(name=role.name)
+    held = {f"{row.content_type.app_label}.{row.codename}" for row in group.permissions.select_related("content_type")}
+    change = Change(role.name, is_new, sorted(wanted - held), sorted(held - wanted) if is_exact else [])
+    group.permissions.add(*(names[name] for name in change.added))
+    group.permissions.remove(*(names[name] for name in change.removed))
+    if is_new or change.added or change.removed:
+        verb = "role:created" if is_new else "role:changed"
+        audit.record(verb, by=None, on=group, added=change.added, removed=change.removed)
+    return change
+
+
+def _all_permissions() -> list[Permission]:
+    return list(Permission.objects.select_related("content_type").order_by("pk"))
