@@ -37,13 +37,15 @@ def flag(name: str, *, default: bool) -> bool:
     raise ImproperlyConfigured(f"{name} must be one of 1, true, yes, on, 0, false, no, off; it is {value!r}.")
 
 
-def integer(name: str, default: int, *, at_most: int | None = None) -> int:
-    """A whole number, no greater than `at_most`."""
+def integer(name: str, default: int, *, at_least: int | None = None, at_most: int | None = None) -> int:
+    """A whole number, no less than `at_least` and no greater than `at_most`."""
     value = text(name, str(default))
     try:
         number = int(value)
     except ValueError:
         raise ImproperlyConfigured(f"{name} must be a whole number; it is {value!r}.") from None
+    if at_least is not None and number < at_least:
+        raise ImproperlyConfigured(f"{name} must be at least {at_least}; it is {number}.")
     if at_most is not None and number > at_most:
         raise ImproperlyConfigured(f"{name} must be at most {at_most}; it is {number}.")
     return number

@@ -190,11 +190,13 @@ MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
 if not RATE_LIMITS_ENABLED:
     ACCOUNT_RATE_LIMITS = False
     MFA_RATE_LIMITS = False
+AUDIT_RETENTION = timedelta(days=env.integer("AUDIT_RETENTION_DAYS", 0, at_least=0, at_most=36_500))  # 0: for ever
 STAFF_SECOND_FACTOR = env.flag("STAFF_SECOND_FACTOR", default=not EMBEDDED)
-STAFF_SECOND_FACTOR_GRACE = timedelta(days=env.integer("STAFF_SECOND_FACTOR_GRACE_DAYS", 7, at_most=365))
+STAFF_SECOND_FACTOR_GRACE = timedelta(days=env.integer("STAFF_SECOND_FACTOR_GRACE_DAYS", 7, at_least=0, at_most=365))
 
 # --- Sign-in provider -------------------------------------------------------------------------------------------------
 AUTHORIZATION_REQUEST_LIFETIME = timedelta(minutes=10)
+REQUEST_LOG_RETENTION = timedelta(days=env.integer("REQUEST_LOG_RETENTION_DAYS", 7, at_least=1, at_most=365))
 DISCOVERY_CACHE_TIME = timedelta(seconds=300)
 WRITE_NOTES_IN_BACKGROUND = True  # accounts.write_behind; tests write themselves
 
@@ -273,6 +275,7 @@ STORAGES = {
 }
 
 # --- Mail -------------------------------------------------------------------------------------------------------------
+OPERATOR_EMAILS = env.words("OPERATOR_EMAILS")  # without it, superusers hear of failing jobs
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", f"no-reply@{_base.hostname}")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 SUPPORT_EMAIL = env.text("SUPPORT_EMAIL", f"support@{_base.hostname}" if HTTPS else "")

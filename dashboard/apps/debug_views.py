@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.http import Http404, HttpResponse
@@ -147,6 +148,7 @@ def usage_page(request: SignedInRequest, client_id: str) -> HttpResponse:
         "table": _table(figures),
         "columns_and_totals": [(title, getattr(figures.total, name)) for name, title in COLUMNS.items()],
         "chart": _chart(figures),
+        "days_kept": settings.REQUEST_LOG_RETENTION.days,
     }
     return render(request, "dashboard/debugging/usage.html", context)
 
@@ -184,7 +186,13 @@ def request_log_page(request: SignedInRequest, client_id: str) -> HttpResponse:
         now=now,
     )
     page = Paginator(found, REQUESTS_ON_A_PAGE).get_page(request.GET.get("page"))
-    context = {"application": application, "form": form, "page": page, "is_filtered": bool(endpoint or outcome)}
+    context = {
+        "application": application,
+        "form": form,
+        "page": page,
+        "is_filtered": bool(endpoint or outcome),
+        "days_kept": settings.REQUEST_LOG_RETENTION.days,
+    }
     return render(request, "dashboard/debugging/log.html", context)
 
 

@@ -6,12 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Sum
 from django.db.models.functions import TruncDay
 
 from dashboard.apps import error_guide
 from dashboard.apps.error_guide import ErrorGuide
-from oidc_provider.log.models import OK, RECORDS_KEPT
+from oidc_provider.log.models import OK
 from oidc_provider.models import Application, RequestKind, RequestRecord
 
 MOST_REQUESTS = 500  # that the log shows
@@ -158,15 +159,19 @@ _WITH_SUBJECT = frozenset(RequestKind) - {RequestKind.ASKED, RequestKind.SHOWN, 
 
 def codes_of(application: Application, now: datetime) -> list[str]:
     """The errors in the log. 1 query."""
-    records = application.request_records.filter(moment__gte=now - RECORDS_KEPT).failed().order_by("outcome")
+    records = (
+        application.request_records.filter(moment__gte=now - settings.REQUEST_LOG_RETENTION)
+        .failed()
+        .order_by("outcome")
+    )
     return list(records.values_list("outcome", flat=True).distinct())
 
 
 def requests_of(
     application: Application, *, endpoint: str, is_ok: bool | None, code: str, now: datetime
 ) -> list[LoggedRequest]:
-    """The newest of the last 7 days, as many as the page shows. `is_ok` None, empty strings: all of them. 1 query."""
-    records = application.request_records.filter(moment__gte=now - RECORDS_KEPT)
+    """The newest that are kept, as many as the page shows. `is_ok` None, empty strings: all of them. 1 query."""
+    records = application.request_records.filter(moment__gte=now - settings.REQUEST_LOG_RETENTION)
     if endpoint:
         records = records.of_endpoint(endpoint)
     if is_ok is not None:

@@ -10,7 +10,6 @@ from django.db.models import Q
 
 from oidc_provider.applications.models import Application
 
-RECORDS_KEPT = timedelta(days=7)
 COUNTS_KEPT = timedelta(days=90)
 DESCRIPTION_LENGTH = 300
 
@@ -66,7 +65,7 @@ class RequestRecordQuerySet(models.QuerySet["RequestRecord"]):
         return self.order_by("-moment", "-pk")
 
     def past_use(self, now: datetime) -> RequestRecordQuerySet:
-        return self.filter(moment__lt=now - RECORDS_KEPT)
+        return self.filter(moment__lt=now - settings.REQUEST_LOG_RETENTION)
 
 
 class RequestRecord(models.Model):

@@ -53,6 +53,7 @@ REFUSED: list[tuple[Callable[[], Any], str | None, str]] = [
         for value in ("eight", "1.5")
     ],
     (lambda: env.integer("NAME", 8, at_most=12), "13", "NAME must be at most 12; it is 13."),
+    (lambda: env.integer("NAME", 8, at_least=1), "0", "NAME must be at least 1; it is 0."),
     *[
         (
             lambda: env.addresses("NAME"),

@@ -3,6 +3,7 @@
 from django.core.management import call_command
 from django.utils import timezone
 
+from accounts import audit
 from accounts.management.base import JobCommand
 from oidc_provider.authorize import flows
 from oidc_provider.log import request_records
@@ -16,4 +17,5 @@ class Command(JobCommand):
         now = timezone.now()
         call_command("clearsessions")
         rooms = (tokens, flows, request_records)
+        audit.delete_past_use(now, after_batch=self.renew)
         return f"Deleted {sum(room.delete_past_use(now) for room in rooms)} rows."

@@ -7,9 +7,11 @@ from datetime import timedelta
 import pytest
 from django.urls import reverse
 from django.utils import timezone
+from pytest_django import Settings
 
 from accounts.models import User
 from dashboard.apps import usage as apps_usage
+from oidc_provider.log import request_records
 from oidc_provider.models import Application, RequestKind, RequestRecord
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -116,6 +118,18 @@ def test_what_is_older_than_seven_days_is_not_shown(app: Application, browser: B
     add(app, ago=timedelta(days=7, seconds=1).total_seconds())
     add(app, RequestKind.REVOKE, ago=timedelta(days=6, hours=23, minutes=59).total_seconds())
     assert open_log(browser, app) == [("Token revoked", "ok")]
+
+
+def test_the_log_goes_back_as_far_as_the_operator_says(app: Application, browser: Browser, settings: Settings) -> None:
+    settings.REQUEST_LOG_RETENTION = timedelta(days=30)
+    add(app, ago=timedelta(days=29).total_seconds())
+    add(app, RequestKind.REVOKE, "gone", ago=timedelta(days=31).total_seconds())
+    assert len(open_log(browser, app)) == 1
+    assert "The newest 500 requests of the last 30 days." in browser.text
+    assert request_records.delete_past_use(timezone.now()) == 1
+    settings.REQUEST_LOG_RETENTION = timedelta(days=1)
+    assert open_log(browser, app) == []
+    assert "requests of the last day." in browser.text
 
 
 def test_the_page_shows_what_has_just_happened(app: Application, browser: Browser) -> None:
