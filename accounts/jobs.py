@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connections
+from django.db.models import F
+from django.db.models.expressions import CombinedExpression
 from django.utils import timezone
 
 from accounts.models import JobRun
@@ -76,14 +78,15 @@ def renew(*, lease: Lease, length: timedelta) -> None:
 
 def succeed(*, lease: Lease, message: str) -> None:
     """Record a good end and give the lease back. LeaseLost where another runner has it: nothing is recorded."""
-    if not _end(lease, succeeded_at=timezone.now(), message=message[:TEXT_LENGTH], last_error=""):
+    if not _end(lease, succeeded_at=timezone.now(), message=message[:TEXT_LENGTH], last_error="", failures=0):
         raise LeaseLost(f"{lease.name} took longer than its lease, and another runner has taken it over.")
 
 
 def fail(*, lease: Lease, error: BaseException) -> None:
     """Record a bad end and give the lease back; where another runner has it, leave the row to that one."""
     let_go_of_connections()  # the error may have been the end of one
-    _end(lease, failed_at=timezone.now(), last_error=described(error))
+    counted = int(isinstance(error, Exception))  # a job that was stopped did not fail
+    _end(lease, failed_at=timezone.now(), last_error=described(error), failures=F("failures") + counted)
 
 
 def let_go_of_connections() -> None:
@@ -111,7 +114,7 @@ def _held(lease: Lease) -> JobRunQuerySet:
     return JobRun.objects.filter(pk=lease.name, leased_by=lease.holder)
 
 
-def _end(lease: Lease, **outcome: datetime | str) -> bool:
+def _end(lease: Lease, **outcome: datetime | str | int | CombinedExpression) -> bool:
     """Whether the row was still this run's."""
     duration_ms = max((timezone.now() - lease.taken_at) // timedelta(milliseconds=1), 0)
     return bool(_held(lease).update(lease_ends_at=None, duration_ms=duration_ms, **outcome))

@@ -28,6 +28,7 @@ SCHEDULE: dict[str, timedelta] = {
     "sweep_uploads": timedelta(minutes=5),
     "sweep_presence": timedelta(minutes=15),
     "sweep_assets": timedelta(days=1),
+    "report_jobs": timedelta(minutes=5),  # after a pause of the service the others have run before it
     "reconcile_files": timedelta(days=1),  # last: it takes longest
 }
 RETRY = timedelta(minutes=5)  # after a failure, where the interval is longer

@@ -22,7 +22,7 @@ class JobRunQuerySet(models.QuerySet["JobRun"]):
 
 
 class JobRun(models.Model):
-    """One row for each job, made at the first look-up. Written by `accounts.jobs` alone."""
+    """One row for each job, made at the first look-up. Written by `accounts.jobs` and `config.job_reports` alone."""
 
     name = models.CharField(max_length=64, primary_key=True, help_text="The command that does it.")
     created_at = models.DateTimeField(
@@ -40,6 +40,14 @@ class JobRun(models.Model):
     duration_ms = models.PositiveIntegerField(null=True, blank=True, help_text="Of the last run that ended.")
     message = models.CharField(max_length=500, blank=True, help_text="What the last success did.")
     last_error = models.CharField(max_length=500, blank=True, help_text="Empty again after a success.")
+
+    failures = models.PositiveIntegerField(default=0, db_default=0, help_text="In a row; 0 after a success.")
+    is_reported = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Operators know by e-mail that it fails or is late, and not yet more.",
+    )
+    reported_at = models.DateTimeField(null=True, blank=True, help_text="When the last e-mail said so.")
 
     objects = JobRunQuerySet.as_manager()
 

@@ -137,6 +137,8 @@ def mail() -> Iterator[Finding]:
     is_remote = settings.EMAIL_HOST not in {"localhost", "127.0.0.1", "::1"}
     if is_remote and not settings.EMAIL_USE_TLS:
         yield warning("mails go there in clear", "Set EMAIL_USE_TLS=1, with the port for it (587).")
+    if not settings.OPERATOR_EMAILS:
+        yield warning("the superusers alone hear of jobs that keep failing", "Name who should in OPERATOR_EMAILS.")
 
 
 def _info(wire: RedisConnection, section: str) -> dict[str, str]:

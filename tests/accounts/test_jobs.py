@@ -29,11 +29,10 @@ def taken(by: str) -> Lease:
 
 
 def row(name: str = "sweep") -> dict[str, object]:
-    """Everything that is recorded and not empty, its name and making aside."""
+    """Everything that is recorded and not empty, its name and making aside, and what `config.job_reports` notes."""
     (values,) = JobRun.objects.filter(pk=name).values()
-    return {
-        key: value for key, value in values.items() if value not in {None, ""} and key not in {"name", "created_at"}
-    }
+    left_out = {"name", "created_at", "is_reported", "reported_at"}
+    return {key: value for key, value in values.items() if value not in {None, ""} and key not in left_out}
 
 
 @pytest.mark.django_db
@@ -41,7 +40,7 @@ class TestLease:
     def test_the_first_runner_gets_it_and_the_second_does_not(self, clock: time_machine.Traveller) -> None:
         assert take("first") == Lease("sweep", "first", NOON)
         assert take("second") is None
-        assert row() == {"lease_ends_at": NOON + MINUTE, "leased_by": "first", "started_at": NOON}
+        assert row() == {"lease_ends_at": NOON + MINUTE, "leased_by": "first", "started_at": NOON, "failures": 0}
 
     def test_another_job_is_another_lease(self) -> None:
         taken("first")
@@ -92,6 +91,7 @@ class TestLease:
             "failed_at": NOON,
             "duration_ms": 1250,
             "message": "x" * 500,
+            "failures": 0,
         }
         assert take("third") is not None
 
@@ -183,6 +183,7 @@ class TestCommand:
             "succeeded_at": NOON,
             "duration_ms": 0,
             "message": "Swept 3 corners.",
+            "failures": 0,
         }
 
     def test_a_job_that_runs_elsewhere_is_not_done(self) -> None:
@@ -211,6 +212,7 @@ class TestCommand:
             "duration_ms": 0,
             "message": "Swept 3 corners.",
             "last_error": f"{kind.__name__}: The broom broke",
+            "failures": int(kind is ValueError),  # a job that was stopped did not fail
         }
         assert run(Sweep()) == "Swept 3 corners.\n"
         assert JobRun.objects.get().last_error == ""

@@ -84,7 +84,8 @@ HEALTHY = [
 
 @pytest.mark.embedded
 @pytest.mark.parametrize("name", HEALTHY)
-def test_a_check_of_what_is_well_says_what_it_saw(name: str) -> None:
+def test_a_check_of_what_is_well_says_what_it_saw(name: str, settings: Settings) -> None:
+    settings.OPERATOR_EMAILS = ["night@example.org"]
     signing.ensure_signing_key()
     seen = found(name)
     # The tests' own role is a superuser.
@@ -192,7 +193,11 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, free: float, level: Level)
 
 def test_a_mail_server_that_takes_mails(settings: Settings, smtp: SmtpPostOffice) -> None:
     settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = SMTP, "127.0.0.1", smtp.port
+    settings.OPERATOR_EMAILS = ["night@example.org"]
     assert only("mail").level == Level.OK
+    settings.OPERATOR_EMAILS = []
+    assert [finding.level for finding in found("mail")] == [Level.OK, Level.WARNING]
+    assert "OPERATOR_EMAILS" in found("mail")[1].cure
 
 
 @pytest.mark.parametrize("changes", [{"EMAIL_PORT": 1}, {"EMAIL_USE_TLS": True}, {"EMAIL_HOST_USER": "id"}])

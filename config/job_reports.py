@@ -1,0 +1,121 @@
+"""An e-mail to the operators when a job keeps failing or is late for long, and one when it works again.
+
+A job's row says whether the operators know. It is changed by a conditional UPDATE before the e-mail is sent, so that
+two runners never send the same, and changed back where the mail server takes nothing: the next turn tries again.
+"""
+
+from __future__ import annotations
+
+import logging
+import smtplib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.core.mail import send_mail
+from django.template.loader import render_to_string
+
+from accounts.jobs import described
+from accounts.models import JobRun
+from config import jobs
+from config.jobs import Job
+
+FAILURES = 3  # in a row
+LATE_FOR = timedelta(hours=1)
+PAUSE = timedelta(days=1)  # between two e-mails that say that the same job fails
+OWN_NAME = "report_jobs"
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Reported:
+    """Jobs of one e-mail, with their rows as they were before it."""
+
+    broken: Sequence[Job]
+    mended: Sequence[Job]
+
+    def subject(self) -> str:
+        if len(self.broken) == 1:
+            return f"The job {self.broken[0].name} keeps failing or is late"
+        if self.broken:
+            return f"{len(self.broken)} jobs keep failing or are late"
+        names = ", ".join(job.name for job in self.mended)
+        return f"{names} {'works' if len(self.mended) == 1 else 'work'} again"
+
+
+def report(now: datetime) -> str:
+    """Write to the operators what they do not know yet; what was done, in one sentence.
+
+    1 query, 1 for each job to report, and 1 for the superusers where OPERATOR_EMAILS names nobody.
+    """
+    others = [job for job in jobs.scheduled() if job.name != OWN_NAME]
+    news = [job for job in others if needs_report(job, now)]
+    if not news:
+        return "Nothing to report."
+    addresses = recipients()
+    if not addresses:
+        return f"Nobody to write to about {_names(news)}: set OPERATOR_EMAILS."
+    claimed = [job for job in news if _claim(job, now)]
+    reported = Reported(
+        [job for job in claimed if not job.run.is_reported], [job for job in claimed if job.run.is_reported]
+    )
+    if not claimed or _send(reported, addresses, now):
+        return f"Reported: {_names(claimed) or 'another runner was faster'}."
+    return f"The mail server took no report about {_names(claimed)}; the next turn tries again."
+
+
+def needs_report(job: Job, now: datetime) -> bool:
+    """Whether the operators do not know how it stands. They hear at most once a PAUSE that it fails."""
+    if job.run.is_reported:
+        return not is_broken(job, now)
+    return is_broken(job, now) and (job.run.reported_at is None or job.run.reported_at <= now - PAUSE)
+
+
+def is_broken(job: Job, now: datetime) -> bool:
+    return job.run.failures >= FAILURES or job.is_late(now - LATE_FOR)
+
+
+def recipients() -> list[str]:
+    """OPERATOR_EMAILS, else the confirmed addresses of superusers who can sign in."""
+    if settings.OPERATOR_EMAILS:
+        return list(settings.OPERATOR_EMAILS)
+    rows = EmailAddress.objects.filter(verified=True, primary=True, user__is_superuser=True, user__is_active=True)
+    return list(rows.order_by("pk").values_list("email", flat=True))
+
+
+def _claim(job: Job, now: datetime) -> bool:
+    """Note the report in the row; False where another runner has."""
+    row = JobRun.objects.filter(pk=job.name, is_reported=job.run.is_reported, reported_at=job.run.reported_at)
+    if job.run.is_reported:
+        return bool(row.update(is_reported=False))
+    return bool(row.update(is_reported=True, reported_at=now))
+
+
+def _take_back(job: Job) -> None:
+    JobRun.objects.filter(pk=job.name).update(is_reported=job.run.is_reported, reported_at=job.run.reported_at)
+
+
+def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
+    """Whether the mail server took it."""
+    context = {
+        "broken": [(job, job.state(now)) for job in reported.broken],
+        "mended": reported.mended,
+        "site_name": settings.SITE_NAME,
+        "base_url": settings.BASE_URL,
+    }
+    text = render_to_string("config/job_report.txt", context)
+    try:
+        send_mail(f"{settings.SITE_NAME}: {reported.subject()}", text, None, addresses)
+    except (smtplib.SMTPException, OSError) as error:
+        logger.error("The report about jobs could not be sent: %s", described(error))
+        for job in (*reported.broken, *reported.mended):
+            _take_back(job)
+        return False
+    return True
+
+
+def _names(reported: Sequence[Job]) -> str:
+    return ", ".join(job.name for job in reported)
