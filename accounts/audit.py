@@ -54,7 +54,8 @@ def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: 
     if not settings.AUDIT_RETENTION:
         return 0
     # A queryset without the refusals of AuditEventQuerySet: nothing else deletes events.
-    old = models.QuerySet(AuditEvent).filter(created_at__lt=now - settings.AUDIT_RETENTION)
+    events: models.QuerySet[AuditEvent] = models.QuerySet(AuditEvent)
+    old = events.filter(created_at__lt=now - settings.AUDIT_RETENTION)
     old = old.exclude(verb__in=KEPT_FOR_EVER)
     deleted = 0
     while found := list(old.order_by("created_at").values_list("pk", flat=True)[:BATCH]):

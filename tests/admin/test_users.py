@@ -118,9 +118,9 @@ def test_an_operator_has_a_verified_address() -> None:
         ({"password": "password"}, "password"),
     ],
 )
-def test_a_bad_operator_is_refused_by_field(arguments: dict[str, str], field: str) -> None:
+def test_a_bad_operator_is_refused_by_field(arguments: dict[str, Any], field: str) -> None:
     UserFactory(username="Taken", email="taken@example.org")
-    good = {"username": "boss", "email": "boss@example.org", "password": "a long pass phrase"}
+    good: dict[str, Any] = {"username": "boss", "email": "boss@example.org", "password": "a long pass phrase"}
     with pytest.raises(ValidationError) as refusal:
         users.create_operator(**{**good, **arguments})
     assert list(refusal.value.message_dict) == [field]
