@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
@@ -11,6 +11,7 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import F
 
+from accounts import batches
 from lookup import counters, documents
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from lookup.visitors import Visitor
@@ -139,8 +140,12 @@ def add_clicks(clicks: Mapping[str, int]) -> None:
         Link.objects.filter(pk=pk).update(clicks=F("clicks") + clicks[pk])
 
 
-def forget(now: datetime) -> None:
+def forget(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> None:
     """Delete the visitors and salts whose time is over, whichever store made them, and old notes of batches."""
-    Visit.objects.filter(counted_at__lte=now - ONCE_IN).delete()
-    VisitSalt.objects.filter(day__lt=day_of(now) - DAY).delete()
-    VisitBatch.objects.filter(folded_at__lte=now - BATCHES_KEPT).delete()
+    old = (
+        (Visit.objects.filter(counted_at__lte=now - ONCE_IN), "counted_at"),
+        (VisitSalt.objects.filter(day__lt=day_of(now) - DAY), "day"),
+        (VisitBatch.objects.filter(folded_at__lte=now - BATCHES_KEPT), "folded_at"),
+    )
+    for rows, field in old:
+        batches.delete(rows, by=field, after_batch=after_batch)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import logging
+from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
@@ -70,8 +71,8 @@ def _visitor(request: HttpRequest, user_id: str) -> Visitor | None:
     return None if visitor is None or request.user.pk == user_id else visitor
 
 
-def fold(now: datetime) -> Folded:
+def fold(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> Folded:
     """Bring what was counted to the tables, and forget visitors and salts whose time is over. StoreUnavailable: the
-    counts wait for the next time."""
-    visit_records.forget(now)
+    counts wait for the next time. `after_batch` is called after each batch that is forgotten."""
+    visit_records.forget(now, after_batch=after_batch)
     return _store().fold(now)

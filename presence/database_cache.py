@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -23,6 +23,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
+from accounts import batches
 from presence.checked_cache import FencedCache
 
 if TYPE_CHECKING:
@@ -120,11 +121,10 @@ class PresenceDatabaseCache(FencedCache, DatabaseCache):
     def has_key(self, key: str, version: int | None = None) -> bool:
         return key in self.get_many([key], version)
 
-    def clear_expired(self) -> int:
-        """Delete what no reader sees any more; how much it was."""
-        connection = self._connection(writes=True)
-        sql = f"DELETE FROM {self._quoted} WHERE expires <= %s"
-        return self._changed(connection, sql, [_column(connection, timezone.now())])
+    def clear_expired(self, after_batch: Callable[[], None] = lambda: None) -> int:
+        """Delete in batches what no reader sees any more; how much it was."""
+        expired = self._entries().filter(expires__lte=timezone.now())
+        return batches.delete(expired, by="expires", after_batch=after_batch)
 
     def _base_delete_many(self, keys: Sequence[str]) -> bool:
         """The base class's name for what `delete` does."""

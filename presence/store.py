@@ -9,7 +9,7 @@ Absence proves nothing: that an account is no member is a value of its own, whic
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -228,13 +228,13 @@ class PresenceStore(CheckedCache):
         ids = (found.get(f"ask:{number}") for number in numbers)
         return list(dict.fromkeys(chat_id for chat_id in ids if isinstance(chat_id, int))), last
 
-    def clear_expired(self) -> int:
+    def clear_expired(self, after_batch: Callable[[], None] = lambda: None) -> int:
         """Free the room of what expired, where the cache does not do so by itself; how many entries that were."""
         clear = getattr(self._cache, "clear_expired", None)
         if clear is None:
             return 0
         with answering():
-            return int(clear())
+            return int(clear(after_batch))
 
     def keep_stats(self, stats: Json) -> None:
         """What the worker tells the admin about itself."""

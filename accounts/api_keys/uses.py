@@ -5,13 +5,14 @@ No decision depends on the latter two: two statements for all keys that were use
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import date, datetime, timedelta
 
 from django.db import connection, transaction
 from django.db.models import Case, F, Q, Value, When
 from django.db.models.functions import Coalesce
 
+from accounts import batches
 from accounts.models import ApiKey, KeyDay
 from accounts.statements import row_column, rows_parameter, rows_source
 from accounts.write_behind import WriteBehindBuffer
@@ -39,10 +40,10 @@ def take(key_id: int, *, now: datetime) -> bool:
     return changed == 1
 
 
-def delete_old_days(now: datetime) -> int:
-    """Forget the requests of days that are longer ago than DAYS_KEPT; how many rows that were. 1 query."""
-    deleted, _ = KeyDay.objects.filter(day__lt=now.date() - timedelta(days=DAYS_KEPT)).delete()
-    return deleted
+def delete_old_days(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
+    """Forget the requests of days that are longer ago than DAYS_KEPT, in batches; how many rows that were."""
+    old = KeyDay.objects.filter(day__lt=now.date() - timedelta(days=DAYS_KEPT))
+    return batches.delete(old, by="day", after_batch=after_batch)
 
 
 _LAST_USES = """

@@ -8,12 +8,14 @@ from __future__ import annotations
 import contextlib
 import enum
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
 
+from accounts import batches
 from accounts.models import User
 from oidc_provider.authorize import approvals
 from oidc_provider.authorize.models import Approval, PendingRequest
@@ -163,9 +165,9 @@ def return_url(pending: PendingRequest) -> str:
     return error_url(refusal(pending))
 
 
-def delete_past_use(now: datetime) -> int:
-    """Delete the requests that nobody can answer any more. The number of rows."""
-    return PendingRequest.objects.past_use(now).delete()[0]
+def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
+    """Delete the requests that nobody can answer any more, in batches. The number of rows."""
+    return batches.delete(PendingRequest.objects.past_use(now), by="created_at", after_batch=after_batch)
 
 
 def _error(pending: PendingRequest, error: str, description: str) -> ErrorRedirect:

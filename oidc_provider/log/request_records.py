@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Any
@@ -13,10 +13,18 @@ from urllib.parse import urlsplit
 from django.db import connection, transaction
 from django.db.models import Count
 
-from accounts import statements
+from accounts import batches, statements
 from accounts.models import User
 from oidc_provider.applications.models import Application
-from oidc_provider.log.models import DESCRIPTION_LENGTH, OK, LastUse, RequestKind, RequestRecord, UsageCount
+from oidc_provider.log.models import (
+    DESCRIPTION_LENGTH,
+    OK,
+    LastUse,
+    RequestKind,
+    RequestRecord,
+    RequestRecordQuerySet,
+    UsageCount,
+)
 
 if TYPE_CHECKING:
     from oidc_provider.log.request_log import Note
@@ -74,17 +82,29 @@ def _store(notes: Sequence[Note], recorded: list[Note], uses: dict[Use, datetime
     )
 
 
-def delete_past_use(now: datetime) -> int:
-    """Delete records and counts that are old, and of each app all but the newest records. The number of rows."""
-    deleted = 0
-    for rows in (RequestRecord.objects.past_use(now), UsageCount.objects.past_use(now), LastUse.objects.past_use(now)):
-        deleted += rows.delete()[0]
-    many = RequestRecord.objects.values("application").annotate(count=Count("pk")).filter(count__gt=MOST_RECORDS_KEPT)
-    for row in many:
-        mine = RequestRecord.objects.filter(application=row["application"])
-        oldest_kept = mine.newest_first()[MOST_RECORDS_KEPT - 1].moment
-        deleted += mine.filter(moment__lt=oldest_kept).delete()[0]
+def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
+    """Delete records and counts that are old, and of each app all but the newest records, in batches.
+
+    The number of rows.
+    """
+    old = (
+        (RequestRecord.objects.past_use(now), "moment"),
+        (UsageCount.objects.past_use(now), "hour"),
+        (LastUse.objects.past_use(now), "used_at"),
+    )
+    deleted = sum(batches.delete(rows, by=field, after_batch=after_batch) for rows, field in old)
+    for rows in _too_many():
+        deleted += batches.delete(rows, by="moment", after_batch=after_batch)
     return deleted
+
+
+def _too_many() -> Iterator[RequestRecordQuerySet]:
+    """The records of each app beyond its newest. 1 query of an index, and 1 for each app that has too many."""
+    counts = RequestRecord.objects.order_by().values("application").annotate(count=Count("application"))
+    for app in counts.filter(count__gt=MOST_RECORDS_KEPT).values_list("application", flat=True):
+        mine = RequestRecord.objects.filter(application=app)
+        oldest_kept = mine.newest_first().values_list("moment", flat=True)[MOST_RECORDS_KEPT - 1]
+        yield mine.filter(moment__lt=oldest_kept)
 
 
 @functools.lru_cache(maxsize=1024)

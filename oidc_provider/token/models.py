@@ -15,16 +15,16 @@ from oauth2_provider.settings import oauth2_settings
 
 
 class GrantQuerySet(models.QuerySet["Grant"]):
-    def past_use(self, now: datetime) -> GrantQuerySet:
-        """Codes that nothing can come of: unused ones at their expiry; used ones when the tokens that came from them
-        can no longer live (until then a replay must be recognised)."""
-        return self.filter(
-            Q(used_at__isnull=True, expires__lte=now)
-            | Q(
-                ~Exists(_living_line(now)),
-                used_at__lte=now - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS),
-            )
-        )
+    def unused_past_use(self, now: datetime) -> GrantQuerySet:
+        """Codes that expired unused."""
+        return self.filter(used_at__isnull=True, expires__lte=now)
+
+    def used_past_use(self, now: datetime) -> GrantQuerySet:
+        """Used codes whose tokens can no longer live; until then a replay must be recognised."""
+        used_until = now - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
+        # A code is used before it expires: the second condition leaves none out, and has an index.
+        latest_expiry = used_until + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS)
+        return self.filter(~Exists(_living_line(now)), used_at__lte=used_until, expires__lte=latest_expiry)
 
 
 def _living_line(now: datetime) -> models.QuerySet[RefreshToken]:
@@ -44,7 +44,11 @@ class Grant(AbstractGrant):
     objects = GrantQuerySet.as_manager()
 
     class Meta:
-        indexes = [models.Index(fields=["expires"], name="grant_expires")]
+        indexes = [
+            models.Index(fields=["expires"], name="grant_expires"),
+            # Used codes are kept for as long as their tokens, and are most of the table.
+            models.Index(fields=["expires"], condition=Q(used_at__isnull=True), name="grant_unused"),
+        ]
 
     def __str__(self) -> str:
         return f"Code #{self.pk}"

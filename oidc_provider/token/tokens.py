@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Q
 from oauth2_provider.settings import oauth2_settings
 
+from accounts import batches
 from accounts.hashing import digest
 from accounts.models import User
 from oidc_provider.applications.models import Application
@@ -79,16 +81,15 @@ def _delete(which: Q, *, with_codes: bool = True) -> None:
     AccessToken.objects.filter(which).delete()
 
 
-def delete_past_use(now: datetime, *, batch: int = 5_000) -> int:
-    """Delete codes and tokens that nothing can come of any more, in short transactions. The number of rows.
+def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
+    """Delete codes and tokens that nothing can come of any more, in batches. The number of rows.
 
-    Source of the rules: the `past_use` of each model.
+    Source of the rules: the queries of each model.
     """
-    deleted = 0
-    for rows in (Grant.objects.past_use(now), AccessToken.objects.past_use(now), RefreshToken.objects.past_use(now)):
-        while True:
-            keys = list(rows.values_list("pk", flat=True)[:batch])
-            if not keys:
-                break
-            deleted += rows.model.objects.filter(pk__in=keys).delete()[0]
-    return deleted
+    kinds = (
+        (Grant.objects.unused_past_use(now), "expires"),
+        (Grant.objects.used_past_use(now), "expires"),
+        (AccessToken.objects.past_use(now), "expires"),
+        (RefreshToken.objects.past_use(now), "expires_at"),
+    )
+    return sum(batches.delete(rows, by=field, after_batch=after_batch) for rows, field in kinds)

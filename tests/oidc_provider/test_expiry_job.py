@@ -11,8 +11,8 @@ from django.core.management import call_command
 from django.db import models
 from django.test import Client
 
+from accounts import batches
 from oidc_provider.models import AccessToken, Approval, Grant, PendingRequest, RefreshToken
-from oidc_provider.token import tokens
 from tests.oidc_provider.protocol import INVALID_GRANT, App, authorize, code_for, refused
 
 ONE_SECOND = timedelta(seconds=1)
@@ -99,10 +99,17 @@ def test_once_a_family_is_dead_nothing_of_it_is_left(clock: time_machine.Travell
     assert [model.objects.count() for model in (Grant, AccessToken, RefreshToken)] == [0, 0, 0]
 
 
-def test_many_rows_are_deleted_in_batches(clock: time_machine.Traveller, app: App, browser: Client) -> None:
+def test_a_code_whose_line_of_tokens_goes_on_does_not_stop_the_batches(
+    clock: time_machine.Traveller, app: App, browser: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is kept lies between what is deleted, in the order of the index."""
+    monkeypatch.setattr(batches, "SIZE", 2)
+    token = app.sign_in(browser)["refresh_token"]
     for _ in range(5):
         app.sign_in(browser, "openid")
-    clock.shift(timedelta(days=31))
-    now = AccessToken.objects.latest("pk").expires + timedelta(days=30)
-    assert tokens.delete_past_use(now, batch=2) == 10
-    assert not AccessToken.objects.exists()
+    clock.shift(timedelta(days=29))
+    newer = app.refresh(token).json()["refresh_token"]
+    clock.shift(timedelta(days=2))
+    assert _run() == "Deleted 13 rows.\n"  # a request, 5 codes and 7 access tokens
+    assert (Grant.objects.count(), RefreshToken.objects.count()) == (1, 2)
+    assert app.refresh(newer).status_code == 200

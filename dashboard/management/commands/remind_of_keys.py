@@ -17,4 +17,5 @@ class Command(JobCommand):
     def perform(self) -> str:
         now = timezone.now()
         reminded = keys_actions.remind(now, WITHIN)
-        return f"Reminders sent: {reminded}; days of counts deleted: {uses.delete_old_days(now)}."
+        deleted = uses.delete_old_days(now, after_batch=self.renew)
+        return f"Reminders sent: {reminded}; days of counts deleted: {deleted}."

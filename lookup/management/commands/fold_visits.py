@@ -10,5 +10,5 @@ class Command(JobCommand):
     help = "Brings counted views and clicks to the database, and deletes what is left of visitors after a day."
 
     def perform(self) -> str:
-        folded = visits.fold(timezone.now())
+        folded = visits.fold(timezone.now(), after_batch=self.renew)
         return f"Added {folded.views} views and {folded.clicks} clicks."

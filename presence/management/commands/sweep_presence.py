@@ -8,4 +8,4 @@ class Command(JobCommand):
     help = "Remove what has expired from the presence store. Redis does that by itself, the database does not."
 
     def perform(self) -> str:
-        return f"Removed {store.opened().clear_expired()} expired entries."
+        return f"Removed {store.opened().clear_expired(self.renew)} expired entries."

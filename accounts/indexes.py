@@ -1,0 +1,30 @@
+"""A migration's operation that adds an index to a large table while the service runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.postgres.operations import AddIndexConcurrently
+from django.db.migrations.operations import AddIndex
+
+
+class AddIndexWithoutLock(AddIndexConcurrently):  # type: ignore[misc]  # django-stubs types the base as Any in part
+    """CREATE INDEX CONCURRENTLY on PostgreSQL, for a migration with `atomic = False`; AddIndex elsewhere.
+
+    An attempt that was interrupted leaves an index that is invalid: the next attempt drops it first.
+    """
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        """Any: the schema editor and the states of migrations."""
+        if schema_editor.connection.vendor != "postgresql":
+            AddIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
+            return
+        name = schema_editor.quote_name(self.index.name)
+        schema_editor.execute(f"DROP INDEX CONCURRENTLY IF EXISTS {name}")
+        super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            AddIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
+            return
+        super().database_backwards(app_label, schema_editor, from_state, to_state)
