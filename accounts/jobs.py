@@ -82,6 +82,12 @@ def succeed(*, lease: Lease, message: str) -> None:
         raise LeaseLost(f"{lease.name} took longer than its lease, and another runner has taken it over.")
 
 
+def put_off(*, lease: Lease, message: str) -> None:
+    """Give the lease back for the next turn to go on: neither a success nor a failure is recorded."""
+    if not _end(lease, message=message[:TEXT_LENGTH], last_error=""):
+        raise LeaseLost(f"{lease.name} took longer than its lease, and another runner has taken it over.")
+
+
 def fail(*, lease: Lease, error: BaseException) -> None:
     """Record a bad end and give the lease back; where another runner has it, leave the row to that one."""
     let_go_of_connections()  # the error may have been the end of one

@@ -22,6 +22,7 @@ FILES, PREVIEWS, QUARANTINE = "files/", "previews/", "quarantine/"  # how the ke
 NAME_LENGTH = 8  # of 62 characters: 47 random bits
 NAME = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
 MAX_ORIGINAL_LENGTH = 255
+KEY_LENGTH = 1024  # the longest key that S3 knows
 
 
 class Usage(models.Model):
@@ -234,6 +235,7 @@ class File(models.Model):
                 condition=Q(state="READY", preview_state="WAITING", quarantined_at__isnull=True, moves_from=""),
                 name="imagehost_file_preview_due",
             ),
+            models.Index(fields=["id"], condition=Q(quarantined_at__isnull=False), name="imagehost_file_quarantined"),
         ]
         constraints = [
             # Upper: a folder on some machines holds only one of `a.png` and `A.png`.
@@ -286,6 +288,43 @@ class File(models.Model):
         """All that there may be an object of, the file's and its preview's."""
         keys = [self.moves_from, self.key] if self.moves_from else [self.key]
         return [*keys, *map(preview_key_of, keys)]
+
+
+class Stage(models.TextChoices):
+    """What a comparison looks at now: files by their owners, quarantined files, then objects to remove."""
+
+    OWNERS = "OWNERS", "Owners"
+    QUARANTINE = "QUARANTINE", "Quarantine"
+    REMOVAL = "REMOVAL", "Removal"
+
+
+class Reconciliation(models.Model):
+    """One row while `reconcile_files` compares rows and store, over however many runs.
+
+    `done_until`: the last owner whose files are compared. `parts`: how many parts are done; a run that saves one more
+    has seen the others. `found`: `imagehost.reconciliation_progress.Found`.
+    """
+
+    THE_ROW = 1
+
+    started_at = models.DateTimeField()
+    is_after_restore = models.BooleanField(default=False)
+    stage = models.CharField(max_length=10, choices=Stage.choices, default=Stage.OWNERS)
+    done_until = models.CharField(max_length=32, blank=True)
+    parts = models.PositiveIntegerField(default=0)
+    found = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"{self.get_stage_display()} {self.done_until}"
+
+
+class StrayObject(models.Model):
+    """The key of an object that belongs to no file, until the comparison that found it ends."""
+
+    key = models.CharField(max_length=KEY_LENGTH, primary_key=True)
+
+    def __str__(self) -> str:
+        return self.key
 
 
 def preview_key_of(key: str) -> str:

@@ -1,17 +1,18 @@
 """Do the bytes that are booked, the rows and the objects of the store agree? Once a night they are compared.
 
-Memory is bounded: the keys that the store lists (in no order that all stores and databases share) go into a temporary
-SQLite file, and rows are looked up in it a thousand at a time. What is being uploaded or deleted meanwhile is no
-difference: a row is there before its object and goes after it, the rows are read after the store's list, and
-everything younger than GRACE is left alone.
+The comparison goes owner by owner, in parts of about PART files: what the store lists below the keys of these owners
+is held against their rows. How far it has come lies in the database, so that a run which ends before all are compared
+is gone on with by the next one, on whichever host, and memory holds the keys of one part. Objects without a file are
+removed at the end, when it is known how many there are of how many.
+
+What is being uploaded or deleted meanwhile is no difference: a row is there before its object and goes after it, the
+rows are read after the store's list, and everything younger than GRACE is left alone.
 """
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import logging
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,114 +21,186 @@ from django.core.exceptions import SuspiciousFileOperation
 from django.db import transaction
 from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
-from imagehost import previews, quotas, storage
-from imagehost.models import FILES, NAME_LENGTH, PREVIEWS, QUARANTINE, File, FileQuerySet, PreviewState, State, Usage
+from imagehost import previews, quotas, reconciliation_progress, storage
+from imagehost.models import (
+    FILES,
+    NAME_LENGTH,
+    PREVIEWS,
+    QUARANTINE,
+    File,
+    FileQuerySet,
+    PreviewState,
+    Stage,
+    State,
+    Usage,
+)
+from imagehost.reconciliation_progress import Found, Progress
 from imagehost.storage import Entry, ObjectMissing, StorageFailed
 
+__all__ = ["Found", "reconcile"]
+
 GRACE = timedelta(hours=24)
+PART = 50_000  # files, and the rest of the last one's owner
 CHUNK = 1000  # keys looked up at a time
 MOST_TOLD = 1000  # keys of files that are missing, or damaged
 FEW = 50
 """Objects without a file that are removed whatever their share is; beyond it, at most a quarter of all objects."""
 PATIENCE = 5  # removals that fail one after the other
+_QUARANTINED_PREVIEWS = f"{PREVIEWS}{QUARANTINE}"
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass
-class Found:
-    """What was compared and what came of it.
-
-    `recounted`: users whose usage was wrong. `removed`: objects without a file; `left`: such objects that are still
-    there, because they were too many or the store refused; `spared`: such objects after a restore, left for people.
-    `missing`, `damaged`: keys of stored files that have no object, or one of another size: for people to decide.
-    `remade`: previews that will be made again.
-    """
-
-    objects: int = 0
-    recounted: int = 0
-    removed: int = 0
-    left: int = 0
-    spared: int = 0
-    is_suspicious: bool = False
-    missing: list[str] = field(default_factory=list)
-    damaged: list[str] = field(default_factory=list)
-    remade: int = 0
 
 
 def reconcile(
     *,
     now: datetime,
+    until: datetime | None = None,
     is_after_restore: bool = False,
     may_remove_many: bool = False,
     after_batch: Callable[[], None] = lambda: None,
 ) -> Found:
     """Put right what can be put right without losing a file, and say what else is wrong.
 
-    `is_after_restore`: files of the last GRACE are looked for too, every preview that failed is tried once more, and
-    objects without a file are left alone: they may have come after the backup.
-    Where more objects have no file than FEW and a quarter of all, this is perhaps another database's bucket: none is
-    removed unless `may_remove_many`. `after_batch` is called again and again, for the holder of a lease. Raises
-    StorageFailed where the store cannot be listed.
+    Goes on with a comparison that was interrupted; no part is begun after `until`. `is_after_restore`: files of the
+    last GRACE are looked for too, every preview that failed is tried once more, and objects without a file are left
+    alone: they may have come after the backup. Where more objects have no file than FEW and a quarter of all, over all
+    parts and runs, this is perhaps another database's bucket: none is removed unless `may_remove_many`. `after_batch` is called again and again, for the holder of a lease. Raises StorageFailed
+    where the store cannot be listed, and Overtaken where another run does the same.
     """
-    found = Found(recounted=_recount(after_batch))
-    with _listing() as listing:
-        for prefix, stored in ((FILES, _files), (QUARANTINE, _files), (PREVIEWS, _previews)):
-            _compare_objects(prefix, stored, listing, found, now - GRACE, after_batch)
-        _compare_rows(listing, found, now, after_batch, is_after_restore=is_after_restore)
-        if is_after_restore and not may_remove_many:
-            found.spared = listing.stray_count()
-        else:
-            _remove(listing, found, after_batch, may_remove_many=may_remove_many)
+    progress = reconciliation_progress.resume(now=now, is_after_restore=is_after_restore, after_batch=after_batch)
+    found = progress.found
+    comparison = _Comparison(found, now, after_batch, is_after_restore=progress.row.is_after_restore)
+    while progress.row.stage != Stage.REMOVAL:
+        _compare_next_part(progress, comparison)
+        if until is not None and timezone.now() >= until:
+            found.is_finished = False
+            return found
+    if progress.row.is_after_restore and not may_remove_many:
+        found.spared, found.left = found.left, 0
+    elif _is_suspicious(found, may_remove_many=may_remove_many):
+        logger.error(
+            "%s of %s objects have no file and were left alone: is it the right bucket?", found.left, found.objects
+        )
+        found.is_suspicious = True
+    else:
+        _remove(progress, after_batch)
+    reconciliation_progress.end(after_batch)
     return found
 
 
-class _Listing:
-    """Keys, on disk. Without a name a database of SQLite is a temporary file, which goes with its connection."""
-
-    def __init__(self) -> None:
-        self._database = sqlite3.connect("")
-        self._database.execute("PRAGMA journal_mode = OFF")
-        self._database.execute("CREATE TABLE objects (key TEXT PRIMARY KEY) WITHOUT ROWID")
-        self._database.execute("CREATE TABLE strays (key TEXT PRIMARY KEY) WITHOUT ROWID")
-
-    def add(self, keys: Iterable[str]) -> None:
-        self._database.executemany("INSERT OR IGNORE INTO objects VALUES (?)", ((key,) for key in keys))
-
-    def add_stray(self, key: str) -> None:
-        self._database.execute("INSERT OR IGNORE INTO strays VALUES (?)", (key,))
-
-    def absent(self, keys: Sequence[str]) -> set[str]:
-        """Those that were never added."""
-        places = ", ".join("?" * len(keys))
-        rows = self._database.execute(f"SELECT key FROM objects WHERE key IN ({places})", keys)  # noqa: S608 - ? alone
-        return set(keys).difference(key for (key,) in rows)
-
-    def stray_count(self) -> int:
-        count: int = self._database.execute("SELECT COUNT(*) FROM strays").fetchone()[0]
-        return count
-
-    def strays(self) -> Iterator[str]:
-        for (key,) in self._database.execute("SELECT key FROM strays ORDER BY key"):
-            yield key
-
-    def close(self) -> None:
-        self._database.close()
+def _compare_next_part(progress: Progress, comparison: _Comparison) -> None:
+    """The next owners; after the last of them, the files in quarantine."""
+    if progress.row.stage == Stage.QUARANTINE:
+        comparison.compare_quarantine()
+        progress.save(Stage.REMOVAL)
+        return
+    after = progress.row.done_until
+    last = _last_owner_of_part(after)
+    comparison.compare_owners(after, last)
+    progress.save(Stage.OWNERS if last else Stage.QUARANTINE, done_until=last)
 
 
-def _listing() -> contextlib.closing[_Listing]:
-    return contextlib.closing(_Listing())
+def _last_owner_of_part(after: str) -> str:
+    """The owner of the file at the end of the part; empty where fewer files are left. 1 query, of an index."""
+    owners = File.objects.filter(owner_id__gt=after).order_by("owner_id").values_list("owner_id", flat=True)
+    return next(iter(owners[PART - 1 : PART]), None) or ""
 
 
-def _recount(after_batch: Callable[[], None]) -> int:
-    """How many users' usage was wrong. Those that differ are locked one by one, and counted again then."""
-    without = File.objects.booked().filter(owner__imagehost_usage__isnull=True).values_list("owner_id", flat=True)
-    Usage.objects.bulk_create(
-        [Usage(owner_id=owner_id) for owner_id in without.order_by("owner_id").distinct()], ignore_conflicts=True
-    )
+@dataclass
+class _Comparison:
+    """`listed`: of a part, the keys that the store lists and that a row knows."""
+
+    found: Found
+    now: datetime
+    after_batch: Callable[[], None]
+    is_after_restore: bool = field(kw_only=True)
+    listed: set[str] = field(default_factory=set)
+
+    def compare_owners(self, after: str, last: str) -> None:
+        """The owners behind `after`, up to `last`; without one, all that follow."""
+        owners = Q(owner_id__gt=after) & (Q(owner_id__lte=last) if last else Q())
+        self.found.recounted += _recount(after, last, self.after_batch)
+        self.listed = set()
+        for prefix, stored in ((FILES, _files), (PREVIEWS, _previews)):
+            # All keys of an owner begin with the id and a slash; the next character behind the slash is 0.
+            bounds = {"after": f"{prefix}{after}0" if after else "", "until": f"{prefix}{last}0" if last else ""}
+            entries = storage.bucket().entries(prefix, **bounds)
+            self._compare_objects(
+                prefix, stored, (entry for entry in entries if not entry.key.startswith(_QUARANTINED_PREVIEWS))
+            )
+        rows = _at_rest().filter(owners, quarantined_at__isnull=True)
+        self._compare_rows(rows.order_by("owner_id", "-uploaded_at", "-id"), _after_in_gallery)
+
+    def compare_quarantine(self) -> None:
+        """Quarantined files, whose keys name no owner."""
+        self.listed = set()
+        self._compare_objects(QUARANTINE, _files, storage.bucket().entries(QUARANTINE))
+        self._compare_objects(PREVIEWS, _previews, storage.bucket().entries(_QUARANTINED_PREVIEWS))
+        rows = _at_rest().filter(quarantined_at__isnull=False)
+        self._compare_rows(rows.order_by("pk"), lambda file: Q(pk__gt=file.pk))
+
+    def _compare_objects(
+        self, prefix: str, stored: Callable[[Sequence[str]], dict[str, File]], entries: Iterator[Entry]
+    ) -> None:
+        """Note the objects that have a row, and those without; an object's size where it is a file's."""
+        objects = (entry for entry in entries if not entry.key.endswith("/"))  # S3's "folders"
+        while chunk := list(itertools.islice(objects, CHUNK)):
+            self.found.objects += len(chunk)
+            rows = stored([entry.key for entry in chunk])
+            self.listed.update(rows)
+            before = self.now - GRACE
+            unknown = [entry.key for entry in chunk if entry.key not in rows and entry.changed_at < before]
+            reconciliation_progress.keep_strays(unknown, self.found)
+            for entry in chunk:
+                if prefix != PREVIEWS and (file := rows.get(entry.key)) and _is_damaged(file, entry):
+                    logger.error("The object %s has %s bytes, not %s.", entry.key, entry.size, file.size)
+                    self.found.damaged += [entry.key][: MOST_TOLD - len(self.found.damaged)]
+            self.after_batch()
+
+    def _compare_rows(self, rows: FileQuerySet, behind: Callable[[File], Q]) -> None:
+        """Stored files whose object the store did not list, and previews that are to be made again."""
+        before = self.now if self.is_after_restore else self.now - GRACE
+        rows = rows.filter(uploaded_at__lt=before).only(
+            "key", "owner_id", "uploaded_at", "preview_state", "preview_attempts"
+        )
+        following = rows
+        while chunk := list(following[:CHUNK]):
+            self._compare_chunk(chunk)
+            self.after_batch()
+            if len(chunk) < CHUNK:
+                break
+            following = rows.filter(behind(chunk[-1]))
+
+    def _compare_chunk(self, chunk: Sequence[File]) -> None:
+        missing = {file.key for file in chunk} - self.listed
+        self.found.missing += itertools.islice(_confirmed(chunk, missing), MOST_TOLD - len(self.found.missing))
+        there = [file for file in chunk if file.key not in missing]
+        lost = [
+            file for file in there if file.preview_state == PreviewState.MADE and file.preview_key not in self.listed
+        ]
+        if lost:
+            self.found.remade += _make_again(lost)
+        failed = [file for file in there if previews.may_be_tried_again(file, is_after_restore=self.is_after_restore)]
+        if failed:
+            self.found.remade += previews.try_again(failed)
+
+
+def _after_in_gallery(file: File) -> Q:
+    """Of rows in the order of the gallery's index: those behind `file`."""
+    is_older = Q(uploaded_at__lt=file.uploaded_at) | Q(uploaded_at=file.uploaded_at, pk__lt=file.pk)
+    return Q(owner_id__gte=file.owner_id) & (Q(owner_id__gt=file.owner_id) | is_older)
+
+
+def _recount(after: str, last: str, after_batch: Callable[[], None]) -> int:
+    """How many of these owners' usage was wrong. Those that differ are locked one by one, and counted again then."""
+    owners = {"owner_id__gt": after, **({"owner_id__lte": last} if last else {})}
+    without = File.objects.booked().filter(owner__imagehost_usage__isnull=True, **owners)
+    missing = without.order_by("owner_id").values_list("owner_id", flat=True).distinct()
+    Usage.objects.bulk_create([Usage(owner_id=owner_id) for owner_id in missing], ignore_conflicts=True)
     actual = Coalesce(Sum("owner__files__size", filter=~Q(owner__files__state=State.DELETED)), 0)
-    wrong = Usage.objects.annotate(actual=actual).exclude(actual=F("used_bytes")).order_by("pk")
+    wrong = Usage.objects.filter(**owners).annotate(actual=actual).exclude(actual=F("used_bytes")).order_by("pk")
     recounted = 0
     for owner_id in list(wrong.values_list("pk", flat=True)):
         with transaction.atomic():
@@ -151,55 +224,13 @@ def _files(keys: Sequence[str]) -> dict[str, File]:
 def _previews(keys: Sequence[str]) -> dict[str, File]:
     """The same for the keys of previews: these know only the name. 1 query."""
     names = [key.rpartition(".")[0][-NAME_LENGTH:].upper() for key in keys]
-    return {file.preview_key: file for file in File.objects.filter(name__upper__in=names).only("key")}
-
-
-def _compare_objects(
-    prefix: str,
-    stored: Callable[[Sequence[str]], dict[str, File]],
-    listing: _Listing,
-    found: Found,
-    before: datetime,
-    after_batch: Callable[[], None],
-) -> None:
-    """Note every object, and those without a row; an object's size where it is a file's."""
-    entries = (entry for entry in storage.bucket().entries(prefix) if not entry.key.endswith("/"))  # S3's "folders"
-    while chunk := list(itertools.islice(entries, CHUNK)):
-        found.objects += len(chunk)
-        listing.add(entry.key for entry in chunk)
-        rows = stored([entry.key for entry in chunk])
-        for entry in chunk:
-            file = rows.get(entry.key)
-            if file is None and entry.changed_at < before:
-                listing.add_stray(entry.key)
-            elif file is not None and prefix != PREVIEWS and _is_damaged(file, entry):
-                logger.error("The object %s has %s bytes, not %s.", entry.key, entry.size, file.size)
-                found.damaged += [entry.key][: MOST_TOLD - len(found.damaged)]
-        after_batch()
+    wanted = set(keys)
+    rows = {file.preview_key: file for file in File.objects.filter(name__upper__in=names).only("key")}
+    return {key: file for key, file in rows.items() if key in wanted}
 
 
 def _is_damaged(file: File, entry: Entry) -> bool:
     return file.state == State.READY and file.size != entry.size
-
-
-def _compare_rows(
-    listing: _Listing, found: Found, now: datetime, after_batch: Callable[[], None], *, is_after_restore: bool
-) -> None:
-    """Stored files whose object the store did not list, and previews that are to be made again."""
-    before = now if is_after_restore else now - GRACE
-    rows = _at_rest().filter(uploaded_at__lt=before).only("key", "preview_state", "preview_attempts").order_by("pk")
-    following = rows
-    while chunk := list(following[:CHUNK]):
-        missing = listing.absent([file.key for file in chunk])
-        found.missing += itertools.islice(_confirmed(chunk, missing), MOST_TOLD - len(found.missing))
-        made = {file.preview_key: file for file in chunk if file.preview_state == PreviewState.MADE}
-        if lost := listing.absent(list(made)):
-            found.remade += _make_again([file for key, file in made.items() if key in lost and file.key not in missing])
-        failed = [file for file in chunk if previews.may_be_tried_again(file, is_after_restore=is_after_restore)]
-        if there := [file for file in failed if file.key not in missing]:
-            found.remade += previews.try_again(there)
-        after_batch()
-        following = rows.filter(pk__gt=chunk[-1].pk)
 
 
 def _confirmed(chunk: Iterable[File], missing: set[str]) -> Iterator[str]:
@@ -228,24 +259,34 @@ def _make_again(files: Iterable[File]) -> int:
     return rows.update(preview_state=PreviewState.WAITING, preview_attempts=0, preview_width=None, preview_height=None)
 
 
-def _remove(listing: _Listing, found: Found, after_batch: Callable[[], None], *, may_remove_many: bool) -> None:
-    count = listing.stray_count()
-    if not may_remove_many and count > max(FEW, found.objects // 4):
-        logger.error("%s of %s objects have no file and were left alone: is it the right bucket?", count, found.objects)
-        found.left, found.is_suspicious = count, True
-        return
+def _is_suspicious(found: Found, *, may_remove_many: bool) -> bool:
+    """Judged by all parts together: one part, or what one run saw, is no measure of the bucket."""
+    count = found.left + found.removed
+    return not may_remove_many and count > max(FEW, found.objects // 4)
+
+
+def _remove(progress: Progress, after_batch: Callable[[], None]) -> None:
+    """Remove the objects that were noted. A failure leaves the object to the next comparison, which finds it again."""
+    found = progress.found
     failed_in_a_row = 0
-    for key in listing.strays():
-        try:
-            storage.bucket().remove(key)
-        except (StorageFailed, SuspiciousFileOperation):
-            logger.exception("The object %s has no file, but could not be removed.", key)
-            failed_in_a_row += 1
-            if failed_in_a_row == PATIENCE:
-                break
-        else:
-            logger.warning("Removed the object %s, which has no file.", key)
-            found.removed += 1
-            failed_in_a_row = 0
-        after_batch()
-    found.left = count - found.removed
+    while keys := reconciliation_progress.strays(CHUNK):
+        # A run that was interrupted may have noted them days ago.
+        rows = _files(keys) | _previews([key for key in keys if key.startswith(PREVIEWS)])
+        found.left -= len(rows)
+        for key in [key for key in keys if key not in rows]:
+            try:
+                storage.bucket().remove(key)
+            except (StorageFailed, SuspiciousFileOperation):
+                logger.exception("The object %s has no file, but could not be removed.", key)
+                failed_in_a_row += 1
+                if failed_in_a_row == PATIENCE:
+                    return
+            else:
+                logger.warning("Removed the object %s, which has no file.", key)
+                found.removed += 1
+                found.left -= 1
+                failed_in_a_row = 0
+            after_batch()
+        with transaction.atomic():
+            reconciliation_progress.drop_strays(keys)
+            progress.save(Stage.REMOVAL)

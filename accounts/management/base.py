@@ -14,6 +14,10 @@ from accounts.jobs import Lease
 from accounts.models import JobRun, User
 
 
+class Unfinished(Exception):
+    """A job's turn is over, and the next one goes on from here. The message is what was done."""
+
+
 class JobCommand(BaseCommand, abc.ABC):
     """A command that does its job unless another runner is doing it, and records how it ended.
 
@@ -29,7 +33,10 @@ class JobCommand(BaseCommand, abc.ABC):
 
     @abc.abstractmethod
     def perform(self) -> str:
-        """Do the job; what was done, in one sentence without secrets or personal data. Safe to do again at any time."""
+        """Do the job; what was done, in one sentence without secrets or personal data. Safe to do again at any time.
+
+        Raises Unfinished where the job wants another turn before its interval is over.
+        """
 
     def renew(self) -> None:
         """Hold the lease for another `lease_length`. LeaseLost where another runner has it: let it end the job."""
@@ -44,6 +51,9 @@ class JobCommand(BaseCommand, abc.ABC):
         self._lease = lease
         try:
             done = self.perform()
+        except Unfinished as turn:
+            jobs.put_off(lease=lease, message=str(turn))
+            return str(turn)
         except BaseException as error:  # Ctrl-C too: a job that is stopped gives its lease back
             jobs.fail(lease=lease, error=error)
             raise

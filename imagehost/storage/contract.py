@@ -65,8 +65,12 @@ class Bucket(Protocol):
     def remove(self, key: str) -> None:
         """No error where it is gone already."""
 
-    def entries(self, prefix: str) -> Iterator[Entry]:
-        """The objects whose key starts with `prefix`, in no promised order."""
+    def entries(self, prefix: str, *, after: str = "", until: str = "") -> Iterator[Entry]:
+        """The objects whose key starts with `prefix`, in no promised order.
+
+        With `after` and `until`, which start with `prefix` too: those with a later key, up to that key, character by
+        character. StorageFailed where the store does not list its keys in that order.
+        """
 
     def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> str | None:
         """An absolute URL where a browser gets the object without us, good for an hour at least; None: there is none.

@@ -97,12 +97,13 @@ class FolderStorage(FileSystemStorage):
         with contextlib.suppress(ObjectMissing), _failing(key):
             self._place(key).unlink()
 
-    def entries(self, prefix: str) -> Iterator[Entry]:
+    def entries(self, prefix: str, *, after: str = "", until: str = "") -> Iterator[Entry]:
         folder = prefix.rpartition("/")[0]
-        for entry in self._walk(Path(self.location, checked(folder)) if folder else Path(self.location)):
-            key = Path(entry.path).relative_to(self.location).as_posix()
+        bounds = (after, until)
+        for entry in self._walk(Path(self.location, checked(folder)) if folder else Path(self.location), bounds):
+            key = self._key(entry)
             with contextlib.suppress(ObjectMissing):  # removed meanwhile
-                if key.startswith(prefix):
+                if key.startswith(prefix) and after < key and (not until or key <= until):
                     yield _entry(key, entry)
 
     def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> None:
@@ -114,14 +115,18 @@ class FolderStorage(FileSystemStorage):
     def _place(self, key: str) -> Path:
         return Path(self.path(checked(key)))
 
-    def _walk(self, directory: Path) -> Iterator[os.DirEntry[str]]:
-        """Every file below `directory`; symbolic links are not followed."""
+    def _key(self, entry: os.DirEntry[str]) -> str:
+        return Path(entry.path).relative_to(self.location).as_posix()
+
+    def _walk(self, directory: Path, bounds: tuple[str, str] = ("", "")) -> Iterator[os.DirEntry[str]]:
+        """Every file below `directory` but those of directories out of bounds; symbolic links are not followed."""
         children: list[os.DirEntry[str]] = []
         with contextlib.suppress(ObjectMissing), _failing(directory), os.scandir(directory) as found:
             children = [child for child in found if not child.name.startswith(".")]
         for child in children:
             if child.is_dir(follow_symlinks=False):
-                yield from self._walk(Path(child.path))
+                if _may_hold(f"{self._key(child)}/", *bounds):
+                    yield from self._walk(Path(child.path), bounds)
             elif child.is_file(follow_symlinks=False):
                 yield child
 
@@ -174,6 +179,11 @@ def _entry(key: str, entry: os.DirEntry[str]) -> Entry:
     with _failing(key):
         facts = entry.stat(follow_symlinks=False)
     return Entry(key, facts.st_size, datetime.fromtimestamp(facts.st_mtime, UTC))
+
+
+def _may_hold(directory: str, after: str, until: str) -> bool:
+    """Whether a key that begins with `directory` may lie in the bounds."""
+    return (after < directory or after.startswith(directory)) and (not until or directory <= until)
 
 
 def _sync_directory(directory: Path) -> None:

@@ -152,11 +152,23 @@ class S3Storage(StockS3Storage):
         with contextlib.suppress(ObjectMissing), _failing(key):
             self.client.delete_object(Bucket=self.bucket_name, Key=self._name(key))
 
-    def entries(self, prefix: str) -> Iterator[Entry]:
+    def entries(self, prefix: str, *, after: str = "", until: str = "") -> Iterator[Entry]:
         """In pages of a thousand; an error may come between two of them."""
+        last = ""
+        for entry in self._listed(prefix, after):
+            if after or until:
+                if entry.key <= max(last, after):
+                    raise StorageFailed(f"{prefix}: the store does not list {entry.key} in the order of its keys.")
+                if until and entry.key > until:
+                    return
+                last = entry.key
+            yield entry
+
+    def _listed(self, prefix: str, after: str) -> Iterator[Entry]:
         above = f"{self.location}/" if self.location else ""
-        pages = self.client.get_paginator("list_objects_v2").paginate(Bucket=self.bucket_name, Prefix=above + prefix)
-        following = iter(pages)
+        start = {"StartAfter": above + after} if after else {}
+        paginator = self.client.get_paginator("list_objects_v2")
+        following = iter(paginator.paginate(Bucket=self.bucket_name, Prefix=above + prefix, **start))
         while True:
             with _failing(prefix):
                 page = next(following, None)

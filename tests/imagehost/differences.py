@@ -15,8 +15,10 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 LONG_AGO = NOON - timedelta(days=30)
 
 
-def reconcile(*, is_after_restore: bool = False, may_remove_many: bool = False) -> Found:
-    return reconciliation.reconcile(now=NOON, is_after_restore=is_after_restore, may_remove_many=may_remove_many)
+def reconcile(*, until: datetime | None = None, is_after_restore: bool = False, may_remove_many: bool = False) -> Found:
+    return reconciliation.reconcile(
+        now=NOON, until=until, is_after_restore=is_after_restore, may_remove_many=may_remove_many
+    )
 
 
 def stored(**values: object) -> File:

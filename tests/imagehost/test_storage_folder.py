@@ -233,3 +233,23 @@ def test_sweeping_removes_old_leftovers_alone(settings: Settings, upload: Path, 
         os.utime(path, times=(changed, changed))
     assert storage.sweep(before=before) == 2
     assert [path.exists() for path in [*old, *young]] == [False, False, True, True, True]
+
+
+def test_entries_of_a_range_look_into_no_other_directory(location: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bucket = FolderStorage(location=location)
+    keys = [f"files/{owner}/{number}.png" for owner in "abc" for number in range(2)]
+    for key in [*keys, "files/b.png", "files/b/c/d.png"]:
+        bucket.keep_bytes(key, b"x", mime="image/png")
+    scanned: list[str] = []
+    scandir = os.scandir
+
+    def noting(path: Path) -> object:
+        scanned.append(Path(path).name)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", noting)
+    found = {entry.key for entry in bucket.entries("files/", after="files/a0", until="files/b0")}
+    assert found == {*keys[2:4], "files/b.png", "files/b/c/d.png"}
+    assert sorted(scanned) == ["b", "c", "files"]  # the c below b
+    found = {entry.key for entry in bucket.entries("files/", after="files/b/1.png", until="files/c/0.png")}
+    assert found == {"files/b/c/d.png", "files/c/0.png"}

@@ -155,3 +155,17 @@ def test_a_bucket_that_is_not_there_is_no_missing_object() -> None:
         with pytest.raises(StorageFailed) as failure:
             act()
         assert type(failure.value) is StorageFailed
+
+
+def test_entries_of_a_range_are_asked_for_as_one_and_must_come_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    storage = fresh_s3_storage()
+    keys = [f"files/{owner}/{number}.png" for owner in "abc" for number in range(2)]
+    for key in keys:
+        storage.keep_bytes(key, b"x", mime="image/png")
+    assert [entry.key for entry in storage.entries("files/", after="files/a0", until="files/b0")] == keys[2:4]
+    assert [entry.key for entry in storage.entries("files/", after="files/b/1.png")] == keys[4:]
+    assert [entry.key for entry in storage.entries("files/", until="files/a/1.png")] == keys[:2]
+    listed = list(storage.entries("files/"))
+    monkeypatch.setattr(storage, "_listed", lambda prefix, after: iter(listed[::-1]))
+    with pytest.raises(StorageFailed, match=r"does not list files/c/0\.png in the order of its keys"):
+        list(storage.entries("files/", until="files/d0"))
