@@ -1,11 +1,11 @@
-"""A migration's operation that adds an index to a large table while the service runs."""
+"""Operations of migrations that add and remove indexes of large tables while the service runs."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from django.contrib.postgres.operations import AddIndexConcurrently
-from django.db.migrations.operations import AddIndex
+from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndexConcurrently
+from django.db.migrations.operations import AddIndex, RemoveIndex
 
 
 class AddIndexWithoutLock(AddIndexConcurrently):  # type: ignore[misc]  # django-stubs types the base as Any in part
@@ -26,5 +26,22 @@ class AddIndexWithoutLock(AddIndexConcurrently):  # type: ignore[misc]  # django
     def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
         if schema_editor.connection.vendor != "postgresql":
             AddIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
+            return
+        super().database_backwards(app_label, schema_editor, from_state, to_state)
+
+
+class RemoveIndexWithoutLock(RemoveIndexConcurrently):  # type: ignore[misc]  # as above
+    """DROP INDEX CONCURRENTLY on PostgreSQL, for a migration with `atomic = False`; RemoveIndex elsewhere."""
+
+    def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        """Any: the schema editor and the states of migrations."""
+        if schema_editor.connection.vendor != "postgresql":
+            RemoveIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
+            return
+        super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            RemoveIndex.database_backwards(self, app_label, schema_editor, from_state, to_state)
             return
         super().database_backwards(app_label, schema_editor, from_state, to_state)

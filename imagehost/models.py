@@ -231,9 +231,9 @@ class File(models.Model):
             models.Index(fields=["uploaded_at"], condition=~Q(state="READY"), name="imagehost_file_unfinished"),
             models.Index(fields=["moves_from"], condition=~Q(moves_from=""), name="imagehost_file_moving"),
             models.Index(
-                fields=["preview_due_at"],
+                fields=["preview_due_at", "id"],  # many files may be due at one time: a claim sorts none of them
                 condition=Q(state="READY", preview_state="WAITING", quarantined_at__isnull=True, moves_from=""),
-                name="imagehost_file_preview_due",
+                name="imagehost_file_preview_next",
             ),
             models.Index(fields=["id"], condition=Q(quarantined_at__isnull=False), name="imagehost_file_quarantined"),
         ]

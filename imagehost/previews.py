@@ -145,7 +145,7 @@ def give_back(file: File) -> None:
 
 
 def _due(now: datetime) -> FileQuerySet:
-    # The condition of the index `imagehost_file_preview_due`.
+    # The condition of the index `imagehost_file_preview_next`.
     waiting = File.objects.delivered().filter(preview_state=PreviewState.WAITING)
     return waiting.filter(preview_due_at__lte=now).order_by("preview_due_at", "pk")
 
