@@ -12,9 +12,9 @@ from datetime import timedelta
 
 from redis.exceptions import RedisError
 
-from accounts import limits
+from accounts import limits, redis_connection
 from accounts.limits import KeyAnswer, KeyRecord, KeyRequest, LimitsUnavailable, LoadKey, Verdict, Window
-from accounts.redis_connection import RedisConnection, Reply, Script
+from accounts.redis_connection import Reply, Script
 
 # Keys: the windows. Arguments: "1" to count the request, else only to look; then for each window its amount and its
 # length in milliseconds. Answer: the milliseconds that are left of the first window that is used up, else 0.
@@ -79,7 +79,7 @@ class RedisLimits:
     MOST_TRIES = 5  # of one check, while the key changes again and again
 
     def __init__(self) -> None:
-        self._redis = RedisConnection("default")
+        self._redis = redis_connection.opened("default")
         self._records: dict[str, tuple[bytes, KeyRecord]] = {}
 
     def hit(self, windows: Sequence[Window]) -> int:

@@ -146,7 +146,7 @@ else:
         pool_size=env.integer("DATABASE_POOL_SIZE", 0),
         are_prepared=DATABASE_PREPARED_STATEMENTS,
     )
-CACHES = stores.caches(REDIS_URL, stores.redis_options())
+CACHES = stores.caches(REDIS_URL, stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
 LIMIT_STORE = "accounts.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
 SESSION_ENGINE = "accounts.sessions" if REDIS_URL else "django.contrib.sessions.backends.db"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
 
 from config import env
 
@@ -52,10 +53,19 @@ REDIS_OPTIONS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a
 def redis_options() -> dict[str, Any]:
     """OPTIONS of each cache in Redis.
 
-    With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels tell. Replicas
-    are not read: they may be behind.
+    With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels tell. Its
+    replicas are not read: they may be behind. With REDIS_CLUSTER the host in REDIS_URL is a node of the cluster, which
+    tells of the others.
     """
     sentinels = env.addresses("REDIS_SENTINELS")
+    if env.flag("REDIS_CLUSTER", default=False):
+        if sentinels:
+            raise ImproperlyConfigured("REDIS_CLUSTER and REDIS_SENTINELS are two ways to survive a failure: take one.")
+        return {
+            **REDIS_OPTIONS,
+            "CONNECTION_FACTORY": "accounts.redis_cluster.ClusterConnectionFactory",
+            "IS_CLUSTER": True,  # for `accounts.redis_connection`
+        }
     if not sentinels:
         return REDIS_OPTIONS
     password = env.text("REDIS_SENTINEL_PASSWORD", "")
@@ -68,8 +78,13 @@ def redis_options() -> dict[str, Any]:
     }
 
 
-def caches(redis_url: str, options: dict[str, Any] = REDIS_OPTIONS) -> dict[str, dict[str, Any]]:
-    """CACHES. Without Redis one process keeps its own cache, and presence, which two processes share, the database."""
+def caches(
+    redis_url: str, options: dict[str, Any] = REDIS_OPTIONS, *, presence_url: str = ""
+) -> dict[str, dict[str, Any]]:
+    """CACHES. Without Redis one process keeps its own cache, and presence, which two processes share, the database.
+
+    `presence_url`: a single Redis for presence, apart from the others.
+    """
     if not redis_url:
         return {
             "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"},
@@ -79,14 +94,24 @@ def caches(redis_url: str, options: dict[str, Any] = REDIS_OPTIONS) -> dict[str,
                 "TIMEOUT": None,
             },
         }
-    prefixes = {"default": "cache", "presence": "chat"}
-    return {name: _redis(redis_url, prefix, dict(options)) for name, prefix in prefixes.items()}
-
-
-def _redis(url: str, prefix: str, options: dict[str, Any]) -> dict[str, Any]:
-    backend = "presence.redis_cache.PresenceRedisCache" if prefix == "chat" else "django_redis.cache.RedisCache"
-    timeout = {"TIMEOUT": None} if prefix == "chat" else {}
-    return {"BACKEND": backend, "LOCATION": url, "KEY_PREFIX": prefix, "OPTIONS": options, **timeout}
+    presence_options = dict(REDIS_OPTIONS if presence_url else options)
+    # A script may only touch keys of one slot of a cluster, and each write of presence is a script.
+    prefix = "{chat}" if presence_options.get("IS_CLUSTER") else "chat"
+    return {
+        "default": {
+            "BACKEND": "django_redis.cache.RedisCache",
+            "LOCATION": redis_url,
+            "KEY_PREFIX": "cache",
+            "OPTIONS": dict(options),
+        },
+        "presence": {
+            "BACKEND": "presence.redis_cache.PresenceRedisCache",
+            "LOCATION": presence_url or redis_url,
+            "KEY_PREFIX": prefix,
+            "OPTIONS": presence_options,
+            "TIMEOUT": None,
+        },
+    }
 
 
 def file_storage(directory: Path, *, variable: str, is_read_by_group: bool = False) -> dict[str, Any]:

@@ -23,6 +23,11 @@ FOLDING = "{visit}:folding"
 TOKEN = "token"  # noqa: S105 - a field's name
 VIEW, CLICK = "view:", "click:"
 
+# Keys: today's salt, which is made where there is none, and yesterday's. Answer: both.
+SALTS = """
+redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+return redis.call('MGET', KEYS[1], KEYS[2])
+"""
 # Keys: today's salt, the visitor under it and under yesterday's, the counts. Answer: whether it is a view, or -1 where
 # the salt is another one.
 COUNT_VIEW = f"""
@@ -60,13 +65,18 @@ class RedisVisits:
     """For any number of processes. One round trip for each view; a second one when the salt changes."""
 
     def __init__(self) -> None:
+        """StoreUnavailable: no node of a Redis Cluster answers."""
         from django_redis import get_redis_connection  # only where Redis is configured
 
-        self._redis = get_redis_connection("default")
-        self._count_view = self._redis.register_script(COUNT_VIEW)
-        self._count_click = self._redis.register_script(COUNT_CLICK)
-        self._set_aside = self._redis.register_script(SET_ASIDE)
-        self._drop = self._redis.register_script(DROP)
+        try:
+            redis = get_redis_connection("default")
+        except RedisError as error:
+            raise StoreUnavailable from error
+        self._find_salts = redis.register_script(SALTS)
+        self._count_view = redis.register_script(COUNT_VIEW)
+        self._count_click = redis.register_script(COUNT_CLICK)
+        self._set_aside = redis.register_script(SET_ASIDE)
+        self._drop = redis.register_script(DROP)
         self._salts: tuple[date, list[str]] | None = None  # of the day, today's first
 
     def count_view(self, user_id: str, visitor: Visitor, now: datetime) -> bool:
@@ -100,10 +110,9 @@ class RedisVisits:
 
     def _salts_of(self, today: date) -> list[str]:
         if self._salts is None or self._salts[0] != today:
-            asked = self._redis.pipeline()
-            asked.set(_salt_key(today), new_salt(), nx=True, px=_milliseconds(SALT_LIFETIME))
-            asked.mget(_salt_key(today), _salt_key(today - DAY))
-            self._salts = today, [salt.decode() for salt in asked.execute()[1] if salt is not None]
+            keys = [_salt_key(today), _salt_key(today - DAY)]
+            found = self._find_salts(keys=keys, args=[new_salt(), _milliseconds(SALT_LIFETIME)])
+            self._salts = today, [salt.decode() for salt in found if salt is not None]
         return self._salts[1]
 
     def _fold_one(self, now: datetime) -> Folded:

@@ -14,7 +14,8 @@ from django.conf import settings
 from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
-from accounts.redis_connection import Command, RedisConnection, Script
+from accounts import redis_connection
+from accounts.redis_connection import Command, Script
 from presence.checked_cache import FencedCache
 
 PICKLE = b"\x80"  # what a pickle begins with
@@ -46,8 +47,11 @@ class PresenceRedisCache(FencedCache, RedisCache):
         """As the base class. Any: whatever the settings say."""
         RedisCache.__init__(self, server, params)
         self._prefix = str(self.make_key(""))
-        self._redis = _Connection(self)
-        self._is_beside_limits = server == settings.CACHES["default"].get("LOCATION")
+        # To the server of this cache, which need not be one that the settings name.
+        is_cluster = redis_connection.is_cluster(params)
+        self._redis = redis_connection.over(lambda: self.client.get_client(write=True), is_cluster=is_cluster)
+        # In a cluster the limits may lie on another node.
+        self._is_beside_limits = server == settings.CACHES["default"].get("LOCATION") and not is_cluster
 
     # Any: a cache's value.
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
@@ -90,7 +94,7 @@ class PresenceRedisCache(FencedCache, RedisCache):
     def eviction(self) -> str:
         """Managed servers forbid CONFIG; INFO says as much."""
         try:
-            memory = self.client.get_client(write=True).info("memory")
+            memory = self._redis.node_client(self._prefix).info("memory")
         except ResponseError:  # forbidden, too
             return ""
         policy = str(memory.get("maxmemory_policy", KEEPS_ALL))
@@ -100,15 +104,3 @@ class PresenceRedisCache(FencedCache, RedisCache):
         """Whether the script did what it does. Any: what Redis takes."""
         names = [self._prefix + key for key in keys]
         return bool(self._redis.script(script, names, [self.client.encode(token), *arguments]))
-
-
-class _Connection(RedisConnection):
-    """To the server of a cache, which need not be one that the settings name."""
-
-    def __init__(self, cache: PresenceRedisCache) -> None:
-        super().__init__("")
-        self._cache = cache
-
-    def pool(self) -> Any:
-        """Any: as the base class says."""
-        return self._cache.client.get_client(write=True).connection_pool
