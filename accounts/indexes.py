@@ -8,7 +8,7 @@ from django.contrib.postgres.operations import AddIndexConcurrently, RemoveIndex
 from django.db.migrations.operations import AddIndex, RemoveIndex
 
 
-class AddIndexWithoutLock(AddIndexConcurrently):  # type: ignore[misc]  # django-stubs types the base as Any in part
+class AddIndexWithoutLock(AddIndexConcurrently):
     """CREATE INDEX CONCURRENTLY on PostgreSQL, for a migration with `atomic = False`; AddIndex elsewhere.
 
     An attempt that was interrupted leaves an index that is invalid: the next attempt drops it first.
@@ -30,7 +30,7 @@ class AddIndexWithoutLock(AddIndexConcurrently):  # type: ignore[misc]  # django
         super().database_backwards(app_label, schema_editor, from_state, to_state)
 
 
-class RemoveIndexWithoutLock(RemoveIndexConcurrently):  # type: ignore[misc]  # as above
+class RemoveIndexWithoutLock(RemoveIndexConcurrently):
     """DROP INDEX CONCURRENTLY on PostgreSQL, for a migration with `atomic = False`; RemoveIndex elsewhere."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Any
+from typing import Any, cast
 
 from django_redis.pool import ConnectionFactory
 from redis.backoff import NoBackoff
@@ -23,12 +23,12 @@ class ClusterClient(RedisCluster):
     # Any: commands and replies of Redis.
     def execute_command(self, *args: Any, **kwargs: Any) -> Any:
         try:
-            return super().execute_command(*args, **kwargs)
+            return super().execute_command(*args, **kwargs)  # type: ignore[no-untyped-call]
         except RedisClusterException as error:
             raise NoConnection(f"The Redis Cluster does not answer: {error}") from error
 
 
-class ClusterConnectionFactory(ConnectionFactory):  # type: ignore[type-arg]  # of whichever client
+class ClusterConnectionFactory(ConnectionFactory):
     """`connect`: one client for all threads of a process."""
 
     def connect(self, url: str) -> Any:
@@ -44,9 +44,7 @@ def _made(options: dict[str, Any]) -> ClusterClient:
     """`options`: as django-redis has them. While some nodes are away, the keys of the others are served."""
     del options["parser_class"]
     try:
-        made: ClusterClient = ClusterClient.from_url(
-            **options, require_full_coverage=False, retry=Retry(NoBackoff(), 1)
-        )
+        made = ClusterClient.from_url(**options, require_full_coverage=False, retry=Retry(NoBackoff(), 1))
     except RedisClusterException as error:
         raise NoConnection(f"The Redis Cluster does not answer: {error}") from error
-    return made
+    return cast("ClusterClient", made)

@@ -22,7 +22,7 @@ from imagehost.storage.contract import Entry, ObjectMissing, Pieces, StorageFail
 
 if TYPE_CHECKING:  # types-boto3 is not there in production
     from types_boto3_s3 import S3Client
-    from types_boto3_s3.type_defs import GetObjectOutputTypeDef
+    from types_boto3_s3.type_defs import GetObjectOutputTypeDef, ListObjectsV2RequestPaginateTypeDef
 
 LINK_SECONDS = 3600
 _MISSING = {"NoSuchKey", "NoSuchVersion", "404"}  # and not NoSuchBucket: a wrong setting is no missing file
@@ -166,9 +166,10 @@ class S3Storage(StockS3Storage):
 
     def _listed(self, prefix: str, after: str) -> Iterator[Entry]:
         above = f"{self.location}/" if self.location else ""
-        start = {"StartAfter": above + after} if after else {}
-        paginator = self.client.get_paginator("list_objects_v2")
-        following = iter(paginator.paginate(Bucket=self.bucket_name, Prefix=above + prefix, **start))
+        asked: ListObjectsV2RequestPaginateTypeDef = {"Bucket": self.bucket_name, "Prefix": above + prefix}
+        if after:
+            asked["StartAfter"] = above + after
+        following = iter(self.client.get_paginator("list_objects_v2").paginate(**asked))
         while True:
             with _failing(prefix):
                 page = next(following, None)

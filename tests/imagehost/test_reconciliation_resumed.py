@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
 from collections.abc import Callable, Iterator
@@ -131,7 +132,7 @@ class TestParts:
         assert "imagehost_file_gallery" in plan_of(lambda: reconciliation._last_owner_of_part(OWNERS[0]))
         pages = [each for each in selects if "quarantined_at" in each.sql and "preview_attempts" in each.sql]
         for page in pages:
-            plan = plan_of(lambda page=page: _again(page))
+            plan = plan_of(functools.partial(_again, page))
             index = "gallery" if "owner_id" in page.sql.partition("WHERE")[2] else "quarantined"
             assert f"imagehost_file_{index}" in plan, plan
 

@@ -70,7 +70,7 @@ class Cluster:
     def _ask(self, command: str) -> Any:
         for number, process in enumerate(self.running):
             if process.poll() is None:
-                return redis.Redis(port=self.ports[number], socket_timeout=5).execute_command(command)
+                return self.client(number).execute_command(command)
         raise AssertionError("Every node has ended.")
 
 
