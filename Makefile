@@ -10,6 +10,8 @@ BIN := .venv/bin
 INSTALL := $(BIN)/python -m pip install -qq --disable-pip-version-check --timeout 60 --retries 5 \
 	--no-deps --require-hashes --requirement
 
+LOCK := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet pyproject.toml
+
 # What a production start is told, for the deploy checks alone; none of it is a secret of anybody.
 PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.1/0 \
 	BASE_URL=https://id.example.org EDGE_CLIENT_ADDRESS_HEADER=X-Client-Address \
@@ -62,10 +64,9 @@ check-mutants: ; @$(BIN)/python -m tests.mutants --check
 check-deployment: ; @$(PRODUCTION) $(BIN)/python manage.py check --deploy --fail-level WARNING
 
 lock: .venv/.development  ## pin the dependencies of pyproject.toml, with their hashes
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
-		pyproject.toml -o requirements.lock
-	$(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --quiet \
-		pyproject.toml --group dev -c requirements.lock -o requirements-dev.lock
+	$(LOCK) -o requirements.lock
+	$(LOCK) --all-extras -c requirements.lock -o requirements-observability.lock
+	$(LOCK) --all-extras --group dev -c requirements-observability.lock -o requirements-dev.lock
 
 format: .venv/.development  ## format the code and mend what lint can mend
 	$(BIN)/ruff check --fix-only .
