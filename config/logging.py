@@ -2,26 +2,10 @@
 
 import json
 import logging
-import re
 from typing import Any
 
 from config import outage_log
-
-# Names whose values never reach a log line, as `name=value`, `"name": "value"` or `Authorization: Bearer value`.
-SECRET = re.compile(
-    r"(?i)\b(key|code|code_verifier|client_secret|password|token|access_token|refresh_token|id_token|id_token_hint|"
-    r"x-api-key|api_key|api_sig|oauth_client_secret|bot_token|secret)(\"?'?\s*[=:]\s*\"?'?)([^&\s\"',}]+)"
-)
-CREDENTIALS = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]+|\b(bot)\s+[\w-]+\.[\w-]+\.[\w-]+")
-
-# The last part of such a path allows its reader to delete the file.
-DELETION_LINK = re.compile(r"(/files/[^/\s]+/delete/)[^\s\"'?]+")
-
-
-def redacted(line: str) -> str:
-    """`line` with the values of secrets replaced."""
-    line = DELETION_LINK.sub(r"\1[redacted]", line)
-    return CREDENTIALS.sub(r"\1\2 [redacted]", SECRET.sub(r"\1\2[redacted]", line))
+from config.redaction import redacted
 
 
 class NotUnavailable(logging.Filter):
