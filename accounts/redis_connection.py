@@ -16,6 +16,7 @@ import struct
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from time import perf_counter
 from typing import Any, cast
 
 import hiredis
@@ -24,6 +25,8 @@ from redis.connection import Connection
 from redis.exceptions import AskError, MovedError, NoScriptError, RedisClusterException, RedisError, ResponseError
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoAnswer
+
+from accounts import engine_time
 
 Part = str | bytes | int
 Command = tuple[Part, ...]
@@ -71,6 +74,16 @@ class RedisConnection:
 
     def pipeline(self, *commands: Command) -> list[Reply]:
         """The replies to several commands, sent at once. 1 round trip. Raises the first error among them."""
+        if not engine_time.is_on():
+            return self._replies(commands)
+        began_at = perf_counter()
+        try:
+            return self._replies(commands)
+        finally:
+            call = engine_time.kind_of_command(commands[0][0]) if len(commands) == 1 else engine_time.PIPELINE
+            engine_time.note(engine_time.REDIS, call, began_at)
+
+    def _replies(self, commands: Sequence[Command]) -> list[Reply]:
         packed = b"".join([hiredis.pack_command(command) for command in commands])  # type: ignore[arg-type]  # its stub has a tuple of one
         wire = self._wire()
         try:

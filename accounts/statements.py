@@ -12,13 +12,14 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
+from time import perf_counter
 from typing import Any
 
 from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts import database_connections
+from accounts import database_connections, engine_time
 from accounts.kept_settings import from_settings
 
 if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
@@ -66,8 +67,17 @@ class Statement:
     def all(self, *values: Value) -> list[Row]:
         """Every row. 1 query. Raises Django's database errors."""
         database = database_connections.of_thread()
-        if database.in_atomic_block or database.force_debug_cursor or database.execute_wrappers:
+        if database.in_atomic_block or database.force_debug_cursor or engine_time.is_wrapped(database):
             return self._through_django(values)
+        if not engine_time.is_on():
+            return self._directly(database, values)
+        began_at = perf_counter()
+        try:
+            return self._directly(database, values)
+        finally:
+            engine_time.note(database.vendor, engine_time.READ if self._is_read else engine_time.WRITE, began_at)
+
+    def _directly(self, database: BaseDatabaseWrapper, values: Sequence[Value]) -> list[Row]:
         if database.connection is None:
             database.ensure_connection()
         if database.vendor == "postgresql":

@@ -47,7 +47,8 @@ def _pool(size: int) -> dict[str, Any]:
     return {"pool": {"min_size": min(size, 2), "max_size": size, "timeout": 1.5, "reconnect_timeout": 0}}
 
 
-REDIS_OPTIONS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
+TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
+REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "accounts.redis_client.TimedRedis"}
 
 
 def redis_options() -> dict[str, Any]:
@@ -69,7 +70,7 @@ def redis_options() -> dict[str, Any]:
     if not sentinels:
         return REDIS_OPTIONS
     password = env.text("REDIS_SENTINEL_PASSWORD", "")
-    timeouts = {name.lower(): seconds for name, seconds in REDIS_OPTIONS.items()}
+    timeouts = {name.lower(): seconds for name, seconds in TIMEOUTS.items()}
     return {
         **REDIS_OPTIONS,
         "CONNECTION_FACTORY": "django_redis.pool.SentinelConnectionFactory",

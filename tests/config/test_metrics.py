@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from asgiref.sync import async_to_sync
+from django.core.cache import cache
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import AsyncClient, Client
@@ -19,13 +20,14 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from accounts import metrics
-from accounts.models import JobRun
+from accounts import engine_time, metrics
+from accounts.models import JobRun, Permission
+from accounts.statements import Statement
 from config import jobs, readiness, request_metrics, service_state
 from imagehost.models import PreviewState
 from oidc_provider.token import signing
 from presence import store
-from tests.factories.accounts import UserFactory
+from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.presence import lookups
 from tests.support import wsgi as wsgi_requests
@@ -198,6 +200,50 @@ def test_a_token_request_is_counted_by_grant_and_error(client: Client) -> None:
     form = "grant_type=refresh_token&refresh_token=x&client_id=unknown&client_secret=y"
     client.post("/api/auth/oauth2/token", form, content_type="application/x-www-form-urlencoded")
     assert value(scraped(), "hearth_provider_requests_total", kind="refresh", outcome="invalid_client") == 1
+
+
+def test_the_time_of_database_and_redis_is_measured_by_engine_and_kind_of_call() -> None:
+    """Past Django's hooks in the lane, through them elsewhere; each call once."""
+    UserFactory(username="Ada")
+    ApiKeyFactory(secret="a-secret-of-a-key", permissions=list(Permission.values))
+    connection.close()  # the next one is made while metrics are on
+    for _ in range(2):
+        wsgi_requests.send("/api/lookup/username/ada", "key=a-secret-of-a-key")
+    cache.get("nothing")
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT 1")
+        cursor.execute("UPDATE accounts_user SET username = username")
+        cursor.execute("RESET ALL")
+    series = scraped()
+    found = {name: dict(labels) for name, labels in series if name.startswith("hearth_engine")}
+    assert set().union(*found.values()) <= {"engine", "call", "le"}
+
+    def calls(engine: str, call: str) -> float:
+        return value(series, "hearth_engine_seconds_count", engine=engine, call=call) or 0
+
+    assert calls("postgresql", "write") == calls("postgresql", "other") == 1
+    assert calls("postgresql", "read") >= 3
+    assert calls("redis", "script") >= 2
+    assert calls("redis", "command") >= 1
+
+
+def test_nothing_of_the_database_is_measured_without_a_token(settings: Settings) -> None:
+    settings.METRICS_TOKEN = ""
+    connection.close()
+    UserFactory(username="Ada")
+    assert connection.execute_wrappers == []
+    assert len(metrics.buffer) == 0
+
+
+def test_statements_by_hand_go_past_django_while_they_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection.close()
+    connection.ensure_connection()
+    assert connection.execute_wrappers == [engine_time.timed]
+    monkeypatch.setattr(Statement, "_through_django", None)
+    assert Statement("SELECT 1", "i").one() == (1,)
+    events = [event for event in metrics.buffer._notes if event[0] is engine_time.SECONDS]
+    assert [event[1] for event in events] == [("postgresql", "read")]
+    assert 0 < events[0][2] < 5
 
 
 # --- The state ---

@@ -1,0 +1,74 @@
+"""How long PostgreSQL, SQLite and Redis take to answer: a metric, and a part of each trace. Measured only while one of
+them is on.
+
+Not measured: connecting to Redis, and COMMIT, for which Django has no hook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any
+
+from django.db.backends.base.base import BaseDatabaseWrapper
+
+from accounts import metrics
+from accounts.metrics import Histogram
+
+READ, WRITE, OTHER = "read", "write", "other"  # calls of a database
+COMMAND, PIPELINE, SCRIPT = "command", "pipeline", "script"  # calls of Redis
+REDIS = "redis"
+SECONDS = Histogram(
+    "hearth_engine_seconds",
+    "Seconds that a call to the database or to Redis took.",
+    ("engine", "call"),
+    (0.0002, 0.001, 0.005, 0.025, 0.1, 0.5, 2),
+)
+_CALLS = {"SELECT": READ, "INSERT": WRITE, "UPDATE": WRITE, "DELETE": WRITE}
+_SCRIPTS = {"EVAL", "EVALSHA"}
+
+Record = Callable[[str, str, float], None]  # engine, call, seconds until now
+recorders: list[Record] = []  # of `config.tracing`
+
+
+def is_on() -> bool:
+    """Whether anything is measured."""
+    return metrics.is_on()
+
+
+def note(engine: str, call: str, began_at: float) -> None:
+    """A call has ended that began when `perf_counter` said `began_at`."""
+    seconds = perf_counter() - began_at
+    if metrics.is_on():
+        metrics.buffer.note((SECONDS, (engine, call), seconds))
+    for record in recorders:
+        record(engine, call, seconds)
+
+
+def kind_of_command(name: object) -> str:
+    """The call that one command of Redis is."""
+    return SCRIPT if name in _SCRIPTS else COMMAND
+
+
+def timed(execute: Callable[..., Any], sql: str, params: Any, many: Any, context: dict[str, Any]) -> Any:
+    """A wrapper of Django's cursors (`execute_wrappers`). Any: as Django has them."""
+    began_at = perf_counter()
+    try:
+        return execute(sql, params, many, context)
+    finally:
+        note(context["connection"].vendor, _CALLS.get(str(sql)[:6].upper(), OTHER), began_at)
+
+
+def watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
+    """Receiver of Django's `connection_created`. Any: a signal's."""
+    is_watched = timed in connection.execute_wrappers
+    if is_on() and not is_watched:
+        connection.execute_wrappers.append(timed)
+    elif is_watched and not is_on():
+        connection.execute_wrappers.remove(timed)
+
+
+def is_wrapped(connection: BaseDatabaseWrapper) -> bool:
+    """Whether anything but this module wraps the connection's statements."""
+    wrappers = connection.execute_wrappers
+    return bool(wrappers) and (len(wrappers) > 1 or wrappers[0] is not timed)
