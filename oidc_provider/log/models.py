@@ -82,7 +82,7 @@ class RequestRecord(models.Model):
     redirect_uri = models.CharField(max_length=DESCRIPTION_LENGTH, blank=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+")
     network = models.CharField(max_length=43, blank=True)
-    request_id = models.CharField(max_length=16)
+    request_id = models.CharField(max_length=64)
 
     objects = RequestRecordQuerySet.as_manager()
 
