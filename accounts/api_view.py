@@ -23,7 +23,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.cache import patch_vary_headers
 from rest_framework.views import APIView
 
-from accounts import authentication, hot
+from accounts import authentication, hot, request_context
 from accounts.api_json import CONTENT_TYPE, json_bytes, json_response
 from accounts.authentication import ApiRequest
 from accounts.errors import NOTHING, ApiError, MethodNotAllowed, Unavailable
@@ -155,11 +155,13 @@ def json_answer(request: hot.Request, body: bytes, status: int = 200, headers: M
 
 def error_answer(request: hot.Request, error: ApiError) -> Answer:
     """The documented body, and the error's own headers."""
+    request_context.failed(error.code or error.error)
     return json_answer(request, json_bytes(error.body()), error.status, error.headers())
 
 
 def error_response(error: ApiError) -> HttpResponse:
     """The documented body, and the error's own headers."""
+    request_context.failed(error.code or error.error)
     response = json_response(json_bytes(error.body()), status=error.status)
     for name, value in error.headers().items():
         response.headers[name] = value

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 
-from accounts import client_address, hashing, hot, limits
+from accounts import client_address, hashing, hot, limits, request_context
 from accounts.api_keys import records, uses
 from accounts.errors import (
     AddressRateLimited,
@@ -97,6 +97,8 @@ def check(secret: str | None, *, permission: str, now: datetime, beside: Command
     )
     answer = limits.check_key(asked, _record_of)
     record = answer.record
+    if record is not None:
+        request_context.about(key_id=record.key_id)
     if record is None or answer.verdict is not Verdict.OK:
         raise _refusal(answer)
     if record.has_quota and not uses.take(record.key_id, now=now):

@@ -31,6 +31,11 @@ def of(meta: Mapping[str, Any]) -> str | None:
     return normalized(meta.get("REMOTE_ADDR", "")) or "unknown"
 
 
+def has_edge_proxy() -> bool:
+    """Whether all requests come from an edge proxy, whose headers are believed."""
+    return bool(_header())
+
+
 @from_settings
 def _header() -> str:
     """The name of the edge proxy's header in WSGI, "" for none."""
@@ -54,3 +59,13 @@ def normalized(value: str) -> str | None:
             return str(address.ipv4_mapped)
         return str(ip_network((address.packed, 64), strict=False))
     return str(address)
+
+
+@functools.lru_cache(maxsize=1024)
+def network_of(address: str) -> str:
+    """The /24 or /48 that an address lies in; empty where it is none."""
+    try:
+        parsed = ip_address(address.partition("/")[0])  # an IPv6 address is counted by its /64 already
+    except ValueError:
+        return ""
+    return str(ip_network((parsed, 24 if parsed.version == 4 else 48), strict=False))

@@ -10,9 +10,11 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any
 
+from django.conf import settings
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from accounts import metrics
+from accounts.kept_settings import from_settings
 from accounts.metrics import Histogram
 
 READ, WRITE, OTHER = "read", "write", "other"  # calls of a database
@@ -31,9 +33,10 @@ Record = Callable[[str, str, float], None]  # engine, call, seconds until now
 recorders: list[Record] = []  # of `config.tracing`
 
 
+@from_settings
 def is_on() -> bool:
     """Whether anything is measured."""
-    return metrics.is_on()
+    return bool(settings.METRICS_TOKEN or settings.TRACES_ENDPOINT)
 
 
 def note(engine: str, call: str, began_at: float) -> None:

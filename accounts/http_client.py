@@ -14,7 +14,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.exceptions import HTTPError
 
-from accounts import text_rules
+from accounts import request_context, text_rules
 
 SECONDS = 2.0  # to connect, for each piece of the head, and for the whole body
 MOST_BYTES = 256 * 1024
@@ -47,9 +47,13 @@ def read(
     """The answer, whatever its status. NoAnswer: none in time, one that is too long, or a good one that is no JSON.
 
     `seconds`: instead of SECONDS. Redirects are returned and not followed, since they would take the secrets along.
-    Proxies and password files of the machine are ignored, and no cookie is kept.
+    Proxies and password files of the machine are ignored, and no cookie is kept. The call carries the id of the request
+    or job that makes it.
     """
     seconds = SECONDS if seconds is None else seconds
+    context = request_context.current.get()
+    if context is not None:
+        headers = {**context.headers(), **(headers or {})}
     try:
         with _session().request(
             method, url, headers=headers, data=form, timeout=seconds, allow_redirects=False, stream=True

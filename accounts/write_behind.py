@@ -28,7 +28,8 @@ class WriteBehindBuffer(Generic[Note]):
     """Holds the notes of this process until `store` writes them, in the order in which they came.
 
     While the database is away the notes wait. `merge` then makes few of many, so that they need little memory;
-    without it, at most `limit` are kept and those above are dropped, which the log says.
+    without it, at most `limit` are kept and those above are dropped, which the log says. `interval`: instead of
+    INTERVAL.
     """
 
     def __init__(
@@ -38,11 +39,13 @@ class WriteBehindBuffer(Generic[Note]):
         *,
         limit: int | None = None,
         merge: Callable[[list[Note]], list[Note]] | None = None,
+        interval: float = INTERVAL,
     ) -> None:
         self._name = name
         self._store = store
         self._limit = limit
         self._merge = merge
+        self._interval = interval
         self._begin()
         os.register_at_fork(after_in_child=self._begin)
 
@@ -118,7 +121,7 @@ class WriteBehindBuffer(Generic[Note]):
     def _run(self) -> None:
         while True:
             self._is_due.wait()
-            time.sleep(INTERVAL)
+            time.sleep(self._interval)
             self._is_due.clear()
             self._write_logged()
             connection.close()  # this thread's own

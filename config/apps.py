@@ -44,8 +44,10 @@ class ConfigConfig(AppConfig):
     verbose_name = "Configuration"
 
     def ready(self) -> None:
-        from config import checks, jobs  # noqa: F401 - registers their system checks
+        from config import checks, jobs, sentry, tracing  # noqa: F401 - registers their system checks
 
+        tracing.prepare()
+        sentry.prepare()
         gc.enable()
         gc.set_threshold(GARBAGE)
 

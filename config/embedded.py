@@ -26,7 +26,7 @@ from urllib.parse import unquote_to_bytes
 
 from django.conf import settings
 
-from accounts import hot
+from accounts import hot, request_context
 from accounts.hot import Answer, MustWait
 from config import asgi, hot_lane, request_body, web_server, wsgi
 from config.asgi import Message, Receive, Scope, Send
@@ -138,8 +138,9 @@ async def _answer_read(asked: hot_lane.Asked, send: Send) -> None:
         events._set_running_loop(loop)
     if answer is None:
         answer = await loop.run_in_executor(_threads, asked.answer)
-    headers = map(_encoded, answer.headers.items())
-    await send({"type": "http.response.start", "status": answer.status, "headers": list(headers)})
+    request_id = answer.headers.pop(request_context.HEADER)  # another one each time: not to be kept by `_encoded`
+    headers = [*map(_encoded, answer.headers.items()), (b"X-Request-Id", request_id.encode())]
+    await send({"type": "http.response.start", "status": answer.status, "headers": headers})
     await send({"type": "http.response.body", "body": answer.body})
 
 

@@ -3,6 +3,7 @@
 This package alone reads `os.environ`.
 """
 
+import importlib.util
 import json
 import os
 import secrets
@@ -110,6 +111,24 @@ def base_url(name: str, default: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or not is_plain:
         raise ImproperlyConfigured(f"{name} must be a URL such as https://cdn.example.org/files; it is {value!r}.")
     return value
+
+
+def require_library(variable: str, name: str) -> None:
+    """ImproperlyConfigured where the library that a variable asks for is not installed."""
+    try:
+        is_installed = importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:  # nor what it is a part of
+        is_installed = False
+    if not is_installed:
+        raise ImproperlyConfigured(
+            f"{variable} is set, and the library {name} is not installed: install requirements-observability.lock."
+        )
+
+
+def traces_endpoint() -> str:
+    """Where traces are sent, as OpenTelemetry's variables say it; "" for nowhere."""
+    endpoint = base_url("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+    return base_url("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", f"{endpoint}/v1/traces" if endpoint else "")
 
 
 def kept_secret(name: str, directory: Path) -> str:

@@ -17,10 +17,12 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from django.urls import URLResolver, get_resolver
 
-from accounts import client_address, database_connections, metrics
+from accounts import client_address, database_connections, request_context
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
-from config import compression, request_body, request_metrics
+from accounts.request_context import RequestContext
+from config import compression, observation, request_body, request_metrics
+from config.observation import Told
 
 METHODS = frozenset({"GET", "HEAD", "POST"})
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
@@ -46,6 +48,7 @@ class Asked(NamedTuple):
     parameters: dict[str, str]
     address: str
     route: str
+    context: RequestContext
 
     @property
     def is_read(self) -> bool:
@@ -54,11 +57,23 @@ class Asked(NamedTuple):
 
     def answer(self) -> Answer:
         """The answer. What MustWait has stopped goes on at the next call: a request is counted once."""
-        if not metrics.is_on():
-            return self._answer()
-        began_at = perf_counter()
-        answer = self._answer()
-        request_metrics.note(self.route, self.request.method, answer.status, perf_counter() - began_at)
+        context, began_at = self.context, perf_counter()
+        token = request_context.current.set(context)
+        try:
+            answer = self._answer()
+        finally:
+            request_context.current.reset(token)
+        answer.headers[request_context.HEADER] = context.request_id
+        told = Told(
+            context,
+            route=self.route,
+            method=self.request.method,
+            path=self.request.meta["PATH_INFO"],
+            status=answer.status,
+            address=self.address,
+            began_at=began_at,
+        )
+        told.end(len(answer.body))
         return answer
 
     def _answer(self) -> Answer:
@@ -89,7 +104,9 @@ def find(environ: Mapping[str, Any]) -> Asked | None:
         return None
     (view, route), parameters = found
     request = Request(environ, is_secure=environ["wsgi.url_scheme"] == "https")
-    return Asked(view, request, parameters, address, route)
+    context = observation.begin(environ)
+    context.route = route
+    return Asked(view, request, parameters, address, route, context)
 
 
 def _let_go() -> None:

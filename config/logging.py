@@ -2,10 +2,17 @@
 
 import json
 import logging
+import time
 from typing import Any
 
+from accounts import request_context
 from config import outage_log
 from config.redaction import redacted
+
+
+def timestamp(seconds: float) -> str:
+    """UNIX seconds in UTC, to the millisecond."""
+    return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1000):03d}Z"
 
 
 class NotUnavailable(logging.Filter):
@@ -16,14 +23,16 @@ class NotUnavailable(logging.Filter):
 
 
 class JsonFormatter(logging.Formatter):
-    """Time, level, logger, message and, after an exception, its traceback; of an outage the error alone."""
+    """Time, level, logger, message, the id of the request or of the run of a job, and the traceback of an exception; of
+    an outage the error alone."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
-            "time": self.formatTime(record, "%Y-%m-%dT%H:%M:%S"),
+            "time": timestamp(record.created),
             "level": record.levelname,
             "logger": record.name,
             "message": redacted(record.getMessage()),
+            **_ids(),
         }
         if outage_log.is_outage(record):
             entry["exception"] = redacted(outage_log.in_one_line(record))
@@ -32,21 +41,45 @@ class JsonFormatter(logging.Formatter):
         return json.dumps(entry)
 
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"json": {"()": "config.logging.JsonFormatter"}},
-    "filters": {
-        "not_unavailable": {"()": "config.logging.NotUnavailable"},
-        "outages": {"()": "config.outage_log.OutageFilter"},
-    },
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["outages"]}},
-    "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {
-        "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
-        # What callers do wrong is answered, not logged.
-        "django.request": {"level": "ERROR", "filters": ["not_unavailable"]},
-        "psycopg.pool": {"level": "ERROR"},  # each request that gets no connection fails, which is logged
-        "django.security.DisallowedHost": {"level": "CRITICAL"},  # scanners could fill the disk with it
-    },
-}
+def _ids() -> dict[str, str]:
+    """Of what this thread is serving."""
+    context = request_context.current.get()
+    if context is None:
+        return {}
+    ids = {"job": context.job, "run_id": context.request_id} if context.job else {"request_id": context.request_id}
+    return ids | ({"trace_id": context.traceparent.split("-")[1]} if context.traceparent else {})
+
+
+def options(*, with_sentry: bool = False) -> dict[str, Any]:
+    """LOGGING of the settings. Any: as `logging.config` reads it."""
+    handlers: dict[str, Any] = {
+        "stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["outages"]},
+        "access": {"class": "logging.StreamHandler", "formatter": "plain"},  # its lines are JSON already
+    }
+    if with_sentry:
+        handlers["sentry"] = {
+            "class": "sentry_sdk.integrations.logging.EventHandler",
+            "level": "ERROR",
+            "filters": ["outages"],
+        }
+    used = [name for name in handlers if name != "access"]
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"json": {"()": "config.logging.JsonFormatter"}, "plain": {"format": "%(message)s"}},
+        "filters": {
+            "not_unavailable": {"()": "config.logging.NotUnavailable"},
+            "outages": {"()": "config.outage_log.OutageFilter"},
+        },
+        "handlers": handlers,
+        "root": {"handlers": used, "level": "WARNING"},
+        "loggers": {
+            "access": {"handlers": ["access"], "level": "INFO", "propagate": False},
+            "django": {"handlers": used, "level": "WARNING", "propagate": False},
+            # What callers do wrong is answered, not logged.
+            "django.request": {"level": "ERROR", "filters": ["not_unavailable"]},
+            "opentelemetry": {"level": "ERROR"},  # not each try to reach a collector that is away
+            "psycopg.pool": {"level": "ERROR"},  # each request that gets no connection fails, which is logged
+            "django.security.DisallowedHost": {"level": "CRITICAL"},  # scanners could fill the disk with it
+        },
+    }

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, MutableMapping
 from time import perf_counter
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.contrib import auth
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth import middleware as auth_middleware
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
@@ -17,36 +18,65 @@ from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.functional import SimpleLazyObject
 
-from accounts import client_address, content_security, metrics, waiting_apps
+from accounts import client_address, content_security, request_context, waiting_apps
 from accounts.errors import Forbidden
-from config import compression, hot_lane, request_body, request_metrics, views
+from config import compression, hot_lane, observation, request_body, request_metrics, views
+from config.observation import CountedAsyncIterator, CountedIterator, Told
 from imagehost.views import delivery
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
-class MetricsMiddleware:
-    """Counts each request that `config.hot_lane` leaves to Django, refused ones too, with the time until its answer
-    began."""
+class ObservationMiddleware:
+    """Gives each request that `config.hot_lane` leaves to Django its id, and tells of it, refused ones too."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if not metrics.is_on():
-            return self.get_response(request)
-        began_at = perf_counter()
-        response = self.get_response(request)
-        seconds = perf_counter() - began_at
-        request_metrics.note(self._route_of(request), request.method or "", response.status_code, seconds)
+        context, began_at = observation.begin(request.META), perf_counter()
+        token = request_context.current.set(context)
+        try:
+            response = self.get_response(request)
+        finally:
+            request_context.current.reset(token)
+        response.headers[request_context.HEADER] = context.request_id
+        context.user_id = context.user_id or _user_of_session(request)
+        told = Told(
+            context,
+            route=route_of(request),
+            method=request.method or "",
+            path=request.path_info,
+            status=response.status_code,
+            address=client_address.of(request.META) or "",
+            began_at=began_at,
+        )
+        if observation.has_end():
+            self._tell_at_end(response, told)
         return response
 
-    def _route_of(self, request: HttpRequest) -> str:
-        match = request.resolver_match
-        if match is None:  # whitenoise asks no URL
-            is_static = request.path_info.startswith(settings.STATIC_URL)
-            return f"{settings.STATIC_URL}<path>" if is_static else request_metrics.UNMATCHED
-        return request_metrics.UNMATCHED if match.func is views.api_not_found else request_metrics.label_of(match.route)
+    def _tell_at_end(self, response: HttpResponse | StreamingHttpResponse, told: Told) -> None:
+        if not isinstance(response, StreamingHttpResponse):
+            told.end(len(response.content))
+        elif response.is_async:
+            response.streaming_content = CountedAsyncIterator(aiter(response.streaming_content), told)
+        else:
+            response.streaming_content = CountedIterator(iter(response.streaming_content), told)
+
+
+def route_of(request: HttpRequest) -> str:
+    """The pattern of a request that Django has answered."""
+    match = request.resolver_match
+    if match is None:  # whitenoise asks no URL
+        is_static = request.path_info.startswith(settings.STATIC_URL)
+        return f"{settings.STATIC_URL}<path>" if is_static else request_metrics.UNMATCHED
+    return request_metrics.UNMATCHED if match.func is views.api_not_found else request_metrics.label_of(match.route)
+
+
+def _user_of_session(request: HttpRequest) -> str:
+    """The id of who is signed in, where the session has been read; it is not read for this."""
+    read: dict[str, Any] = vars(getattr(request, "session", object)).get("_session_cache") or {}
+    return str(read.get(SESSION_KEY, ""))
 
 
 class EdgeProxyMiddleware:
@@ -61,6 +91,7 @@ class EdgeProxyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         address = client_address.of(request.META)
         if address is None:
+            request_context.failed(Forbidden.error)
             return JsonResponse(Forbidden().body(), status=Forbidden.status)
         token = client_address.current.set(address)
         try:

@@ -49,6 +49,13 @@ class OutageFilter(logging.Filter):
         os.register_at_fork(after_in_child=self._begin_anew)
 
     def filter(self, record: logging.LogRecord) -> bool:
+        """Of several handlers that have this filter each asks once: the first time decides."""
+        passes: bool | None = getattr(record, "passes_outages", None)
+        if passes is None:
+            passes = record.passes_outages = self._decide(record)
+        return passes
+
+    def _decide(self, record: logging.LogRecord) -> bool:
         server = server_of(_error_of(record))
         if not server:
             return True

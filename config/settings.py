@@ -40,9 +40,17 @@ SLOW_CLIENT_SECONDS = env.integer("SLOW_CLIENT_SECONDS", 30)  # in the embedded 
 ALLOW_UNSAFE_START = env.some_of("ALLOW_UNSAFE_START", ("demo", "edge", "eviction", "limits", "secrets", "workers"))
 DEBUG = False
 ROOT_URLCONF = "config.urls"
-LOGGING = logging.LOGGING
+SENTRY_DSN = env.text("SENTRY_DSN", "")
+if SENTRY_DSN:
+    env.require_library("SENTRY_DSN", "sentry_sdk")
+LOGGING = logging.options(with_sentry=bool(SENTRY_DSN))
+ACCESS_LOG = env.flag("ACCESS_LOG", default=not EMBEDDED)
 METRICS_TOKEN = env.text("METRICS_TOKEN", "")  # or several, with commas; without it nothing is counted
 METRICS_DIR = Path(env.text("METRICS_DIR", str(VAR_DIR / "metrics"))).resolve()  # one for all processes of a host
+TRACES_ENDPOINT = env.traces_endpoint()
+if TRACES_ENDPOINT:
+    env.require_library("OTEL_EXPORTER_OTLP_ENDPOINT", "opentelemetry.exporter.otlp.proto.http")
+TRACES_SERVICE_NAME = env.text("OTEL_SERVICE_NAME", "hearth")
 
 # --- Secrets ----------------------------------------------------------------------------------------------------------
 if EMBEDDED:
@@ -83,7 +91,7 @@ INSTALLED_APPS = [
     "accounts.chat_provider",
 ]
 MIDDLEWARE = [
-    "config.middleware.MetricsMiddleware",
+    "config.middleware.ObservationMiddleware",
     "config.middleware.EdgeProxyMiddleware",
     "config.middleware.NulByteMiddleware",
     "config.middleware.ContentMiddleware",

@@ -17,7 +17,7 @@ from django.http.response import HttpResponseBase
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
-from accounts import api_view, client_address, content_security, limits
+from accounts import api_view, client_address, content_security, limits, request_context
 from accounts.errors import NOTHING
 from accounts.hot import Answer, Request
 from accounts.limits import LimitsUnavailable
@@ -194,6 +194,7 @@ def answer(request: Request, body: bytes, status: int = 200, headers: Mapping[st
 def error_answer(request: Request, error: ProtocolError) -> Answer:
     """RFC 6749 §5.2: `{"error", "error_description"}`, with the error's own headers."""
     body = {"error": error.error, "error_description": error.description}
+    request_context.failed(error.error)
     return answer(request, json.dumps(body).encode(), error.status, error.headers())
 
 

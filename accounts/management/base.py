@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError
 
-from accounts import jobs
+from accounts import jobs, request_context
 from accounts.jobs import Lease
 from accounts.models import JobRun, User
 
@@ -45,6 +45,10 @@ class JobCommand(BaseCommand, abc.ABC):
     def handle(self, *args: Any, seen: JobRun | None = None, **options: Any) -> str:
         """`seen`: the row that `run_jobs` found due, as `jobs.take` explains."""
         name = self.__module__.rpartition(".")[2]
+        with request_context.job(name):
+            return self._run(name, seen)
+
+    def _run(self, name: str, seen: JobRun | None) -> str:
         lease = jobs.take(name=name, length=self.lease_length, by=jobs.new_holder(), seen=seen)
         if lease is None:
             return f"{name} is already running elsewhere."

@@ -6,14 +6,13 @@ can cause entries: memory is bounded, and a batch stores at most MOST_RECORDS of
 
 from __future__ import annotations
 
-import secrets
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from django.utils import timezone
 
-from accounts import client_address
+from accounts import client_address, request_context
 from accounts.metrics import Counter
 from accounts.write_behind import WriteBehindBuffer
 from oidc_provider.log import request_records
@@ -61,7 +60,7 @@ class _Noting:
     __slots__ = ("_note", "_token")
 
     def __init__(self, kind: RequestKind) -> None:
-        self._note = Note(kind, secrets.token_hex(8))
+        self._note = Note(kind, request_context.request_id())
 
     def __enter__(self) -> Note:
         self._token = _current.set(self._note)
@@ -72,6 +71,9 @@ class _Noting:
         note = self._note
         note.outcome = note.outcome or ("server_error" if raised else OK)
         REQUESTS.count(note.kind.lower(), note.outcome)
+        request_context.about(client_id=note.client_id, user_id=note.user_id)
+        if note.outcome != OK:
+            request_context.failed(note.outcome)
         if note.client_id:
             buffer.note(note)
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import functools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta
-from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.db import connection, transaction
 from django.db.models import Count
 
-from accounts import batches, statements
+from accounts import batches, client_address, statements
 from accounts.models import User
 from oidc_provider.applications.models import Application
 from oidc_provider.log.models import (
@@ -107,16 +105,6 @@ def _too_many() -> Iterator[RequestRecordQuerySet]:
         yield mine.filter(moment__lt=oldest_kept)
 
 
-@functools.lru_cache(maxsize=1024)
-def network_of(address: str) -> str:
-    """The /24 or /48 that an address lies in; empty where it is none."""
-    try:
-        parsed = ip_address(address.partition("/")[0])  # an IPv6 address is counted by its /64 already
-    except ValueError:
-        return ""
-    return str(ip_network((parsed, 24 if parsed.version == 4 else 48), strict=False))
-
-
 def place_of(redirect_uri: str) -> str:
     """Scheme, host and path of a redirect URL: its query and its user info may hold what nobody else should read."""
     try:
@@ -151,7 +139,7 @@ def _record(key: int, note: Note, users: set[str]) -> RequestRecord:
         description=_printable(note.description)[:DESCRIPTION_LENGTH],
         redirect_uri=place_of(note.redirect_uri)[:DESCRIPTION_LENGTH],
         user_id=note.user_id if note.user_id in users else None,
-        network=network_of(note.address),
+        network=client_address.network_of(note.address),
         request_id=note.request_id,
     )
 

@@ -25,7 +25,8 @@ def call(path: str = "/api/keyed", secret: str | None = SECRET, address: str = A
 
 
 def whole(response: Any) -> tuple[int, Any, dict[str, str]]:
-    """Status, body and every header; the length is checked and left out."""
+    """Status, body and every header; the length and the id of the request are checked and left out."""
     headers = dict(response.headers)
+    assert len(headers.pop("X-Request-Id")) == 16
     assert headers.pop("Content-Length") == str(len(response.content))
     return response.status_code, json.loads(response.content), headers

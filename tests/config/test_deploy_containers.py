@@ -86,7 +86,8 @@ def test_the_image_holds_the_apps_and_nothing_that_is_for_trying_them() -> None:
 
 
 def test_the_image_installs_what_the_lock_says_and_runs_without_rights() -> None:
-    assert "--no-deps --require-hashes -r requirements.lock" in DOCKERFILE
+    assert "--no-deps --require-hashes -r ${LOCK}" in DOCKERFILE
+    assert re.findall(r"(?m)^ARG LOCK=(.*)$", DOCKERFILE) == ["requirements.lock"]
     assert re.findall(r"(?m)^USER (.*)$", DOCKERFILE) == ["10001:10001"]
     assert not re.findall(r"(?m)^ENV .*(SECRET|PASSWORD|KEY)", DOCKERFILE)
     (check,) = re.findall(r"HEALTHCHECK .*CMD (\[.*\])$", DOCKERFILE, re.MULTILINE)

@@ -6,6 +6,7 @@ Each request is sent to the WSGI application twice: with the lane, and with a la
 from __future__ import annotations
 
 import gzip
+import re
 from typing import Any
 
 import pytest
@@ -28,7 +29,10 @@ LOOKUP = "/api/lookup/user"
 
 
 def send(path: str, query: str = "", method: str = "GET", **headers: str) -> Sent:
-    return wsgi_requests.send(path, query, method, headers=headers)
+    """Each answer has an id of its own, which is left out here."""
+    sent = wsgi_requests.send(path, query, method, headers=headers)
+    assert re.fullmatch(r"[0-9a-f]{16}", sent[1].pop("X-Request-Id"))
+    return sent
 
 
 @pytest.fixture

@@ -60,7 +60,7 @@ class Bed:
         """`patch`: Python that is run before."""
         command = command_of(programs)
         if patch:
-            script = f"{patch}import json, sys; supervisor.logging.config.dictConfig(supervisor.LOGGING); "
+            script = f"{patch}import json, sys; supervisor.logging.config.dictConfig(supervisor.options()); "
             script += "supervisor.supervise([supervisor.Program(**p) for p in json.loads(sys.argv[1])])"
             command = [sys.executable, "-c", script, command[-1]]
         return self._run(command)

@@ -94,6 +94,7 @@ def test_an_upload_is_a_row_an_object_bytes_in_the_usage_and_a_deletion_link(for
     assert (bucket_directory / file.key).read_bytes() == png()
     assert quotas.used(owner.pk) == len(png())
     headers = dict(answer.headers)
+    assert len(headers.pop("X-Request-Id")) == 16
     start, _, token = headers.pop("X-Deletion-Url").rpartition("/")
     assert headers == {**ALWAYS, "Content-Length": str(len(answer.text.encode()))}
     assert start == f"{BASE}/files/{file.name}/delete"

@@ -58,7 +58,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Delivered:
-    """An answer of a file's own URL, read to its end."""
+    """An answer of a file's own URL, read to its end. `headers`: without the id of the request."""
 
     status: int
     content: bytes
@@ -71,7 +71,9 @@ def get(path: str, method: str = "GET", headers: Mapping[str, str] | None = None
     response: Any = client.generic(method, path, headers=dict(headers or {}))  # it has no public type
     assert not response.cookies
     content = b"".join(response.streaming_content) if response.streaming else response.content
-    return Delivered(response.status_code, content, dict(response.headers))
+    fields = dict(response.headers)
+    assert len(fields.pop("X-Request-Id")) == 16
+    return Delivered(response.status_code, content, fields)
 
 
 def uploader(secret: str = SECRET, **columns: Any) -> User:

@@ -169,7 +169,7 @@ def test_each_answer_has_exactly_these_headers(
     assert length > 0 or path == REVOKE
 
 
-DOCUMENT = {**EVERY_ANSWER, **PUBLIC, "Cross-Origin-Opener-Policy": "same-origin"}
+DOCUMENT = {**EVERY_ANSWER, **PUBLIC, "X-Request-Id": "an id", "Cross-Origin-Opener-Policy": "same-origin"}
 
 
 @pytest.mark.parametrize("path", [DISCOVERY, DISCOVERY_OF_RFC_8414])

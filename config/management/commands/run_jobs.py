@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts import signal_waiter
 from accounts.jobs import let_go_of_connections
 from accounts.signal_waiter import SignalWaiter
-from config import jobs
+from config import jobs, tracing
 from config.jobs import Job
 from imagehost import previews
 
@@ -130,15 +130,23 @@ class Command(BaseCommand):
     def _run(self, job: Job) -> bool:
         """Whether it went well."""
         try:
-            message = job.perform()
-        except Exception:  # whatever broke one job must not keep the others from running
-            logger.exception("The job %s failed", job.name)
+            with tracing.job(job.name):
+                message = self._performed(job)
+        except Exception:  # it is logged; whatever broke one job must not keep the others from running
             return False
         finally:
             let_go_of_connections()
         if self._is_telling:
             self.stdout.write(f"{job.name}: {message}")
         return True
+
+    def _performed(self, job: Job) -> str:
+        """What was done. An error is logged here, where the line has the id of the run."""
+        try:
+            return job.perform()
+        except Exception:
+            logger.exception("The job %s failed", job.name)
+            raise
 
     def _seconds_to_next(self) -> float:
         due_at = jobs.next_due_at()

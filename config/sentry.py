@@ -1,0 +1,80 @@
+"""Errors for Sentry, where SENTRY_DSN is set: what the log has at level ERROR, and what ends a command.
+
+The library's integration of Django is not used: it would add addresses, headers, cookies and forms. An event holds the
+message, the traceback without local variables, the route and the id of the request; secrets are masked as in the log.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from multiprocessing.util import Finalize
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+
+from accounts import request_context
+from config import redaction
+
+END_SECONDS = 3.0  # that the end of a process waits for Sentry
+
+
+def prepare() -> None:
+    """Start the library, whose handler `config.logging` names. ImproperlyConfigured where the DSN is none."""
+    if not settings.SENTRY_DSN:
+        return
+    import sentry_sdk
+    from sentry_sdk.integrations.excepthook import ExcepthookIntegration
+    from sentry_sdk.utils import BadDsn
+
+    try:
+        sentry_sdk.init(
+            settings.SENTRY_DSN,
+            default_integrations=False,
+            auto_enabling_integrations=False,
+            integrations=[ExcepthookIntegration()],
+            before_send=_prepared,
+            send_default_pii=False,
+            include_local_variables=False,
+            max_request_body_size="never",
+            max_breadcrumbs=0,
+            auto_session_tracking=False,
+        )
+    except BadDsn as error:
+        raise ImproperlyConfigured(f"SENTRY_DSN cannot be used: {error}.") from None
+
+
+def _prepared(event: Any, hint: dict[str, Any]) -> Any:
+    """The event as it is sent. Any: as the library has it."""
+    _send_rest_at_end()
+    context = request_context.current.get()
+    tags: dict[str, str] = {}
+    if context is not None:
+        tags["run_id" if context.job else "request_id"] = context.request_id
+    if route := _route(hint, context):
+        event["transaction"] = route
+    event["extra"] = {}  # Django puts the request there
+    event = redaction.redacted_value(event)
+    event["tags"] = tags
+    return event
+
+
+def _route(hint: dict[str, Any], context: request_context.RequestContext | None) -> str:
+    from config import middleware  # once apps are loaded
+
+    request = getattr(hint.get("log_record"), "request", None)
+    if request is not None:
+        return middleware.route_of(request)
+    return (context.job or context.route) if context is not None else ""
+
+
+@functools.cache
+def _send_rest_at_end() -> None:
+    """Of this process. A server's worker is a child of multiprocessing, which runs this and no atexit function."""
+    import sentry_sdk
+
+    Finalize(None, sentry_sdk.flush, (END_SECONDS,), exitpriority=0)
+
+
+os.register_at_fork(after_in_child=_send_rest_at_end.cache_clear)
