@@ -136,6 +136,19 @@ def test_every_other_error_is_logged(log: list[str], timers: Timers, error: Exce
     assert timers.waiting == []
 
 
+def test_handlers_that_share_the_filter_count_an_error_once(timers: Timers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the one for standard error and the one for Sentry do."""
+    root, handlers, shared = logging.getLogger(), [Lines(), Lines()], OutageFilter()
+    for handler in handlers:
+        handler.addFilter(shared)
+    monkeypatch.setattr(root, "handlers", handlers)
+    for _ in range(3):
+        fail(NoConnection("refused"))
+    timers.pass_period()
+    for handler in handlers:
+        assert handler.lines == ["ERROR Failed.", "ERROR 2 more errors of Redis in the last 60 s."]
+
+
 def test_wrong_sql_is_no_outage(log: list[str], timers: Timers) -> None:
     class SqliteError(Exception):
         sqlite_errorname = "SQLITE_ERROR"
