@@ -58,10 +58,12 @@ class ObservationMiddleware:
     def _tell_at_end(self, response: HttpResponse | StreamingHttpResponse, told: Told) -> None:
         if not isinstance(response, StreamingHttpResponse):
             told.end(len(response.content))
-        elif response.is_async:
-            response.streaming_content = CountedAsyncIterator(aiter(response.streaming_content), told)
+            return
+        pieces: Any = response.streaming_content  # an iterable of bytes, asynchronous or not
+        if response.is_async:
+            response.streaming_content = CountedAsyncIterator(aiter(pieces), told)
         else:
-            response.streaming_content = CountedIterator(iter(response.streaming_content), told)
+            response.streaming_content = CountedIterator(iter(pieces), told)
 
 
 def route_of(request: HttpRequest) -> str:

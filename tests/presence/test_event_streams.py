@@ -112,8 +112,9 @@ def test_what_the_lookup_refuses_is_refused_in_the_same_words(case: str, method:
     expected = lookups.get(chat_id, secret)
     answer = following.ask(chat_id, secret=secret, method=method)
     assert (answer.status_code, answer.content) == (expected.status, expected.text.encode() if method == "get" else b"")
-    assert answer.headers.pop("X-Request-Id") != expected.headers.pop("X-Request-Id")
-    assert dict(answer.headers) == expected.headers
+    fields = dict(expected.headers)
+    assert answer.headers.pop("X-Request-Id")[1] != fields.pop("X-Request-Id")
+    assert dict(answer.headers) == fields
     assert stream_slots.in_use() == 0
 
 

@@ -68,9 +68,10 @@ def test_ids_have_17_to_19_digits(store: PresenceStore, simulator: Simulator, ch
 def test_head_is_get_without_a_body(everything: None) -> None:
     headers = {"X-API-Key": SECRET}
     head, got = Client().head(f"/api/lookup/presence/{ADA}", headers=headers), lookups.get(ADA)
-    assert head.headers.pop("X-Request-Id") != got.headers.pop("X-Request-Id")
+    expected = dict(got.headers)
+    assert head.headers.pop("X-Request-Id")[1] != expected.pop("X-Request-Id")
     assert (head.status_code, head.content) == (200, b"")
-    assert dict(head.headers) == dict(got.headers)
+    assert dict(head.headers) == expected
     assert dict(head.headers) == {
         "Content-Type": "application/json",
         "X-Content-Type-Options": "nosniff",
