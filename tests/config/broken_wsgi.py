@@ -16,4 +16,5 @@ def fail(*_: object, **__: object) -> NoReturn:
     raise RuntimeError(SECRET)
 
 
-resolve.answer = rendering.rendered = fail
+resolve.answer = fail
+rendering.rendered = fail  # type: ignore[assignment]  # it is one whose answers are kept
