@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('oidc_provider', '0005_indexes_of_tokens'),
+        ('oidc_provider', '0006_index_of_unused_codes'),
     ]
 
     operations = [
