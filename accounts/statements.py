@@ -13,14 +13,17 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts import database_connections, engine_time
+from accounts import database_connections, engine_time, replicas
 from accounts.kept_settings import from_settings
+
+if TYPE_CHECKING:
+    from accounts.postgresql.watched import StatementServer
 
 if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
     from psycopg import errors, pq
@@ -33,6 +36,7 @@ Value = str | int | datetime | None
 Row = tuple[Any, ...]  # of the kinds that the statement's `columns` name
 Convert = Callable[[Any], Any]  # from what a driver gives
 Converters = tuple[tuple[int, Convert], ...]  # by the number of the column
+Values = Sequence[bytes | None]  # as PostgreSQL reads them
 
 _NUMBERED = re.compile(r"\$([0-9]+)")
 _PREPARED = "_prepared_by_hand"  # on psycopg's connection: the names of the statements that the server has
@@ -59,14 +63,19 @@ class Statement:
         self._from_driver = tuple((at, _FROM_DRIVER[letter]) for at, letter in enumerate(columns))
         self._is_read = is_read
 
-    def one(self, *values: Value) -> Row | None:
-        """The first row, or None. 1 query. Raises Django's database errors."""
-        rows = self.all(*values)
+    def one(self, *values: Value, anywhere: bool = False) -> Row | None:
+        """The first row, or None. 1 query. `anywhere`: a replica may answer. Raises Django's database errors."""
+        rows = self.all(*values, anywhere=anywhere)
         return rows[0] if rows else None
 
-    def all(self, *values: Value) -> list[Row]:
-        """Every row. 1 query. Raises Django's database errors."""
+    def all(self, *values: Value, anywhere: bool = False) -> list[Row]:
+        """Every row. 1 query. `anywhere`: a replica may answer. Raises Django's database errors."""
         database = database_connections.of_thread()
+        if anywhere and replicas.is_on() and not database.in_atomic_block:
+            encoded = [_encoded(value) for value in values]
+            result = replicas.read(lambda one: self._executed(one.server, one.prepared, encoded))
+            if result is not None:
+                return self._rows(result)
         if database.in_atomic_block or database.force_debug_cursor or engine_time.is_wrapped(database):
             return self._through_django(values)
         if not engine_time.is_on():
@@ -92,9 +101,9 @@ class Statement:
             cursor.execute(self._django, [adapted[index] for index in self._order])
             return [_converted(row, self._from_driver) for row in cursor.fetchall()]
 
-    def _through_libpq(self, database: BaseDatabaseWrapper, values: list[bytes | None]) -> list[Row]:
+    def _through_libpq(self, database: BaseDatabaseWrapper, values: Values) -> list[Row]:
         try:
-            result = self._executed(database, values)
+            result = self._on_primary(database, values)
         except OperationalError:
             if database.is_usable():
                 raise
@@ -102,7 +111,10 @@ class Statement:
             if not self._is_read:
                 raise
             database.ensure_connection()
-            result = self._executed(database, values)
+            result = self._on_primary(database, values)
+        return self._rows(result)
+
+    def _rows(self, result: pq.abc.PGresult) -> list[Row]:
         get = result.get_value
         return [
             tuple(
@@ -114,28 +126,27 @@ class Statement:
             for row in range(result.ntuples)
         ]
 
-    def _executed(self, database: BaseDatabaseWrapper, values: list[bytes | None]) -> pq.abc.PGresult:
+    def _on_primary(self, database: BaseDatabaseWrapper, values: Values) -> pq.abc.PGresult:
         raw = database.connection
         with database.wrap_database_errors:
-            if not _is_preparing():
-                raw.pgconn.send_query_params(self._sql, values)
-                return _checked(raw.pgconn, _received(raw))
-            prepared: set[bytes] = vars(raw).setdefault(_PREPARED, set())
-            result = self._run(raw, values, prepared)
-            if result.status not in _DONE and result.error_field(pq.DiagnosticField.SQLSTATE) in _NOT_PREPARED:
-                prepared.discard(self._name)
-                raw.pgconn.send_query(b"DEALLOCATE " + self._name)
-                _received(raw)  # an error, where it is gone already, changes nothing
-                result = self._run(raw, values, prepared)
-            return _checked(raw.pgconn, result)
+            return self._executed(watched.WatchedServer(raw), vars(raw).setdefault(_PREPARED, set()), values)
 
-    def _run(self, raw: watched.Connection, values: list[bytes | None], prepared: set[bytes]) -> pq.abc.PGresult:
+    def _executed(self, server: StatementServer, prepared: set[bytes], values: Values) -> pq.abc.PGresult:
+        """`prepared`: the names of the statements that the server has. Raises psycopg's errors."""
+        if not _is_preparing():
+            return _checked(server, server.exec_params(self._sql, values))
+        result = self._run(server, values, prepared)
+        if result.status not in _DONE and result.error_field(pq.DiagnosticField.SQLSTATE) in _NOT_PREPARED:
+            prepared.discard(self._name)
+            server.exec_(b"DEALLOCATE " + self._name)  # an error, where it is gone already, changes nothing
+            result = self._run(server, values, prepared)
+        return _checked(server, result)
+
+    def _run(self, server: StatementServer, values: Values, prepared: set[bytes]) -> pq.abc.PGresult:
         if self._name not in prepared:
-            raw.pgconn.send_prepare(self._name, self._sql)
-            _checked(raw.pgconn, _received(raw))
+            _checked(server, server.prepare(self._name, self._sql))
             prepared.add(self._name)
-        raw.pgconn.send_query_prepared(self._name, values)
-        return _received(raw)
+        return server.exec_prepared(self._name, values)
 
 
 @from_settings
@@ -143,19 +154,7 @@ def _is_preparing() -> bool:
     return settings.DATABASE_PREPARED_STATEMENTS
 
 
-def _received(raw: watched.Connection) -> pq.abc.PGresult:
-    """The one result of what was sent."""
-    server = raw.pgconn
-    watched.wait_for_result(raw)
-    result = server.get_result()
-    while result is not None and server.get_result() is not None:  # libpq is ready for the next one after None
-        pass
-    if result is None:
-        raise errors.OperationalError("The connection to the database has ended.")
-    return result
-
-
-def _checked(server: pq.abc.PGconn, result: pq.abc.PGresult) -> pq.abc.PGresult:
+def _checked(server: StatementServer, result: pq.abc.PGresult) -> pq.abc.PGresult:
     """`result`, unless it is an error: psycopg's exception for it."""
     if result.status in _DONE:
         return result

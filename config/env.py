@@ -89,6 +89,24 @@ def _address(name: str, word: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def database_urls(name: str) -> list[str]:
+    """A list of addresses of PostgreSQL, separated by commas; empty where the variable is not set."""
+    values = words(name)
+    for value in values:
+        if not _is_database_url(value):
+            example = "postgres://user:password@host/name"
+            raise ImproperlyConfigured(f"{name} must be a list of addresses such as {example}, with commas.")
+    return values
+
+
+def _is_database_url(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        return parts.scheme in {"postgres", "postgresql"} and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # such as a port that is no number
+        return False
+
+
 def origin(name: str, default: str) -> str:
     """An origin: scheme, host and port, with no path and no trailing slash."""
     value = text(name, default)

@@ -109,6 +109,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "allauth.account.middleware.AccountMiddleware",
+    "config.middleware.ReplicaMiddleware",
 ]
 TEMPLATES = [
     {
@@ -132,6 +133,9 @@ FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Off where a pooler between this service and PostgreSQL cannot carry prepared statements.
 DATABASE_PREPARED_STATEMENTS = env.flag("DATABASE_PREPARED_STATEMENTS", default=True)
+DATABASE_POOL_SIZE = 0 if EMBEDDED else env.integer("DATABASE_POOL_SIZE", 0)
+DATABASE_REPLICA_URLS = stores.replicas(DATABASE_URL, REDIS_URL)  # accounts.replicas; nothing else knows of them
+DATABASE_REPLICA_CONNECTIONS = DATABASE_POOL_SIZE or WEB_THREADS  # of one process to one replica, for reads
 DATABASES: dict[str, dict[str, Any]]
 if EMBEDDED:
     DATABASES = {
@@ -151,7 +155,7 @@ else:
     DATABASES = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=0))}
     DATABASES["default"] |= stores.postgresql(
         DATABASES["default"].get("OPTIONS", {}),
-        pool_size=env.integer("DATABASE_POOL_SIZE", 0),
+        pool_size=DATABASE_POOL_SIZE,
         are_prepared=DATABASE_PREPARED_STATEMENTS,
     )
 CACHES = stores.caches(REDIS_URL, stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))

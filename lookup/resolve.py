@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
+from typing import Protocol
 
 from accounts.models.names import NAME_PATTERN
 from lookup import documents, sql
@@ -19,13 +20,20 @@ _UID = re.compile(r"[0-9]+")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
+class Read(Protocol):
+    """Reads what an answer says. `anywhere`: a replica may answer; not once a document may just have been rendered."""
+
+    def __call__(self, key: str | int, *, anywhere: bool) -> AnswerRow | None: ...
+
+
 def find(by: str, value: str, columns: Sequence[str], now: datetime, *, is_alias_profile: bool = False) -> UserRow:
-    """The visible user whom `value` names, with these columns of a fresh document; see `sql.read_user`. 1 query.
+    """The visible user whom `value` names, with these columns of a fresh document; see `sql.read_user`. 1 query,
+    perhaps on a replica.
 
     Raises TypeInvalid, ValueInvalid, UserNotFound, ProfilePrivate.
     """
     key = _key(by, value)
-    row = sql.read_user(by, key, columns, now, is_alias_profile=is_alias_profile)
+    row = sql.read_user(by, key, columns, now, is_alias_profile=is_alias_profile, anywhere=True)
     if row is None or not row.is_active:
         raise UserNotFound
     if not row.public_api_access:
@@ -41,7 +49,7 @@ def find(by: str, value: str, columns: Sequence[str], now: datetime, *, is_alias
 def answer(
     by: str,
     value: str,
-    read: Callable[[str | int], AnswerRow | None],
+    read: Read,
     now: datetime,
     *,
     is_alias_profile: bool = False,
@@ -50,10 +58,10 @@ def answer(
 
     Raises as `find`.
     """
-    row = _shown(read(key := _key(by, value)))
+    row = _shown(read(key := _key(by, value), anywhere=True))
     if row.fingerprint != documents.fingerprint():
         find(by, value, (), now, is_alias_profile=is_alias_profile)  # renders it
-        row = _shown(read(key))
+        row = _shown(read(key, anywhere=False))
         if row.head is None:  # deleted meanwhile
             raise UserNotFound
     return row

@@ -6,12 +6,11 @@ one walk along indexes, however many users there are.
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
-
-from django.db import connection
 
 from accounts import statements
 from accounts.plans import PREMIUM_PLANS, Plan
@@ -30,6 +29,7 @@ _USER_COLUMNS = f"""
     d.profile_id, {_FINGERPRINT}, d.avatar_path, d.mirrors_chat,
     f.views, f.likes, f.dislikes, f.comments
 """
+_USER_TYPES = "sisssdbbbbdsssssbiiii"
 _JOINS = """
     JOIN lookup_userdocument f ON f.user_id = u.id
     JOIN lookup_profiledocument d ON d.profile_id = {profile}
@@ -42,12 +42,12 @@ _OF_ALIAS = "LEFT JOIN lookup_alias a ON a.name_id = n.key" + _JOINS.format(
 )
 # How each `type` finds its user.
 _BY = {
-    "username": ("FROM accounts_name n JOIN accounts_user u ON u.id = n.user_id", "WHERE n.key = %s"),
-    "uid": ("FROM accounts_user u", "WHERE u.uid = %s"),
-    "id": ("FROM accounts_user u", "WHERE u.id = %s"),
+    "username": ("FROM accounts_name n JOIN accounts_user u ON u.id = n.user_id", "WHERE n.key = $1"),
+    "uid": ("FROM accounts_user u", "WHERE u.uid = $1"),
+    "id": ("FROM accounts_user u", "WHERE u.id = $1"),
     "chat": (
         "FROM accounts_linkedaccount l JOIN accounts_user u ON u.id = l.user_id",
-        "WHERE l.kind = 'CHAT' AND l.external_id = %s",
+        "WHERE l.kind = 'CHAT' AND l.external_id = $1",
     ),
 }
 TYPES = tuple(_BY)
@@ -171,31 +171,37 @@ class BoardRow(NamedTuple):
 
 
 def read_user(
-    by: str, value: str | int, columns: Sequence[str], now: datetime, *, is_alias_profile: bool = False
+    by: str,
+    value: str | int,
+    columns: Sequence[str],
+    now: datetime,
+    *,
+    is_alias_profile: bool = False,
+    anywhere: bool = False,
 ) -> UserRow | None:
     """The user whom `value` names, with these columns of the document (`aliases` too); None where there is none.
 
     `by`: one of TYPES; a username in upper case. `is_alias_profile`: where the name is an alias with a profile of its
-    own, the document of that one. 1 query.
+    own, the document of that one. `anywhere`: as `Statement` has it. 1 query.
     """
+    row = _user_statement(by, tuple(columns), is_of_alias=is_alias_profile and by == "username").one(
+        value, anywhere=anywhere
+    )
+    known = len(UserRow._fields) - 2
+    return None if row is None else UserRow._make((*row[:known], now, row[known:]))
+
+
+@functools.cache
+def _user_statement(by: str, columns: tuple[str, ...], *, is_of_alias: bool) -> Statement:
     source, condition = _BY[by]
     asked = "".join(f", f.{column}" if column == "aliases" else f", d.{column}" for column in columns)
-    joins = _OF_ALIAS if is_alias_profile and by == "username" else _MAIN
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {_USER_COLUMNS}{asked} {source} {joins} {condition}", [value])
-        row = cursor.fetchone()
-    return None if row is None else _user_row(row, now)
-
-
-def _user_row(row: Row, now: datetime) -> UserRow:
-    known = len(UserRow._fields) - 2
-    facts = UserRow._make((*row[:known], now, row[known:]))
-    return facts._replace(created_at=_moment(facts.created_at), plan_expires_at=_moment(facts.plan_expires_at))
+    joins = _OF_ALIAS if is_of_alias else _MAIN
+    return Statement(f"SELECT {_USER_COLUMNS}{asked} {source} {joins} {condition}", _USER_TYPES + "s" * len(columns))
 
 
 def read_comments(user_id: str) -> list[CommentRow]:
-    """The comments that a lookup shows, of users who are not banned. 1 query."""
-    return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id)]
+    """The comments that a lookup shows, of users who are not banned. 1 query, perhaps on a replica."""
+    return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id, anywhere=True)]
 
 
 def comments_column(user: str) -> str:
@@ -214,14 +220,15 @@ def _comment(row: list[Any]) -> CommentRow:
     return CommentRow._make(row)
 
 
-def read_board(board: str, limit: int, fingerprint: str) -> list[BoardRow]:
-    """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document. 1 query."""
-    return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint)]
+def read_board(board: str, limit: int, fingerprint: str, *, anywhere: bool = False) -> list[BoardRow]:
+    """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document;
+    `anywhere`: as `Statement` has it. 1 query."""
+    return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint, anywhere=anywhere)]
 
 
 def read_board_states(board: str, limit: int, fingerprint: str) -> list[bytes | None]:
-    """The `state` of each of these places, without reading their texts. 1 query."""
-    return [state for (state,) in _BOARD_STATES.all(str(board), limit, fingerprint)]
+    """The `state` of each of these places, without reading their texts. 1 query, perhaps on a replica."""
+    return [state for (state,) in _BOARD_STATES.all(str(board), limit, fingerprint, anywhere=True)]
 
 
 def _moment(value: Any) -> Any:

@@ -13,17 +13,18 @@ from __future__ import annotations
 import select
 import threading
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import psycopg
-from psycopg import OperationalError, errors
+from psycopg import OperationalError, errors, pq
 from psycopg.waiting import READY_NONE
 
 PAUSE = 1.0  # seconds without an answer after which the server is asked
 LIMIT = 2.0  # seconds that this question takes at most, the connection for it included
 FRESH = 1.0  # seconds for which its answer counts
 NO_ANSWER = "The database does not answer."
+Values = Sequence[bytes | None]  # as PostgreSQL reads them
 
 
 class ServerHangs(OperationalError):
@@ -157,6 +158,59 @@ def wait_for_result(connection: Connection) -> None:
     except ServerHangs:
         server.finish()
         raise
+
+
+class StatementServer:
+    """The methods of libpq's connection that `accounts.statements` uses. Subclasses say how long an answer may take."""
+
+    def __init__(self, server: pq.abc.PGconn) -> None:
+        self._server = server
+
+    @property
+    def status(self) -> int:
+        return self._server.status
+
+    def prepare(self, name: bytes, sql: bytes) -> pq.abc.PGresult:
+        self._server.send_prepare(name, sql)
+        return self._result()
+
+    def exec_prepared(self, name: bytes, values: Values) -> pq.abc.PGresult:
+        self._server.send_query_prepared(name, values)
+        return self._result()
+
+    def exec_params(self, sql: bytes, values: Values) -> pq.abc.PGresult:
+        self._server.send_query_params(sql, values)
+        return self._result()
+
+    def exec_(self, sql: bytes) -> pq.abc.PGresult:
+        self._server.send_query(sql)
+        return self._result()
+
+    def _result(self) -> pq.abc.PGresult:
+        """The last result of what was sent."""
+        self._wait()
+        last = None
+        while (result := self._server.get_result()) is not None:  # libpq takes the next statement after None
+            last = result
+            self._wait()
+        if last is None:
+            raise errors.OperationalError("The connection to the database has ended.")
+        return last
+
+    def _wait(self) -> None:
+        """Return once libpq can give a result without waiting."""
+        raise NotImplementedError
+
+
+class WatchedServer(StatementServer):
+    """Raises ServerHangs."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection.pgconn)
+        self._connection = connection
+
+    def _wait(self) -> None:
+        wait_for_result(self._connection)
 
 
 def bound_waits() -> None:

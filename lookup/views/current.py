@@ -39,7 +39,7 @@ def answer(query: hot.Query, now: datetime) -> bytes:
     user = resolve.answer(
         by,
         value,
-        lambda key: answer_sql.read(by, key, wanted, now),
+        lambda key, *, anywhere: answer_sql.read(by, key, wanted, now, anywhere=anywhere),
         now,
         is_alias_profile=wanted.is_alias_profile,
     )
