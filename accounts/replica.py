@@ -37,10 +37,12 @@ _HAS_APPLIED = b"SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn"
 
 
 class Measured(NamedTuple):
-    """`lag`: seconds that the replica is behind; infinite where it may not be read, for the reason `problem`."""
+    """`lag`: seconds that the replica is behind; infinite where it may not be read, for the reason `problem`.
+    `is_away`: it does not answer, or the primary does not; the problem then is the server's own words."""
 
     lag: float
     problem: str = ""
+    is_away: bool = False
 
 
 class Unfit(Exception):
@@ -77,7 +79,7 @@ class Replica:
         try:
             return Measured(watch.measure())
         except (psycopg.Error, Unfit) as error:
-            return Measured(math.inf, _first_line(error))
+            return Measured(math.inf, _first_line(error), is_away=isinstance(error, psycopg.Error))
         finally:
             watch.close()
 

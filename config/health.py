@@ -19,7 +19,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
     parts = readiness.parts()
     if isinstance(request, ASGIRequest):
         del parts["static_files"], parts["files"]  # `config.asgi` serves no pages and no files
-    is_ready = all(part.state == "ok" for name, part in parts.items() if name not in readiness.OPTIONAL)
+    is_ready = all(part.state == "ok" for name, part in parts.items() if not readiness.is_optional(name))
     body = {
         "status": "ok" if is_ready else "unavailable",
         "parts": {name: part.state for name, part in parts.items()},

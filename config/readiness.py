@@ -3,10 +3,12 @@
 A part's state is "ok" or a sentence that says what is wrong.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
@@ -17,6 +19,7 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
 from redis.exceptions import RedisError
 
+from accounts import replicas
 from config import jobs, rounds
 from config.jobs import Job
 from imagehost.storage import FolderStorage, sharing
@@ -24,6 +27,9 @@ from oidc_provider.token import signing
 from oidc_provider.token.signing import SigningUnavailable
 from presence import members, store
 from presence.store import StoreUnavailable
+
+if TYPE_CHECKING:
+    from accounts.replica import Replica
 
 STARTED_AT = timezone.now()
 # After a stop of everything the jobs are late until they have run, and they may be started after the web server.
@@ -41,7 +47,7 @@ class Part(NamedTuple):
 
 def parts() -> dict[str, Part]:
     """Every part, within a second, whatever hangs."""
-    groups = [{name: partial(_state, check) for name, check in checks.items()} for checks in GROUPS]
+    groups = [{name: partial(_state, check) for name, check in checks.items()} for checks in (*GROUPS, *_replicas())]
     answers = rounds.ask(groups, limit=LIMIT)
     return {name: Part(found.answer or NO_ANSWER, found.milliseconds) for name, found in answers.items()}
 
@@ -51,6 +57,23 @@ def _state(check: Callable[[], str]) -> str:
         return check() or "ok"
     except (DatabaseError, RedisError, SigningUnavailable, StoreUnavailable) as error:
         return str(error) if isinstance(error, SigningUnavailable) else "not reachable"
+
+
+def is_optional(part: str) -> bool:
+    """Whether the rest of the service works without: it is named only."""
+    return part == "presence" or part.startswith(REPLICA)
+
+
+def _replicas() -> list[Checks]:
+    """Each in a thread of its own."""
+    return [{f"{REPLICA}{number}": partial(_replica, one)} for number, one in enumerate(replicas.configured(), start=1)]
+
+
+def _replica(one: Replica) -> str:
+    measured = one.measured()
+    if measured.is_away:
+        return "not reachable"
+    return f"not read: {measured.problem}" if measured.problem else ""
 
 
 def _database() -> str:
@@ -121,7 +144,7 @@ def _age(job: Job, now: datetime) -> str:
     return f"{job.name} (last success {(now - job.run.succeeded_at) // timedelta(minutes=1)} min ago)"
 
 
-OPTIONAL = ("presence",)  # named only: the rest of the service works without
+REPLICA = "replica_"  # and a number, in the order of DATABASE_REPLICA_URLS: anybody may read /readyz
 GROUPS: tuple[Checks, ...] = (
     {"database": _database, "migrations": migrations, "signing_key": _signing_key, "jobs": _jobs},
     {"static_files": static_files, "cache": _cache},  # which may hang

@@ -14,6 +14,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 from redis.exceptions import RedisError
 
+from accounts import replicas
 from config import jobs, readiness, rounds
 from imagehost import previews
 from oidc_provider.token.models import SigningKey
@@ -46,11 +47,14 @@ FEED_EXPECTED = Family("hearth_presence_feed_expected", "1: CHAT_GUILD_ID names 
 FEED_ALIVE = Family("hearth_presence_feed_timestamp_seconds", "When the gateway worker last said that it follows.")
 MEMBERS = Family("hearth_presence_members", "Members of the chat server that the worker knows.")
 RECONNECTS = Family("hearth_presence_reconnects", "Sessions that the worker has lost.", ("cause",), only_grows=True)
+REPLICA_LAG = Family(
+    "hearth_replica_lag_seconds", "How far the replica is behind; infinite where it may not be read.", ("replica",)
+)
 
 Found = dict[Family, Samples]
 FAMILIES = (
     *(READY, READ, JOB_LATE, JOB_FAILED, JOB_SUCCESS, JOB_SECONDS, SIGNING_SINCE, PREVIEWS_DUE, PREVIEWS_DUE_SINCE),
-    *(FEED_EXPECTED, FEED_ALIVE, MEMBERS, RECONNECTS),
+    *(FEED_EXPECTED, FEED_ALIVE, MEMBERS, RECONNECTS, REPLICA_LAG),
 )
 
 
@@ -61,7 +65,7 @@ def read() -> Iterator[tuple[Family, Samples]]:
     for answered in answers.values():
         found |= answered.answer or {}
     parts = readiness.parts().items()
-    found[READY] = [((name,), float(part.state == "ok")) for name, part in parts if name not in readiness.OPTIONAL]
+    found[READY] = [((name,), float(part.state == "ok")) for name, part in parts if not readiness.is_optional(name)]
     return ((family, found.get(family, [])) for family in FAMILIES)
 
 
@@ -103,6 +107,11 @@ def _previews(now: datetime) -> Found:
     return {PREVIEWS_DUE: [((), backlog.due)], PREVIEWS_DUE_SINCE: [((), backlog.longest_wait.total_seconds())]}
 
 
+def _replica_lags(now: datetime) -> Found:
+    """A few queries on each replica and the primary, on connections of their own."""
+    return {REPLICA_LAG: [((one.name,), one.measured().lag) for one in replicas.configured()]}
+
+
 def _presence(now: datetime) -> Found:
     """2 round trips to Redis."""
     if not settings.CHAT.guild_id:
@@ -122,4 +131,5 @@ def _presence(now: datetime) -> Found:
 GROUPS: tuple[rounds.Questions[Found | None], ...] = (
     {"jobs": _reading(_jobs), "signing_key": _reading(_signing_key), "previews": _reading(_previews)},
     {"presence": _reading(_presence)},
+    {"replicas": _reading(_replica_lags)},
 )

@@ -69,6 +69,7 @@ def only(name: str) -> Finding:
 
 HEALTHY = [
     "database",
+    "replicas",
     "migrations",
     "signing keys",
     "secrets",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -20,6 +21,8 @@ from accounts import replica, replicas
 from accounts.models import Permission, User
 from accounts.replica import Replica
 from accounts.replica_connections import ReplicaConnection
+from config import doctor
+from config.doctor import Level
 from lookup import boards
 from oidc_provider.token import signing
 from tests.config import standbys
@@ -240,6 +243,38 @@ def test_what_is_no_standby_of_the_primary_is_never_read(standby: Standby) -> No
         assert problem_of(standby.url) == "synchronous_commit is off on the primary"
     finally:
         standbys.synchronous_commit("on")
+
+
+def test_readiness_the_doctor_and_metrics_name_each_replica(
+    only: Replica, standby: Standby, settings: Settings, tmp_path: Path
+) -> None:
+    settings.METRICS_TOKEN, settings.METRICS_DIR = "a-token", tmp_path
+    part, headers = "replica_1", {"Authorization": "Bearer a-token"}
+
+    def lag() -> float:
+        text = Client().get("/metrics", headers=headers).content.decode()
+        line = next(line for line in text.splitlines() if line.startswith("hearth_replica_lag_seconds{"))
+        assert f'replica="{standby.name}"' in line
+        return float(line.split()[-1])
+
+    def finding() -> tuple[Level, str]:
+        ((level, text, _),) = doctor.examine("replicas")
+        return level, text
+
+    before = Client().get("/readyz")
+    assert before.json()["parts"][part] == "ok"
+    assert lag() <= replica.LONGEST_LAG
+    assert finding()[0] == Level.OK
+    standby.go_away()
+    try:
+        after = Client().get("/readyz")
+        assert after.json()["parts"][part] == "not reachable"
+        assert after.status_code == before.status_code
+        assert lag() == math.inf
+        assert finding()[0] == Level.FAILURE
+        assert "Connection refused" in finding()[1] or standby.name in finding()[1]
+    finally:
+        standby.come_back()
 
 
 def test_a_command_reads_the_primary_alone(ada: User, settings: Settings) -> None:
