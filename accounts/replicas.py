@@ -1,4 +1,4 @@
-"""Reads from streaming replicas of PostgreSQL, which are as fresh as the primary (docs/decisions/0015).
+"""Reads from streaming replicas of PostgreSQL, which are as fresh as the primary (docs/decisions/0016).
 
 A process reads a replica while it holds a lease on it: for LEASE seconds from a time at which the replica had every
 commit of the primary. Who changes something through a page is answered once each replica in use has it, or once no
