@@ -52,6 +52,11 @@ def parts() -> dict[str, Part]:
     return {name: Part(found.answer or NO_ANSWER, found.milliseconds) for name, found in answers.items()}
 
 
+def names() -> set[str]:
+    """The names of all parts."""
+    return {name for checks in GROUPS for name in checks}
+
+
 def _state(check: Callable[[], str]) -> str:
     try:
         return check() or "ok"

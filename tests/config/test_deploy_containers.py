@@ -186,7 +186,7 @@ def test_a_probe_asks_as_the_edge_proxy_does(name: str) -> None:
     (told,) = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
     (container,) = PODS[name]["containers"]
     asked = {kind: container[kind]["httpGet"] for kind in ("startupProbe", "readinessProbe", "livenessProbe")}
-    assert [each["path"] for each in asked.values()] == ["/healthz", "/readyz", "/healthz"]
+    assert [each["path"] for each in asked.values()] == ["/healthz", "/readyz?exclude=jobs", "/healthz"]
     for each in asked.values():
         headers = {header["name"]: header["value"] for header in each["httpHeaders"]}
         assert headers.keys() == {"Host", told["EDGE_CLIENT_ADDRESS_HEADER"]}

@@ -48,9 +48,9 @@ def ready(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     cache.delete_many(["files-mark-imagehost", "files-mark-uploads"])  # of another test, which had other folders
 
 
-def asked(client: Client) -> tuple[int, dict[str, Any]]:
+def asked(client: Client, query: str = "") -> tuple[int, dict[str, Any]]:
     """The status, and the body without the times of the parts; Any: its JSON."""
-    answer = client.get("/readyz")
+    answer = client.get(f"/readyz{query}")
     body = answer.json()
     assert body.pop("milliseconds").keys() == body["parts"].keys()
     return answer.status_code, body
@@ -80,6 +80,52 @@ def test_a_fresh_installation_is_ready_until_its_jobs_are_late(client: Client, c
     assert asked(client) == saying("late: count (no success yet)")
     succeed("count")
     assert asked(client) == saying("ok")
+
+
+LATE = "late: tidy (no success yet), count (no success yet)"
+
+
+def late(client: Client, clock: time_machine.Traveller) -> None:
+    assert asked(client) == saying()
+    clock.shift(4 * HOUR)
+
+
+@pytest.mark.parametrize("query", ["?exclude=jobs", "?exclude=cache,jobs", "?exclude=cache&exclude=jobs,"])
+def test_an_excluded_part_is_named_and_makes_nothing_unready(
+    client: Client, clock: time_machine.Traveller, query: str
+) -> None:
+    late(client, clock)
+    assert asked(client) == saying(LATE)
+    status, body = asked(client, query)
+    assert (status, body["status"], body["parts"]) == (200, "ok", saying(LATE)[1]["parts"])
+
+
+@pytest.mark.parametrize("query", ["?exclude=", "?exclude=presence", "?exclude=cache,files"])
+def test_a_late_job_counts_where_other_parts_are_excluded(
+    client: Client, clock: time_machine.Traveller, query: str
+) -> None:
+    late(client, clock)
+    assert asked(client, query) == saying(LATE)
+
+
+def test_the_process_for_event_streams_excludes_parts_too(
+    async_client: AsyncClient, client: Client, clock: time_machine.Traveller
+) -> None:
+    late(client, clock)
+    statuses = [
+        async_to_sync(async_client.get)(f"/readyz{query}").status_code
+        for query in ("", "?exclude=jobs", "?exclude=jobs,files", "?exclude=job")
+    ]
+    assert statuses == [503, 200, 200, 400]
+
+
+def test_a_part_that_does_not_exist_cannot_be_excluded(client: Client) -> None:
+    answer = client.get("/readyz?exclude=jobs,job,a<b")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/plain; charset=utf-8")
+    assert answer.content.decode() == (
+        "exclude: no part is named a<b, job. "
+        "Parts: cache, database, files, jobs, migrations, presence, signing_key, static_files.\n"
+    )
 
 
 def test_presence_is_named_and_makes_no_process_unready(
