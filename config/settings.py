@@ -51,6 +51,8 @@ TRACES_ENDPOINT = env.traces_endpoint()
 if TRACES_ENDPOINT:
     env.require_library("OTEL_EXPORTER_OTLP_ENDPOINT", "opentelemetry.exporter.otlp.proto.http")
 TRACES_SERVICE_NAME = env.text("OTEL_SERVICE_NAME", "hearth")
+METRICS_PORT = env.integer("METRICS_PORT", 0)  # of run_jobs and gateway workers; 0: they serve no HTTP
+METRICS_HOST = env.text("METRICS_HOST", "127.0.0.1")
 
 # --- Secrets ----------------------------------------------------------------------------------------------------------
 if EMBEDDED:
@@ -93,6 +95,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "config.middleware.ObservationMiddleware",
     "config.middleware.EdgeProxyMiddleware",
+    "config.middleware.OperatorsHostMiddleware",
     "config.middleware.NulByteMiddleware",
     "config.middleware.ContentMiddleware",
     "config.middleware.CompressionMiddleware",

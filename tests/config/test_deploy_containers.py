@@ -189,8 +189,18 @@ def test_a_probe_asks_as_the_edge_proxy_does(name: str) -> None:
     assert [each["path"] for each in asked.values()] == ["/healthz", "/readyz?exclude=jobs", "/healthz"]
     for each in asked.values():
         headers = {header["name"]: header["value"] for header in each["httpHeaders"]}
-        assert headers.keys() == {"Host", told["EDGE_CLIENT_ADDRESS_HEADER"]}
-        assert told["BASE_URL"] == f"https://{headers['Host']}"
+        assert headers.keys() == {told["EDGE_CLIENT_ADDRESS_HEADER"]}
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_a_pod_is_out_of_service_long_before_it_is_restarted(name: str) -> None:
+    (container,) = PODS[name]["containers"]
+    seconds = {
+        kind: container[kind]["periodSeconds"] * container[kind]["failureThreshold"]
+        for kind in ("readinessProbe", "livenessProbe")
+    }
+    assert seconds == {"readinessProbe": 10, "livenessProbe": 300}
+    assert container["livenessProbe"]["timeoutSeconds"] == 30  # requests wait in line for a thread
 
 
 def test_an_update_of_the_web_takes_no_pod_away_before_another_is_ready() -> None:
@@ -227,7 +237,7 @@ class TestHealthcheck:
     def test_it_asks_by_the_name_of_the_service_and_with_its_header(
         self, live_server: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        settings.EDGE_CLIENT_ADDRESS_HEADER, settings.ALLOWED_HOSTS = "X-Client-Address", ["id.example.org"]
+        settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
         monkeypatch.setattr("sys.argv", ["healthcheck", live_server.url.rpartition(":")[2]])
         monkeypatch.setenv("BASE_URL", "https://id.example.org")
         assert healthcheck.main() == 1
@@ -240,3 +250,23 @@ class TestHealthcheck:
         monkeypatch.setattr("sys.argv", ["healthcheck", "1"])
         assert healthcheck.main() == 1
         assert capsys.readouterr().err == "No answer: [Errno 111] Connection refused\n"
+
+
+@pytest.mark.parametrize(("name", "port"), [("web", 8000), ("events", 8000), ("jobs", 9100), ("gateway", 9100)])
+def test_each_pod_that_counts_is_scraped_where_it_serves(name: str, port: int) -> None:
+    (deployment,) = [e for e in MANIFESTS if (e["kind"], e["metadata"]["name"]) == ("Deployment", name)]
+    annotations = deployment["spec"]["template"]["metadata"]["annotations"]
+    assert annotations == {"prometheus.io/scrape": "true", "prometheus.io/port": str(port)}
+    (container,) = PODS[name]["containers"]
+    assert [each["containerPort"] for each in container["ports"]] == [port]
+    assert container["livenessProbe"]["httpGet"]["path"] == "/healthz"
+    if name not in SERVED:
+        variables = {each["name"]: each["value"] for each in container["env"]}
+        assert variables == {"METRICS_PORT": str(port), "METRICS_HOST": "0.0.0.0"}  # noqa: S104
+        assert variables.keys() <= _documented()
+
+
+def test_the_namespace_of_prometheus_reaches_every_port_of_metrics() -> None:
+    (policy,) = [e["spec"] for e in MANIFESTS if e["metadata"]["name"] == "from-monitoring"]
+    (rule,) = policy["ingress"]
+    assert {each["port"] for each in rule["ports"]} == {8000, 9100}

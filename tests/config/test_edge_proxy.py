@@ -1,10 +1,13 @@
 """A request that went around the edge proxy is refused, whatever it asks for."""
 
+from pathlib import Path
+
 import pytest
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import client_address
+from accounts import client_address, metrics
+from oidc_provider.token import signing
 from tests.factories.accounts import UserFactory
 
 HEADER = "X-Client-Address"
@@ -44,3 +47,25 @@ def test_a_valid_session_does_not_stand_in_for_it() -> None:
 def test_the_address_is_forgotten_after_the_request() -> None:
     Client().get("/healthz", headers={HEADER: "192.0.2.1"})
     assert client_address.current.get() == ""
+
+
+@pytest.mark.django_db(transaction=True)  # /readyz reads in threads of its own
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+@pytest.mark.parametrize("host", ["10.0.0.7:8000", "[fd00::7]:8000", "elsewhere.example", "not a host"])
+def test_probes_and_scrapes_are_answered_whatever_the_host(
+    client: Client, settings: Settings, tmp_path: Path, path: str, host: str
+) -> None:
+    settings.METRICS_TOKEN, settings.METRICS_DIR = "a-token", tmp_path / "metrics"
+    signing.ensure_signing_key()
+    headers = {HEADER: "10.0.0.1", "Authorization": "Bearer a-token"}
+    by_name, by_address = (client.get(path, headers={**headers, "Host": name}) for name in ("testserver", host))
+    metrics.forget()
+    assert (by_name.status_code, by_address.status_code) == (200, 200)
+    ours, theirs = ({**answer.headers, "Content-Length": ""} for answer in (by_name, by_address))  # times differ
+    assert ours == theirs
+    assert host.encode() not in by_address.content
+
+
+@pytest.mark.parametrize("path", ["/", "/metrics/", "/healthz/", "/healthzz", "/accounts/login/"])
+def test_nothing_else_is_answered_for_a_host_that_is_not_ours(client: Client, path: str) -> None:
+    assert client.get(path, headers={HEADER: "10.0.0.1", "Host": "10.0.0.7:8000"}).status_code == 400

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 
-from accounts import signal_waiter
+from accounts import metrics_server, signal_waiter
 from accounts.jobs import let_go_of_connections
 from accounts.signal_waiter import SignalWaiter
 from config import jobs, tracing
@@ -70,7 +70,7 @@ class Command(BaseCommand):
                 if once:
                     self._run_once()
                 else:
-                    with self._previews_meanwhile(options["previews"]):
+                    with metrics_server.running(), self._previews_meanwhile(options["previews"]):
                         self._run_until_asked(waiter, parent)
             except Abandoned:
                 message = "Stopped in the middle of a job, which is left for its next turn."

@@ -11,6 +11,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts import metrics_server
 from presence import store
 from presence.feed import FatalFeedError
 from presence.hikari_feed import HikariFeed
@@ -39,7 +40,8 @@ class Command(BaseCommand):
         if not settings.CHAT.guild_id:
             raise CommandError("There is no chat server to read: set CHAT_GUILD_ID.", returncode=EXIT_CONFIG)
         try:
-            asyncio.run(_work(parent))
+            with metrics_server.running():
+                asyncio.run(_work(parent))
         except FatalFeedError as error:
             logger.critical("Live presence has ended: %s", error)
             raise SystemExit(EXIT_CONFIG) from error
