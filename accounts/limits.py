@@ -21,6 +21,7 @@ from django.conf import settings
 from django.utils.module_loading import import_string
 
 from accounts.kept_settings import from_settings
+from accounts.metrics import Counter
 
 if TYPE_CHECKING:
     from accounts.redis_connection import Command, Reply
@@ -32,6 +33,13 @@ PAUSE_AFTER_CHANGE = timedelta(seconds=10)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FOREVER = 2**53 - 1  # the greatest whole number that Lua counts exactly: the year 2255
 _MICROSECOND, _MILLISECOND = timedelta(microseconds=1), timedelta(milliseconds=1)
+
+
+REFUSED = Counter(
+    "hearth_refusals",
+    "Requests refused by a limit, by name: of an address (api, protocol), a key (key, key-uses), a plan (plan-...).",
+    ("limit",),
+)
 
 
 class Limit:
@@ -283,12 +291,19 @@ def hit(*windows: Window) -> int:
 
     LimitsUnavailable: answer 503; accepting every request would be a reason to attack the store.
     """
-    return _store().hit(windows) if _is_counting() else 0
+    return _noted(_store().hit(windows), windows[0]) if _is_counting() else 0
 
 
 def peek(window: Window) -> int:
     """As `hit`, but count nothing."""
-    return _store().peek(window) if _is_counting() else 0
+    return _noted(_store().peek(window), window) if _is_counting() else 0
+
+
+def _noted(seconds_left: int, window: Window) -> int:
+    """A refusal is counted under the first of its windows."""
+    if seconds_left:
+        REFUSED.count(window.limit.name)
+    return seconds_left
 
 
 def take(*windows: Window) -> int:
@@ -303,7 +318,10 @@ def check_key(asked: KeyRequest, load: LoadKey) -> KeyAnswer:
     """
     if not _is_counting():
         asked.is_counted = False
-    return _store().check_key(asked, load)
+    answer = _store().check_key(asked, load)
+    if answer.seconds_left:
+        REFUSED.count(asked.address.limit.name if answer.verdict is Verdict.ADDRESS_LIMITED else asked.limit.name)
+    return answer
 
 
 def forget_keys(secret_hashes: Sequence[str]) -> None:

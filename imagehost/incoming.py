@@ -281,6 +281,7 @@ class _Receiver(FileUploadHandler):
         received = self._received[-1]
         received.size += len(raw_data)
         if received.size > self._authorizer.max_size:
+            limits.REFUSED.count("plan-file-size")
             self._refuse(FileTooLarge(self._authorizer.max_size))
         try:
             if self._output is not None:
@@ -402,6 +403,8 @@ class _ApiReceiver(_Receiver):
             if isinstance(self._refusal, FileTooLarge) and self._authorizer.max_size > before:
                 self._refusal.error += f" {KEY_FIRST}"
         if refusal := self._refusal or refusal:
+            if isinstance(refusal, FileTooLarge):
+                limits.REFUSED.count("plan-file-size")
             raise refusal
         received = next(iter(self._received), Received(""))
         if received.path is None or not received.is_complete:

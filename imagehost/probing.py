@@ -5,12 +5,20 @@ No byte of the file is read in this process: `prober` has a confined child for t
 
 from dataclasses import dataclass
 from pathlib import Path
+from time import perf_counter
 from typing import Literal
 
+from accounts.metrics import Histogram
 from imagehost import media
 from imagehost.media import MediaType
 from imagehost.prober import client, wire
 
+EXAMINATIONS = Histogram(
+    "hearth_examination_seconds",
+    "Seconds of the prober for a file, by task and outcome: ok, invalid, killed (a bomb), failed (our trouble).",
+    ("task", "outcome"),
+    (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
+)
 LONGEST_SIDE = 640
 """Pixels of a preview."""
 
@@ -94,12 +102,17 @@ def font(path: Path) -> Examined:
 
 
 def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:
+    began_at, outcome = perf_counter(), "failed"
     try:
         answer = client.ask(path, request, writable=writable)
+        outcome = "invalid" if "invalid" in answer.message else "ok"
     except client.Killed as error:
+        outcome = "killed"
         raise InvalidMedia(str(error)) from error
     except client.Failed as error:
         raise ProberFailed(str(error)) from error
+    finally:
+        EXAMINATIONS.note((request["task"], outcome), perf_counter() - began_at)
     if "invalid" in answer.message:
         raise InvalidMedia(answer.message["invalid"])
     return answer

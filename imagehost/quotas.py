@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db.models import F, Sum, Value
 from django.db.models.functions import Coalesce, Greatest
 
+from accounts.limits import REFUSED
 from imagehost.errors import QuotaExceeded
 from imagehost.models import File, Usage
 
@@ -19,6 +20,7 @@ def reserve(*, owner_id: str, size: int, most: int) -> None:
         return
     Usage.objects.bulk_create([Usage(owner_id=owner_id)], ignore_conflicts=True)
     if not _add(owner_id, size, most):
+        REFUSED.count("plan-storage")
         raise QuotaExceeded
 
 

@@ -27,6 +27,7 @@ RETRY = 15  # seconds, until another stream may have ended
 logger = logging.getLogger(__name__)
 
 STREAMS = Gauge("hearth_event_streams", "Event streams that are open.")
+LIMIT = Gauge("hearth_event_streams_limit", "Event streams that may be open: PRESENCE_STREAMS of each process.")
 
 _lock = threading.Lock()
 _numbers = itertools.count()
@@ -49,8 +50,10 @@ class StreamSlot:
 
     def __init__(self, key_id: int) -> None:
         number = next(_numbers)
+        LIMIT.set(settings.PRESENCE_STREAMS)
         with _lock:
             if len(_open) >= settings.PRESENCE_STREAMS:
+                STREAMS.set(len(_open))
                 raise ProcessFull
             _open.add(number)
         # An answer that the server drops without closing it must not hold the place for ever. No lock and no cache

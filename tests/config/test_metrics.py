@@ -8,22 +8,25 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 from asgiref.sync import async_to_sync
 from django.core.cache import cache
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.test import AsyncClient, Client
+from django.http import HttpRequest, StreamingHttpResponse
+from django.test import AsyncClient, Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from accounts import engine_time, metrics
+from accounts import engine_time, limits, metrics
 from accounts.models import JobRun, Permission
 from accounts.statements import Statement
 from config import jobs, readiness, request_metrics, service_state
+from imagehost import delivery, probing
 from imagehost.models import PreviewState
 from oidc_provider.token import signing
 from presence import store
@@ -34,6 +37,7 @@ from tests.support import wsgi as wsgi_requests
 
 TOKEN = "a-token-of-the-scraper"
 AUTHORIZED = {"Authorization": f"Bearer {TOKEN}"}
+PART = {"Range": "bytes=0-2"}
 SECONDS = "hearth_http_request_seconds"
 
 pytestmark = pytest.mark.django_db(transaction=True)  # a scrape reads in threads of its own
@@ -349,3 +353,34 @@ def test_a_directory_that_cannot_be_written_is_503_and_stops_no_request(client: 
     settings.METRICS_DIR = settings.METRICS_DIR.parent / "file"
     assert client.get("/healthz").status_code == 200
     assert client.get("/metrics", headers=AUTHORIZED).status_code == 503
+
+
+# --- Refusals, examinations, delivered bytes ---
+
+
+def test_refusals_are_counted_by_the_limit_and_by_no_subject(client: Client) -> None:
+    for _ in range(limits.API_ADDRESS.amount + 2):
+        client.get("/api/nowhere")
+    assert value(scraped(), "hearth_refusals_total", limit="api") == 2
+
+
+def test_an_examination_is_counted_by_task_and_outcome(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"no picture")
+    with pytest.raises(probing.InvalidMedia):
+        probing.probe(tmp_path / "file")
+    series = scraped()
+    assert value(series, "hearth_examination_seconds_count", task="probe", outcome="invalid") == 1
+
+
+def test_delivered_bytes_are_those_that_were_sent(client: Client) -> None:
+    def content(request: HttpRequest) -> StreamingHttpResponse:
+        wanted = delivery.Content(
+            etag='"a"', changed_at=0, size=10, mime="image/png", disposition="inline", caching="no-store",
+            read=lambda start, length: iter([b"0123456789"[start : start + length]]),
+        )  # fmt: skip
+        return cast("StreamingHttpResponse", delivery.content(request, wanted))
+
+    whole, part, unread = (content(RequestFactory().get("/", headers=headers)) for headers in ({}, PART, {}))
+    assert (b"".join(whole), b"".join(part)) == (b"0123456789", b"012")
+    unread.close()
+    assert value(scraped(), "hearth_delivered_bytes_total") == 13
