@@ -32,6 +32,10 @@ PODS = {
     manifest["metadata"]["name"]: manifest["spec"]["template"]["spec"]
     for manifest in MANIFESTS
     if manifest["kind"] in {"Deployment", "Job"}
+} | {
+    manifest["metadata"]["name"]: manifest["spec"]["jobTemplate"]["spec"]["template"]["spec"]
+    for manifest in MANIFESTS
+    if manifest["kind"] == "CronJob"
 }
 SERVED = ("web", "events")
 
@@ -113,7 +117,7 @@ def test_only_nginx_has_ports_outside() -> None:
 @pytest.mark.parametrize("name", OURS)
 def test_containers_of_ours_start_after_the_tables_are_there(name: str) -> None:
     needs = OURS[name]["depends_on"]
-    if name not in {"migrate", "bucket"}:
+    if name not in {"migrate", "bucket", "backup"}:
         assert needs["migrate"] == {"condition": "service_completed_successfully"}
 
 
@@ -177,7 +181,9 @@ def test_a_pod_keeps_to_the_restricted_profile(name: str) -> None:
         "readOnlyRootFilesystem": True,
         "capabilities": {"drop": ["ALL"]},
     }
-    assert {mount["mountPath"] for mount in container["volumeMounts"]} == {"/var/lib/id", "/tmp"}  # noqa: S108
+    written = {"/var/lib/id", "/tmp", *(["/var/backups/id"] if name == "backup" else [])}  # noqa: S108
+    assert {mount["mountPath"] for mount in container["volumeMounts"]} == written
+    assert {mount["name"] for mount in container["volumeMounts"]} == {volume["name"] for volume in pod["volumes"]}
     assert container["resources"].keys() == {"requests", "limits"}
 
 
@@ -270,3 +276,19 @@ def test_the_namespace_of_prometheus_reaches_every_port_of_metrics() -> None:
     (policy,) = [e["spec"] for e in MANIFESTS if e["metadata"]["name"] == "from-monitoring"]
     (rule,) = policy["ingress"]
     assert {each["port"] for each in rule["ports"]} == {8000, 9100}
+
+
+def test_a_backup_has_the_programs_of_the_server_and_a_place_that_it_may_write() -> None:
+    (version,) = re.findall(r"(?m)^ARG POSTGRESQL=(\d+)$", DOCKERFILE)
+    assert COMPOSE["services"]["postgres"]["image"].startswith(f"postgres:{version}-")
+    assert '"postgresql-client-${POSTGRESQL}"' in DOCKERFILE.rpartition("\nFROM ")[2]
+    place = _commands()["compose backup"][-1]
+    assert f"install -d -o id -g id -m 0700 {place}" in DOCKERFILE
+    assert _commands()["compose backup"] == _commands()["pod backup"]
+    assert f"backups:{place}" in OURS["backup"]["volumes"]
+    assert "backups" in COMPOSE["volumes"]
+    assert "migrate" not in OURS["backup"]["depends_on"]  # a backup comes before an update
+    (claim,) = [each for each in MANIFESTS if each["kind"] == "PersistentVolumeClaim"]
+    assert {"name": "backups", "persistentVolumeClaim": {"claimName": claim["metadata"]["name"]}} in PODS["backup"][
+        "volumes"
+    ]
