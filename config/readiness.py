@@ -5,6 +5,7 @@ A part's state is "ok" or a sentence that says what is wrong.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
@@ -17,6 +18,7 @@ from django.core.files.storage import storages
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.utils import timezone
+from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
 from accounts import replicas
@@ -109,9 +111,15 @@ def files() -> str:
     """Buckets are shared by their nature."""
     for alias, variable in (("imagehost", "FILES_DIR"), ("uploads", "UPLOADS_DIR")):
         store: object = storages[alias]
+        if not isinstance(store, FolderStorage):
+            continue
         try:
-            if isinstance(store, FolderStorage) and not sharing.is_shared(store, name=alias):
+            if not sharing.is_shared(store, name=alias):
                 return f"{variable} is not the folder of the other hosts: share it, or set S3_BUCKET"
+            if not os.access(store.location, os.W_OK):
+                return f"{variable} cannot be written"
+        except (RedisError, ConnectionInterrupted):
+            return "Redis is not reachable, in which hosts compare their folders"
         except OSError as error:
             return f"{variable}: {error.strerror}"
     return ""

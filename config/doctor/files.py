@@ -1,5 +1,7 @@
 """Where files lie: both stores, the disk, and the examination of uploads."""
 
+import contextlib
+import os
 import secrets
 import shutil
 import tempfile
@@ -19,7 +21,8 @@ from imagehost.storage import Bucket, FolderStorage, incoming_directory
 SECONDS = 5  # for an answer of the store's public side
 GIBIBYTE = 2**30
 LEAST_FREE = GIBIBYTE  # less is a failure: an upload of the largest plan takes a quarter of it
-LITTLE_FREE = 0.1  # of the disk; less is a warning
+LITTLE_FREE = 0.1  # of the disk and of its inodes; less is a warning
+LEAST_INODES = 1000
 _PIXEL = bytes.fromhex(  # a PNG of one pixel
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d4944415478da63fccff0bf1e00068403034b87d4"
     "c60000000049454e44ae426082"
@@ -58,6 +61,9 @@ def _round_trip(store: Bucket, where: str) -> Iterator[Finding]:
     finally:
         store.remove(written)
         store.remove(moved)
+        if isinstance(store, FolderStorage):
+            with contextlib.suppress(OSError):  # another run's object is in it
+                Path(store.location, "doctor").rmdir()
     if moved not in listed or read != content:
         yield failure(f"{where}: what was written is not what is there", "Look whether this host writes elsewhere.")
     elif is_public:
@@ -91,6 +97,16 @@ def disks() -> Iterator[Finding]:
             yield failure(text, cure)
         else:
             yield warning(text, cure) if usage.free < LITTLE_FREE * usage.total else ok(text)
+        yield from _inodes(folder)
+
+
+def _inodes(folder: Path) -> Iterator[Finding]:
+    """Each file and each folder takes one. File systems that make them as needed name none."""
+    found = os.statvfs(folder)
+    if found.f_files and found.f_favail < LITTLE_FREE * found.f_files:
+        text = f"{folder}: {found.f_favail} of {found.f_files} inodes are free"
+        cure = "Remove small files, or make the file system anew with more inodes: no file can be added without one."
+        yield failure(text, cure) if found.f_favail < LEAST_INODES else warning(text, cure)
 
 
 def examination() -> Iterator[Finding]:

@@ -8,10 +8,12 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.core.files.storage import storages
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
@@ -190,6 +192,35 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, free: float, level: Level)
     usage = type("Usage", (), {"total": 100 * gibibyte, "free": int(free * gibibyte)})
     monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
     assert levels("disk") == {level}
+
+
+@pytest.mark.parametrize(
+    ("free", "levels_found"),
+    [
+        (999, {Level.OK, Level.FAILURE}),
+        (9_000, {Level.OK, Level.WARNING}),
+        (10_000, {Level.OK}),
+        (0, {Level.OK, Level.FAILURE}),
+    ],
+)
+def test_few_inodes(monkeypatch: pytest.MonkeyPatch, free: int, levels_found: set[Level]) -> None:
+    found = SimpleNamespace(
+        f_files=100_000, f_favail=free, f_bavail=2**20, f_bfree=2**20, f_blocks=2**20, f_frsize=2**20
+    )
+    monkeypatch.setattr("os.statvfs", lambda path: found)
+    assert levels("disk") == levels_found
+
+
+def test_a_file_system_that_makes_inodes_as_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = SimpleNamespace(f_files=0, f_favail=0, f_bavail=2**20, f_bfree=2**20, f_blocks=2**20, f_frsize=2**20)
+    monkeypatch.setattr("os.statvfs", lambda path: found)
+    assert levels("disk") == {Level.OK}
+
+
+def test_the_doctor_leaves_nothing_in_the_stores() -> None:
+    levels("files")
+    folders = [Path(getattr(storages[alias], "location")) for alias in ("imagehost", "uploads")]  # noqa: B009
+    assert not [folder for folder in folders if (folder / "doctor").exists()]
 
 
 def test_a_mail_server_that_takes_mails(settings: Settings, smtp: SmtpPostOffice) -> None:

@@ -1,5 +1,6 @@
 """`/readyz` and the jobs: one that is late makes the service unready, one that is new does not."""
 
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import time_machine
 from asgiref.sync import async_to_sync
 from django.contrib.staticfiles.storage import ManifestStaticFilesStorage
 from django.core.cache import cache
+from django.core.files.storage import storages
 from django.core.management import call_command
 from django.db import connection
 from django.test import AsyncClient, Client
@@ -267,3 +269,24 @@ def test_a_host_that_cannot_write_its_folder_is_not_ready(client: Client, settin
     settings.STORAGES = {**settings.STORAGES, "imagehost": backend}
     status, body = asked(client)
     assert (status, body["parts"]["files"]) == (503, "FILES_DIR: Not a directory")
+
+
+@pytest.mark.parametrize(("alias", "variable"), [("imagehost", "FILES_DIR"), ("uploads", "UPLOADS_DIR")])
+def test_a_host_that_may_only_read_the_shared_folder_is_not_ready(
+    client: Client, monkeypatch: pytest.MonkeyPatch, alias: str, variable: str
+) -> None:
+    """As on a file system that is mounted read-only: root may write wherever that is possible."""
+    assert asked(client) == saying()
+    folder = getattr(storages[alias], "location")  # noqa: B009 - Django's type has none
+    may = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != str(folder) and may(path, mode))
+    status, body = asked(client)
+    assert (status, body["parts"]["files"]) == (503, f"{variable} cannot be written")
+
+
+def test_without_redis_the_folders_are_not_called_unreachable(client: Client, settings: Settings) -> None:
+    default = {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
+    settings.CACHES = {**settings.CACHES, "default": default}
+    status, body = asked(client)
+    assert (status, body["parts"]["cache"]) == (503, "not reachable")
+    assert body["parts"]["files"] == "Redis is not reachable, in which hosts compare their folders"
