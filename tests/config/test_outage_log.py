@@ -19,6 +19,7 @@ from config import outage_log
 from config.logging import JsonFormatter
 from config.outage_log import NONE, SERVERS, OutageFilter
 from imagehost.storage import ObjectMissing, StorageFailed
+from lookup.redis_visits import StoreUnavailable
 
 pytestmark = pytest.mark.once
 
@@ -125,6 +126,12 @@ def test_what_postgresql_answers_hides_no_outage(log: list[str], timers: Timers)
         "ERROR 1 more errors of the database (DeadlockDetected) in the last 60 s.",
         "ERROR 2 more errors of the database in the last 60 s.",
     ]
+
+
+def test_views_that_cannot_be_counted_belong_to_the_outage_of_redis(log: list[str], timers: Timers) -> None:
+    fail(NoConnection("refused"))
+    fail(StoreUnavailable())
+    assert log == ["ERROR Failed."]
 
 
 @pytest.mark.parametrize("error", [ValueError("ours"), ObjectMissing("the store answers")])
