@@ -160,6 +160,7 @@ else:
         DATABASES["default"].get("OPTIONS", {}),
         pool_size=DATABASE_POOL_SIZE,
         are_prepared=DATABASE_PREPARED_STATEMENTS,
+        is_pooled_by_transaction=env.flag("DATABASE_TRANSACTION_POOLING", default=False),
     )
 CACHES = stores.caches(REDIS_URL, stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
 LIMIT_STORE = "accounts.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"

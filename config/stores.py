@@ -11,16 +11,21 @@ from config import env
 OUTAGE_SECONDS = 2  # after which a server that does not answer counts as away; libpq takes no less
 
 
-def postgresql(given: dict[str, Any], *, pool_size: int, are_prepared: bool) -> dict[str, Any]:
+def postgresql(
+    given: dict[str, Any], *, pool_size: int, are_prepared: bool, is_pooled_by_transaction: bool = False
+) -> dict[str, Any]:
     """What DATABASES says beside the address. `given`: the options in DATABASE_URL. Any: libpq's and Django's values.
 
     A `pool_size` of 0: each thread keeps a connection of its own, which costs nothing to take. Otherwise the threads
-    share that many, which suits more threads than the server has connections for.
+    share that many, which suits more threads than the server has connections for. `is_pooled_by_transaction`: a pooler
+    outside the process gives each transaction any connection to the server.
     """
     pool = _pool(pool_size) if pool_size else {}
     return {
         "ENGINE": "accounts.postgresql",  # Django's, with bounded waits
         "CONN_MAX_AGE": 0 if pool_size else None,
+        # Django's cursors on the server outlive the transaction, and with it the pooler's connection.
+        "DISABLE_SERVER_SIDE_CURSORS": is_pooled_by_transaction,
         "CONN_HEALTH_CHECKS": not pool_size,  # once a page; what answers API requests replaces an ended one by itself
         "OPTIONS": {
             "connect_timeout": OUTAGE_SECONDS,

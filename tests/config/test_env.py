@@ -207,6 +207,14 @@ def test_presence_may_have_a_redis_of_its_own_which_is_a_single_one(monkeypatch:
     assert caches["presence"]["OPTIONS"] == stores.REDIS_OPTIONS
 
 
+@pytest.mark.parametrize("is_pooled", [False, True])
+def test_a_cursor_stays_on_the_server_unless_a_pooler_gives_each_transaction_another_connection(
+    *, is_pooled: bool
+) -> None:
+    options = stores.postgresql({}, pool_size=0, are_prepared=True, is_pooled_by_transaction=is_pooled)
+    assert options["DISABLE_SERVER_SIDE_CURSORS"] is is_pooled
+
+
 def test_sentinels_tell_where_the_primary_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REDIS_SENTINELS", "one:26379,two:26379")
     monkeypatch.setenv("REDIS_SENTINEL_PASSWORD", "of-the-sentinels")
