@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from types import TracebackType
 from typing import Self
 from urllib.parse import urljoin, urlsplit
@@ -26,6 +27,7 @@ class Browser:
         self.base_url = base_url
         self.session = requests.Session()
         self.session.trust_env = False
+        self.session.verify = os.environ.get("REQUESTS_CA_BUNDLE") or True
         self.session.headers.update({"Accept": "text/html,application/xhtml+xml", "User-Agent": "Journey/1.0"})
         self.response = requests.Response()
         self.left_for = ""

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -14,8 +15,11 @@ from tests.journeys.services import Service
 
 
 @pytest.fixture(scope="session")
-def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Without limits."""
+def service(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Without limits. `make test-production` gives one."""
+    if given := pytestconfig.stash.get(services.GIVEN, None):
+        yield given
+        return
     directory = tmp_path_factory.mktemp("service")
     with services.running(directory) as running:
         yield running
@@ -33,17 +37,15 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _nothing_breaks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Shows what the servers wrote while a test failed, and fails a test that made them log an error."""
-    servers: list[Server] = []
+    """Print what the servers log, which pytest shows for a failed test; fail a test that makes them log an error."""
+    logs: list[Path] = []
     if "service" in request.fixturenames:
-        servers.append(request.getfixturevalue("service").server)
+        logs += request.getfixturevalue("service").logs
     if "demo" in request.fixturenames:
-        servers.append(request.getfixturevalue("demo"))
-    before = [server.log.stat().st_size for server in servers]
+        logs.append(request.getfixturevalue("demo").log)
+    before = [log.stat().st_size for log in logs]
     yield
-    written = "".join(
-        server.log.read_bytes()[size:].decode(errors="replace") for server, size in zip(servers, before, strict=True)
-    )
+    written = "".join(log.read_bytes()[size:].decode(errors="replace") for log, size in zip(logs, before, strict=True))
     sys.stdout.write(written)
     assert "Traceback" not in written
     assert '"level": "ERROR"' not in written

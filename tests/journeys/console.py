@@ -107,10 +107,13 @@ DEEDS: tuple[Callable[..., Answer], ...] = (
 def main() -> None:
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings"
     django.setup()
+    from django.db import connections
+
     by_name = {deed.__name__: deed for deed in DEEDS}
     for line in sys.stdin:
         arguments = json.loads(line)
         answer = by_name[arguments.pop("do")](**arguments)
+        connections.close_all()  # the database may restart before the next deed
         sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
 

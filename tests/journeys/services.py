@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from tests.journeys import people, processes
 from tests.journeys.operators import Operator
 from tests.journeys.post_office import PostOffice, SmtpPostOffice
@@ -23,13 +25,19 @@ GRANIAN = "-m granian --interface wsgi --workers 2 --blocking-threads 4 --worker
 
 @dataclass(frozen=True)
 class Service:
-    server: Server
+    """`logs`: of all its programs. `operator`: has a shell on one of its hosts."""
+
+    base_url: str
+    logs: tuple[Path, ...]
     operator: Operator
     post_office: PostOffice
 
-    @property
-    def base_url(self) -> str:
-        return self.server.base_url
+    def log_text(self) -> str:
+        return "".join(log.read_text(errors="replace") for log in self.logs)
+
+
+# A service that the caller of pytest has started: the journeys then go through that one.
+GIVEN = pytest.StashKey[Service]()
 
 
 @contextlib.contextmanager
@@ -55,7 +63,7 @@ def running(directory: Path) -> Iterator[Service]:
         command = [sys.executable, *GRANIAN.split(), "--host", "127.0.0.1", "--port", str(port)]
         server = processes.start([*command, "config.wsgi:application"], values, directory / "log")
         stack.callback(server.stop)
-        yield Service(server, operator, office)
+        yield Service(server.base_url, (server.log,), operator, office)
 
 
 @contextlib.contextmanager

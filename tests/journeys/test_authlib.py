@@ -100,7 +100,7 @@ def test_no_secret_reaches_the_log(service: Service, browser: Browser, person: P
     tokens = party.finish(callback)
     party.refresh(tokens["refresh_token"])
     assert party.userinfo("wrong-token").status_code == 401
-    log = service.server.log.read_text()
+    log = service.log_text()
     code = party.answer(callback)["code"]
     for secret in (person.password, party.app.client_secret, code, tokens["access_token"], tokens["refresh_token"]):
         assert secret not in log
