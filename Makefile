@@ -20,7 +20,7 @@ PRODUCTION := DATABASE_URL=postgres://id@127.0.0.1/id REDIS_URL=redis://127.0.0.
 EMBEDDED := VAR_DIR=.venv/var SECRET_KEY=checks-only SIGNING_KEY_ENCRYPTION_KEYS=checks-only
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-live mutants bench bench-quick check lock format openapi clean
+.PHONY: help run run-production test test-live test-production mutants bench bench-quick check lock format openapi clean
 
 help:  ## list what there is
 	@sed -n 's/^\([a-z-]*\):[^#]*## /  make \1\t/p' $(MAKEFILE_LIST)
@@ -34,6 +34,13 @@ test: .venv/.development  ## run the tests of the code; one app: make test ARGS=
 test-live: .venv/.development  ## run the tests that start servers, browsers and other programs
 	@$(BIN)/python -m tests.support.node
 	@exec $(BIN)/python -m tests.support --live $(ARGS)
+
+test-production: .venv/.development  ## run journeys, rolling restarts and outages on a whole large installation
+	@$(BIN)/python -m tests.support.node
+	@exec $(BIN)/python -m tests.production --test $(ARGS)
+
+run-production: .venv/.development  ## start a whole large installation on loopback: two hosts behind nginx, PgBouncer, standby, Sentinels, S3
+	@exec $(BIN)/python -m tests.production
 
 mutants: .venv/.development  ## put listed faults into the code and see that tests notice: make mutants ARGS=lookup
 	@exec $(BIN)/python -m tests.mutants $(ARGS)

@@ -1,0 +1,1 @@
+"""The service as large installations run it: every server twice, nginx in front, on loopback."""
