@@ -24,7 +24,7 @@ from tests.support import programs, servers
 TESTS = Path(__file__).parents[1]
 CHOSEN = (
     *(f"journeys/test_{name}.py" for name in ("sign_in", "access", "authlib", "openid_client", "requests_oauthlib")),
-    *(f"production/test_{name}.py" for name in ("two_hosts",)),
+    *(f"production/test_{name}.py" for name in ("two_hosts", "rolling_restart")),
 )
 PROBLEMS = (programs.MissingProgramError, servers.ServerError, AssertionError)
 
