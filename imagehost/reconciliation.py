@@ -66,8 +66,9 @@ def reconcile(
     Goes on with a comparison that was interrupted; no part is begun after `until`. `is_after_restore`: files of the
     last GRACE are looked for too, every preview that failed is tried once more, and objects without a file are left
     alone: they may have come after the backup. Where more objects have no file than FEW and a quarter of all, over all
-    parts and runs, this is perhaps another database's bucket: none is removed unless `may_remove_many`. `after_batch` is called again and again, for the holder of a lease. Raises StorageFailed
-    where the store cannot be listed, and Overtaken where another run does the same.
+    parts and runs, this is perhaps another database's bucket: none is removed unless `may_remove_many`. `after_batch`
+    is called again and again, for the holder of a lease. Raises StorageFailed where the store cannot be listed, and
+    Overtaken where another run does the same.
     """
     progress = reconciliation_progress.resume(now=now, is_after_restore=is_after_restore, after_batch=after_batch)
     found = progress.found

@@ -24,10 +24,10 @@ class Found:
     """What was compared and what came of it.
 
     `recounted`: users whose usage was wrong. `removed`: objects without a file; `left`: such objects that are still
-    there, because they are to be removed at the end, were too many, or the store refused; `spared`: such
-    objects after a restore, left for people. `missing`, `damaged`: keys of
-    stored files that have no object, or one of another size: for people to decide. `remade`: previews that will be made
-    again. Not `is_finished`: the time was over, and the next run goes on.
+    there, because they are to be removed at the end, were too many, or the store refused; `spared`: such objects after
+    a restore, left for people. `missing`, `damaged`: keys of stored files that have no object, or one of another size:
+    for people to decide. `remade`: previews that will be made again. Not `is_finished`: the time was over, and the next
+    run goes on.
     """
 
     objects: int = 0

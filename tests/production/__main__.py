@@ -45,7 +45,7 @@ def _test(arguments: list[str]) -> int:
     began_at = time.monotonic()
     are_paths = any((TESTS.parent / argument.partition("::")[0]).is_file() for argument in arguments)
     chosen = [] if are_paths else [str(TESTS / name) for name in CHOSEN]
-    with pytest.MonkeyPatch.context() as patch, shapes.running(RATE_LIMITS_ENABLED="0") as shape:
+    with pytest.MonkeyPatch.context() as patch, shapes.running(**shapes.WITHOUT_LIMITS) as shape:
         print(f"The production shape is ready after {time.monotonic() - began_at:.0f} s.", flush=True)
         for name, value in shape.trusting().items():
             patch.setenv(name, value)

@@ -118,8 +118,12 @@ def _site(edge: Edge, web: Sequence[int]) -> str:
         "/SRV/FILES/": f"{edge.home}/files/",
         "PROMETHEUS": "127.0.0.1",
         "/var/log/nginx/access.log": str(edge.home / "access.log"),
+        "    listen [::]:80;\n": "",
+        "    listen [::]:443 ssl;\n": "",
+        "    listen [::]:443 ssl http2;\n": "",
         "listen 80;": f"listen 127.0.0.1:{edge.plain_port};",
         "listen 443 ssl;": f"listen 127.0.0.1:{edge.port} ssl;",
+        "listen 443 ssl http2;": f"listen 127.0.0.1:{edge.port} ssl http2;",
         "Host $host;": "Host $http_host;",  # with the port, which a public address does not have
         "    server 127.0.0.1:8000 fail_timeout=1s;": _servers(web),
         "    server 127.0.0.1:8001 fail_timeout=1s;": _servers(edge.streams),

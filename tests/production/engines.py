@@ -65,6 +65,7 @@ class Engines:
         """The environment of every program of the service."""
         return {
             "DATABASE_URL": self.database_url,
+            "DATABASE_REPLICA_URLS": self.replica_url,
             "DATABASE_TRANSACTION_POOLING": "1",
             "DATABASE_PREPARED_STATEMENTS": "0",  # PgBouncer before 1.21 cannot carry them
             "REDIS_URL": f"redis://{REDIS_PRIMARY}/0",

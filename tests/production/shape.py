@@ -25,6 +25,7 @@ from tests.support import keeper, ports, processes
 
 ROOT = Path(__file__).parents[2]
 HOSTS = ("a", "b")
+WITHOUT_LIMITS = {"RATE_LIMITS_ENABLED": "0", "ALLOW_UNSAFE_START": "limits"}
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,12 @@ class Shape:
         file.write_text("".join(f"{name}={shlex.quote(value)}\n" for name, value in self.values[host].items()))
         return f"set -a; . {file}"
 
-    def manage(self, host: str, *arguments: str) -> str:
-        """Run a command of the service on a host, and return what it writes. AssertionError where it fails."""
-        return _manage(self.values[host], *arguments)
+    def manage(self, host: str, *arguments: str, **more: str) -> str:
+        """Run a command of the service on a host, and return what it writes. AssertionError where it fails.
+
+        `more`: variables in place of the host's.
+        """
+        return _manage({**self.values[host], **more}, *arguments)
 
     def is_ready(self) -> bool:
         """Whether every program that listens is ready and nginx sends requests to each of them."""
@@ -124,6 +128,7 @@ def _service(base_url: str) -> dict[str, str]:
         "SECRET_KEY": secrets.token_urlsafe(48),
         "SIGNING_KEY_ENCRYPTION_KEYS": secrets.token_urlsafe(48),
         "METRICS_TOKEN": secrets.token_urlsafe(24),
+        "OPERATOR_EMAILS": "operators@example.org",
     }
 
 
