@@ -57,7 +57,7 @@ def test_probes_and_scrapes_are_answered_whatever_the_host(
 ) -> None:
     settings.METRICS_TOKEN, settings.METRICS_DIR = "a-token", tmp_path / "metrics"
     signing.ensure_signing_key()
-    headers = {HEADER: "10.0.0.1", "Authorization": "Bearer a-token"}
+    headers = {HEADER: "10.0.0.1", "Authorization": "Bearer a-token", "X-Request-Id": "0123456789abcdef"}
     by_name, by_address = (client.get(path, headers={**headers, "Host": name}) for name in ("testserver", host))
     metrics.forget()
     assert (by_name.status_code, by_address.status_code) == (200, 200)

@@ -42,7 +42,7 @@ def told(browser: Client) -> tuple[str, dict[str, str]]:
     assert response.status_code == 200
     assert "no-store" in response.headers["Cache-Control"]
     found = page_of(response)
-    (headline,) = found.xpath("//ul[@class='messagelist']/li")
+    (headline,) = found.xpath("//div[@id='content-main']//ul[@class='messagelist']/li")
     rows = found.xpath("//div[@id='content-main']//tr")
     return headline.text_content(), {row.findtext("th"): row.findtext("td") for row in rows}
 
