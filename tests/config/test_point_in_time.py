@@ -148,6 +148,6 @@ def _serves(service: Recovered, directory: Path) -> None:
     assert "signs id_tokens" in told
     with ports.held() as (port,):
         command = [sys.executable, *hosts.GRANIAN.split(), "--host", "127.0.0.1", "--port", str(port)]
-        values = {**service.environment(), "BASE_URL": f"http://127.0.0.1:{port}"}
+        values = {**service.environment(), "BASE_URL": f"http://127.0.0.1:{port}", "ALLOW_UNSAFE_START": "edge,secrets"}
         web = processes.start([*command, "config.wsgi:application"], values, directory / "log")
         web.stop()
