@@ -122,9 +122,7 @@ def loaded(tmp_path: Path, **variables: str) -> Any:
     unset = {"DATABASE_URL", "REDIS_URL", "SENTRY_DSN", "OTEL_EXPORTER_OTLP_ENDPOINT"}
     environment = {name: value for name, value in os.environ.items() if name not in unset}
     environment |= {"DJANGO_SETTINGS_MODULE": "config.settings", "VAR_DIR": str(tmp_path), **variables}
-    script = (
-        "from config import wsgi; import json, sys; print(json.dumps([*sys.modules]))"
-    )
+    script = "from config import wsgi; import json, sys; print(json.dumps([*sys.modules]))"
     command = [sys.executable, "-W", "ignore", "-c", script]
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False)
 
