@@ -25,7 +25,7 @@ SECRET = "ik_abcd1234_the0secret0of0a0key"
 LOOKUP = "/api/lookup/username/ada"
 ROUTE = "/api/lookup/username/<username>"
 REQUESTS = 30
-LIBRARIES = {"opentelemetry.sdk", "sentry_sdk"}  # the client of Redis loads the interfaces of OpenTelemetry by itself
+LIBRARIES = {"opentelemetry.exporter", "sentry_sdk"}  # the client of Redis loads the rest of OpenTelemetry itself
 
 live = [pytest.mark.live, pytest.mark.django_db(transaction=True)]
 
@@ -132,8 +132,8 @@ def loaded(tmp_path: Path, **variables: str) -> Any:
     ("variables", "libraries"),
     [
         ({}, set()),
-        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, {"opentelemetry.sdk"}),
-        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, {"opentelemetry.sdk"}),
+        ({"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:9"}, {"opentelemetry.exporter"}),
+        ({"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://127.0.0.1:9/v1/traces"}, {"opentelemetry.exporter"}),
         ({"SENTRY_DSN": "http://public@127.0.0.1:9/4"}, {"sentry_sdk"}),
     ],
 )
