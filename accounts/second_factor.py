@@ -40,7 +40,7 @@ class Standing:
 
     @property
     def may_pass(self) -> bool:
-        """Whether staff pages are open. Whoever has a second factor must have used it in this session."""
+        """Whether staff pages are open. A second factor must have been used in this session."""
         if not self.is_demanded:
             return True
         return self.is_proved if self.has_factor else self.grace_ends_at is not None

@@ -72,7 +72,7 @@ class Server:
         except errors.ConnectionTimeout:
             self._note(hangs=True)
             raise
-        except psycopg.Error:  # an answer, or nobody is there
+        except psycopg.Error:  # the server answered, or refused the connection
             self._note(hangs=False)
             raise
         self._hangs = False
@@ -132,7 +132,7 @@ class Connection(psycopg.Connection[Any]):
         try:
             return super().wait(_ticking(gen, _each_pause(self.server.check)), interval, timeout)
         except ServerHangs:
-            self.pgconn.finish()  # whatever comes yet is for nobody
+            self.pgconn.finish()  # a late answer must not reach the next statement
             raise
 
     def has_news(self) -> bool:
