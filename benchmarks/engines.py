@@ -41,7 +41,7 @@ def outer() -> dict[str, str]:
 
 
 def production(directory: Path, engines: Servers) -> dict[str, str]:
-    """The settings of a production start on these engines, limits on."""
+    """The settings of a production start on these engines, limits on. Without the request log: no peer writes one."""
     var = directory / "var"
     (var / "static").mkdir(parents=True, exist_ok=True)
     return {
@@ -54,6 +54,7 @@ def production(directory: Path, engines: Servers) -> dict[str, str]:
         "ALLOW_UNSAFE_START": "demo,limits",
         "BASE_URL": BASE_URL,
         "EDGE_CLIENT_ADDRESS_HEADER": ADDRESS_HEADER,
+        "ACCESS_LOG": "0",
         "SECRET_KEY": "a-secret-key-of-the-measurements-alone-" * 2,
         "SIGNING_KEY_ENCRYPTION_KEYS": "an-encryption-key-of-the-measurements-alone",
     }
