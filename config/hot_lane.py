@@ -21,7 +21,7 @@ from accounts import client_address, database_connections, request_context
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
 from accounts.request_context import RequestContext
-from config import compression, observation, request_body, request_metrics
+from config import compression, nul_bytes, observation, request_body, request_metrics
 from config.observation import Told
 
 METHODS = frozenset({"GET", "HEAD", "POST"})
@@ -97,7 +97,7 @@ def find(environ: Mapping[str, Any]) -> Asked | None:
     found = routes().find(path)
     if found is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ.get("HTTP_HOST", "")):
         return None
-    if not path.startswith("/api/") and ("HTTP_COOKIE" in environ or "%00" in environ.get("QUERY_STRING", "")):
+    if not path.startswith("/api/") and ("HTTP_COOKIE" in environ or nul_bytes.refusal(environ)):
         return None  # middleware of pages has a say there
     address = client_address.of(environ)
     if address is None or request_body.is_large(environ):

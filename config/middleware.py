@@ -22,7 +22,7 @@ from django.utils.functional import SimpleLazyObject
 
 from accounts import client_address, content_security, replicas, request_context, waiting_apps
 from accounts.errors import Forbidden
-from config import compression, hot_lane, observation, request_body, request_metrics, views
+from config import compression, hot_lane, nul_bytes, observation, request_body, request_metrics, views
 from config.observation import CountedAsyncIterator, CountedIterator, Told
 from imagehost.views import delivery
 
@@ -166,19 +166,15 @@ class CompressionMiddleware(GZipMiddleware):
 
 
 class NulByteMiddleware:
-    """A NUL byte names nothing, in the path or in a page's query; PostgreSQL would refuse to look.
-
-    Endpoints under /api/ answer for their own queries, in their own words.
-    """
+    """Refuses requests with a NUL byte (`config.nul_bytes`), and drops a session cookie with one."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if "\x00" in request.path and not request.path.startswith("/api/lookup/presence/"):  # which answers 400
-            return views.not_found(request)
-        if "%00" in request.META.get("QUERY_STRING", "") and not request.path.startswith("/api/"):
-            return views.bad_request(request)
+        status = nul_bytes.refusal(request.META)
+        if status:
+            return views.not_found(request) if status == nul_bytes.IN_PATH else views.bad_request(request)
         if "\x00" in request.COOKIES.get(settings.SESSION_COOKIE_NAME, ""):
             del request.COOKIES[settings.SESSION_COOKIE_NAME]
         return self.get_response(request)

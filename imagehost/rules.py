@@ -14,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.db.models import F, Q
 
-from accounts import users
+from accounts import text_rules, users
 from accounts.models import User
 from imagehost import media, routing, uploads
 from imagehost.models import MAX_PATTERN_LENGTH, Folder, FolderRule, MatchKind
@@ -60,7 +60,7 @@ def lock(owner: User, *folder_ids: str) -> dict[str, Folder]:
     """
     users.lock(owner.pk)
     named = Q(pk__in=FolderRule.objects.filter(owner=owner).values("folder"))
-    wanted = Q(pk__in={folder_id for folder_id in folder_ids if "\x00" not in folder_id})
+    wanted = Q(pk__in={folder_id for folder_id in folder_ids if text_rules.is_storable(folder_id)})
     locked = Folder.objects.select_for_update(no_key=True).filter(named | wanted, owner=owner)
     return {folder.pk: folder for folder in locked.order_by("pk")}
 

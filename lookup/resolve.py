@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from accounts import text_rules
 from accounts.models.names import NAME_PATTERN
 from lookup import documents, sql
 from lookup.answer_sql import AnswerRow
@@ -17,7 +18,6 @@ MAX_VALUE_LENGTH = 64
 MAX_UID = 2**63 - 1  # what the column holds
 _NAME = re.compile(NAME_PATTERN)
 _UID = re.compile(r"[0-9]+")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 class Read(Protocol):
@@ -92,6 +92,6 @@ def _key(by: str, value: str) -> str | int:
         if not _NAME.fullmatch(value):
             raise UserNotFound
         return value.upper()
-    if _UNSTORABLE.search(value):
+    if not text_rules.is_storable(value):
         raise UserNotFound
     return value

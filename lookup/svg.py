@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from xml.etree import ElementTree as ET
 
+from accounts import text_rules
+
 MAX_BYTES = 20 * 1024
 MAX_DEPTH = 64  # elements in elements, references followed
 MAX_DRAWN = 5000  # elements drawn, each as often as it is used: a few nested `use` would draw billions
@@ -40,7 +42,6 @@ _FUNCTIONS = frozenset(
     "rgb rgba hsl hsla matrix translate translatex translatey scale scalex scaley rotate skewx skewy url".split()
 )
 
-_UNREADABLE = re.compile("[\x00\ud800-\udfff]")
 _HARMLESS_COMMENT = re.compile(r"<!--[^<>]*-->")
 _ID = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,99}")
 _NO_NAME = re.compile(r"[\s:;,)]")
@@ -54,7 +55,7 @@ class _TooMuch(Exception):
 
 def svg_problems(svg: str) -> list[str]:
     """Why the icon is refused, in sentences; empty when it may be stored."""
-    if _UNREADABLE.search(svg):
+    if not text_rules.is_storable(svg):
         return ["The SVG contains a character that cannot be stored."]
     if len(svg.encode()) > MAX_BYTES:
         return [f"The SVG has {len(svg.encode())} bytes; at most {MAX_BYTES} are allowed."]

@@ -14,7 +14,6 @@ from accounts import text_rules
 # The largest integer that every JSON reader keeps exactly (RFC 8259 §6).
 EXACT = 2**53 - 1
 
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
 _COLOR_SCHEMA = "^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}))?$"
 
@@ -35,7 +34,7 @@ def problem_of_text(value: object, max_length: int, min_length: int = 0, *, is_l
         return f"Has {len(value)} characters; at most {max_length} are allowed."
     if len(value) < min_length:
         return "Must not be empty."
-    if _UNSTORABLE.search(value):
+    if not text_rules.is_storable(value):
         return "Contains a character that cannot be stored (NUL or half of a surrogate pair)."
     return text_rules.problem_of_text(value) if is_long else text_rules.problem_of_line(value)
 

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.forms.fields import InvalidJSONInput
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+from accounts import text_rules
 
 
 class RowField(forms.ModelChoiceField[Any]):
-    """Refuses keys with a NUL byte, at which PostgreSQL raises. Any: rows of a model."""
+    """Refuses keys at which PostgreSQL raises. Any: rows of a model."""
 
     def to_python(self, value: Any) -> Any:
         """Any: a key as it was sent; the row that has it."""
-        if isinstance(value, str) and "\x00" in value:
+        if isinstance(value, str) and not text_rules.is_storable(value):
             raise ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
         return super().to_python(value)
 
     def bound_data(self, data: Any, initial: Any) -> Any:
         """What the page shows again; any: a key as it was sent."""
-        return None if isinstance(data, str) and "\x00" in data else super().bound_data(data, initial)
+        return super().bound_data(data, initial) if not isinstance(data, str) or text_rules.is_storable(data) else None
 
 
 class JsonField(forms.JSONField):
@@ -53,6 +52,6 @@ class JsonField(forms.JSONField):
 
 def _readable(value: Any) -> Any:
     """Return the same JSON value; ValueError where it cannot be encoded as UTF-8."""
-    if _SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+    if not text_rules.is_storable(json.dumps(value, ensure_ascii=False)):  # NUL characters are escaped there
         raise ValueError("unpaired surrogate")
     return value

@@ -23,6 +23,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.cache import add_never_cache_headers
 
+from accounts import text_rules
 from accounts.errors import sentences
 from accounts.models import User
 
@@ -97,7 +98,7 @@ def are_possible(model: type[Model], keys: list[str]) -> bool:
             column.run_validators(column.to_python(key))
     except ValidationError:
         return False
-    return not any("\x00" in key for key in keys)
+    return all(text_rules.is_storable(key) for key in keys)
 
 
 class CheckedListAdmin(admin.ModelAdmin[Any]):
