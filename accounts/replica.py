@@ -1,22 +1,25 @@
-"""One replica: its connections, and the lease by which this process reads it."""
+"""One replica: its connections, on which no read waits for longer than SECONDS, and the lease by which this process
+reads it."""
 
 from __future__ import annotations
 
 import hashlib
 import math
 import os
+import select
 import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import psycopg
 from django.db import connections
+from psycopg import conninfo, errors, pq
 from redis.exceptions import RedisError
 
+from accounts.postgresql.watched import StatementServer
 from accounts.redis_connection import RedisConnection
-from accounts.replica_connections import ReplicaConnection, name_of
 
 T = TypeVar("T")
 
@@ -34,6 +37,71 @@ _REPLICA = b"""SELECT pg_is_in_recovery(), upper(lpad(to_hex(timeline_id), 8, '0
     (SELECT system_identifier::text FROM pg_control_system()), current_database()::text
     FROM pg_control_checkpoint()"""
 _HAS_APPLIED = b"SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn"
+SECONDS = 1.0  # in which a connection to a replica has to answer
+CONNECT_SECONDS = 2  # libpq takes no less
+_OPTIONS = {"connect_timeout": CONNECT_SECONDS, "tcp_user_timeout": CONNECT_SECONDS * 1000, "client_encoding": "UTF8"}
+_DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
+
+
+class NoAnswer(errors.OperationalError):
+    """The server has not answered in time. Its connection is of no more use: the answer may still come."""
+
+
+class BoundedServer(StatementServer):
+    """Raises NoAnswer."""
+
+    def __init__(self, server: pq.abc.PGconn) -> None:
+        super().__init__(server)
+        self._poll = select.poll()
+        self._poll.register(server.socket, select.POLLIN)
+
+    def _wait(self) -> None:
+        give_up_at = time.monotonic() + SECONDS
+        while self._server.is_busy():
+            if not self._poll.poll(max(give_up_at - time.monotonic(), 0) * 1000):
+                raise NoAnswer(f"no answer within {SECONDS:.0f} s")
+            self._server.consume_input()
+
+
+class ReplicaConnection:
+    """One of this process. `prepared`: the names of the statements that the server has."""
+
+    def __init__(self, parameters: dict[str, Any]) -> None:
+        """`parameters`: of psycopg (Any: libpq's values). Raises psycopg.Error."""
+        self._connection = psycopg.connect(**parameters, autocommit=True)
+        self.server = BoundedServer(self._connection.pgconn)
+        self.prepared: set[bytes] = set()
+        self.one(b"SELECT set_config('TimeZone', 'UTC', false)")
+
+    @classmethod
+    def to(cls, url: str) -> ReplicaConnection:
+        """To the server at an address such as `postgres://user:password@host/name`."""
+        return cls(parameters_of(url))
+
+    def one(self, sql: bytes, *values: bytes) -> tuple[bytes | None, ...]:
+        """The first row. Raises psycopg.Error."""
+        result = self.server.exec_params(sql, values)
+        if result.status not in _DONE:
+            raise errors.error_from_result(result)
+        return tuple(result.get_value(0, column) for column in range(result.nfields))
+
+    @property
+    def is_broken(self) -> bool:
+        return self.server.status == pq.ConnStatus.BAD
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def parameters_of(url: str) -> dict[str, Any]:
+    """psycopg's, with time limits where the address names no others."""
+    return {**_OPTIONS, **conninfo.conninfo_to_dict(url)}
+
+
+def name_of(url: str) -> str:
+    """`host:port`: what operators read, without a secret."""
+    given = conninfo.conninfo_to_dict(url)
+    return f"{given.get('host', 'localhost')}:{given.get('port', 5432)}"
 
 
 class Measured(NamedTuple):

@@ -20,8 +20,7 @@ from redis.exceptions import RedisError
 from accounts.kept_settings import from_settings
 
 if TYPE_CHECKING:
-    from accounts.replica import Replica
-    from accounts.replica_connections import ReplicaConnection
+    from accounts.replica import Replica, ReplicaConnection
 
 T = TypeVar("T")
 Execute = Callable[..., Any]  # Django's, of an execute wrapper

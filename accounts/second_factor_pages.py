@@ -1,4 +1,5 @@
-"""What the second factor of staff changes in allauth's pages: setting one up is noted, the last one stays."""
+"""What we change in allauth's pages of second factors and passkeys: staff keep their last second factor, and passkey
+forms answer any input with a validation error."""
 
 from __future__ import annotations
 
@@ -7,8 +8,11 @@ from typing import Any
 from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added
+from allauth.mfa.webauthn import forms as stock
 from allauth.mfa.webauthn.views import RemoveWebAuthnView
+from django import forms
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -48,3 +52,32 @@ def note_set_up(request: HttpRequest, user: User, authenticator: Authenticator, 
     """`kwargs`: what allauth sends besides."""
     if authenticator.type in second_factor.FACTORS:
         second_factor.note_set_up(request, user)
+
+
+class CredentialField(forms.JSONField):
+    """JSON that is nested without end is refused like every other broken one."""
+
+    widget = forms.HiddenInput
+
+    def to_python(self, value: Any) -> Any:
+        """`value`: what the form received; JSON has no type."""
+        try:
+            return super().to_python(value)
+        except RecursionError:
+            raise ValidationError(self.error_messages["invalid"], code="invalid", params={"value": "..."}) from None
+
+
+class AddForm(stock.AddWebAuthnForm):
+    credential = CredentialField()
+
+
+class AuthenticateForm(stock.AuthenticateWebAuthnForm):
+    credential = CredentialField()
+
+
+class LoginForm(stock.LoginWebAuthnForm):
+    credential = CredentialField()
+
+
+class ReauthenticateForm(stock.ReauthenticateWebAuthnForm):
+    credential = CredentialField()

@@ -16,10 +16,10 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_RECOVERY_CODES_SHOW_ONCE = True
 MFA_FORMS = {
-    "add_webauthn": "accounts.passkeys.AddForm",
-    "authenticate_webauthn": "accounts.passkeys.AuthenticateForm",
-    "login_webauthn": "accounts.passkeys.LoginForm",
-    "reauthenticate_webauthn": "accounts.passkeys.ReauthenticateForm",
+    "add_webauthn": "accounts.second_factor_pages.AddForm",
+    "authenticate_webauthn": "accounts.second_factor_pages.AuthenticateForm",
+    "login_webauthn": "accounts.second_factor_pages.LoginForm",
+    "reauthenticate_webauthn": "accounts.second_factor_pages.ReauthenticateForm",
 }
 MFA_TOTP_TOLERANCE = 1
 SOCIALACCOUNT_ADAPTER = "accounts.social.SocialAccountAdapter"

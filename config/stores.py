@@ -63,7 +63,7 @@ def replicas(database_url: str, redis_url: str) -> list[str]:
 
 
 TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
-REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "accounts.redis_client.TimedRedis"}
+REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "accounts.redis_clients.TimedRedis"}
 
 
 def redis_options() -> dict[str, Any]:
@@ -79,7 +79,7 @@ def redis_options() -> dict[str, Any]:
             raise ImproperlyConfigured("REDIS_CLUSTER and REDIS_SENTINELS are two ways to survive a failure: take one.")
         return {
             **REDIS_OPTIONS,
-            "CONNECTION_FACTORY": "accounts.redis_cluster.ClusterConnectionFactory",
+            "CONNECTION_FACTORY": "accounts.redis_clients.ClusterConnectionFactory",
             "IS_CLUSTER": True,  # for `accounts.redis_connection`
         }
     if not sentinels:

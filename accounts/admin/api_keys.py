@@ -11,7 +11,7 @@ from django.http import HttpRequest
 
 from accounts.admin.fields import RowField
 from accounts.admin.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
-from accounts.api_keys import keys, rules
+from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission
 
 
@@ -27,7 +27,7 @@ class ApiKeyAddForm(forms.ModelForm[ApiKey]):
 
     def clean(self) -> dict[str, Any]:
         super().clean()
-        for argument, sentences in rules.problems(**self.arguments()).items():
+        for argument, sentences in keys.problems(**self.arguments()).items():
             self.add_error("allowed" if argument == "permissions" else argument, sentences)
         return self.cleaned_data
 

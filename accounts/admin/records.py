@@ -12,9 +12,9 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 
-from accounts import audit_export
+from accounts import audit
 from accounts.admin.staff_actions import ReadOnlyAdmin, columns, staff_of
-from accounts.audit_export import Format, Selection
+from accounts.audit import Format, Selection
 from accounts.models import AuditEvent, JobRun, LinkedAccount, Name
 
 
@@ -56,7 +56,7 @@ class ExportForm(forms.Form):
 
     def selection(self) -> Selection:
         """Of a valid form."""
-        return audit_export.of_days(**{name: self.cleaned_data[name] for name in ("since", "until", "action")})
+        return audit.select_days(**{name: self.cleaned_data[name] for name in ("since", "until", "action")})
 
 
 @admin.register(AuditEvent)
@@ -86,9 +86,9 @@ class AuditEventAdmin(ReadOnlyAdmin):
             context = {**self.admin_site.each_context(request), "title": "Export the audit trail", "opts": self.opts}
             return TemplateResponse(request, "admin/accounts/auditevent/export.html", {**context, "form": form})
         selection, file_format = form.selection(), Format(form.cleaned_data["format"])
-        audit_export.record(selection, file_format=file_format, by=staff_of(request))
+        audit.record_export(selection, file_format=file_format, by=staff_of(request))
         response = StreamingHttpResponse(
-            audit_export.lines(selection, file_format=file_format), content_type=audit_export.CONTENT_TYPES[file_format]
+            audit.export_lines(selection, file_format=file_format), content_type=audit.CONTENT_TYPES[file_format]
         )
         name = f"audit-{timezone.now():%Y-%m-%d}.{file_format.value}"
         response["Content-Disposition"] = f'attachment; filename="{name}"'

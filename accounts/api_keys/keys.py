@@ -1,4 +1,4 @@
-"""Operations on API keys: issue, find, rotate, change, revoke and delete them."""
+"""Operations on API keys, and the validation rules that they share with forms."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import audit, hashing, users
-from accounts.api_keys import records, rules
+from accounts import audit, hashing, text_rules, users
+from accounts.api_keys import records
 from accounts.models import ApiKey, AuditEvent, Permission, User
 
 PUBLIC_LENGTH = 8
@@ -30,6 +30,62 @@ class IssuedKey:
 
     key: ApiKey
     secret: str
+
+
+def _check(**values: Any) -> None:
+    """ValidationError by argument, where `problems` finds any. Any: arguments of `problems`."""
+    found = problems(**values)
+    if found:
+        raise ValidationError(found)
+
+
+def problems(
+    *,
+    owner: User | None = None,
+    permissions: Sequence[str] | None = None,
+    name: str = "",
+    expires_at: datetime | None = None,
+    remaining_uses: int | None = None,
+    refill_amount: int | None = None,
+    refill_interval: timedelta | None = None,
+) -> dict[str, list[str]]:
+    """Return why `issue` refuses the given values, by argument; empty where it accepts them."""
+    found: dict[str, list[str]] = {}
+    if owner is not None and not owner.is_active:
+        found["owner"] = ["This account is banned."]
+    if permissions is not None:
+        found["permissions"] = _permission_problems(permissions)
+    if len(name) > 64:
+        found["name"] = ["Use at most 64 characters."]
+    elif problem := text_rules.problem_of_line(name):
+        found["name"] = [problem]
+    if expires_at is not None and expires_at <= timezone.now():
+        found["expires_at"] = ["The end must be in the future."]
+    found |= _quota_problems(remaining_uses, refill_amount, refill_interval)
+    return {argument: sentences for argument, sentences in found.items() if sentences}
+
+
+def _permission_problems(permissions: Sequence[str]) -> list[str]:
+    """Return why a key cannot have exactly these permissions."""
+    found = [
+        f"{permission} is no permission; choose from {', '.join(Permission.values)}."
+        for permission in permissions
+        if permission not in Permission.values
+    ]
+    repeated = {permission for permission in permissions if permissions.count(permission) > 1}
+    found += [f"{permission} is given twice." for permission in sorted(repeated)]
+    return found if permissions else ["A key needs at least one permission."]
+
+
+def _quota_problems(uses: int | None, amount: int | None, interval: timedelta | None) -> dict[str, list[str]]:
+    """The table's constraints, as error messages."""
+    if uses is not None and uses < 0:
+        return {"remaining_uses": ["The usage quota cannot be negative."]}
+    if amount is None and interval is None:
+        return {}
+    if amount is None or amount <= 0 or interval is None or interval <= timedelta() or uses is None:
+        return {"refill_amount": ["A refill needs a usage quota, a positive amount and a positive interval."]}
+    return {}
 
 
 def find(secret: str) -> ApiKey | None:
@@ -51,7 +107,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     form_id: str = "",
     by: User | None,
 ) -> IssuedKey:
-    """Make a key. ValidationError by argument, as `rules.problems` tells; PermissionDenied as
+    """Make a key. ValidationError by argument, as `problems` returns it; PermissionDenied as
     `users.check_may_act_for`.
 
     `may_be_empty`: without a permission, until staff grant one. `form_id`: of the form that asks for it;
@@ -62,7 +118,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     columns: dict[str, Any] = {"name": name, "expires_at": expires_at, "remaining_uses": remaining_uses}
     columns |= {"refill_amount": refill_amount, "refill_interval": refill_interval}
     asked = None if may_be_empty and not permissions else permissions
-    rules.check(owner=owner, permissions=asked, **columns)
+    _check(owner=owner, permissions=asked, **columns)
     _check_form(owner, form_id)
     if by is not None and by.pk == owner.pk:
         check_room(owner)
@@ -134,7 +190,7 @@ def _replacement(*, key: ApiKey, kept_uses: int, form_id: str, by: User | None) 
 @transaction.atomic
 def rename(*, key: ApiKey, name: str, by: User | None) -> ApiKey:
     """Give the key another name, which may be empty. ValidationError: too long."""
-    rules.check(name=name)
+    _check(name=name)
     key = locked(key)
     users.check_may_act_for(owner=key.owner, by=by)
     if name != key.name:
@@ -156,7 +212,7 @@ def change_end(*, key: ApiKey, expires_at: datetime | None, by: User | None) -> 
     users.check_may_act_for(owner=key.owner, by=by)
     if expires_at == key.expires_at:
         return key
-    rules.check(expires_at=expires_at)
+    _check(expires_at=expires_at)
     if key.revoked_at is not None:
         raise ValidationError({"expires_at": ["A revoked key cannot be used again; make a new one."]})
     if key.replaced_by_id is not None:
@@ -298,6 +354,6 @@ def _random(length: int) -> str:
 
 
 def _check_permission(permission: str) -> None:
-    found = rules.permission_problems([permission])
+    found = _permission_problems([permission])
     if found:
         raise ValidationError({"permission": found})

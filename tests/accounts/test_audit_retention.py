@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import audit
+from accounts import audit, batches
 from accounts.api_keys import keys
 from accounts.models import AuditEvent
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
@@ -50,7 +50,7 @@ def test_the_job_deletes_what_is_older(settings: Settings, clock: time_machine.T
 
 def test_it_goes_in_batches_oldest_first(settings: Settings, monkeypatch: Any) -> None:
     settings.AUDIT_RETENTION = 30 * DAY
-    monkeypatch.setattr(audit, "BATCH", 2)
+    monkeypatch.setattr(batches, "SIZE", 2)
     for number in range(5):
         add(f"a:{number}", days_ago=40 + number)
     left = []

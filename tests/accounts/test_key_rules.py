@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import time_machine
 
-from accounts.api_keys import rules
+from accounts.api_keys import keys
 from accounts.models import User
 from tests.accounts.moments import NOON
 
@@ -38,4 +38,4 @@ REFILL = "A refill needs a usage quota, a positive amount and a positive interva
 )
 def test_each_rule_has_its_sentence(given: dict[str, Any], found: dict[str, list[str]]) -> None:
     with time_machine.travel(NOON, tick=False):
-        assert rules.problems(**given) == found
+        assert keys.problems(**given) == found

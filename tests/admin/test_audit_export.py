@@ -15,7 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from accounts import audit, audit_export, users
+from accounts import audit, users
 from accounts.api_keys import keys
 from accounts.models import AuditEvent, User
 from oidc_provider.applications import applications
@@ -94,7 +94,7 @@ def test_an_action_is_a_verb_or_what_it_is_about(action: str, found: list[str]) 
 
 
 def test_batches_leave_nothing_out_and_repeat_nothing(monkeypatch: Any) -> None:
-    monkeypatch.setattr(audit_export, "BATCH", 3)
+    monkeypatch.setattr(audit, "BATCH", 3)
     made = [event(f"a:{number}", MARCH + timedelta(seconds=number // 4)).verb for number in range(10)]
     with CaptureQueriesContext(connection) as queries:
         assert verbs(run(*PERIOD)) == made
@@ -104,7 +104,7 @@ def test_batches_leave_nothing_out_and_repeat_nothing(monkeypatch: Any) -> None:
 
 
 def test_events_of_an_earlier_time_with_a_higher_id_come_in_order(monkeypatch: Any) -> None:
-    monkeypatch.setattr(audit_export, "BATCH", 2)
+    monkeypatch.setattr(audit, "BATCH", 2)
     for seconds in (5, 3, 4, 3):
         event(f"a:{seconds}", MARCH + timedelta(seconds=seconds))
     assert verbs(run(*PERIOD)) == ["a:3", "a:3", "a:4", "a:5"]
@@ -125,7 +125,7 @@ def test_events_of_an_earlier_time_with_a_higher_id_come_in_order(monkeypatch: A
 def test_no_cell_is_a_formula(text: str, cell: str) -> None:
     event(reason=text)
     _, row = csv.reader(io.StringIO(run(*PERIOD, "--format", "csv")))
-    assert row[audit_export.FIELDS.index("reason")] == cell
+    assert row[audit.FIELDS.index("reason")] == cell
     assert json.loads(run(*PERIOD))["reason"] == text
 
 

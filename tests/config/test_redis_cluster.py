@@ -16,7 +16,7 @@ from django_redis.exceptions import ConnectionInterrupted
 from pytest_django import Settings
 from redis.exceptions import RedisError
 
-from accounts import limits, redis_cluster, redis_connection
+from accounts import limits, redis_clients, redis_connection
 from accounts.limits import Limit, LimitsUnavailable, Window
 from accounts.models import Permission
 from accounts.redis_limits import RedisLimits
@@ -68,7 +68,7 @@ def service(request: pytest.FixtureRequest, settings: Settings, monkeypatch: pyt
     yield
     for kept_one in (limits._store, visits._store):
         kept_one.cache_clear()
-    redis_cluster._clients.clear()
+    redis_clients._clients.clear()
 
 
 def window(amount: int, key: str = "a") -> Window:

@@ -19,8 +19,7 @@ from pytest_django import DjangoDbBlocker, Settings
 
 from accounts import replica, replicas
 from accounts.models import Permission, User
-from accounts.replica import Replica
-from accounts.replica_connections import ReplicaConnection
+from accounts.replica import Replica, ReplicaConnection
 from config import doctor
 from config.doctor import Level
 from lookup import boards

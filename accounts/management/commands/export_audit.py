@@ -6,8 +6,8 @@ from typing import Any
 
 from django.core.management import BaseCommand, CommandError
 
-from accounts import audit_export
-from accounts.audit_export import Format
+from accounts import audit
+from accounts.audit import Format
 
 
 class Command(BaseCommand):
@@ -23,10 +23,10 @@ class Command(BaseCommand):
         since, until = (_day(options[name]) for name in ("since", "until"))
         if since is None:
             raise CommandError("Give the first day by --since.")
-        selection = audit_export.of_days(since=since, until=until, action=options["action"])
+        selection = audit.select_days(since=since, until=until, action=options["action"])
         file_format = Format(options["format"])
-        audit_export.record(selection, file_format=file_format, by=None)
-        for lines in audit_export.lines(selection, file_format=file_format):
+        audit.record_export(selection, file_format=file_format, by=None)
+        for lines in audit.export_lines(selection, file_format=file_format):
             self.stdout.write(lines, ending="")
 
 

@@ -1,20 +1,53 @@
-"""The client library's connection to a Redis Cluster, for django-redis (CONNECTION_FACTORY in CACHES)."""
+"""The clients of Redis that caches, sessions and visits use: of a server, which measures its calls
+(`accounts.engine_time`), and of a Redis Cluster, for django-redis (CONNECTION_FACTORY in CACHES)."""
 
 from __future__ import annotations
 
 import os
 import threading
+from time import perf_counter
 from typing import Any, cast
 
 from django_redis.pool import ConnectionFactory
+from redis import Redis
 from redis.backoff import NoBackoff
+from redis.client import Pipeline
 from redis.cluster import RedisCluster
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import RedisClusterException
 from redis.retry import Retry
 
+from accounts import engine_time
+
 _lock = threading.Lock()
 _clients: dict[tuple[int, str], ClusterClient] = {}  # by process and address: a client knows the whole cluster
+
+
+class TimedPipeline(Pipeline):
+    # Any: as the base class.
+    def execute(self, raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 - as the base class
+        if not engine_time.is_on():
+            return list(super().execute(raise_on_error))
+        began_at = perf_counter()
+        try:
+            return list(super().execute(raise_on_error))
+        finally:
+            engine_time.note(engine_time.REDIS, engine_time.PIPELINE, began_at)
+
+
+class TimedRedis(Redis):
+    # Any: as the base class.
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        if not engine_time.is_on():
+            return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]  # it has no types
+        began_at = perf_counter()
+        try:
+            return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]  # it has no types
+        finally:
+            engine_time.note(engine_time.REDIS, engine_time.kind_of_command(args[0]), began_at)
+
+    def pipeline(self, transaction: bool = True, shard_hint: Any = None) -> Pipeline:  # noqa: FBT001, FBT002 - as the base class
+        return TimedPipeline(self.connection_pool, self.response_callbacks, transaction, shard_hint)
 
 
 class ClusterClient(RedisCluster):
