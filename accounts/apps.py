@@ -8,7 +8,8 @@ class AccountsConfig(AppConfig):
     verbose_name = "Accounts and keys"
 
     def ready(self) -> None:
-        from accounts import database_connections, engine_time  # once apps are loaded
+        from accounts.databases import database_connections  # once apps are loaded
+        from accounts.metrics import engine_time  # once apps are loaded
 
-        connection_created.connect(database_connections.hold, dispatch_uid="accounts.database_connections")
-        connection_created.connect(engine_time.watch, dispatch_uid="accounts.engine_time")
+        connection_created.connect(database_connections.hold, dispatch_uid="accounts.databases.database_connections")
+        connection_created.connect(engine_time.watch, dispatch_uid="accounts.metrics.engine_time")

@@ -17,7 +17,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from accounts import batches, client_address
+from accounts import client_address
+from accounts.databases import batches
 from accounts.models import AuditEvent, User
 
 # Whether the owner of a disabled key may enable it depends on who disabled it (`api_keys.keys`): these events stay.

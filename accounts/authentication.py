@@ -27,7 +27,7 @@ from accounts.hot import Caller
 from accounts.limits import KeyAnswer, KeyRecord, KeyRequest, Verdict, Window
 
 if TYPE_CHECKING:
-    from accounts.redis_connection import Command
+    from accounts.databases.redis_connection import Command
 
 MAX_LENGTH = 200  # characters; our own keys have 52
 

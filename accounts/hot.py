@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, Self, TypeVar
 from django.http import HttpRequest, HttpResponse, QueryDict
 
 if TYPE_CHECKING:
-    from accounts.redis_connection import Command
+    from accounts.databases.redis_connection import Command
 
 MAX_PLAIN_PARAMETERS = 100
 P = ParamSpec("P")

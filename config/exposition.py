@@ -11,9 +11,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 from prometheus_client.core import Metric
 
-from accounts import metric_text
 from accounts import metrics as counted
-from accounts.metric_files import CountsUnavailable
+from accounts.metrics import metric_text
+from accounts.metrics.metric_files import CountsUnavailable
 from config import service_state, views
 from config.service_state import Family
 

@@ -17,7 +17,8 @@ from django.conf import settings
 from django.http.request import split_domain_port, validate_host
 from django.urls import URLResolver, get_resolver
 
-from accounts import client_address, database_connections, request_context
+from accounts import client_address, request_context
+from accounts.databases import database_connections
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
 from accounts.request_context import RequestContext

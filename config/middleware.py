@@ -20,7 +20,8 @@ from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.utils.functional import SimpleLazyObject
 
-from accounts import client_address, content_security, replicas, request_context, waiting_apps
+from accounts import client_address, content_security, request_context, waiting_apps
+from accounts.databases import replicas
 from accounts.errors import Forbidden
 from config import compression, hot_lane, nul_bytes, observation, request_body, request_metrics, views
 from config.observation import CountedAsyncIterator, CountedIterator, Told
@@ -105,7 +106,7 @@ class EdgeProxyMiddleware:
 
 
 class ReplicaMiddleware:
-    """Answers a request that has changed something once no replica is read that lacks it (`accounts.replicas`).
+    """Answers a request that has changed something once no replica is read that lacks it (`databases.replicas`).
 
     It is the innermost: what sessions write is read from the primary alone. Requests under /api/ go past it, since
     nothing that they write is read from replicas.

@@ -21,7 +21,7 @@ from django.utils import timezone
 from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
-from accounts import replicas
+from accounts.databases import replicas
 from config import jobs, rounds
 from config.jobs import Job
 from imagehost.storage import FolderStorage, sharing
@@ -31,7 +31,7 @@ from presence import members, store
 from presence.store import StoreUnavailable
 
 if TYPE_CHECKING:
-    from accounts.replica import Replica
+    from accounts.databases.replica import Replica
 
 STARTED_AT = timezone.now()
 # After a stop of everything the jobs are late until they have run, and they may be started after the web server.

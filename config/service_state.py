@@ -14,7 +14,7 @@ from django.db import DatabaseError
 from django.utils import timezone
 from redis.exceptions import RedisError
 
-from accounts import replicas
+from accounts.databases import replicas
 from config import jobs, readiness, rounds
 from imagehost import previews
 from oidc_provider.token.models import SigningKey

@@ -137,7 +137,7 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Off where a pooler between this service and PostgreSQL cannot carry prepared statements.
 DATABASE_PREPARED_STATEMENTS = env.flag("DATABASE_PREPARED_STATEMENTS", default=True)
 DATABASE_POOL_SIZE = 0 if EMBEDDED else env.integer("DATABASE_POOL_SIZE", 0)
-DATABASE_REPLICA_URLS = stores.replicas(DATABASE_URL, REDIS_URL)  # accounts.replicas; nothing else knows of them
+DATABASE_REPLICA_URLS = stores.replicas(DATABASE_URL, REDIS_URL)  # for `accounts.databases.replicas` alone
 DATABASE_REPLICA_CONNECTIONS = DATABASE_POOL_SIZE or WEB_THREADS  # of one process to one replica, for reads
 DATABASES: dict[str, dict[str, Any]]
 if EMBEDDED:
@@ -163,7 +163,7 @@ else:
         is_pooled_by_transaction=env.flag("DATABASE_TRANSACTION_POOLING", default=False),
     )
 CACHES = stores.caches(REDIS_URL, stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
-LIMIT_STORE = "accounts.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
+LIMIT_STORE = "accounts.limits.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
 SESSION_ENGINE = "accounts.sessions" if REDIS_URL else "django.contrib.sessions.backends.db"
 RATE_LIMITS_ENABLED = env.flag("RATE_LIMITS_ENABLED", default=True)
 DATA_UPLOAD_MAX_NUMBER_FIELDS = 200

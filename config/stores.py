@@ -22,7 +22,7 @@ def postgresql(
     """
     pool = _pool(pool_size) if pool_size else {}
     return {
-        "ENGINE": "accounts.postgresql",  # Django's, with bounded waits
+        "ENGINE": "accounts.databases.postgresql",  # Django's, with bounded waits
         "CONN_MAX_AGE": 0 if pool_size else None,
         # Django's cursors on the server outlive the transaction, and with it the pooler's connection.
         "DISABLE_SERVER_SIDE_CURSORS": is_pooled_by_transaction,
@@ -42,7 +42,7 @@ def postgresql(
 def bound_waits() -> None:
     """Let no request of this process wait for a PostgreSQL that hangs."""
     if not settings.EMBEDDED:
-        from accounts.postgresql import watched  # loads psycopg
+        from accounts.databases.postgresql import watched  # loads psycopg
 
         watched.bound_waits()
 
@@ -63,7 +63,7 @@ def replicas(database_url: str, redis_url: str) -> list[str]:
 
 
 TIMEOUTS = {"SOCKET_CONNECT_TIMEOUT": 1, "SOCKET_TIMEOUT": 1}  # seconds; a hanging Redis holds no worker
-REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "accounts.redis_clients.TimedRedis"}
+REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "accounts.databases.redis_clients.TimedRedis"}
 
 
 def redis_options() -> dict[str, Any]:
@@ -79,8 +79,8 @@ def redis_options() -> dict[str, Any]:
             raise ImproperlyConfigured("REDIS_CLUSTER and REDIS_SENTINELS are two ways to survive a failure: take one.")
         return {
             **REDIS_OPTIONS,
-            "CONNECTION_FACTORY": "accounts.redis_clients.ClusterConnectionFactory",
-            "IS_CLUSTER": True,  # for `accounts.redis_connection`
+            "CONNECTION_FACTORY": "accounts.databases.redis_clients.ClusterConnectionFactory",
+            "IS_CLUSTER": True,  # for `accounts.databases.redis_connection`
         }
     if not sentinels:
         return REDIS_OPTIONS

@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from accounts import engine_time, request_context
+from accounts import request_context
 from accounts.kept_settings import from_settings
+from accounts.metrics import engine_time
 from accounts.request_context import RequestContext
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
-from accounts import batches
+from accounts.databases import batches
 from imagehost.models import KEY_LENGTH, Reconciliation, Stage, StrayObject
 
 LONGEST = timedelta(days=7)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from accounts.statements import Statement
+from accounts.databases.statements import Statement
 from lookup import heads, sql
 from lookup.registry import DOCUMENT_COLUMNS
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from accounts import statements
+from accounts.databases import statements
+from accounts.databases.statements import Statement
 from accounts.plans import PREMIUM_PLANS, Plan
-from accounts.statements import Statement
 from lookup import addresses
 
 Row = tuple[Any, ...]

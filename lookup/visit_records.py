@@ -11,7 +11,7 @@ from itertools import islice
 from django.db import connection, transaction
 from django.db.models import F
 
-from accounts import batches
+from accounts.databases import batches
 from lookup import counters, documents
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from lookup.visitors import Visitor

@@ -106,7 +106,7 @@ def answering() -> Iterator[None]:
 
 
 if TYPE_CHECKING:
-    from accounts.redis_connection import Command
+    from accounts.databases.redis_connection import Command
 
 
 class FencedCache(ABC, BaseCache):

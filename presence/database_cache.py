@@ -23,7 +23,7 @@ from django.db.models import QuerySet
 from django.db.models.functions import Now
 from django.utils import timezone
 
-from accounts import batches
+from accounts.databases import batches
 from presence.checked_cache import FencedCache
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from presence.single_flight import SingleFlight
 from presence.store import PresenceStore, Snapshot, StoreUnavailable
 
 if TYPE_CHECKING:
-    from accounts.redis_connection import Command, Reply
+    from accounts.databases.redis_connection import Command, Reply
 
 STALE_AFTER = timedelta(seconds=60)
 EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here

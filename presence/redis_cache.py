@@ -14,8 +14,8 @@ from django.conf import settings
 from django_redis.cache import RedisCache
 from redis.exceptions import ResponseError
 
-from accounts import redis_connection
-from accounts.redis_connection import Command, Script
+from accounts.databases import redis_connection
+from accounts.databases.redis_connection import Command, Script
 from presence.checked_cache import FencedCache
 
 PICKLE = b"\x80"  # what a pickle begins with

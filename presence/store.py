@@ -25,7 +25,7 @@ from presence.memo import Memo
 from presence.records import Banner, Profile, Record, Snapshot, Stamp
 
 if TYPE_CHECKING:
-    from accounts.redis_connection import Command
+    from accounts.databases.redis_connection import Command
 
 __all__ = [
     "Banner",

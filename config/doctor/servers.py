@@ -12,8 +12,8 @@ from django.conf import settings
 from django.core.mail import get_connection
 from django.db import connection
 
-from accounts import redis_connection, replicas
-from accounts.redis_connection import RedisConnection, Script
+from accounts.databases import redis_connection, replicas
+from accounts.databases.redis_connection import RedisConnection, Script
 from config.doctor.findings import Finding, failure, measured, ok, warning
 from presence import store
 

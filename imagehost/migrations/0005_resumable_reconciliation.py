@@ -3,7 +3,7 @@
 from django.conf import settings
 from django.db import migrations, models
 
-from accounts.indexes import AddIndexWithoutLock
+from accounts.databases.indexes import AddIndexWithoutLock
 
 
 class Migration(migrations.Migration):

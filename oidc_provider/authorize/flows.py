@@ -15,7 +15,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
 
-from accounts import batches
+from accounts.databases import batches
 from accounts.models import User
 from oidc_provider.authorize import approvals
 from oidc_provider.authorize.models import Approval, PendingRequest

@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 from django.db import connection, transaction
 from django.db.models import Count
 
-from accounts import batches, client_address, statements
+from accounts import client_address
+from accounts.databases import batches, statements
 from accounts.models import User
 from oidc_provider.applications.models import Application
 from oidc_provider.log.models import (

@@ -10,7 +10,7 @@ import json
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from accounts.statements import Statement
+from accounts.databases.statements import Statement
 from lookup import addresses
 from oidc_provider.applications.models import USABLE
 from oidc_provider.token.claims import Subject

@@ -10,7 +10,7 @@ from django.db import transaction
 from django.db.models import Q
 from oauth2_provider.settings import oauth2_settings
 
-from accounts import batches
+from accounts.databases import batches
 from accounts.hashing import digest
 from accounts.models import User
 from oidc_provider.applications.models import Application

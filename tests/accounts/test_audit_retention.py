@@ -14,8 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
 
-from accounts import audit, batches
+from accounts import audit
 from accounts.api_keys import keys
+from accounts.databases import batches
 from accounts.models import AuditEvent
 from tests.factories.accounts import ApiKeyFactory, StaffFactory, UserFactory
 

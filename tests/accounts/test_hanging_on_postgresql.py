@@ -12,11 +12,11 @@ import pytest
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts import database_connections
-from accounts.postgresql import watched
-from accounts.postgresql.base import DatabaseWrapper
-from accounts.postgresql.watched import ServerHangs
-from accounts.statements import Statement
+from accounts.databases import database_connections
+from accounts.databases.postgresql import watched
+from accounts.databases.postgresql.base import DatabaseWrapper
+from accounts.databases.postgresql.watched import ServerHangs
+from accounts.databases.statements import Statement
 from tests.imagehost import relay
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import connection, models
 from django.db.migrations.state import ProjectState
 
-from accounts.indexes import AddIndexWithoutLock, RemoveIndexWithoutLock
+from accounts.databases.indexes import AddIndexWithoutLock, RemoveIndexWithoutLock
 from accounts.models import JobRun
 from tests.lookup import statements
 

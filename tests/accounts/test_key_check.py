@@ -29,7 +29,7 @@ from accounts.limits import (
     Window,
     microseconds,
 )
-from accounts.redis_limits import RedisLimits
+from accounts.limits.redis_limits import RedisLimits
 from tests.accounts.moments import NOON, let_redis_pass
 from tests.factories.accounts import ApiKeyFactory
 from tests.support.threads import together

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from accounts import metric_files
-from accounts.metric_files import Cell, Counts, CountsUnavailable, ProcessFile
+from accounts.metrics import metric_files
+from accounts.metrics.metric_files import Cell, Counts, CountsUnavailable, ProcessFile
 
 pytestmark = pytest.mark.once
 
@@ -25,7 +25,7 @@ OPEN: Cell = ("open", ())
 PROGRAM = """
 import sys
 from pathlib import Path
-from accounts.metric_files import Counts, ProcessFile
+from accounts.metrics.metric_files import Counts, ProcessFile
 
 file = ProcessFile(Path(sys.argv[1]))
 file.save(Counts({("hits", ("a",)): [float(sys.argv[2])]}, {("open", ()): [1.0]}))
@@ -87,7 +87,7 @@ def test_a_crash_after_the_sums_are_written_counts_nothing_twice(tmp_path: Path)
 def test_a_damaged_file_is_logged_and_the_others_are_read(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     with process(tmp_path, 3), process(tmp_path, 4) as second:
         next(tmp_path.glob(f"{second.pid}-*.json")).write_text('{"totals": ')
-        with caplog.at_level(logging.WARNING, "accounts.metric_files"):
+        with caplog.at_level(logging.WARNING, "accounts.metrics.metric_files"):
             assert read(tmp_path) == ([3], [1], 2)
     assert "is damaged" in caplog.text
 

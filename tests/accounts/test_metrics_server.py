@@ -11,7 +11,8 @@ import requests
 from django.core.management.base import CommandError
 from pytest_django import Settings
 
-from accounts import limits, metrics, metrics_server
+from accounts import limits, metrics
+from accounts.metrics import metrics_server
 
 TOKEN = "a-token-of-the-scraper"
 

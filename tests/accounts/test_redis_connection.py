@@ -15,7 +15,7 @@ from redis.connection import Connection
 from redis.exceptions import RedisError, ResponseError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
-from accounts.redis_connection import RedisConnection, Script, _Wire
+from accounts.databases.redis_connection import RedisConnection, Script, _Wire
 from tests.support.redis_commands import UNREACHABLE
 from tests.support.threads import together
 

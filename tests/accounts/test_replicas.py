@@ -7,7 +7,7 @@ from django.core.exceptions import MiddlewareNotUsed
 from django.db import connection
 from django.http import HttpResponse
 
-from accounts import replicas
+from accounts.databases import replicas
 from accounts.models import User
 from config.middleware import ReplicaMiddleware
 from tests.factories.accounts import UserFactory

@@ -191,7 +191,7 @@ def test_in_a_cluster_the_keys_of_presence_share_a_slot(monkeypatch: pytest.Monk
     monkeypatch.setenv("REDIS_CLUSTER", "1")
     caches = stores.caches("redis://node/0", stores.redis_options())
     assert {cache["OPTIONS"]["CONNECTION_FACTORY"] for cache in caches.values()} == {
-        "accounts.redis_clients.ClusterConnectionFactory"
+        "accounts.databases.redis_clients.ClusterConnectionFactory"
     }
     assert [cache["KEY_PREFIX"] for cache in caches.values()] == ["cache", "{chat}"]
     monkeypatch.setenv("REDIS_SENTINELS", "one:26379")

@@ -14,7 +14,7 @@ from django.contrib.sessions.models import Session
 from django.core.management import call_command
 from django.db import connection, models
 
-from accounts import batches
+from accounts.databases import batches
 from accounts.models import KeyDay
 from lookup.models import Visit, VisitBatch, VisitSalt
 from oidc_provider.models import (

@@ -22,9 +22,10 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 from pytest_django import Settings
 
-from accounts import engine_time, limits, metrics
+from accounts import limits, metrics
+from accounts.databases.statements import Statement
+from accounts.metrics import engine_time
 from accounts.models import JobRun, Permission
-from accounts.statements import Statement
 from config import jobs, readiness, request_metrics, service_state
 from imagehost import delivery, probing
 from imagehost.models import PreviewState

@@ -16,10 +16,11 @@ from django_redis.exceptions import ConnectionInterrupted
 from pytest_django import Settings
 from redis.exceptions import RedisError
 
-from accounts import limits, redis_clients, redis_connection
+from accounts import limits
+from accounts.databases import redis_clients, redis_connection
 from accounts.limits import Limit, LimitsUnavailable, Window
+from accounts.limits.redis_limits import RedisLimits
 from accounts.models import Permission
-from accounts.redis_limits import RedisLimits
 from accounts.sessions import SessionStore
 from config import stores
 from lookup import visits
@@ -60,7 +61,7 @@ def service(request: pytest.FixtureRequest, settings: Settings, monkeypatch: pyt
     cluster: Cluster = request.getfixturevalue(name)
     monkeypatch.setenv("REDIS_CLUSTER", "1")
     settings.CACHES = stores.caches(cluster.url, stores.redis_options())
-    settings.LIMIT_STORE, settings.VISIT_STORE = "accounts.redis_limits.RedisLimits", "lookup.visits.RedisVisits"
+    settings.LIMIT_STORE, settings.VISIT_STORE = "accounts.limits.redis_limits.RedisLimits", "lookup.visits.RedisVisits"
     settings.PRESENCE_STREAMS = 10
     for kept_one in (limits._store, visits._store):
         kept_one.cache_clear()

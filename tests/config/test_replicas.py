@@ -17,9 +17,9 @@ from django.db import connection, transaction
 from django.test import Client
 from pytest_django import DjangoDbBlocker, Settings
 
-from accounts import replica, replicas
+from accounts.databases import replica, replicas
+from accounts.databases.replica import Replica, ReplicaConnection
 from accounts.models import Permission, User
-from accounts.replica import Replica, ReplicaConnection
 from config import doctor
 from config.doctor import Level
 from lookup import boards

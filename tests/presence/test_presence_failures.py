@@ -89,7 +89,7 @@ def test_a_miss_is_not_told_that_cannot_be_kept(unwritable: None, simulator: Sim
 
 @pytest.mark.usefixtures("simulator")
 def test_while_the_limits_do_not_answer_the_platform_is_not_asked(settings: Settings, simulator: Simulator) -> None:
-    settings.LIMIT_STORE = "accounts.redis_limits.RedisLimits"
+    settings.LIMIT_STORE = "accounts.limits.redis_limits.RedisLimits"
     settings.CACHES = {**configured.CACHES, "default": UNREACHABLE}
     limits._store.cache_clear()
     with pytest.raises(RestUnavailable) as error:

@@ -14,8 +14,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 
-from accounts import metrics_server, signal_waiter
+from accounts import signal_waiter
 from accounts.jobs import let_go_of_connections
+from accounts.metrics import metrics_server
 from accounts.signal_waiter import SignalWaiter
 from config import jobs, tracing
 from config.jobs import Job

@@ -3,7 +3,8 @@
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from accounts import audit, batches
+from accounts import audit
+from accounts.databases import batches
 from accounts.management.base import JobCommand
 from oidc_provider.authorize import flows
 from oidc_provider.log import request_records

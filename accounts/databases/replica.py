@@ -18,8 +18,8 @@ from django.db import connections
 from psycopg import conninfo, errors, pq
 from redis.exceptions import RedisError
 
-from accounts.postgresql.watched import StatementServer
-from accounts.redis_connection import RedisConnection
+from accounts.databases.postgresql.watched import StatementServer
+from accounts.databases.redis_connection import RedisConnection
 
 T = TypeVar("T")
 

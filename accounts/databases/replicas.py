@@ -20,7 +20,7 @@ from redis.exceptions import RedisError
 from accounts.kept_settings import from_settings
 
 if TYPE_CHECKING:
-    from accounts.replica import Replica, ReplicaConnection
+    from accounts.databases.replica import Replica, ReplicaConnection
 
 T = TypeVar("T")
 Execute = Callable[..., Any]  # Django's, of an execute wrapper
@@ -39,7 +39,7 @@ def configured() -> tuple[Replica, ...]:
     """Those of DATABASE_REPLICA_URLS."""
     if not is_on():
         return ()
-    from accounts.replica import Replica  # psycopg would take 9 MB of a process on SQLite
+    from accounts.databases.replica import Replica  # psycopg would take 9 MB of a process on SQLite
 
     return tuple(Replica(url, most=settings.DATABASE_REPLICA_CONNECTIONS) for url in settings.DATABASE_REPLICA_URLS)
 
@@ -79,7 +79,7 @@ def wait_until_applied() -> None:
 
     1 round trip to Redis; with replicas in use 1 query, and a few on each of them. At most a little over LEASE.
     """
-    from accounts.replica import LEASE, MARGIN
+    from accounts.databases.replica import LEASE, MARGIN
 
     give_up_at = time.monotonic() + LEASE + MARGIN  # then every lease that began before this has ended
     used = _in_use()
@@ -98,7 +98,7 @@ def wait_until_applied() -> None:
 
 def _in_use() -> list[Replica]:
     """Those that a process may hold a lease on. All of them where Redis does not answer."""
-    from accounts.replica import in_use
+    from accounts.databases.replica import in_use
 
     try:
         return in_use(configured())

@@ -1,5 +1,5 @@
 """The clients of Redis that caches, sessions and visits use: of a server, which measures its calls
-(`accounts.engine_time`), and of a Redis Cluster, for django-redis (CONNECTION_FACTORY in CACHES)."""
+(`accounts.metrics.engine_time`), and of a Redis Cluster, for django-redis (CONNECTION_FACTORY in CACHES)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import RedisClusterException
 from redis.retry import Retry
 
-from accounts import engine_time
+from accounts.metrics import engine_time
 
 _lock = threading.Lock()
 _clients: dict[tuple[int, str], ClusterClient] = {}  # by process and address: a client knows the whole cluster

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 from django.db.backends.postgresql import base
 
-from accounts.postgresql import watched
+from accounts.databases.postgresql import watched
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

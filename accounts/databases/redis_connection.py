@@ -26,7 +26,7 @@ from redis.exceptions import AskError, MovedError, NoScriptError, RedisClusterEx
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoAnswer
 
-from accounts import engine_time
+from accounts.metrics import engine_time
 
 Part = str | bytes | int
 Command = tuple[Part, ...]

@@ -11,8 +11,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Histo
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector, CollectorRegistry
 
-from accounts.metric_files import Cells
 from accounts.metrics import METRICS, Counter, Histogram
+from accounts.metrics.metric_files import Cells
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 Samples = list[tuple[tuple[str, ...], float]]  # values of the labels, value

@@ -19,16 +19,17 @@ from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from accounts import database_connections, engine_time, replicas
+from accounts.databases import database_connections, replicas
 from accounts.kept_settings import from_settings
+from accounts.metrics import engine_time
 
 if TYPE_CHECKING:
-    from accounts.postgresql.watched import StatementServer
+    from accounts.databases.postgresql.watched import StatementServer
 
 if connection.vendor == "postgresql":  # with SQLite, psycopg would take 9 MB of each process for nothing
     from psycopg import errors, pq
 
-    from accounts.postgresql import watched
+    from accounts.databases.postgresql import watched
 
     _DONE = (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK)
 

@@ -161,7 +161,7 @@ def wait_for_result(connection: Connection) -> None:
 
 
 class StatementServer:
-    """The methods of libpq's connection that `accounts.statements` uses. Subclasses say how long an answer may take."""
+    """The methods of libpq's connection that `databases.statements` uses. Subclasses bound the wait for an answer."""
 
     def __init__(self, server: pq.abc.PGconn) -> None:
         self._server = server

@@ -24,7 +24,7 @@ from accounts.kept_settings import from_settings
 from accounts.metrics import Counter
 
 if TYPE_CHECKING:
-    from accounts.redis_connection import Command, Reply
+    from accounts.databases.redis_connection import Command, Reply
 
 MINUTE = timedelta(minutes=1)
 RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached

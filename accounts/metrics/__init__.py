@@ -15,9 +15,9 @@ from typing import ClassVar
 
 from django.conf import settings
 
-from accounts import metric_files
 from accounts.kept_settings import from_settings
-from accounts.metric_files import Cells, Counts, ProcessFile
+from accounts.metrics import metric_files
+from accounts.metrics.metric_files import Cells, Counts, ProcessFile
 from accounts.write_behind import WriteBehindBuffer
 
 MOST_EVENTS = 200_000  # in memory: two seconds' worth of any load

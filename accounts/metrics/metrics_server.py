@@ -15,8 +15,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from accounts import metric_text, metrics
-from accounts.metric_files import CountsUnavailable
+from accounts import metrics
+from accounts.metrics import metric_text
+from accounts.metrics.metric_files import CountsUnavailable
 
 logger = logging.getLogger(__name__)
 
