@@ -80,7 +80,7 @@ class Format(StrEnum):
 
 @dataclass(frozen=True)
 class Selection:
-    """Events from `since` on, before `until`. `action`: a verb, or what stands before its colon, such as `user`;
+    """Events from `since` on, before `until`. `action`: a verb, or the part before its colon, such as `user`;
     empty: all."""
 
     since: datetime
@@ -101,7 +101,7 @@ def select_days(*, since: date, until: date | None, action: str = "") -> Selecti
 
 
 def record_export(selection: Selection, *, file_format: Format, by: User | None) -> None:
-    """Write down who exports what. Call it before the export, whose events it may be among."""
+    """Write the event of an export. Call it before the export, which may include it."""
     made = event(
         "audit:exported",
         by=by,

@@ -1,4 +1,4 @@
-"""Who calls an endpoint: the key of a request, checked in the decided order, and what it makes of the request."""
+"""Authenticates requests by their API key: the checks, in the decided order, and the errors."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def earlier_credential(request: hot.Request) -> str:
 
 
 def check(secret: str | None, *, permission: str, now: datetime, beside: Command | None = None) -> Caller:
-    """Count the request and say who calls; `permission` is a `Permission`, `beside` as `KeyRequest` has it.
+    """Count the request and return its caller; `permission` is a `Permission`, `beside` as `KeyRequest` has it.
 
     Raises AddressRateLimited before anything else, and then, in this order: MissingApiKey, InvalidApiKey, KeyNotFound
     (revoked, or the owner is banned), KeyDisabled, KeyExpired, KeyNotFound (lacks the permission), KeyRateLimited,

@@ -1,6 +1,6 @@
 """The errors of every endpoint under /api/ but the protocol's (docs/spec/shared.md).
 
-Raise one anywhere below a view; `api_view` answers it. Rooms above subclass ApiError for their own.
+Raise one anywhere below a view; `api_view` answers it. Apps above subclass ApiError for theirs.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class ApiError(Exception):
     cure = ""
 
     def body(self) -> dict[str, Any]:
-        """What the caller reads, whatever it is in JSON."""
+        """Return the JSON body."""
         code = {"code": self.code} if self.code else {}
         return {"error": self.error, **code, **self.extra}
 
     def headers(self) -> dict[str, str]:
-        """What the answer's head says beside the headers that every answer has."""
+        """Return the headers besides those of every answer."""
         return {}
 
     def with_status(self, status: int) -> Self:
-        """The same words under another status: the earlier forms answer 404 where the current ones answer 401."""
+        """Return the error under another status: the earlier forms answer 404 where the current ones answer 401."""
         changed = type(self).__new__(type(self))
         vars(changed).update(vars(self))
         changed.status = status
@@ -111,7 +111,7 @@ class AddressRateLimited(ApiError):
 
 
 class KeyRefused(ApiError):
-    """What is wrong with the key of a request."""
+    """The key of a request is refused."""
 
     status = 401
 

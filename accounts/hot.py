@@ -55,10 +55,10 @@ def waits(function: Callable[P, R]) -> Callable[P, R]:
 
 
 class Request:
-    """`meta`: a WSGI environ, or the META of a Django request, which have the same keys. Any: WSGI's values.
+    """`meta`: a WSGI environ, or the META of a Django request, which have the same keys.
 
     `beside`: what the view would read in the same round trip in which its key is checked, as `KeyRequest` has it.
-    `caller`: who calls, once the view has checked the key. `now`: when it came.
+    `caller`: set once the view has checked the key. `now`: when the request arrived.
     """
 
     __slots__ = ("_body", "_query", "beside", "caller", "is_secure", "meta", "method", "now")
@@ -75,7 +75,7 @@ class Request:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self:
-        """What a view that Django calls is asked."""
+        """The request of a view that Django calls."""
         return cls(request.META, is_secure=request.is_secure())
 
     @property
@@ -106,7 +106,7 @@ class Request:
 
 
 class Caller(NamedTuple):
-    """A key that may, and whose it is. `is_premium`: at the time of the request. `reply`: to the command `beside`, as
+    """An accepted key and its owner. `is_premium`: at the time of the request. `reply`: to the command `beside`, as
     `KeyAnswer` has it."""
 
     key_id: int

@@ -97,7 +97,6 @@ def _content(response: requests.Response, seconds: float) -> bytes:
 
 
 def _json(response: requests.Response, body: bytes) -> Any:
-    """Any: a JSON value."""
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
 """The lease of a periodic job: one runner at a time, wherever it runs.
 
-A lease is a conditional UPDATE of the job's row, so it works on every database and behind a connection pooler. It ends
-at a moment, not with a connection: what a crashed runner held can be taken again after that.
+A lease is a conditional UPDATE of the job's row, so it works on every database and behind a connection pooler. It
+expires at a time that the row holds, so another runner can take over the lease of a crashed one.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _OPAQUE = re.compile(r"(?=[\w+/=.-]*\d)[\w+/=.-]{24,}")
 
 
 class LeaseLost(Exception):
-    """The lease ended and another runner took it: stop, or the job is done twice at once."""
+    """The lease expired and another runner has it: stop, or the job runs twice at the same time."""
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ class Lease:
 
 
 def new_holder() -> str:
-    """Where a run takes place: host, process and a random part."""
+    """Return the name of a run: host, process id and a random part."""
     return f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(8)}"
 
 
 def plant(names: Iterable[str]) -> None:
-    """Make the rows of these jobs where there are none yet."""
+    """Create the missing rows of these jobs."""
     now = timezone.now()
     JobRun.objects.bulk_create([JobRun(name=name, created_at=now) for name in names], ignore_conflicts=True)
 
@@ -77,33 +77,33 @@ def renew(*, lease: Lease, length: timedelta) -> None:
 
 
 def succeed(*, lease: Lease, message: str) -> None:
-    """Record a good end and give the lease back. LeaseLost where another runner has it: nothing is recorded."""
+    """Record a success and release the lease. LeaseLost where another runner has it: nothing is recorded."""
     if not _end(lease, succeeded_at=timezone.now(), message=message[:TEXT_LENGTH], last_error="", failures=0):
         raise LeaseLost(f"{lease.name} took longer than its lease, and another runner has taken it over.")
 
 
 def put_off(*, lease: Lease, message: str) -> None:
-    """Give the lease back for the next turn to go on: neither a success nor a failure is recorded."""
+    """Release the lease, so that the next run continues. Neither a success nor a failure is recorded."""
     if not _end(lease, message=message[:TEXT_LENGTH], last_error=""):
         raise LeaseLost(f"{lease.name} took longer than its lease, and another runner has taken it over.")
 
 
 def fail(*, lease: Lease, error: BaseException) -> None:
-    """Record a bad end and give the lease back; where another runner has it, leave the row to that one."""
+    """Record a failure and release the lease; where another runner has it, change nothing."""
     let_go_of_connections()  # the error may have been the end of one
     counted = int(isinstance(error, Exception))  # a job that was stopped did not fail
     _end(lease, failed_at=timezone.now(), last_error=described(error), failures=F("failures") + counted)
 
 
 def let_go_of_connections() -> None:
-    """Django's `close_old_connections`, for callers that may stand inside a transaction: theirs goes on."""
+    """Django's `close_old_connections`, which keeps connections that are inside a transaction."""
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close_if_unusable_or_obsolete()
 
 
 def close_connections() -> None:
-    """Close this thread's connections, which it will not need for long; those inside a transaction stay."""
+    """Close this thread's connections, except those that are inside a transaction."""
     for connection in connections.all(initialized_only=True):
         if not connection.in_atomic_block:
             connection.close()

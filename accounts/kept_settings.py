@@ -22,7 +22,6 @@ def from_settings(read: Callable[P, R]) -> Callable[P, R]:
     kept = functools.lru_cache(maxsize=MOST)(read)
 
     def forget(**_signal: Any) -> None:
-        """Any: what the signal says."""
         kept.cache_clear()
 
     setting_changed.connect(forget, weak=False)

@@ -1,4 +1,4 @@
-"""Calls what rooms above `accounts` do in its transactions. `settings.RECEIVERS` names it, as it is loaded late."""
+"""Calls the receivers that apps above `accounts` have in its transactions. `settings.RECEIVERS` lists them all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the request, or of the run of a job, that this thread is serving: its id, and who calls.
+"""The context of the request, or of the run of a job, that this thread serves: its id and its caller.
 
 Log lines, answers, calls to other services and traces carry the id. Imports nothing of Django: logging needs it early.
 """
@@ -53,7 +53,7 @@ def request_id() -> str:
 
 
 def about(*, key_id: int | None = None, client_id: str = "", user_id: str = "") -> None:
-    """Say who calls, as soon as it is known. Outside a request: nothing."""
+    """Note the caller of the current request. Does nothing outside a request."""
     context = current.get()
     if context is not None:
         context.key_id = key_id or context.key_id
@@ -62,7 +62,7 @@ def about(*, key_id: int | None = None, client_id: str = "", user_id: str = "") 
 
 
 def failed(error: str) -> None:
-    """Say with which code the request is refused. Outside a request: nothing."""
+    """Note the error code of the current request. Does nothing outside a request."""
     context = current.get()
     if context is not None:
         context.error = error

@@ -1,7 +1,7 @@
 """The second factor that staff must have: how long they may go without one, whether a session has proved it, its reset.
 
 `second_factor_grace_from` of a member of staff is the start of the grace period. Setting up a second factor ends the
-period for good: whoever loses the factor later has none.
+period permanently: if they lose the factor later, they get no new one.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from django.http import HttpRequest
 from accounts import audit, users
 from accounts.models import User
 
-# Recovery codes come with one of these, and stand for it at a login.
+# Recovery codes are issued with one of these, and replace it at a login.
 FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 SET_UP_BY = "second_factor_set_up_by"  # session key: the user who set one up in this session, which proves it
 

@@ -38,7 +38,6 @@ class _OptionalCache:
         self._cache = cache
         self._is_away = False
 
-    # Any: what the session holds.
     def get(self, key: str) -> Any:
         try:
             return None if self._is_away else self._cache.get(key)

@@ -55,7 +55,7 @@ class AccountAdapter(DefaultAccountAdapter):
         SIGN_INS.count("refused")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Not from a person who has just signed in or up, which proves as much."""
+        """False just after a login or a sign-up, which prove the password."""
         if not super().is_reauthentication_required(app=app, **kwargs):
             return False
         records = get_authentication_records(self.request, self.request.user)

@@ -1,4 +1,4 @@
-"""allauth's social accounts, as we use them: only for linking, by users who are signed in."""
+"""Our use of allauth's social accounts: signed-in users link them, and no one signs in by them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return [app] if app.client_id and is_asked_for else []
 
     def list_providers(self, request: HttpRequest) -> list[Any]:
-        """Those that the pages of login and sign-up offer: none. `Any`: allauth's providers."""
+        """Those that the pages of login and sign-up offer: none."""
         return []
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> NoReturn:
@@ -55,7 +55,6 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         exception: Exception | None = None,
         extra_context: dict[str, Any] | None = None,
     ) -> NoReturn:
-        """`Any`: allauth's provider, and what its templates would be given."""
         text = link_flow.ASKED_TOO_LATE
         if error == AuthError.CANCELLED:
             text = link_flow.NOT_ALLOWED
@@ -71,5 +70,4 @@ class SocialAccountAdapter(DefaultSocialAccountAdapter):
         return False
 
     def is_email_verified(self, provider: Any, email: str) -> bool:
-        """`Any`: allauth's provider."""
         return False

@@ -17,7 +17,7 @@ from django.core.validators import URLValidator
 MARKS = "\u061c\u200c\u200d\u200e\u200f"
 _OVERRIDES = "\u202a-\u202e\u2066-\u2069"
 _NOT_IN_LINES = re.compile(f"[\x00-\x1f\x7f-\x9f{_OVERRIDES}]")
-# A tab, a line feed, and both halves of the line break of an HTML form may stand in a text of several lines.
+# A text of several lines may contain tabs, line feeds, and the CR LF that HTML forms send.
 _NOT_IN_TEXTS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_OVERRIDES}]|\r(?!\n)")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _UNSAFE = "Contains a control character or a bidirectional override (U+{:04X}); remove it."

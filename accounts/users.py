@@ -1,4 +1,4 @@
-"""User accounts, as staff and commands make, change and delete them. People sign up through `accounts.signup`."""
+"""Operations on user accounts, for staff, commands and owners. People sign up through `accounts.signup`."""
 
 from __future__ import annotations
 
@@ -44,20 +44,20 @@ def is_email_taken(email: str) -> bool:
 
 
 def check_authority(*, user: User, by: User | None) -> None:
-    """PermissionDenied where `by` may not act on this account: staff accounts are for superusers alone."""
+    """Raise PermissionDenied unless `by` may act on this account: only superusers act on staff accounts."""
     if by is not None and (user.is_staff or user.is_superuser) and not by.is_superuser:
         raise PermissionDenied("Only a superuser may do this to a staff account.")
 
 
 def check_may_act_for(*, owner: User, by: User | None) -> None:
-    """PermissionDenied where `by` may not hold what belongs to `owner`, such as a key: oneself may; otherwise staff,
-    and only superusers for staff."""
+    """Raise PermissionDenied unless `by` may change what belongs to `owner`, such as a key: the owner may, staff may,
+    and only superusers may for staff."""
     if by is None or by.pk != owner.pk:
         check_authority(user=owner, by=by)
 
 
 def lock(user_id: str) -> bool:
-    """Lock the user's row until the transaction ends; False: there is none (any more). 1 query.
+    """Lock the user's row until the transaction ends; False where it does not exist. 1 query.
 
     Lock this row before changing several rows of one user, so that such changes come one after the other.
     """
@@ -75,7 +75,7 @@ def create(
     is_operator: bool = False,
     **fields: Any,
 ) -> User:
-    """Make an account, its e-mail address included. ValidationError, by argument: a bad or taken name, a taken or
+    """Create an account with its e-mail address. ValidationError, by argument: a bad or taken name, a taken or
     malformed address, a weak password. `fields`: further columns of the user, as `create_user` takes them."""
     email = email.strip().lower()
     problems = _new_account_problems(username, email, password, User(username=username, email=email))
@@ -94,7 +94,7 @@ def create(
 
 @transaction.atomic
 def create_operator(*, username: str, email: str, password: str, role: Group | None = None) -> User:
-    """Make a superuser who can sign in at once; with a `role`, a member of staff of that group alone.
+    """Create a superuser with a confirmed e-mail address; with a `role`, a member of staff of that group alone.
 
     ValidationError, by argument, as `create` says. Django's createsuperuser verifies no e-mail address, which allauth
     asks for at each login.

@@ -95,7 +95,7 @@ class ApiKeyAdmin(IssuingAdmin):
     ]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """A key changes through its actions; this opens the list to those who have them."""
+        """A key changes through its actions alone; the list is open to staff with those."""
         return obj is None and super().has_change_permission(request, obj)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:

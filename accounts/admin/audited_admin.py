@@ -22,7 +22,7 @@ Owners = Callable[[Any], list[User]]
 
 
 class AuditedAdmin(CheckedListAdmin):
-    """Any: rows of the model. Subclasses name the owners of a row and update what is derived from it.
+    """Subclasses name the owners of a row and update what is derived from it.
 
     Only superusers change rows of staff accounts.
     """
@@ -36,7 +36,7 @@ class AuditedAdmin(CheckedListAdmin):
 
     @abc.abstractmethod
     def owners_of(self, row: Any) -> list[User]:
-        """Return the user whose page shows the row, then others whom it is about; empty where it has no owner."""
+        """Return the user whose page shows the row, then other users that it is about; empty where it has no owner."""
 
     @abc.abstractmethod
     def refresh(self, rows: Sequence[Any]) -> None:
@@ -88,7 +88,7 @@ class AuditedAdmin(CheckedListAdmin):
         )
 
     def _or_error_message(self, request: HttpRequest, answer: Callable[[], Any]) -> Any:
-        """Show the error of an operation or a constraint that refuses what the form accepted. Any: a response."""
+        """Show the error of an operation or a constraint that refuses what the form accepted."""
         try:
             return answer()
         except ValidationError as refusal:

@@ -13,16 +13,15 @@ from accounts import text_rules
 
 
 class RowField(forms.ModelChoiceField[Any]):
-    """Refuses keys at which PostgreSQL raises. Any: rows of a model."""
+    """Refuses keys at which PostgreSQL raises."""
 
     def to_python(self, value: Any) -> Any:
-        """Any: a key as it was sent; the row that has it."""
         if isinstance(value, str) and not text_rules.is_storable(value):
             raise ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
         return super().to_python(value)
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """What the page shows again; any: a key as it was sent."""
+        """What the page shows again."""
         return super().bound_data(data, initial) if not isinstance(data, str) or text_rules.is_storable(data) else None
 
 
@@ -30,21 +29,19 @@ class JsonField(forms.JSONField):
     """Refuses numbers, depths and unpaired surrogates that Django's field takes and that the page cannot show."""
 
     def to_python(self, value: Any) -> Any:
-        """Any: a JSON value."""
         try:
             return _readable(super().to_python(value))
         except (ValueError, RecursionError) as error:
             raise ValidationError(self.error_messages["invalid"], code="invalid", params={"value": "…"}) from error
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """Any: a JSON value, or the text that is none."""
         try:
             return _readable(super().bound_data(data, initial))
         except (ValueError, RecursionError):
             return InvalidJSONInput(data)
 
     def prepare_value(self, value: Any) -> Any:
-        """Readable; any: a JSON value."""
+        """Readable."""
         if isinstance(value, InvalidJSONInput):
             return value
         return json.dumps(value, ensure_ascii=False, indent=2)

@@ -102,10 +102,7 @@ def are_possible(model: type[Model], keys: list[str]) -> bool:
 
 
 class CheckedListAdmin(admin.ModelAdmin[Any]):
-    """Any: rows of a model."""
-
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """Any: as Django's."""
         if are_possible(self.model, request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)):
             return super().changelist_view(request, extra_context)
         self.message_user(request, "There is no such row.", messages.ERROR)
@@ -113,9 +110,9 @@ class CheckedListAdmin(admin.ModelAdmin[Any]):
 
 
 class StaffActionsAdmin(CheckedListAdmin):
-    """A ModelAdmin whose `staff_actions` stand in the list's menu and as buttons on an object's page.
+    """A ModelAdmin whose `staff_actions` appear in the list's menu and as buttons on an object's page.
 
-    They replace the stock deletion, which knows no operation. Rooms above may append to `staff_actions`.
+    They replace the stock deletion, which calls no operation. Apps above may append to `staff_actions`.
     """
 
     staff_actions: ClassVar[list[StaffAction]] = []

@@ -63,7 +63,7 @@ class LinkedAccountInline(ReadOnlyInline):
 
 @admin.register(User)
 class UserAdmin(StaffActionsAdmin):
-    """Rooms above append to `inlines` and `staff_actions` what they know of a user."""
+    """Apps above append to `inlines` and `staff_actions`."""
 
     list_display = ("username", "uid", "display_name", "email", "plan", "is_verified", "is_banned", "is_staff")
     list_filter = ("plan", "is_verified", "is_staff", "is_active")

@@ -33,7 +33,7 @@ class IssuedKey:
 
 
 def _check(**values: Any) -> None:
-    """ValidationError by argument, where `problems` finds any. Any: arguments of `problems`."""
+    """ValidationError by argument, where `problems` finds any."""
     found = problems(**values)
     if found:
         raise ValidationError(found)
@@ -327,7 +327,6 @@ def _record(verb: str, key: ApiKey, by: User | None, reason: str = "", **data: s
 
 
 def _made(*, by: User | None, owner: User, **columns: Any) -> IssuedKey:
-    """Any: columns."""
     public = f"ik_{_random(PUBLIC_LENGTH)}"
     secret = f"{public}_{_random(RANDOM_LENGTH)}"
     key = ApiKey.objects.create(owner=owner, prefix=public, secret_hash=hashing.digest(secret), **columns)

@@ -42,7 +42,7 @@ class ChatOAuth2Adapter(DiscordOAuth2Adapter):
     def get_access_token_data(
         self, request: HttpRequest, app: Any, client: Any, pkce_code_verifier: str | None = None
     ) -> dict[str, str]:
-        """`Any`: allauth's app and client. The token alone: there is no use for a second one that would refresh it."""
+        """Return the access token alone: it is used at once, and never refreshed."""
         form = {
             "grant_type": "authorization_code",
             "code": get_request_param(request, "code"),
@@ -58,7 +58,6 @@ class ChatOAuth2Adapter(DiscordOAuth2Adapter):
         return {"access_token": token}
 
     def complete_login(self, request: HttpRequest, app: Any, token: SocialToken, **kwargs: Any) -> SocialLogin:
-        """`Any`: as above; allauth hands in its answer about the token too."""
         body = _asked("GET", self.profile_url, bearer=token.token)
         return self.get_provider().sociallogin_from_response(request, _account(body))
 
@@ -106,11 +105,10 @@ class ChatProvider(DiscordProvider):
         return ["identify"]
 
     def get_scope_from_request(self, request: Any) -> list[str]:
-        """`Any`: the stock one adds what the address names; ours adds nothing."""
+        """Without the scopes that the stock method takes from the request's URL; the same below."""
         return self.get_scope()
 
     def get_auth_params_from_request(self, request: Any, action: Any) -> dict[str, str]:
-        """As above, with allauth's action."""
         return {}
 
     def extract_extra_data(self, data: dict[str, str]) -> dict[str, str]:
@@ -121,7 +119,7 @@ class ChatProvider(DiscordProvider):
         return {}
 
     def extract_email_addresses(self, data: dict[str, str]) -> list[Any]:
-        """None, even if the platform sends one. `Any`: allauth's addresses."""
+        """None, even if the platform sends one."""
         return []
 
 

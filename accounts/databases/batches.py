@@ -20,7 +20,7 @@ def delete(
     """Delete `rows` in batches, those with the lowest `by` first. The number of rows. 2 queries for each batch.
 
     `by` is a field with an index that `rows` compares with a bound, so that a batch reads little more than it deletes.
-    Any: a queryset of whichever model. Each DELETE repeats the conditions: a row that has been changed since it was
+    Each DELETE repeats the conditions: a row that has been changed since it was
     found, such as a session that goes on, stays. `after_batch` is called after each, for the holder of a lease.
     """
     size = size or SIZE

@@ -37,7 +37,7 @@ def of_thread() -> BaseDatabaseWrapper:
 
 
 def hold(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Receiver of Django's `connection_created`. Those of a pool go back to it after each request. Any: a signal's."""
+    """Receiver of Django's `connection_created`. Those of a pool go back to it after each request."""
     if connection.vendor == "postgresql" and "pool" not in connection.settings_dict["OPTIONS"]:
         held = [one for one in getattr(_thread, "held", []) if not one.connection.closed]
         _thread.held = [*held, _Held(connection.connection)]

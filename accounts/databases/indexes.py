@@ -15,7 +15,6 @@ class AddIndexWithoutLock(AddIndexConcurrently):
     """
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        """Any: the schema editor and the states of migrations."""
         if schema_editor.connection.vendor != "postgresql":
             AddIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
             return
@@ -34,7 +33,6 @@ class RemoveIndexWithoutLock(RemoveIndexConcurrently):
     """DROP INDEX CONCURRENTLY on PostgreSQL, for a migration with `atomic = False`; RemoveIndex elsewhere."""
 
     def database_forwards(self, app_label: str, schema_editor: Any, from_state: Any, to_state: Any) -> None:
-        """Any: the schema editor and the states of migrations."""
         if schema_editor.connection.vendor != "postgresql":
             RemoveIndex.database_forwards(self, app_label, schema_editor, from_state, to_state)
             return

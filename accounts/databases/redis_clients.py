@@ -24,7 +24,6 @@ _clients: dict[tuple[int, str], ClusterClient] = {}  # by process and address: a
 
 
 class TimedPipeline(Pipeline):
-    # Any: as the base class.
     def execute(self, raise_on_error: bool = True) -> list[Any]:  # noqa: FBT001, FBT002 - as the base class
         if not engine_time.is_on():
             return list(super().execute(raise_on_error))
@@ -36,7 +35,6 @@ class TimedPipeline(Pipeline):
 
 
 class TimedRedis(Redis):
-    # Any: as the base class.
     def execute_command(self, *args: Any, **options: Any) -> Any:
         if not engine_time.is_on():
             return super().execute_command(*args, **options)  # type: ignore[no-untyped-call]  # it has no types
@@ -53,7 +51,6 @@ class TimedRedis(Redis):
 class ClusterClient(RedisCluster):
     """Raises a RedisError for whatever the cluster does not do, as the client of a single server does."""
 
-    # Any: commands and replies of Redis.
     def execute_command(self, *args: Any, **kwargs: Any) -> Any:
         try:
             return super().execute_command(*args, **kwargs)  # type: ignore[no-untyped-call]
@@ -65,7 +62,6 @@ class ClusterConnectionFactory(ConnectionFactory):
     """`connect`: one client for all threads of a process."""
 
     def connect(self, url: str) -> Any:
-        """Any: the base class has a client of a single server."""
         with _lock:
             client = _clients.get((os.getpid(), url))
             if client is None:

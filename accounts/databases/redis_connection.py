@@ -64,7 +64,7 @@ class RedisConnection:
     """
 
     def __init__(self, alias: str, client: Callable[[], Any] | None = None) -> None:
-        """`client`: the client library's, of another server than the entry's. Any: one of its classes."""
+        """`client`: the client library's, of another server than the entry's."""
         self._client = client or _of_cache(alias)
         self._held = threading.local()
 
@@ -132,11 +132,11 @@ class RedisConnection:
         return wire
 
     def node_client(self, key: str) -> Any:
-        """The client library's, for the server that has `key`. Any: one of its classes."""
+        """The client library's, for the server that has `key`."""
         return self._client()
 
     def pool(self) -> Any:
-        """Of the client library, whose options a connection has. Any: one of its pools."""
+        """Of the client library, whose options a connection has."""
         return self._client().connection_pool
 
     def _close(self) -> None:
@@ -185,11 +185,9 @@ class ClusterConnection(RedisConnection):
             return self.pipeline(("EVAL", script.text, *rest), *commands)
 
     def node_client(self, key: str) -> Any:
-        """Any: as the base class says."""
         return self._client().get_redis_connection(self._node_of(key))
 
     def _node_of(self, key: Part) -> Any:
-        """Any: a node of the client library."""
         with _as_redis_errors():
             return self._client().get_node_from_key(key)
 

@@ -240,8 +240,8 @@ class Replica:
     def _renew(self, watch: Watch) -> None:
         """Begin or prolong the lease. Raises psycopg.Error, RedisError, Unfit.
 
-        Redis is told before the measurement whose time the lease counts from. A replica that would get no lease is not
-        announced there: who writes would wait for it.
+        The mark in Redis is set before the measurement from which the lease counts. A replica that would get no lease
+        gets no mark, since writers would wait for it.
         """
         if not self.is_leased:
             watch.measure()

@@ -1,9 +1,9 @@
 """Reads from streaming replicas of PostgreSQL, which are as fresh as the primary (docs/decisions/0016).
 
 A process reads a replica while it holds a lease on it: for LEASE seconds from a time at which the replica had every
-commit of the primary. Who changes something through a page is answered once each replica in use has it, or once no
-lease is left that began before. So what a page has changed is seen by every read that begins after its answer, in
-every process, and any other change LEASE seconds after its commit.
+commit of the primary. A page that changes something answers once each replica in use has the change, or once every
+lease that began before it has ended. So every read that begins after the answer, in any process, sees the change; a
+change from elsewhere is seen LEASE seconds after its commit.
 """
 
 from __future__ import annotations
@@ -68,7 +68,6 @@ class Writes:
         self.is_any = False
 
     def __call__(self, execute: Execute, sql: str, params: Any, many: bool, context: Any) -> Any:  # noqa: FBT001 - Django's
-        """Any: Django's values."""
         if sql.lstrip()[:6].upper() != "SELECT":
             self.is_any = True
         return execute(sql, params, many, context)

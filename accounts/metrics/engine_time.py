@@ -54,7 +54,7 @@ def kind_of_command(name: object) -> str:
 
 
 def timed(execute: Callable[..., Any], sql: str, params: Any, many: Any, context: dict[str, Any]) -> Any:
-    """A wrapper of Django's cursors (`execute_wrappers`). Any: as Django has them."""
+    """A wrapper of Django's cursors (`execute_wrappers`)."""
     began_at = perf_counter()
     try:
         return execute(sql, params, many, context)
@@ -63,7 +63,7 @@ def timed(execute: Callable[..., Any], sql: str, params: Any, many: Any, context
 
 
 def watch(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Receiver of Django's `connection_created`. Any: a signal's."""
+    """Receiver of Django's `connection_created`."""
     is_watched = timed in connection.execute_wrappers
     if is_on() and not is_watched:
         connection.execute_wrappers.append(timed)

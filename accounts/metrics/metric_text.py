@@ -1,4 +1,4 @@
-"""The text of metrics for Prometheus, and who may read it. `accounts.metrics` counts."""
+"""The text of metrics for Prometheus, and its authorization. `accounts.metrics` counts."""
 
 from __future__ import annotations
 

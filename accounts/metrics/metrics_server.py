@@ -1,7 +1,7 @@
 """HTTP for processes that serve no pages, `run_jobs` and gateway workers, where METRICS_PORT is set.
 
-/metrics is what the processes of this host have counted, for the bearer of METRICS_TOKEN; the state of the service is
-told by the web. /healthz answers while the process does.
+/metrics has what the processes of this host have counted, for callers with METRICS_TOKEN; the web servers' /metrics has
+the state of the service as well. /healthz answers while the process runs.
 """
 
 from __future__ import annotations
@@ -78,4 +78,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Scrapes are no news."""
+        """Log nothing: scrapes are frequent."""

@@ -1,4 +1,4 @@
-"""The nouns that every surface shares: who is calling, with which key, under which plan."""
+"""The models that every surface shares: users, API keys, names, linked accounts, audit events and jobs."""
 
 from accounts.models.api_keys import ApiKey, KeyDay, Permission
 from accounts.models.audit import AuditEvent

@@ -1,4 +1,4 @@
-"""API keys: who may call which surface."""
+"""API keys, their permissions and their uses by day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The audit trail: who did what to which object, and why."""
+"""The audit trail: actor, act, object and reason."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
 
 
 class AuditEvent(models.Model):
-    """Append-only. Written in the transaction of the act it tells of; holds no secret."""
+    """Append-only. Written in the transaction of the act that it records; holds no secret."""
 
     class ActorKind(models.TextChoices):
         USER = "USER", "User"

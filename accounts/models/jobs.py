@@ -1,4 +1,4 @@
-"""Periodic jobs: who runs one now, and how its last runs ended."""
+"""Periodic jobs: the lease of the present run, and the outcome of the last ones."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ class DatabaseWrapper(base.DatabaseWrapper):
     Database: Any = SimpleNamespace(**{**vars(psycopg), "connect": watched.Connection.connect})
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """As the base class has it. Any: so does it."""
+        """As the base class has it."""
         super().__init__(*args, **options)
         if pool := self.settings_dict["OPTIONS"].get("pool"):
             pool["connection_class"] = watched.Connection
 
     def get_new_connection(self, conn_params: dict[str, Any]) -> Any:
-        """As the base class has it; a pool may hold connections that the server has closed since. Any: so does it."""
+        """As the base class has it; a pool may hold connections that the server has closed since."""
         if self.pool:
             watched.server_at(**conn_params).refuse_early()
         connection = super().get_new_connection(conn_params)

@@ -97,7 +97,7 @@ class _Question(psycopg.Connection[Any]):
     """Waits LIMIT seconds for an answer."""
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = LIMIT) -> Any:
-        """As the base class has it. Any: psycopg's generators."""
+        """As the base class has it."""
         give_up_at = time.monotonic() + LIMIT
 
         def give_up() -> None:
@@ -116,7 +116,7 @@ class Connection(psycopg.Connection[Any]):
 
     @classmethod
     def connect(cls, conninfo: str = "", **params: Any) -> Connection:
-        """As the base class has it. Any: so does it."""
+        """As the base class has it."""
         server = server_at(conninfo, **params)
         plain = super().connect
         connection = server.connect(lambda: plain(conninfo, **params)) if _is_bounded else plain(conninfo, **params)
@@ -126,7 +126,7 @@ class Connection(psycopg.Connection[Any]):
         return connection
 
     def wait(self, gen: Any, interval: float = 0.1, timeout: float | None = None) -> Any:
-        """As the base class has it. Any: psycopg's generators."""
+        """As the base class has it."""
         if not _is_bounded:
             return super().wait(gen, interval, timeout)
         try:
@@ -224,7 +224,7 @@ _servers: dict[tuple[Any, ...], Server] = {}  # by address
 
 
 def server_at(conninfo: str = "", **params: Any) -> Server:
-    """The one that these parameters of psycopg lead to. Any: of several kinds."""
+    """The one that these parameters of psycopg lead to."""
     key = (conninfo, *(params.get(name) for name in ("host", "hostaddr", "port", "dbname", "user")))
     known = _servers.get(key)
     if known is None:
