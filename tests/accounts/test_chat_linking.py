@@ -1,4 +1,4 @@
-"""Linking a chat account by OAuth 2: what the platform is asked, what is taken from its answers, and what fails."""
+"""Linking a chat account by OAuth 2: requests to the platform, its answers, failures. No one signs in or up by it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,17 @@ from typing import Any
 
 import pytest
 from allauth.account.models import EmailAddress
-from allauth.socialaccount.models import SocialAccount, SocialToken
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.socialaccount.providers.base import ProviderException
 from django.contrib.sessions.models import Session
-from django.test import Client
+from django.test import Client, RequestFactory
 from pytest_django import Settings
 
 from accounts import link_flow, linking
 from accounts.chat_provider import provider
 from accounts.models import LinkedAccount, User
+from accounts.social import SocialAccountAdapter
 from tests.accounts import linking_pages, scripted
 from tests.accounts.linking_pages import CHAT_CALLBACK, LINK_CHAT, PAGE, SITE, Answer, events, linked, said
 from tests.accounts.scripted import BROKEN, Reply, Scripted, of_json
@@ -28,10 +30,12 @@ from tests.factories.accounts import LinkedAccountFactory, UserFactory
 pytestmark = pytest.mark.django_db
 CHAT = LinkedAccount.Kind.CHAT
 ID, HASH = "80351110224678912", "8342729096ea3675442027381ff50dfe"
+PICTURE = f"https://cdn.chat.example/avatars/{ID}/{HASH}.png"
 CLIENT_ID, SECRET = "268473310000000001", "the-secret-of-the-platform"
 TOKEN_PATH, ME_PATH = "/api/v10/oauth2/token", "/api/v10/users/@me"
 ADA: dict[str, Any] = {"id": ID, "username": "ada", "avatar": HASH, "discriminator": "0", "global_name": "Ada L."}
 NOT_ANSWERING = "The chat platform does not answer as it should at the moment. Nothing was changed; try again later."
+SIGN_IN = "Accounts of other services are for linking, not for signing in. Sign in to your account first."
 TOO_LATE = "This took too long, or was begun elsewhere. Nothing was changed; try again."
 
 
@@ -103,8 +107,7 @@ def test_what_comes_back_is_linked(browser: Client, user: User, platform: Script
     answer = back(browser, state=begun["state"], code="the-code")
 
     assert said(browser, answer) == "Your chat platform account ada is linked."
-    picture = f"https://cdn.chat.example/avatars/{ID}/{HASH}.png"
-    assert linked(user) == [("CHAT", ID, "ada", picture)]
+    assert linked(user) == [("CHAT", ID, "ada", PICTURE)]
     assert events(user) == [("linked_account:linked", "CHAT", "Ada")]
     exchange, question = platform.asked
     verifier = exchange.form.pop("code_verifier")
@@ -136,7 +139,7 @@ def test_nothing_of_it_is_kept_elsewhere(browser: Client, user: User, platform: 
 @pytest.mark.parametrize(
     ("changes", "found"),
     [
-        ({}, {"avatar_url": f"https://cdn.chat.example/avatars/{ID}/{HASH}.png"}),
+        ({}, {"avatar_url": PICTURE}),
         ({"avatar": f"a_{HASH}"}, {"avatar_url": f"https://cdn.chat.example/avatars/{ID}/a_{HASH}.gif"}),
         *(({"avatar": avatar}, {"avatar_url": ""}) for avatar in (None, 5, "../../x", "a" * 101, "a\x00")),
         ({"avatar": "", "username": " A\x00d\ud800a\n"}, {"name": "Ada", "avatar_url": ""}),
@@ -267,3 +270,60 @@ def test_nothing_secret_is_logged(browser: Client, platform: Scripted, caplog: p
     assert [record.getMessage() for record in caplog.records] == [
         "The chat platform gave no account to link: status 401"
     ]
+
+
+def test_a_visitor_is_asked_to_sign_in(platform: Scripted) -> None:
+    visitor = Client()
+    assert said(visitor, visitor.get(f"{LINK_CHAT}?process=login"), "/accounts/login/") == SIGN_IN
+    assert said(visitor, visitor.post(LINK_CHAT), "/accounts/login/") == SIGN_IN
+
+
+def test_a_visitor_who_comes_back_from_the_platform_is_not_signed_in(
+    browser: Client, user: User, platform: Scripted
+) -> None:
+    """Although the platform names an account with the e-mail address of a user."""
+    platform.replies[ME_PATH] = of_json({**ADA, "email": user.email, "verified": True})
+    state = begun(browser)
+    browser.post("/accounts/logout/")
+    browser.get("/accounts/login/")
+    assert said(browser, back(browser, state=state, code="x"), "/accounts/login/") == SIGN_IN
+    assert browser.get(PAGE).status_code == 302
+    assert (platform.asked, User.objects.count()) == ([], 1)
+
+
+def test_there_is_no_sign_up_by_an_outside_account(platform: Scripted) -> None:
+    for path in ("/accounts/login/", "/accounts/signup/"):
+        assert LINK_CHAT not in Client().get(path).content.decode()
+    for path in ("/accounts/3rdparty/signup/", "/accounts/social/signup/"):
+        assert Client().get(path, follow=True).redirect_chain[-1][0] == "/accounts/login/"
+    assert User.objects.count() == 0
+
+
+def test_rows_of_allauths_own_tables_are_ignored(browser: Client, user: User) -> None:
+    """Neither an account of another user nor another app counts."""
+    SocialAccount.objects.create(user=UserFactory(), provider="chat", uid=ID)
+    SocialApp.objects.create(provider="chat", name="Another", client_id="another", secret="x")
+    query = linking_pages.query_of(browser.post(LINK_CHAT))
+    assert query["client_id"] == CLIENT_ID
+    back(browser, state=query["state"], code="x")
+    assert linked(user) == [("CHAT", ID, "ada", PICTURE)]
+
+
+def test_the_adapter_allows_no_sign_in(rf: RequestFactory, platform: Scripted) -> None:
+    request = rf.get("/")
+    adapter = get_adapter(request)
+    assert isinstance(adapter, SocialAccountAdapter)
+    assert adapter.is_open_for_signup(request, None) is False
+    assert adapter.can_authenticate_by_email(None, "ada@example.org") is False
+    assert adapter.is_email_verified(None, "ada@example.org") is False
+    assert adapter.list_providers(request) == []
+    assert [app.provider for app in adapter.list_apps(request)] == ["chat"]
+    assert adapter.list_apps(request, provider="github") == []
+    assert adapter.list_apps(request, client_id="another") == []
+
+
+def test_a_banned_person_links_nothing(browser: Client) -> None:
+    state = begun(browser)
+    User.objects.update(is_active=False)
+    assert back(browser, state=state, code="x")["Location"] == "/accounts/login/"
+    assert LinkedAccount.objects.count() == 0
