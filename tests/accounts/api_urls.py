@@ -34,7 +34,7 @@ class Open(ApiView):
 
 
 class Keyed(ApiView):
-    """Tells who calls."""
+    """Returns its caller."""
 
     permission = Permission.LOOKUP_PRESENCE
 
@@ -58,7 +58,7 @@ class Earlier(ApiView):
 
 
 class Kept(ApiView):
-    """Says itself how long its answer may be kept."""
+    """Sets its own Cache-Control."""
 
     permission = Permission.LOOKUP_PRESENCE
 
@@ -69,7 +69,7 @@ class Kept(ApiView):
 
 
 class Failing(ApiView):
-    """Raises what the path says."""
+    """Raises the exception that the path names."""
 
     RAISED: dict[str, Exception] = {
         "api-error": ApiError(),
@@ -77,7 +77,7 @@ class Failing(ApiView):
         "missing": Http404(),
         "suspicious": SuspiciousOperation(),
         "denied": PermissionDenied(),
-        "broken": RuntimeError("the key=s3cret of somebody"),
+        "broken": RuntimeError("the key=s3cret of a user"),
     }
 
     def get(self, request: HttpRequest, name: str) -> HttpResponse:
@@ -85,7 +85,7 @@ class Failing(ApiView):
 
 
 class Length(ApiView):
-    """Reads what was sent."""
+    """Reads the body."""
 
     def put(self, request: HttpRequest, **kwargs: Any) -> HttpResponse:
         return json_response(json_bytes({"length": len(request.body)}))

@@ -1,4 +1,4 @@
-"""A clock that stands still until a test moves it, for both stores of limits."""
+"""A clock that only tests move, for both stores of limits."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def wait(clock: time_machine.Traveller) -> Callable[[float], None]:
 
 @pytest.fixture
 def fresh(wait: Callable[[float], None]) -> None:
-    """Time stands still, and no use of a key, noted by an earlier test, waits to be written."""
+    """The clock stands, and no use of a key, noted by an earlier test, waits to be written."""
     from accounts.api_keys import uses
 
     uses.buffer.clear()

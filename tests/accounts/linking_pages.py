@@ -37,7 +37,7 @@ def place_of(answer: Answer) -> str:
 
 
 def query_of(answer: Answer) -> dict[str, str]:
-    """Of a redirect; each parameter stands there once."""
+    """Of a redirect; each parameter occurs once."""
     pairs = parse_qsl(urlsplit(answer["Location"]).query, keep_blank_values=True)
     assert len(dict(pairs)) == len(pairs), pairs
     return dict(pairs)

@@ -65,7 +65,7 @@ ROWS = {
     "disabled": (change(is_enabled=False), SECRET, DISABLED),
     "used up": (change(remaining_uses=0), SECRET, EXCEEDED),
     "over its rate": (use_up, SECRET, LIMITED),
-    # Of several flaws the first is told; tests/accounts/test_key_check.py has the whole order.
+    # Of several flaws the first is reported; tests/accounts/test_key_check.py has the whole order.
     "without and used up": (change(permissions=[], remaining_uses=0), SECRET, NOT_FOUND),
 }
 
@@ -79,12 +79,12 @@ def test_each_row_of_the_table(
     assert whole(call(secret=secret)) == (status, body, {**ALWAYS, **headers})
 
 
-def test_a_key_that_may_is_let_in_and_told_to_the_handler(key: ApiKey) -> None:
+def test_an_accepted_key_is_passed_to_the_handler(key: ApiKey) -> None:
     body = {"key": key.pk, "owner": key.owner_id, "premium": False}
     assert whole(call()) == (200, body, ALWAYS)
 
 
-def test_the_rate_is_told_before_the_usage(key: ApiKey) -> None:
+def test_the_rate_is_reported_before_the_usage(key: ApiKey) -> None:
     change(remaining_uses=30)(key)
     use_up(key)
     assert call().json() == LIMITED[1]
@@ -107,7 +107,7 @@ def test_over_the_address_limit_everything_is_429(key: ApiKey) -> None:
     assert call(address="203.0.113.8").status_code == 200
 
 
-def test_the_address_is_told_when_its_window_ends(wait: Wait) -> None:
+def test_the_answer_says_when_the_window_of_the_address_ends(wait: Wait) -> None:
     ends_at = int(timezone.now().timestamp()) + 60
     for _ in range(60):
         call("/api/open")

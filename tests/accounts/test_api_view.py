@@ -57,8 +57,8 @@ def test_an_answer_that_says_how_long_it_is_kept_says_what_it_depends_on(key: Ap
 def test_over_https_browsers_are_told_to_stay_there(settings: Settings) -> None:
     settings.SECURE_HSTS_SECONDS = 31_536_000
     settings.SECURE_HSTS_INCLUDE_SUBDOMAINS = settings.SECURE_HSTS_PRELOAD = True
-    told = Client().get("/api/open", secure=True).headers["Strict-Transport-Security"]
-    assert told == "max-age=31536000; includeSubDomains; preload"
+    header = Client().get("/api/open", secure=True).headers["Strict-Transport-Security"]
+    assert header == "max-age=31536000; includeSubDomains; preload"
     assert "Strict-Transport-Security" not in Client().get("/api/open").headers
 
 
@@ -76,7 +76,9 @@ def test_what_a_handler_raises_becomes_its_documented_body(name: str, status: in
     assert whole(Client().get(f"/api/failing/{name}")) == (status, body, ALWAYS)
 
 
-def test_what_nobody_foresaw_is_logged_with_its_traceback_and_answered_500(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_exception_is_logged_with_its_traceback_and_answered_500(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     response = Client(raise_request_exception=False).get("/api/failing/broken")
     assert whole(response) == (500, {"error": "errors.internal"}, ALWAYS)
     [record] = [record for record in caplog.records if record.name == "django.request"]

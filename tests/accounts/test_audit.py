@@ -11,7 +11,7 @@ from tests.factories.accounts import StaffFactory, UserFactory
 pytestmark = pytest.mark.django_db
 
 
-def told(event: AuditEvent) -> dict[str, Any]:
+def columns_of(event: AuditEvent) -> dict[str, Any]:
     """Every column but the id and the time."""
     return {
         field.attname: getattr(event, field.attname)
@@ -20,14 +20,14 @@ def told(event: AuditEvent) -> dict[str, Any]:
     }
 
 
-def test_an_event_holds_who_did_what_to_which_object_and_why() -> None:
+def test_an_event_holds_actor_act_object_and_reason() -> None:
     staff, user = StaffFactory(username="Grace"), UserFactory(username="Ada")
     token = client_address.current.set("192.0.2.1")
     try:
         audit.record("user:renamed", by=staff, on=user, reason="on request", old="Countess")
     finally:
         client_address.current.reset(token)
-    assert told(AuditEvent.objects.get()) == {
+    assert columns_of(AuditEvent.objects.get()) == {
         "actor_id": staff.pk,
         "actor_name": "Grace",
         "actor_kind": "STAFF",

@@ -175,7 +175,7 @@ def test_an_answer_without_a_good_id_and_a_name_is_no_account(changes: dict[str,
         ({}, TOO_LATE),
     ],
 )
-def test_a_person_who_comes_back_without_a_code_is_told_why(
+def test_a_callback_without_a_code_shows_the_reason(
     browser: Client, user: User, platform: Scripted, query: dict[str, str], text: str
 ) -> None:
     assert said(browser, back(browser, state=begun(browser), **query)) == text
@@ -190,7 +190,7 @@ def test_a_state_that_this_session_did_not_begin_is_refused(browser: Client, use
     assert (linked(user), platform.asked) == ([], [])
 
 
-def test_an_account_of_somebody_else_is_refused_and_nothing_is_lost(browser: Client, user: User) -> None:
+def test_an_account_of_another_user_is_refused_and_both_links_stay(browser: Client, user: User) -> None:
     other = LinkedAccountFactory(external_id=ID, name="ada")
     linking.link(user=user, kind=CHAT, external_id="9" * 18, name="earlier", by=user)
     assert said(browser, link(browser)) == "This account is linked to another user."

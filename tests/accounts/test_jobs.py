@@ -54,7 +54,7 @@ class TestLease:
         assert take("second") == Lease("sweep", "second", NOON + MINUTE)
 
     @pytest.mark.parametrize(("hours_ahead", "is_free"), [(0.03, False), (0.04, True), (24, True)])
-    def test_a_lease_from_a_clock_that_was_ahead_keeps_nobody_waiting_for_long(
+    def test_a_lease_from_a_clock_that_was_ahead_delays_no_runner_for_long(
         self, clock: time_machine.Traveller, hours_ahead: float, is_free: bool
     ) -> None:
         clock.shift(timedelta(hours=hours_ahead))
@@ -71,7 +71,7 @@ class TestLease:
         clock.shift(SECOND)
         assert take("second") is not None
 
-    def test_whoever_saw_an_older_run_does_not_do_it_again(self, clock: time_machine.Traveller) -> None:
+    def test_a_runner_that_saw_an_older_run_does_not_run_it_again(self, clock: time_machine.Traveller) -> None:
         jobs.plant(["sweep"])
         seen = JobRun.objects.get()
         jobs.succeed(lease=taken("first"), message="Swept.")
@@ -96,7 +96,7 @@ class TestLease:
         assert take("third") is not None
 
     @pytest.mark.parametrize("act", ["succeed", "renew"])
-    def test_whoever_lost_it_is_told_and_the_row_is_left_to_the_new_holder(
+    def test_losing_it_is_an_error_and_the_row_is_left_to_the_new_holder(
         self, clock: time_machine.Traveller, act: str
     ) -> None:
         slow = taken("slow")
@@ -108,7 +108,9 @@ class TestLease:
         jobs.fail(lease=slow, error=ValueError("No"))
         assert row() == before
 
-    def test_a_lease_that_ended_is_still_ones_own_while_nobody_took_it(self, clock: time_machine.Traveller) -> None:
+    def test_a_lease_that_ended_is_still_held_until_another_runner_takes_it(
+        self, clock: time_machine.Traveller
+    ) -> None:
         lease = taken("slow")
         clock.shift(2 * MINUTE)
         jobs.succeed(lease=lease, message="Swept.")
@@ -219,7 +221,7 @@ class TestCommand:
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "description"),
     [
         (ValueError(), "ValueError"),
         (ValueError("x" * 600), "ValueError: " + "x" * 488),
@@ -232,5 +234,5 @@ class TestCommand:
         ),
     ],
 )
-def test_an_error_is_described_briefly_and_without_secrets(error: Exception, told: str) -> None:
-    assert jobs.described(error) == told
+def test_an_error_is_described_briefly_and_without_secrets(error: Exception, description: str) -> None:
+    assert jobs.described(error) == description

@@ -92,7 +92,7 @@ CHANGES: dict[str, tuple[Act, Any, Act, Any]] = {
 }
 
 
-def told(answer: Any) -> Any:
+def outcome(answer: Any) -> Any:
     """The error's code, or `premium`, or 200."""
     body = answer.json()
     return body.get("code") or ("premium" if body["premium"] else answer.status_code)
@@ -103,18 +103,18 @@ def test_the_next_request_after_a_change_knows_it(
     key: ApiKey, commit: Commit, before: Act, first: Any, change: Act, then: Any
 ) -> None:
     before(key)
-    assert [told(call()), told(call())] == [first, first]
+    assert [outcome(call()), outcome(call())] == [first, first]
     with commit():
         change(key)
-    assert [told(call()), told(call())] == [then, then]
+    assert [outcome(call()), outcome(call())] == [then, then]
 
 
 def test_a_change_that_is_rolled_back_changes_no_answer(key: ApiKey, commit: Commit) -> None:
-    assert told(call()) == 200
+    assert outcome(call()) == 200
     with commit(), transaction.atomic():
         keys.revoke(key=key, by=None)
         transaction.set_rollback(True)
-    assert told(call()) == 200
+    assert outcome(call()) == 200
 
 
 def test_without_the_store_a_change_stands_and_is_logged(
@@ -161,7 +161,7 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_a_request_with_a_cached_key_is_one_command(key: ApiKey, commands: list[str]) -> None:
     call()
     commands.clear()
-    assert told(call()) == 200
+    assert outcome(call()) == 200
     assert commands == ["EVALSHA"]
 
 
@@ -183,7 +183,7 @@ def test_a_reader_that_read_before_the_change_does_not_put_the_old_record_back(k
     store = RedisLimits()
     assert store.check_key(_asked(key), slow).verdict is Verdict.OK  # it asked before the change
     assert store.check_key(_asked(key), records.load).verdict is Verdict.DEAD
-    assert told(call()) == "KEY_NOT_FOUND"
+    assert outcome(call()) == "KEY_NOT_FOUND"
 
 
 def test_a_reader_that_read_before_the_first_record_does_not_replace_it(key: ApiKey) -> None:
@@ -229,20 +229,20 @@ def test_a_changed_key_is_cached_again_after_a_pause(
 
 def test_no_record_is_older_than_a_minute(key: ApiKey, wait: Callable[[float], None]) -> None:
     call()
-    ApiKey.objects.filter(pk=key.pk).update(is_enabled=False)  # past every operation, as nobody should
+    ApiKey.objects.filter(pk=key.pk).update(is_enabled=False)  # around every operation
     for _ in range(2):
         wait(29)
-        assert told(call()) == 200
+        assert outcome(call()) == 200
     wait(2.1)
-    assert told(call()) == "KEY_DISABLED"
+    assert outcome(call()) == "KEY_DISABLED"
 
 
 def test_an_unknown_key_is_never_cached(key: ApiKey) -> None:
     from django_redis import get_redis_connection
 
-    assert told(call(secret="nobody's")) == "INVALID_API_KEY"
+    assert outcome(call(secret="nobody's")) == "INVALID_API_KEY"
     ApiKeyFactory(secret="nobody's", permissions=[Permission.LOOKUP_PRESENCE])
-    assert told(call(secret="nobody's")) == 200
+    assert outcome(call(secret="nobody's")) == 200
     assert {name.split(b":")[0] for name in get_redis_connection("default").scan_iter()} == {b"{limit}"}
 
 

@@ -106,14 +106,14 @@ def test_a_key_without_flaw_passes_and_counts_for_both(checked: Checked) -> None
 
 
 @pytest.mark.parametrize("flaws", COMBINED, ids="+".join)
-def test_of_several_flaws_the_first_in_the_order_is_told(checked: Checked, flaws: tuple[Verdict, ...]) -> None:
+def test_of_several_flaws_the_first_in_the_order_is_reported(checked: Checked, flaws: tuple[Verdict, ...]) -> None:
     changes = {name: value for flaw in flaws for name, value in FLAWS[flaw].items()}
     checked.put(**changes)
     assert checked.check() == KeyAnswer(flaws[0], GOOD._replace(**changes))
     assert (checked.counted("an address"), checked.counted("key:hash")) == (1, 0)
 
 
-def test_a_flaw_is_told_before_the_keys_limit(checked: Checked) -> None:
+def test_a_flaw_is_reported_before_the_keys_limit(checked: Checked) -> None:
     checked.check(limit=window(1).limit)
     assert checked.check(limit=window(1).limit).verdict is Verdict.KEY_LIMITED
     checked.put(**FLAWS[Verdict.NOT_PERMITTED])
@@ -176,7 +176,7 @@ def test_a_key_expires_at_its_microsecond(checked: Checked) -> None:
     assert checked.check(now=NOON + SECOND).verdict is Verdict.EXPIRED
 
 
-def test_moments_that_no_number_reaches_are_for_ever() -> None:
+def test_times_beyond_the_largest_number_count_as_forever() -> None:
     assert microseconds(datetime.max.replace(tzinfo=UTC)) == microseconds(None) == FOREVER
 
 
@@ -233,7 +233,7 @@ CHANGES: dict[str, tuple[dict[str, Any], type[ApiError] | None]] = {
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("columns", "error"), CHANGES.values(), ids=CHANGES)
-def test_a_recheck_is_free_and_tells_what_is_wrong(columns: dict[str, Any], error: type[ApiError] | None) -> None:
+def test_a_recheck_is_free_and_returns_the_error(columns: dict[str, Any], error: type[ApiError] | None) -> None:
     key = ApiKeyFactory(secret=SECRET, **{"permissions": ["lookup:presence"], **columns})
     for _ in range(61):  # more than any limit of a minute
         found = authentication.recheck(key.secret_hash, permission="lookup:presence", now=NOON)

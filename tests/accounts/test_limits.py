@@ -70,7 +70,7 @@ def test_a_window_may_have_another_length(stored: Stored) -> None:
     assert stored.hit([limited]) == 0
 
 
-def test_a_refused_request_tells_the_whole_seconds_until_the_window_ends(stored: Stored) -> None:
+def test_a_refused_request_returns_the_whole_seconds_until_the_window_ends(stored: Stored) -> None:
     limited = window("a", 1)
     stored.hit([limited])
     stored.wait(20.5)
@@ -103,7 +103,7 @@ def test_several_windows_are_counted_together_or_not_at_all(stored: Stored) -> N
     assert [stored.hit([wide]) for _ in range(2)] == [0, 30]
 
 
-def test_of_two_used_up_windows_the_first_is_told(stored: Stored) -> None:
+def test_of_two_used_up_windows_the_first_is_reported(stored: Stored) -> None:
     early, late = window("early", 1), window("late", 1)
     stored.hit([early])
     stored.wait(20)

@@ -45,9 +45,9 @@ def user(db: None, settings: Settings) -> User:
 
 @pytest.fixture
 def both(user: User) -> None:
-    moment = datetime(2026, 3, 1, 12, tzinfo=UTC)
-    LinkedAccountFactory(user=user, external_id="80351110224678912", name="<b>ada", linked_at=moment)
-    LinkedAccountFactory(user=user, kind=SCROBBLER, external_id="adalistens", name="AdaListens", linked_at=moment)
+    linked_at = datetime(2026, 3, 1, 12, tzinfo=UTC)
+    LinkedAccountFactory(user=user, external_id="80351110224678912", name="<b>ada", linked_at=linked_at)
+    LinkedAccountFactory(user=user, kind=SCROBBLER, external_id="adalistens", name="AdaListens", linked_at=linked_at)
 
 
 def _rows(answer: Answer) -> list[str]:
@@ -150,7 +150,7 @@ def test_only_a_post_with_a_token_unlinks(user: User, both: None) -> None:
     assert len(linked(user)) == 2
 
 
-def test_nobody_unlinks_accounts_of_others(user: User) -> None:
+def test_a_user_cannot_unlink_accounts_of_others(user: User) -> None:
     other = LinkedAccountFactory()
     linking_pages.signed_in(user).post(UNLINK_CHAT)
     assert len(linked(other.user)) == 1

@@ -50,8 +50,8 @@ def test_unlinking_forgets_it_and_a_second_time_does_nothing(user: User) -> None
     assert AuditEvent.objects.filter(object_id=user.pk, verb="linked_account:unlinked").count() == 1
 
 
-def test_whoever_loses_the_race_for_an_account_is_told_the_same(user: User, monkeypatch: Any) -> None:
-    """Any: pytest's own. The other one links it between the check and the write."""
+def test_losing_the_race_for_an_account_is_the_same_error(user: User, monkeypatch: Any) -> None:
+    """The other user links it between the check and the write."""
 
     def refuse(**given: Any) -> None:
         raise IntegrityError
@@ -62,42 +62,42 @@ def test_whoever_loses_the_race_for_an_account_is_told_the_same(user: User, monk
 
 
 class TestRefresh:
-    def test_what_the_service_tells_is_taken_over_and_the_rooms_above_are_told(
-        self, user: User, told: list[User]
-    ) -> None:
+    def test_changes_at_the_service_are_stored_and_receivers_are_called(self, user: User, notified: list[User]) -> None:
         linked = LinkedAccountFactory(user=user, kind=CHAT, name="ada", avatar_url="")
         outcomes = [_refresh(linked.external_id, "ada_l", "") for _ in range(2)]
         outcomes.append(_refresh(linked.external_id, "ada_l", "https://cdn.example/1.png"))
         linked.refresh_from_db()
         assert outcomes == [True, False, True]  # the second time it is no news
         assert (linked.name, linked.avatar_url) == ("ada_l", "https://cdn.example/1.png")
-        assert told == [user, user]
+        assert notified == [user, user]
         assert not AuditEvent.objects.exists()
 
     @pytest.mark.parametrize(
         ("kind", "external_id"), [(CHAT, "17"), (LinkedAccount.Kind.SCROBBLER, "80351110224678912")]
     )
-    def test_an_account_that_nobody_linked_is_nobodys(self, told: list[User], kind: str, external_id: str) -> None:
+    def test_an_account_that_is_not_linked_changes_nothing(
+        self, notified: list[User], kind: str, external_id: str
+    ) -> None:
         linked = LinkedAccountFactory(kind=CHAT, external_id="80351110224678912", name="ada")
         assert linking.refresh(kind=kind, external_id=external_id, name="eve", avatar_url="") is False
         linked.refresh_from_db()
-        assert (linked.name, told) == ("ada", [])
+        assert (linked.name, notified) == ("ada", [])
 
 
-TOLD: list[User] = []
+NOTIFIED: list[User] = []
 
 
-def hear(user: User) -> None:
+def note_user(user: User) -> None:
     """A receiver of `account_linked`."""
-    TOLD.append(user)
+    NOTIFIED.append(user)
 
 
 @pytest.fixture
-def told(settings: Any) -> list[User]:
-    """The users whose links the rooms above were told of. Any: pytest-django's own."""
-    TOLD.clear()
-    settings.RECEIVERS = {**settings.RECEIVERS, "account_linked": [f"{__name__}.hear"]}
-    return TOLD
+def notified(settings: Any) -> list[User]:
+    """The users for whom the receivers of `account_linked` were called."""
+    NOTIFIED.clear()
+    settings.RECEIVERS = {**settings.RECEIVERS, "account_linked": [f"{__name__}.note_user"]}
+    return NOTIFIED
 
 
 def _refresh(external_id: str, name: str, avatar_url: str) -> bool:

@@ -35,7 +35,7 @@ def ask(settings: Settings, path: str, authorization: str = "") -> requests.Resp
     return requests.get(f"http://127.0.0.1:{settings.METRICS_PORT}{path}", headers=headers, timeout=10)
 
 
-def test_it_tells_what_was_counted_to_the_bearer_of_the_token(settings: Settings) -> None:
+def test_it_returns_the_counts_to_a_caller_with_the_token(settings: Settings) -> None:
     with metrics_server.running():
         limits.REFUSED.count("api")
         answer = ask(settings, "/metrics", f"Bearer {TOKEN}")
@@ -45,7 +45,7 @@ def test_it_tells_what_was_counted_to_the_bearer_of_the_token(settings: Settings
 
 
 @pytest.mark.parametrize("authorization", ["", f"Bearer {TOKEN}x", f"Basic {TOKEN}", TOKEN])
-def test_it_tells_nobody_else(settings: Settings, authorization: str) -> None:
+def test_other_callers_get_401(settings: Settings, authorization: str) -> None:
     with metrics_server.running():
         answer = ask(settings, "/metrics", authorization)
     assert (answer.status_code, answer.headers["WWW-Authenticate"]) == (401, "Bearer")
@@ -78,7 +78,7 @@ def test_it_serves_only_meanwhile_and_only_with_a_port(settings: Settings) -> No
             ask(settings, "/healthz")
 
 
-def test_a_port_that_is_taken_is_told_at_the_start(settings: Settings) -> None:
+def test_a_port_that_is_taken_is_an_error_at_the_start(settings: Settings) -> None:
     message = f"METRICS_HOST and METRICS_PORT: 127.0.0.1:{settings.METRICS_PORT}: Address already in use"
     with metrics_server.running(), pytest.raises(CommandError, match=message), metrics_server.running():
         pass

@@ -100,7 +100,7 @@ def test_a_name_that_is_taken_after_the_check_is_a_validation_error(monkeypatch:
         users.create(username="taken", email="new@example.org", password="a long pass phrase", by=None)
 
 
-def test_the_next_rename_is_possible_from_the_moment_that_the_page_tells() -> None:
+def test_the_next_rename_is_possible_from_the_time_that_the_page_shows() -> None:
     with time_machine.travel(NOON, tick=False) as clock:
         ada = UserFactory(username="Ada")
         user = users.rename(user=ada, username="Grace", by=ada)

@@ -34,7 +34,7 @@ TOO_LATE = "This took too long, or was begun elsewhere. Nothing was changed; try
 
 @pytest.fixture
 def service(settings: Settings) -> Iterator[Scripted]:
-    """The token is AdaListens'."""
+    """The token belongs to the account AdaListens."""
     with scripted.running() as service:
         settings.SCROBBLER = replace(
             settings.SCROBBLER,

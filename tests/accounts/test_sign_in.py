@@ -65,11 +65,11 @@ def test_the_sixth_wrong_password_for_a_name_is_refused_and_so_is_the_right_one_
 def test_wrong_passwords_from_one_network_are_counted_together() -> None:
     """IPv6 by its /64, and an IPv4 address that is written as IPv6 as what it is."""
     for addresses in ([f"2001:db8::{number:x}" for number in range(11)], ["192.0.2.1"] * 5 + ["::ffff:192.0.2.1"] * 6):
-        told = [
+        errors = [
             sign_in(f"nobody{number}", browser=Browser(REMOTE_ADDR=address)).errors()
             for number, address in enumerate(addresses)
         ]
-        assert told == [[WRONG]] * 10 + [["Too many failed login attempts. Try again later."]]
+        assert errors == [[WRONG]] * 10 + [["Too many failed login attempts. Try again later."]]
     assert sign_in("nobody", browser=Browser(REMOTE_ADDR="2001:db8:0:1::1")).errors() == [WRONG]
 
 
@@ -77,11 +77,11 @@ def test_behind_an_edge_proxy_the_address_that_it_names_is_counted(settings: Set
     settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
     for number in range(10):
         sign_in(f"nobody{number}", browser=Browser(HTTP_X_CLIENT_ADDRESS="192.0.2.1"))
-    told = [
+    errors = [
         sign_in("somebody", browser=Browser(HTTP_X_CLIENT_ADDRESS=address)).errors()
         for address in ("192.0.2.1", "192.0.2.2")
     ]
-    assert told == [["Too many failed login attempts. Try again later."], [WRONG]]
+    assert errors == [["Too many failed login attempts. Try again later."], [WRONG]]
 
 
 def test_a_banned_user_cannot_sign_in() -> None:

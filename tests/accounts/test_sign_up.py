@@ -47,7 +47,7 @@ def test_a_person_signs_up_confirms_the_address_by_code_and_is_signed_in(mailout
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("minutes", "path"), [(4, ACTIVATE), (5, "/accounts/reauthenticate/")])
-def test_nobody_types_again_the_password_of_a_fresh_account(
+def test_the_password_of_a_new_account_is_not_asked_again_at_once(
     mailoutbox: list[EmailMessage], minutes: int, path: str
 ) -> None:
     with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
