@@ -19,14 +19,11 @@ _OVERRIDES = "\u202a-\u202e\u2066-\u2069"
 _NOT_IN_LINES = re.compile(f"[\x00-\x1f\x7f-\x9f{_OVERRIDES}]")
 # A text of several lines may contain tabs, line feeds, and the CR LF that HTML forms send.
 _NOT_IN_TEXTS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_OVERRIDES}]|\r(?!\n)")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# Finds a character that the database refuses, in lookups too: NUL, or half of a surrogate pair. The method itself, as
+# lookups call it.
+find_unstorable = re.compile("[\x00\ud800-\udfff]").search
 _UNSAFE = "Contains a control character or a bidirectional override (U+{:04X}); remove it."
 _valid_address = URLValidator(schemes=["http", "https"])
-
-
-def is_storable(text: str) -> bool:
-    """Whether the database takes `text`: it refuses NUL characters and halves of surrogate pairs, in lookups too."""
-    return _UNSTORABLE.search(text) is None
 
 
 def problem_of_line(text: str) -> str | None:

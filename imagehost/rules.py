@@ -60,7 +60,7 @@ def lock(owner: User, *folder_ids: str) -> dict[str, Folder]:
     """
     users.lock(owner.pk)
     named = Q(pk__in=FolderRule.objects.filter(owner=owner).values("folder"))
-    wanted = Q(pk__in={folder_id for folder_id in folder_ids if text_rules.is_storable(folder_id)})
+    wanted = Q(pk__in={folder_id for folder_id in folder_ids if not text_rules.find_unstorable(folder_id)})
     locked = Folder.objects.select_for_update(no_key=True).filter(named | wanted, owner=owner)
     return {folder.pk: folder for folder in locked.order_by("pk")}
 

@@ -92,6 +92,6 @@ def _key(by: str, value: str) -> str | int:
         if not _NAME.fullmatch(value):
             raise UserNotFound
         return value.upper()
-    if not text_rules.is_storable(value):
+    if text_rules.find_unstorable(value):
         raise UserNotFound
     return value

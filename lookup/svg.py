@@ -55,7 +55,7 @@ class _TooMuch(Exception):
 
 def svg_problems(svg: str) -> list[str]:
     """Why the icon is refused, in sentences; empty when it may be stored."""
-    if not text_rules.is_storable(svg):
+    if text_rules.find_unstorable(svg):
         return ["The SVG contains a character that cannot be stored."]
     if len(svg.encode()) > MAX_BYTES:
         return [f"The SVG has {len(svg.encode())} bytes; at most {MAX_BYTES} are allowed."]

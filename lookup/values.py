@@ -34,7 +34,7 @@ def problem_of_text(value: object, max_length: int, min_length: int = 0, *, is_l
         return f"Has {len(value)} characters; at most {max_length} are allowed."
     if len(value) < min_length:
         return "Must not be empty."
-    if not text_rules.is_storable(value):
+    if text_rules.find_unstorable(value):
         return "Contains a character that cannot be stored (NUL or half of a surrogate pair)."
     return text_rules.problem_of_text(value) if is_long else text_rules.problem_of_line(value)
 

@@ -16,13 +16,12 @@ class RowField(forms.ModelChoiceField[Any]):
     """Refuses keys at which PostgreSQL raises."""
 
     def to_python(self, value: Any) -> Any:
-        if isinstance(value, str) and not text_rules.is_storable(value):
+        if isinstance(value, str) and text_rules.find_unstorable(value):
             raise ValidationError(self.error_messages["invalid_choice"], code="invalid_choice")
         return super().to_python(value)
 
     def bound_data(self, data: Any, initial: Any) -> Any:
-        """What the page shows again."""
-        return super().bound_data(data, initial) if not isinstance(data, str) or text_rules.is_storable(data) else None
+        return None if isinstance(data, str) and text_rules.find_unstorable(data) else super().bound_data(data, initial)
 
 
 class JsonField(forms.JSONField):
@@ -41,7 +40,7 @@ class JsonField(forms.JSONField):
             return InvalidJSONInput(data)
 
     def prepare_value(self, value: Any) -> Any:
-        """Readable."""
+        """Return indented JSON, or the text that is none."""
         if isinstance(value, InvalidJSONInput):
             return value
         return json.dumps(value, ensure_ascii=False, indent=2)
@@ -49,6 +48,6 @@ class JsonField(forms.JSONField):
 
 def _readable(value: Any) -> Any:
     """Return the same JSON value; ValueError where it cannot be encoded as UTF-8."""
-    if not text_rules.is_storable(json.dumps(value, ensure_ascii=False)):  # NUL characters are escaped there
+    if text_rules.find_unstorable(json.dumps(value, ensure_ascii=False)):  # NUL characters are escaped there
         raise ValueError("unpaired surrogate")
     return value

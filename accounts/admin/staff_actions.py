@@ -98,7 +98,7 @@ def are_possible(model: type[Model], keys: list[str]) -> bool:
             column.run_validators(column.to_python(key))
     except ValidationError:
         return False
-    return all(text_rules.is_storable(key) for key in keys)
+    return not any(text_rules.find_unstorable(key) for key in keys)
 
 
 class CheckedListAdmin(admin.ModelAdmin[Any]):
