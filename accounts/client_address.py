@@ -1,4 +1,4 @@
-"""Which address a request counts under.
+"""The address under which a request counts.
 
 Only the header named by `EDGE_CLIENT_ADDRESS_HEADER` is believed, and only where it is set; otherwise the peer counts.
 """

@@ -47,18 +47,17 @@ class CompiledSerializer(serializers.Serializer[Row]):
     # description in OpenAPI.
 
     def to_representation(self, instance: Any) -> Json:
-        """Any: a row of the class that the serializer names."""
         found: Json = compiled(type(self))(instance)
         return found
 
     def to_json(self, instance: Any) -> str:
-        """What `json_text` makes of the representation. Any: as above."""
+        """Return the representation as `json_text` writes it."""
         return written(type(self))(instance)
 
 
 @functools.cache
 def compiled(form: type[serializers.Serializer[Any]]) -> Represent:
-    """The function that says what Django REST framework makes of the fields of `form`."""
+    """Return a function that represents the fields of `form` as Django REST framework does."""
     one = form()
     slow = functools.partial(serializers.Serializer.to_representation, one)
     fields = list(one._readable_fields)
@@ -84,7 +83,7 @@ def compiled(form: type[serializers.Serializer[Any]]) -> Represent:
 
 @functools.cache
 def written(form: type[serializers.Serializer[Any]]) -> Write:
-    """The function that writes what the serializer's `to_representation` says as JSON."""
+    """Return a function that writes the serializer's `to_representation` as JSON."""
     one = form()
 
     def slow(row: Any) -> str:
@@ -112,7 +111,7 @@ def written(form: type[serializers.Serializer[Any]]) -> Write:
 
 
 def _names(slow: Callable[[Any], Any]) -> dict[str, Any]:
-    """What every source may call. Any: a row, and what `slow` says of one that has no short way."""
+    """Return the functions that every source may call."""
     return {"slow": slow, "MISSING": _MISSING, "SEQUENCES": (list, tuple), "step": _step}
 
 

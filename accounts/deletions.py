@@ -1,4 +1,4 @@
-"""Deletion of accounts: a person asks for it, can stop it within the days of grace, and a job carries it out."""
+"""Deletion of accounts: the owner requests it and can cancel it within the days of grace; then a job deletes."""
 
 from __future__ import annotations
 

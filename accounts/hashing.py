@@ -1,4 +1,4 @@
-"""How secrets are stored: as digests, from which they cannot be read."""
+"""The digest by which secrets are stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A request and its answer as small values: what the busiest endpoints are functions of.
+"""A request and its answer as small values. The busiest endpoints are functions from one to the other.
 
 Django's views adapt them to Django's requests and responses; `config.hot_lane` answers by them before Django's handler.
 """
@@ -25,7 +25,7 @@ _may_not_wait: ContextVar[bool] = ContextVar("may_not_wait", default=False)
 
 
 class MustWait(BaseException):
-    """Raised in place of a write, where a request is answered on an event loop. No `except Exception` stops it."""
+    """Raised instead of a write where an event loop answers a request. No `except Exception` catches it."""
 
 
 def without_waiting(answer: Callable[[], R]) -> R:
@@ -86,7 +86,7 @@ class Request:
         return self._query
 
     def body(self, most: int) -> bytes:
-        """The body, or, where it has more bytes than `most`, one more of them than that.
+        """Return the body; of one with more than `most` bytes, `most + 1` bytes.
 
         ValueError: its length is no number; EOFError: it ends before its length; OSError: its client is gone. What has
         come is kept: the next call returns that.

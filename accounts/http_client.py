@@ -24,7 +24,7 @@ _CONNECTIONS = 16  # kept open for each server
 
 
 class NoAnswer(Exception):
-    """No usable answer. The message names the failure, and contains nothing that was sent or read."""
+    """No usable answer. The message names the failure, without data of the request or answer."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def read(
     form: Mapping[str, str] | None = None,
     seconds: float | None = None,
 ) -> Answer:
-    """The answer, whatever its status. NoAnswer: none in time, one that is too long, or a good one that is no JSON.
+    """Return the answer, of any status. NoAnswer: it is late or too long, or a success is not JSON.
 
     `seconds`: instead of SECONDS. Redirects are returned and not followed, since they would take the secrets along.
     Proxies and password files of the machine are ignored, and no cookie is kept. The call carries the id of the request
@@ -64,7 +64,7 @@ def read(
 
 
 def name_of(value: object) -> str:
-    """A name from an answer, without what no database and no page takes; empty where there is none."""
+    """Return a name from an answer without characters that cannot be stored or shown; "" where there is none."""
     if not isinstance(value, str):
         return ""
     kept = text_rules.cleaned_line(value).encode("utf-8", "ignore").decode()  # half of a surrogate pair is no character

@@ -1,4 +1,4 @@
-"""What follows from the settings, worked out once: Django looks each setting up through a lazy object, and a request
+"""Values derived from settings, computed once: Django looks each setting up through a lazy object, and a request
 needs a dozen of them.
 """
 

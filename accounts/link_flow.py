@@ -1,4 +1,4 @@
-"""The steps that linking an outside account has in common, whichever kind it is: begin, end, fail."""
+"""The steps of linking an outside account, the same for each kind: begin, finish, fail."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ASKED_TOO_LATE = "This took too long, or was begun elsewhere. Nothing was change
 
 @dataclass(frozen=True)
 class Identity:
-    """An outside account, as its service names it; already held to what our columns take."""
+    """An outside account, as its service names it, validated for our columns."""
 
     external_id: str
     name: str

@@ -1,4 +1,4 @@
-"""Outside accounts: linked to a user and unlinked."""
+"""Operations on linked outside accounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deletes rows that are past their use, however many there are, in short transactions."""
+"""Deletes any number of old rows in short transactions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def delete(
     size: int | None = None,
     after_batch: Callable[[], None] = lambda: None,
 ) -> int:
-    """Delete `rows` in batches, those with the lowest `by` first. The number of rows. 2 queries for each batch.
+    """Delete `rows` in batches, lowest `by` first, and return their number. 2 queries for each batch.
 
     `by` is a field with an index that `rows` compares with a bound, so that a batch reads little more than it deletes.
     Each DELETE repeats the conditions: a row that has been changed since it was
@@ -37,6 +37,6 @@ def delete(
 
 
 def _delete(rows: QuerySet[Any], pks: list[Any]) -> int:
-    """In a transaction of its own; without those that go with them."""
+    """Delete in one transaction, and return the number of rows, without rows deleted by cascade."""
     model: type[Model] = rows.model
     return rows.filter(pk__in=pks).delete()[1].get(model._meta.label, 0)

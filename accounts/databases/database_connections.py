@@ -19,7 +19,7 @@ _thread = threading.local()
 
 
 class _Held:
-    """Closes a connection when its thread is gone, at which Python drops what the thread held here."""
+    """Closes a connection when its thread ends, as Python then drops the thread's locals."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self.connection = connection

@@ -118,7 +118,7 @@ class Unfit(Exception):
 
 
 class Replica:
-    """A replica as this process sees it. It is watched from its first read on, by a thread.
+    """A replica as this process sees it. From its first read on a thread watches it.
 
     `problem`: why it is not read; "" while it is. `most`: connections for reads.
     """
@@ -142,7 +142,7 @@ class Replica:
         self._stopped = threading.Event()
 
     def measured(self) -> Measured:
-        """How it is now, whether or not it is read. It takes at most a few seconds."""
+        """Measure it now, whether or not it is read. Takes at most a few seconds."""
         watch = Watch(self._url)
         try:
             return Measured(watch.measure())
@@ -152,7 +152,7 @@ class Replica:
             watch.close()
 
     def stop(self) -> None:
-        """Read it no more: its watcher and its connections end."""
+        """End its watcher and its connections."""
         self._stopped.set()
         if self._watcher is not None:
             self._watcher.join()

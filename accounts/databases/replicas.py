@@ -36,7 +36,7 @@ def is_on() -> bool:
 
 @from_settings
 def configured() -> tuple[Replica, ...]:
-    """Those of DATABASE_REPLICA_URLS."""
+    """Return the replicas of DATABASE_REPLICA_URLS."""
     if not is_on():
         return ()
     from accounts.databases.replica import Replica  # psycopg would take 9 MB of a process on SQLite
@@ -54,7 +54,7 @@ def read(run: Callable[[ReplicaConnection], T]) -> T | None:
 
 
 def _in_turn() -> Iterator[Replica]:
-    """Each of them, another one first at each call."""
+    """Yield each replica, beginning with another one at each call."""
     replicas = configured()
     first = next(_turn)
     for place in range(len(replicas)):
@@ -96,7 +96,7 @@ def wait_until_applied() -> None:
 
 
 def _in_use() -> list[Replica]:
-    """Those that a process may hold a lease on. All of them where Redis does not answer."""
+    """Return the replicas on which a process may hold a lease; all of them where Redis does not answer."""
     from accounts.databases.replica import in_use
 
     try:

@@ -63,7 +63,7 @@ class Limit:
 
 @dataclass(slots=True)
 class Window:
-    """What a request is counted in. `key` names the window in the store."""
+    """The window in which a request counts. `key` names it in the store."""
 
     key: str
     limit: Limit
@@ -103,7 +103,7 @@ REFUSALS = (Verdict.ADDRESS_LIMITED, Verdict.KEY_LIMITED)  # in the order of the
 
 
 class KeyRecord(NamedTuple):
-    """What the check of a request reads of a key and its owner. Times are microseconds since 1970.
+    """The columns of a key and its owner that a request's check needs. Times are microseconds since 1970.
 
     `is_dead`: revoked, or the owner is banned. `premium_until`: 0 where the owner has no premium.
     """
@@ -118,7 +118,7 @@ class KeyRecord(NamedTuple):
     has_quota: bool
 
     def verdict(self, permission: str, now: int) -> Verdict:
-        """What is wrong with the key, limits and usage aside. `now`: in microseconds since 1970."""
+        """Return the verdict on the key, limits and usage aside. `now`: in microseconds since 1970."""
         if self.is_dead:
             return Verdict.DEAD
         if not self.is_enabled:
@@ -166,11 +166,11 @@ class KeyRequest:
         self.instant = microseconds(self.now)
 
     def verdict(self, record: KeyRecord | None) -> Verdict:
-        """What is wrong with the key of this record, limits aside."""
+        """Return the verdict on the key of this record, limits aside."""
         return Verdict.UNKNOWN if record is None else record.verdict(self.permission, self.instant)
 
     def window(self, record: KeyRecord) -> Window:
-        """Of the key."""
+        """Return the key's window."""
         return Window(f"key:{self.secret_hash}", self.premium_limit if record.is_premium(self.instant) else self.limit)
 
 
@@ -312,7 +312,7 @@ def take(*windows: Window) -> int:
 
 
 def check_key(asked: KeyRequest, load: LoadKey) -> KeyAnswer:
-    """Count a request that brings a key, and say what is wrong with it. LimitsUnavailable as `hit`.
+    """Count a request with a key, and return the verdict on the key. LimitsUnavailable as `hit`.
 
     With RATE_LIMITS_ENABLED=0 nothing is counted, and keys are checked all the same.
     """
@@ -325,5 +325,5 @@ def check_key(asked: KeyRequest, load: LoadKey) -> KeyAnswer:
 
 
 def forget_keys(secret_hashes: Sequence[str]) -> None:
-    """The keys of these secrets, or their owners, have changed. LimitsUnavailable: old records may still answer."""
+    """Drop the records of changed keys. LimitsUnavailable: old records may still answer."""
     _store().forget_keys(secret_hashes)

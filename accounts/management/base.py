@@ -15,7 +15,7 @@ from accounts.models import JobRun, User
 
 
 class Unfinished(Exception):
-    """A job's turn is over, and the next one goes on from here. The message is what was done."""
+    """A run of a job has ended early, and the next run continues. The message says what it did."""
 
 
 class JobCommand(BaseCommand, abc.ABC):

@@ -1,4 +1,4 @@
-"""What the service counts about itself, for `config.exposition`: counters, histograms and gauges.
+"""The metrics that the service counts, for `config.exposition`: counters, histograms and gauges.
 
 Each app defines the metrics of its own events. A label holds one of few values: never a user, a key, an app or an
 address. Nothing is counted unless METRICS_TOKEN is set. Events wait in memory, and a thread adds them up within two
@@ -92,7 +92,7 @@ Event = tuple[Metric, tuple[str, ...], float]
 
 
 class _Process:
-    """What this process has counted, and its file once there is something to write."""
+    """The counts of this process, and its file from the first write on."""
 
     def __init__(self) -> None:
         self.counts = Counts()

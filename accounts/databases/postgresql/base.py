@@ -33,7 +33,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
 
 
 def _is_alive(connection: watched.Connection) -> bool:
-    """Asks the server."""
+    """Whether the server answers on the connection. 1 query."""
     from psycopg_pool import ConnectionPool  # which has the connection
 
     try:

@@ -109,7 +109,7 @@ class _Question(psycopg.Connection[Any]):
 
 
 class Connection(psycopg.Connection[Any]):
-    """See the module."""
+    """A connection whose waits are bounded, as the module describes."""
 
     server: Server
     arrivals: select.poll  # of what the server sends
@@ -214,7 +214,7 @@ class WatchedServer(StatementServer):
 
 
 def bound_waits() -> None:
-    """From now on in this process."""
+    """Bound the waits of this process from now on."""
     global _is_bounded  # noqa: PLW0603 - of the process
     _is_bounded = True
 
@@ -224,7 +224,7 @@ _servers: dict[tuple[Any, ...], Server] = {}  # by address
 
 
 def server_at(conninfo: str = "", **params: Any) -> Server:
-    """The one that these parameters of psycopg lead to."""
+    """Return the server to which these parameters of psycopg lead."""
     key = (conninfo, *(params.get(name) for name in ("host", "hostaddr", "port", "dbname", "user")))
     known = _servers.get(key)
     if known is None:
