@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -34,7 +35,13 @@ class Link:
 
 def link(entry: Entry, path: str, **kwargs: str) -> Link:
     """Return the link as the page at `path` shows it; `kwargs`: the arguments of the URL."""
-    url = reverse(entry.name, kwargs=kwargs)
+    url = reverse(entry.name, kwargs=kwargs) if kwargs else _url(entry.name)
     belongs = entry.below is not None and path.startswith(f"{url}{entry.below}")
     current = "page" if path == url else "true" if belongs else ""
     return Link(url, entry.text, current, entry.count() if entry.count else 0)
+
+
+@functools.cache
+def _url(name: str) -> str:
+    """A URL without arguments: reversing the twenty of the menu for each page takes longer than writing it."""
+    return reverse(name)

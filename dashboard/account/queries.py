@@ -14,8 +14,9 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import Model, Q, QuerySet
 
 from accounts import users
-from accounts.models import AuditEvent, KeyDay, LinkedAccount, User
+from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, User
 from accounts.plans import Plan
+from accounts.statements import Statement
 from lookup.transfer import exporting
 from oidc_provider.log.models import LastUse, RequestRecord
 
@@ -39,6 +40,9 @@ class Security:
         return self.has_second_factor and (self.codes is None or self.codes < FEW_CODES)
 
 
+NO_SECOND_FACTOR = Security(passkeys=0, has_app=False, codes=None)
+
+
 def security_of(user: User) -> Security:
     """1 query."""
     rows = list(Authenticator.objects.filter(user=user).order_by("pk"))
@@ -60,8 +64,14 @@ class Mail:
 
 def mail_of(user: User) -> Mail:
     """1 query."""
-    row = EmailAddress.objects.filter(user=user).order_by("-primary", "pk").first()
-    return Mail(row.email, row.verified) if row is not None else Mail(user.email or None, is_verified=False)
+    row = EmailAddress.objects.filter(user=user).order_by("-primary", "pk").values_list("email", "verified").first()
+    address, is_verified = row or (None, False)
+    return mail_from(user, address, is_verified=is_verified)
+
+
+def mail_from(user: User, address: str | None, *, is_verified: bool) -> Mail:
+    """`address`: of the user's first `EmailAddress`, or None."""
+    return Mail(user.email or None, is_verified=False) if address is None else Mail(address, is_verified)
 
 
 @dataclass(frozen=True)
@@ -113,6 +123,15 @@ _KEY = (
     *("prefix", "name", "permissions", "is_enabled", "created_at", "last_used_at", "expires_at", "revoked_at"),
     *("remaining_uses", "refill_amount", "refill_interval", "refilled_at"),
 )
+
+
+_DELETION = Statement("SELECT asked_at, due_at FROM accounts_accountdeletion WHERE user_id = $1", "dd")
+
+
+def deletion_of(user: User) -> AccountDeletion | None:
+    """Return the deletion that the user asked for, or None. 1 query, by hand: every page of the dashboard runs it."""
+    row = _DELETION.one(user.pk)
+    return AccountDeletion(user=user, asked_at=row[0], due_at=row[1]) if row else None
 
 
 def data_chunks(user: User, now: datetime) -> Iterator[bytes]:

@@ -6,11 +6,13 @@ from typing import Any
 
 from django import template
 
-from accounts.models import AccountDeletion, User
+from accounts.models import User
 from dashboard import access, account, apps, documentation, home, imagehost, keys, navigation, profile, staff
+from dashboard.account import queries as account_queries
 from dashboard.navigation import Entry, Link
 
 register = template.Library()
+register.simple_tag(account_queries.deletion_of)
 
 MENU: dict[str, tuple[Entry, ...]] = {
     "": (*home.NAVIGATION, *profile.NAVIGATION, *imagehost.NAVIGATION),
@@ -46,12 +48,6 @@ def meter(value: int, maximum: int, label: str, text: str = "") -> dict[str, Any
     """A bar that shows how much of something is used, in words too."""
     share = 100 * value / maximum if maximum else 0
     return {"value": min(value, maximum), "maximum": maximum, "label": label, "text": text, "is_high": share >= 90}
-
-
-@register.simple_tag
-def deletion_of(user: User) -> AccountDeletion | None:
-    """Return the deletion that the user asked for, or None. 1 query."""
-    return AccountDeletion.objects.filter(user=user).first()
 
 
 def _is_open(entry: Entry, user: User) -> bool:
