@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
 from django import forms
 from django.core.exceptions import ValidationError
-from django.db.models import Model
 
 from accounts.models import User
 from dashboard import versions
@@ -88,13 +88,28 @@ class CommaListField(forms.CharField):
         return texts
 
 
+@dataclass(frozen=True)
+class Words:
+    """What the editor says about a list. `lead`: what the list is for; `empty`: what to do when it has no rows.
+
+    `title`, `noun`: of the list and of one row, where these are not the names of the list and of its model.
+    """
+
+    lead: str
+    empty: str
+    title: str = ""
+    noun: str = ""
+
+
 class RowForm(forms.ModelForm[Any]):
     """Any: a row of a profile's list; `instance` is the row, or a new one without an id in the database.
 
-    Fields bear the names of their columns. Of `never_both`, at most one is given.
+    Fields have the names of their columns. Of `never_both`, at most one is given. The form of a list's own model has
+    `words`: it is all that the editor needs for the list.
     """
 
     content: ClassVar[ContentList]
+    words: ClassVar[Words]
     never_both: ClassVar[tuple[str, ...]] = ()
     version = VersionField()
 
@@ -211,6 +226,10 @@ _NO_ADDRESS = "Use a web address such as https://example.org/ or an e-mail addre
 
 class LinkForm(RowForm):
     content = registry.LINKS
+    words = Words(
+        "Places that belong to you elsewhere, and texts to copy.",
+        "You have no links yet. Add one: a web address, an e-mail address or a text to copy.",
+    )
     never_both = ("icon", "icon_svg")
     icon = AssetField(Kind.IMAGE, label="Icon")
     field_order = ("title", "url", "is_text", "platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
@@ -280,6 +299,11 @@ class ProfileBadgeForm(RowForm):
 
 class CustomBadgeForm(RowForm):
     content = registry.BADGES
+    words = Words(
+        "Badges come with what you reach, or from staff; you can make some of your own beside them.",
+        "You have no badges yet. They come with views, likes and comments; or make one of your own.",
+        noun="badge",
+    )
     never_both = ("image", "icon_svg")
     image = AssetField(Kind.BADGE, label="Image")
     field_order = ("name", "image", "icon_svg", "color", "recolor")
@@ -304,6 +328,10 @@ class CustomBadgeForm(RowForm):
 
 class WidgetForm(RowForm):
     content = registry.WIDGETS
+    words = Words(
+        "What other services tell about you. An “About me” section chooses which ones it shows.",
+        "You have no widgets yet. Add one, and then choose it in an “About me” section.",
+    )
 
     class Meta:
         model = Widget
@@ -318,6 +346,12 @@ class WidgetForm(RowForm):
 
 class AudioForm(RowForm):
     content = registry.AUDIOS
+    words = Words(
+        "What your page plays, in this order.",
+        "You have no songs yet. Add one: an audio file with its title.",
+        title="Audio",
+        noun="song",
+    )
     audio = AssetField(Kind.AUDIO, label="File", required=True)
     cover = AssetField(Kind.IMAGE, label="Cover")
     field_order = ("title", "artist", "audio", "cover", "external_url")
@@ -331,6 +365,10 @@ class AudioForm(RowForm):
 
 class BackgroundForm(RowForm):
     content = registry.BACKGROUNDS
+    words = Words(
+        "Pictures or films behind your page. The first one that is on is what earlier forms of the lookup name.",
+        "You have no backgrounds yet. Add a picture or a film.",
+    )
     asset = AssetField(Kind.BACKGROUND, label="Picture or film", required=True)
 
     class Meta:
@@ -340,6 +378,10 @@ class BackgroundForm(RowForm):
 
 class ProjectForm(RowForm):
     content = registry.PROJECTS
+    words = Words(
+        "What you have made. A “Projects” section chooses which ones it shows.",
+        "You have no projects yet. Add one with a title, and say where it is.",
+    )
     icon = AssetField(Kind.IMAGE, label="Picture")
     tags = CommaListField(TAGS, help_text="With commas between them, at most 20 of 40 characters each.")
     field_order = ("title", "description", "url", "tags", "icon")
@@ -361,6 +403,11 @@ class ProjectForm(RowForm):
 
 class GalleryItemForm(RowForm):
     content = registry.GALLERY
+    words = Words(
+        "Pictures, in gallery sections or below all sections.",
+        "Your gallery is empty. Add a picture.",
+        noun="picture",
+    )
     asset = AssetField(Kind.IMAGE, label="Picture", required=True)
     field_order = ("asset", "caption", "width", "section")
 
@@ -374,15 +421,3 @@ class GalleryItemForm(RowForm):
         choice = cast("forms.ModelChoiceField[Section]", self.fields["section"])
         galleries = Section.objects.filter(profile=self.profile, type=SectionType.GALLERY)
         choice.queryset, choice.empty_label = galleries.order_by("order", "pk"), "No section"
-
-
-FORMS: dict[type[Model], type[RowForm]] = {
-    Link: LinkForm,
-    ProfileBadge: ProfileBadgeForm,
-    CustomBadge: CustomBadgeForm,
-    Widget: WidgetForm,
-    Audio: AudioForm,
-    Background: BackgroundForm,
-    Project: ProjectForm,
-    GalleryItem: GalleryItemForm,
-}

@@ -23,7 +23,7 @@ from dashboard.profile import editing, forms, kinds
 from dashboard.profile.content_forms import RowForm
 from dashboard.profile.forms import AliasAddForm, AliasChangeForm
 from dashboard.profile.kinds import KINDS, Kind, name_of
-from dashboard.profile.section_forms import SearchForm, SkillForm
+from dashboard.profile.section_forms import FORMS, SearchForm, SkillForm
 from lookup import aliases, content, section_entries
 from lookup.models import Alias, Profile, Section
 from lookup.page import url_policy
@@ -72,9 +72,8 @@ def add(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
 
 def edit_row(request: SignedInRequest, profile: Profile, kind: Kind, row: Any) -> HttpResponse:
     """The form of a row, new or stored. Any: a row of the list."""
-    made = kinds.form_class(row)
     is_new = row._state.adding
-    form = made(request.POST or None, request.FILES or None, instance=row, profile=profile)
+    form = FORMS[type(row)](request.POST or None, request.FILES or None, instance=row, profile=profile)
     if form.is_valid() and form.write(by=request.user):
         messages.success(request, f"{kinds.name_of(form.instance)}: {'added' if is_new else 'saved'}.")
         return redirect(_next(profile, kind, form, is_new=is_new))

@@ -8,10 +8,11 @@ from typing import Any
 
 from django.urls import reverse
 
-from dashboard.profile import content_forms, editing, section_forms
-from dashboard.profile.content_forms import RowForm
+from dashboard.profile import editing
+from dashboard.profile.content_forms import Words
+from dashboard.profile.section_forms import FORMS
 from lookup import registry
-from lookup.models import GalleryItem, Link, Profile, ProfileBadge, Section, Widget
+from lookup.models import GalleryItem, Profile, ProfileBadge, Section, Widget
 from lookup.registry import ContentList
 from lookup.sections import SectionType
 
@@ -20,17 +21,26 @@ Row = Any  # a row of one of the lists
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`verbose_name`: of one row; `lead`: what the list is for; `empty`: what to do where there is nothing."""
+    """A list of the registry as the editor shows it."""
 
     content: ContentList
-    title: str
-    verbose_name: str
-    lead: str
-    empty: str
 
     @property
     def name(self) -> str:
         return self.content.name
+
+    @property
+    def words(self) -> Words:
+        return FORMS[self.content.model].words
+
+    @property
+    def title(self) -> str:
+        return self.words.title or self.name.capitalize()
+
+    @property
+    def verbose_name(self) -> str:
+        """Of one row."""
+        return self.words.noun or str(self.content.model._meta.verbose_name)
 
     @property
     def template(self) -> str:
@@ -42,67 +52,7 @@ class Kind:
         return editing.url_of(profile, f"profile_{self.name}_{page}" if page else f"profile_{self.name}", **kwargs)
 
 
-KINDS = {
-    kind.name: kind
-    for kind in (
-        Kind(
-            registry.LINKS,
-            "Links",
-            "link",
-            "Places that belong to you elsewhere, and texts to copy.",
-            "You have no links yet. Add one: a web address, an e-mail address or a text to copy.",
-        ),
-        Kind(
-            registry.BADGES,
-            "Badges",
-            "badge",
-            "Badges come with what you reach, or from staff; you can make some of your own beside them.",
-            "You have no badges yet. They come with views, likes and comments; or make one of your own.",
-        ),
-        Kind(
-            registry.WIDGETS,
-            "Widgets",
-            "widget",
-            "What other services tell about you. An “About me” section chooses which ones it shows.",
-            "You have no widgets yet. Add one, and then choose it in an “About me” section.",
-        ),
-        Kind(
-            registry.AUDIOS,
-            "Audio",
-            "song",
-            "What your page plays, in this order.",
-            "You have no songs yet. Add one: an audio file with its title.",
-        ),
-        Kind(
-            registry.BACKGROUNDS,
-            "Backgrounds",
-            "background",
-            "Pictures or films behind your page. The first one that is on is what earlier forms of the lookup name.",
-            "You have no backgrounds yet. Add a picture or a film.",
-        ),
-        Kind(
-            registry.PROJECTS,
-            "Projects",
-            "project",
-            "What you have made. A “Projects” section chooses which ones it shows.",
-            "You have no projects yet. Add one with a title, and say where it is.",
-        ),
-        Kind(
-            registry.GALLERY,
-            "Gallery",
-            "picture",
-            "Pictures, in gallery sections or below all sections.",
-            "Your gallery is empty. Add a picture.",
-        ),
-        Kind(
-            registry.SECTIONS,
-            "Sections",
-            "section",
-            "The parts of your page, one below the other.",
-            "Your page has no sections yet. Add one, for example “About me”.",
-        ),
-    )
-}
+KINDS = {name: Kind(content) for name, content in registry.LISTS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,15 +93,9 @@ def groups_of(kind: Kind, profile: Profile) -> list[Group]:
     return [Group("" if is_one else _title_of_section(part[0]), _shown(kind, profile, part)) for part in order]
 
 
-def form_class(row: Row) -> type[RowForm]:
-    return section_forms.SectionForm if isinstance(row, Section) else content_forms.FORMS[type(row)]
-
-
 def name_of(row: Row) -> str:
     """What the row is called where buttons speak of it."""
     match row:
-        case Link():
-            return row.title or row.url
         case Section():
             return row.title or SectionType(row.type).label
         case GalleryItem():

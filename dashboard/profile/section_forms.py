@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
+from django.db.models import Model
 
 from accounts.text_rules import validate_line, validate_text
-from dashboard.profile.content_forms import CommaListField, RowForm
+from dashboard.profile.content_forms import CommaListField, RowForm, Words
 from lookup import registry, sections
 from lookup.models import Profile, Section
 from lookup.page.sections import GROUP_NAMES
@@ -32,6 +33,10 @@ class SectionForm(RowForm):
     """`hint`: what else there is to do for the section, elsewhere."""
 
     content = registry.SECTIONS
+    words = Words(
+        "The parts of your page, one below the other.",
+        "Your page has no sections yet. Add one, for example “About me”.",
+    )
 
     class Meta:
         model = Section
@@ -90,6 +95,10 @@ class SectionForm(RowForm):
         """As it is stored. Any: JSON."""
         stored = self.instance.config
         return stored if isinstance(stored, dict) else {}
+
+
+# The form of each model whose rows are in a list of the profile.
+FORMS: dict[type[Model], type[RowForm]] = {form._meta.model: form for form in RowForm.__subclasses__()}
 
 
 def _name_of(key: str, part: sections.Part) -> str:
