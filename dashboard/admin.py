@@ -13,7 +13,6 @@ from accounts.admin.users import UserAdmin
 from dashboard import access_requests
 from dashboard.models import AccessRequest
 from dashboard.staff import actions as staff_actions
-from dashboard.staff import second_factors
 
 
 @admin.register(AccessRequest)
@@ -60,7 +59,7 @@ UserAdmin.staff_actions.append(
         "writes to the owner. Make sure first that it is the owner who asks. Staff set up a new one before their pages "
         "open again.",
         "accounts.reset_second_factor_user",
-        through(second_factors.reset, "user"),
+        through(staff_actions.reset_second_factor, "user"),
         is_offered=second_factor.has_any,
     )
 )

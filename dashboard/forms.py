@@ -1,13 +1,14 @@
-"""How the pages run operations, and show why one refused."""
+"""How the pages ask before an operation, run it, and show why it was refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 
 from accounts.errors import sentences
 
@@ -45,3 +46,12 @@ def with_error_message(request: HttpRequest, success: str, operation: Callable[[
         messages.error(request, sentences(error))
     else:
         messages.success(request, success)
+
+
+def confirm(
+    request: HttpRequest, title: str, effects: Sequence[str], button: str, *, back_url: str, **context: object
+) -> HttpResponse:
+    """Return the page that asks before the operation. `effects`: sentences of what it does. `context`: `form`, fields
+    beside the button; `is_harmless`, for a button without a warning."""
+    names = {"title": title, "effects": effects, "button": button, "back_url": back_url}
+    return render(request, "dashboard/confirm.html", {**names, **context})

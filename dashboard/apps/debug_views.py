@@ -14,12 +14,10 @@ from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from accounts.http import SignedInRequest
 from dashboard import access
-from dashboard.apps import charts, code_samples, usage
-from dashboard.apps.charts import Chart
-from dashboard.apps.code_samples.stacks import STACKS
+from dashboard.apps import code_samples, login_test, usage
+from dashboard.apps.code_samples import STACKS
 from dashboard.apps.forms import FAILED, RequestFilter, TryForm
-from dashboard.apps.login_test import flow, requests
-from dashboard.apps.usage import COLUMNS, PERIODS, Figures
+from dashboard.apps.usage import COLUMNS, PERIODS, Chart, Figures
 from dashboard.apps.views import of_app
 from dashboard.forms import with_error_message
 from oidc_provider.log import request_log
@@ -63,10 +61,11 @@ def try_page(request: SignedInRequest, application: Application) -> HttpResponse
 def change_callback(request: SignedInRequest, application: Application) -> HttpResponse:
     """The one click that registers the callback, and the one that takes it off."""
     adds = request.POST.get("act") == "add"
+    change = login_test.add_callback if adds else login_test.remove_callback
     with_error_message(
         request,
         "The callback is registered." if adds else "The callback is no longer registered.",
-        lambda: (requests.add_callback if adds else requests.remove_callback)(application=application, by=request.user),
+        lambda: change(application=application, by=request.user),
     )
     return redirect("application_try", application.client_id)
 
@@ -76,12 +75,12 @@ def change_callback(request: SignedInRequest, application: Application) -> HttpR
 @of_app
 def start(request: SignedInRequest, application: Application) -> HttpResponse:
     form = TryForm(request.POST, application=application)
-    if application.is_suspended or not requests.is_callback_registered(application):
+    if application.is_suspended or not login_test.is_callback_registered(application):
         return redirect("application_try", application.client_id)  # whose page says why
     if not form.is_valid():
         return _page(request, application, form)
-    under_way = requests.begin(application, **form.cleaned_data, now=timezone.now())
-    requests.keep(request.session, application, under_way)
+    under_way = login_test.begin(application, **form.cleaned_data, now=timezone.now())
+    login_test.keep(request.session, application, under_way)
     return redirect(under_way.url())
 
 
@@ -90,15 +89,15 @@ def start(request: SignedInRequest, application: Application) -> HttpResponse:
 @of_app
 def callback(request: SignedInRequest, application: Application) -> HttpResponse:
     """Where the browser comes back. What it brought is used at once, and the page with the steps has another URL."""
-    under_way = requests.taken(request.session, application)
+    under_way = login_test.taken(request.session, application)
     if under_way is None:
         messages.error(request, "No test is running in this browser. Start a new one.")
         return redirect("application_try", application.client_id)
     answer = {name: request.GET[name][:_LENGTH] for name in _READ if name in request.GET}
-    steps = flow.run(
+    steps = login_test.run(
         application=application, owner=request.user, under_way=under_way, answer=answer, now=timezone.now()
     )
-    requests.keep_result(request.session, application, steps)
+    login_test.keep_result(request.session, application, steps)
     return redirect("application_try_result", application.client_id)
 
 
@@ -106,14 +105,14 @@ def callback(request: SignedInRequest, application: Application) -> HttpResponse
 @require_safe
 @of_app
 def result(request: SignedInRequest, application: Application) -> HttpResponse:
-    steps = requests.result(request.session, application)
+    steps = login_test.result(request.session, application)
     if steps is None:
         return redirect("application_try", application.client_id)
     context = {
         "application": application,
         "steps": steps,
         "is_good": all(step["is_good"] for step in steps),
-        "is_callback_registered": requests.is_callback_registered(application),
+        "is_callback_registered": login_test.is_callback_registered(application),
     }
     return render(request, "dashboard/debugging/result.html", context)
 
@@ -122,9 +121,9 @@ def _page(request: SignedInRequest, application: Application, form: TryForm) -> 
     context = {
         "application": application,
         "form": form,
-        "callback_url": requests.callback_url(application),
-        "is_callback_registered": requests.is_callback_registered(application),
-        "has_result": requests.result(request.session, application) is not None,
+        "callback_url": login_test.callback_url(application),
+        "is_callback_registered": login_test.is_callback_registered(application),
+        "has_result": login_test.result(request.session, application) is not None,
     }
     return render(request, "dashboard/debugging/try.html", context)
 
@@ -206,4 +205,4 @@ def _chart(figures: Figures) -> Chart:
     names = ("sign_ins", "refreshes", "errors")
     series = {COLUMNS[name]: [getattr(row, name) for row in figures.rows] for name in names}
     labels = [row.begins_at.strftime("%-d %b" if is_daily else "%H:%M") for row in figures.rows]
-    return charts.stacked(series, labels, label_every=5 if is_daily else 4)
+    return usage.stacked(series, labels, label_every=5 if is_daily else 4)

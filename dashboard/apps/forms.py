@@ -14,7 +14,7 @@ from dashboard import versions
 from dashboard.access_requests import MAX_REASON
 from dashboard.apps import actions, redirect_editor
 from dashboard.apps.actions import AppValues
-from dashboard.apps.login_test.requests import MISTAKES
+from dashboard.apps.login_test import MISTAKES
 from dashboard.apps.redirect_editor import RedirectRow
 from oidc_provider.applications import application_rules, redirects
 from oidc_provider.applications.scopes import SCOPES, Scope

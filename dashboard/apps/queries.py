@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 
 from accounts.models import AuditEvent, User
-from dashboard.apps.login_test import requests
+from dashboard.apps import login_test
 from dashboard.models import AccessRequest
 from oidc_provider.applications import redirects
 from oidc_provider.authorize import consent_page
@@ -211,7 +211,7 @@ def _with_figures(held: QuerySet[Application]) -> QuerySet[Application]:
     proved = UsageCount.objects.filter(kind__in=_PROVED_BY_SECRET, outcome=OK)
     annotated: QuerySet[Application] = held.annotate(
         user_count=Subquery(users.annotate(number=Count("pk")).values("number")),
-        code_used_at=_newest(Grant.objects.exclude(redirect_uri__startswith=requests.callback_prefix()), "used_at"),
+        code_used_at=_newest(Grant.objects.exclude(redirect_uri__startswith=login_test.callback_prefix()), "used_at"),
         token_made_at=_newest(AccessToken.objects.all(), "created"),
         refreshed_at=_newest(RefreshToken.objects.all(), "created"),
         proved_at=_newest(proved, "hour"),

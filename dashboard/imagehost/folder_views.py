@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.http import SignedInRequest
 from dashboard import access, versions
-from dashboard.forms import is_done
+from dashboard.forms import confirm, is_done
 from dashboard.imagehost.forms import EditFolderForm, EditRuleForm, FolderForm, MoveForm, RuleForm, TesterForm
 from dashboard.imagehost.views import act
 from imagehost import addresses, folders, listing, rules, uploads
@@ -59,11 +59,12 @@ def delete_folder(request: SignedInRequest, folder_id: str) -> HttpResponse:
             return redirect("imagehost_folders")
     except FolderNotFound:
         raise Http404 from None
-    return render(request, "dashboard/confirm.html", _question(folder, folder.file_count, folder.rules.count()))
+    effects = _effects_of_deletion(folder, folder.file_count, folder.rules.count())
+    back_url = reverse("imagehost_folder", args=[folder.pk])
+    return confirm(request, f"Delete the folder {folder.name}?", effects, "Delete the folder", back_url=back_url)
 
 
-def _question(folder: Folder, files: int, rules: int) -> dict[str, object]:
-    """Of `dashboard/confirm.html`."""
+def _effects_of_deletion(folder: Folder, files: int, rules: int) -> list[str]:
     effects = ["Its page and its link no longer work."] if folder.is_public else []
     if files:
         effects.append(f"Its {files} file{pluralize(files)} stay{pluralize(files, 's,')} stored, in no folder.")
@@ -71,12 +72,7 @@ def _question(folder: Folder, files: int, rules: int) -> dict[str, object]:
         effects.append(
             f"{rules} rule{pluralize(rules)} that lead{pluralize(rules, 's,')} here will be deleted with it."
         )
-    return {
-        "title": f"Delete the folder {folder.name}?",
-        "effects": effects or ["It is empty, and no rule leads here."],
-        "button": "Delete the folder",
-        "back_url": reverse("imagehost_folder", args=[folder.pk]),
-    }
+    return effects or ["It is empty, and no rule leads here."]
 
 
 def _own_folders(request: SignedInRequest) -> FolderQuerySet:
@@ -163,16 +159,11 @@ def delete_rule(request: SignedInRequest, rule_id: int) -> HttpResponse:
             raise Http404 from None
         messages.success(request, "Rule deleted.")
         return redirect("imagehost_rules")
-    context = {
-        "title": "Delete this rule?",
-        "effects": [
-            f"{rule.get_kind_display()} {rule.pattern} no longer leads to the folder {rule.folder.name}.",
-            "Files that are there already stay there.",
-        ],
-        "button": "Delete the rule",
-        "back_url": reverse("imagehost_rules"),
-    }
-    return render(request, "dashboard/confirm.html", context)
+    effects = [
+        f"{rule.get_kind_display()} {rule.pattern} no longer leads to the folder {rule.folder.name}.",
+        "Files that are there already stay there.",
+    ]
+    return confirm(request, "Delete this rule?", effects, "Delete the rule", back_url=reverse("imagehost_rules"))
 
 
 def _tested(request: SignedInRequest) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
@@ -19,7 +18,7 @@ from accounts.api_keys.keys import IssuedKey
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey
 from dashboard import access, access_requests
-from dashboard.forms import is_done, show_error, with_error_message
+from dashboard.forms import confirm, is_done, show_error, with_error_message
 from dashboard.keys import actions, queries
 from dashboard.keys.forms import KeyForm, NewKeyForm, PermissionRequestForm, RotationForm
 
@@ -222,6 +221,4 @@ def _done(request: SignedInRequest, key: ApiKey, sentence: str, act: Callable[[]
 
 
 def _confirm(request: SignedInRequest, key: ApiKey, title: str, effects: Sequence[str], button: str) -> HttpResponse:
-    back_url = reverse("api_key", args=[key.prefix])
-    context: dict[str, Any] = {"title": title, "effects": effects, "button": button, "back_url": back_url}
-    return render(request, "dashboard/confirm.html", context)
+    return confirm(request, title, effects, button, back_url=reverse("api_key", args=[key.prefix]))

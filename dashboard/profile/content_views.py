@@ -19,6 +19,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts import content_security
 from accounts.http import SignedInRequest
 from dashboard import access
+from dashboard.forms import confirm
 from dashboard.profile import editing, forms, kinds
 from dashboard.profile.content_forms import RowForm
 from dashboard.profile.forms import AliasAddForm, AliasChangeForm
@@ -98,8 +99,7 @@ def delete(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> H
         content.delete(content=kind.content, profile=profile, pk=pk, by=request.user)
         messages.success(request, f"{name}: deleted.")
         return redirect(kind.url_of(profile))
-    context = {"title": f"Delete {name}?", "effects": _effects(row), "button": "Delete"}
-    return render(request, "dashboard/confirm.html", {**context, "back_url": kind.url_of(profile)})
+    return confirm(request, f"Delete {name}?", _effects(row), "Delete", back_url=kind.url_of(profile))
 
 
 @of_list
@@ -333,8 +333,8 @@ def remove_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpR
     effects = ["Anyone can take the name afterwards. Links to it no longer lead to you."]
     if alias.profile_id:
         effects.append("The profile that it shows is deleted with all content. This cannot be undone.")
-    context = {"title": f"Delete the alias {alias.name.name}?", "effects": effects, "button": "Delete"}
-    return render(request, "dashboard/confirm.html", {**context, "back_url": reverse("profile_aliases")})
+    title = f"Delete the alias {alias.name.name}?"
+    return confirm(request, title, effects, "Delete", back_url=reverse("profile_aliases"))
 
 
 def _aliases_of(request: SignedInRequest) -> QuerySet[Alias]:
@@ -368,11 +368,6 @@ def _add(request: SignedInRequest, form: AliasAddForm) -> bool:
 
 def _ask_before_deletion(request: SignedInRequest, alias: Alias, form: AliasChangeForm) -> HttpResponse:
     asked = forms.AliasConfirmForm(initial={"shows": form.cleaned_data["shows"], "confirmed": True})
-    context = {
-        "title": f"Delete the profile of {alias.name.name}?",
-        "effects": ["The alias stays; the profile that it shows is deleted with all content. This cannot be undone."],
-        "button": "Delete the profile",
-        "form": asked,
-        "back_url": reverse("profile_aliases"),
-    }
-    return render(request, "dashboard/confirm.html", context)
+    title = f"Delete the profile of {alias.name.name}?"
+    effects = ["The alias stays; the profile that it shows is deleted with all content. This cannot be undone."]
+    return confirm(request, title, effects, "Delete the profile", back_url=reverse("profile_aliases"), form=asked)

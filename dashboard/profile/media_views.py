@@ -14,6 +14,7 @@ from accounts import content_security
 from accounts.http import SignedInRequest
 from accounts.models import LinkedAccount
 from dashboard import access
+from dashboard.forms import confirm
 from dashboard.profile import editing
 from dashboard.profile.forms import KINDS, MediaForm
 from lookup import profiles, settings_schema, uploads
@@ -138,13 +139,8 @@ def remove(request: SignedInRequest, profile: Profile, place: str) -> HttpRespon
         profiles.change(profile=profile, values={place: None}, by=request.user)
         messages.success(request, f"{title}: file removed.")
         return redirect(back_url)
-    context = {
-        "title": f"Remove “{title}”?",
-        "effects": ["Your page no longer shows the file. It is deleted unless it is used elsewhere."],
-        "button": "Remove",
-        "back_url": back_url,
-    }
-    return render(request, "dashboard/confirm.html", context)
+    effects = ["Your page no longer shows the file. It is deleted unless it is used elsewhere."]
+    return confirm(request, f"Remove “{title}”?", effects, "Remove", back_url=back_url)
 
 
 @access.signed_in

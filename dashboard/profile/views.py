@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST, require_safe
 from accounts import content_security
 from accounts.http import SignedInRequest
 from dashboard import access
+from dashboard.forms import confirm
 from dashboard.profile import editing, settings_form
 from dashboard.profile.forms import ConfirmForm, ImportForm, PrivacyForm, ProfileForm
 from dashboard.profile.settings_form import SettingsForm, without
@@ -85,13 +86,8 @@ def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> Ht
         profiles.change(profile=profile, values={"settings": without(profile, key)}, by=request.user)
         messages.success(request, f"{title}: reset to the defaults.")
         return redirect(back_url)
-    context = {
-        "title": f"Reset “{title}”?",
-        "effects": ["Every setting under this title goes back to its default."],
-        "button": "Reset",
-        "back_url": back_url,
-    }
-    return render(request, "dashboard/confirm.html", context)
+    effects = ["Every setting under this title goes back to its default."]
+    return confirm(request, f"Reset “{title}”?", effects, "Reset", back_url=back_url)
 
 
 def _with_preview(response: HttpResponse) -> HttpResponse:

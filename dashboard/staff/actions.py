@@ -10,14 +10,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import bans
+from accounts import bans, second_factor
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
-from dashboard import access_requests
+from dashboard import access_requests, notifications
 from dashboard.models import AccessRequest
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import SCOPES
@@ -324,3 +325,15 @@ REQUEST_ACTIONS = {
         ),
     )
 }
+
+
+@transaction.atomic
+def reset_second_factor(*, user: User, by: User | None, reason: str) -> None:
+    """As `second_factor.reset`, with an e-mail to the owner of the account."""
+    second_factor.reset(user=user, by=by, reason=reason)
+    notifications.send_after_commit(
+        to=user,
+        subject="Your second factor was removed",
+        template="dashboard/letters/second_factor_reset.txt",
+        context={"is_staff": user.is_staff, "support_email": settings.SUPPORT_EMAIL},
+    )

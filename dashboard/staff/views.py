@@ -21,6 +21,7 @@ from accounts.errors import sentences
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, Permission, User
 from dashboard import access
+from dashboard.forms import confirm
 from dashboard.models import AccessRequest
 from dashboard.staff import APPLICATIONS, PEOPLE, QUEUE, actions, queries
 from dashboard.staff.actions import Action
@@ -40,7 +41,9 @@ def _answer(request: SignedInRequest, act: Action, subject: Any, *, name: str, b
         return redirect(back_url)
     form = ReasonForm(request.POST if request.method == "POST" else None, hint=act.hint)
     if not form.is_valid():
-        return render(request, "dashboard/confirm.html", _context(act, subject, form, name, back_url))
+        title, effects = act.title.format(name), act.effects(subject)
+        more = {"is_harmless": act.is_harmless, "form": form}
+        return confirm(request, title, effects, act.label, back_url=back_url, **more)
     try:
         actions.perform(act, subject, by=request.user, reason=form.cleaned_data["reason"])
     except (ValidationError, PermissionDenied) as refused:
@@ -48,17 +51,6 @@ def _answer(request: SignedInRequest, act: Action, subject: Any, *, name: str, b
     else:
         messages.success(request, act.done.format(name))
     return redirect(back_url)
-
-
-def _context(act: Action, subject: Any, form: ReasonForm, name: str, back_url: str) -> dict[str, Any]:
-    return {
-        "title": act.title.format(name),
-        "effects": act.effects(subject),
-        "button": act.label,
-        "is_harmless": act.is_harmless,
-        "form": form,
-        "back_url": back_url,
-    }
 
 
 @access.signed_in

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -12,9 +14,167 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.text import slugify
 
-from dashboard.apps.code_samples import stacks
-from dashboard.apps.code_samples.stacks import STACKS, Stack
 from oidc_provider.models import Application
+
+
+class Verbatim(str):
+    """Put into the code unquoted."""
+
+    __slots__ = ()
+
+
+def shell(text: str) -> str:
+    return shlex.quote(text)
+
+
+def double(text: str) -> str:
+    """JavaScript, Python, Go, Java, YAML."""
+    return json.dumps(text)
+
+
+def php(text: str) -> str:
+    """Single quotes: nothing is replaced inside them."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+RUN = "Our tests run this code as shown here, from the first request to user info."
+CONFIGURED = "Our tests sign in with the library, configured by this code."
+PARSED = "Our tests check its syntax; they do not run it."
+READ = "Written after the library's documentation; our tests do not run it."
+
+
+@dataclass(frozen=True)
+class Stack:
+    """`source`: a file of `sources/`; `file`: the name to save it under; `callback_path`: where a library has its own.
+
+    `notes`: what trips people who use it here. `proof`: how far we have tried it.
+    """
+
+    name: str
+    title: str
+    language: str
+    source: str
+    file: str
+    quote: Callable[[str], str]
+    notes: tuple[str, ...]
+    proof: str
+    callback_path: str = ""
+
+
+STACKS = (
+    Stack(
+        "curl",
+        "curl",
+        "Shell",
+        "curl.sh.txt",
+        "sign-in.sh",
+        shell,
+        (
+            "Shows every request of a sign-in, without a library.",
+            "It does not verify the id_token: for a test, not for an app.",
+        ),
+        RUN,
+    ),
+    Stack(
+        "openid-client",
+        "openid-client (Node.js)",
+        "JavaScript",
+        "openid_client.mjs.txt",
+        "app.mjs",
+        double,
+        (
+            "Name EdDSA: the library expects RS256 and refuses the id_token otherwise.",
+            "PKCE is yours to pass: code_challenge here, pkceCodeVerifier at the exchange.",
+        ),
+        RUN,
+    ),
+    Stack(
+        "authjs",
+        "Auth.js (Next.js)",
+        "TypeScript",
+        "authjs.ts.txt",
+        "auth.ts",
+        double,
+        (
+            "Set the scope by hand: the default asks for profile, which does not exist here.",
+            "Auth.js has its own callback; register it as shown below.",
+        ),
+        PARSED,
+        callback_path="/api/auth/callback/{slug}",
+    ),
+    Stack(
+        "authlib",
+        "Authlib (Flask)",
+        "Python",
+        "authlib_flask.py.txt",
+        "app.py",
+        double,
+        ("Without code_challenge_method Authlib leaves PKCE off, and the request fails with invalid_request.",),
+        RUN,
+    ),
+    Stack(
+        "django-allauth",
+        "django-allauth",
+        "Python",
+        "django_allauth.py.txt",
+        "settings.py",
+        double,
+        (
+            "PKCE is off and the scope holds profile unless you say otherwise, as here.",
+            "allauth has its own callback; register it as shown below.",
+        ),
+        CONFIGURED,
+        callback_path="/accounts/oidc/{slug}/login/callback/",
+    ),
+    Stack(
+        "requests-oauthlib",
+        "requests-oauthlib",
+        "Python",
+        "requests_oauthlib.py.txt",
+        "sign_in.py",
+        double,
+        ('PKCE needs version 2 or newer and pkce="S256".', "It does not verify the id_token: read user info instead."),
+        RUN,
+    ),
+    Stack(
+        "go-oidc",
+        "go-oidc",
+        "Go",
+        "go_oidc.go.txt",
+        "main.go",
+        double,
+        ('oauth2.GenerateVerifier needs golang.org/x/oauth2 0.13 or newer, the route "/{$}" Go 1.22.',),
+        READ,
+    ),
+    Stack(
+        "php",
+        "league/oauth2-client (PHP)",
+        "PHP",
+        "league.php.txt",
+        "index.php",
+        php,
+        (
+            "pkceMethod needs version 2.7 or newer.",
+            "The separator of scopes is a comma unless you set a space: the request fails with invalid_scope.",
+        ),
+        READ,
+    ),
+    Stack(
+        "spring",
+        "Spring Security",
+        "Java",
+        "spring.java.txt",
+        "SignIn.java",
+        double,
+        (
+            "Spring leaves PKCE off for apps with a secret.",
+            "Its own decoder of id_tokens knows no EdDSA; the second bean replaces it.",
+        ),
+        READ,
+    ),
+)
+
 
 _SOURCES = Path(__file__).parent / "sources"
 _PLACE = re.compile(r"<<(?P<name>[a-z_]+)(?P<raw>:raw)?>>")
@@ -54,7 +214,7 @@ def _sample(stack: Stack, application: Application, redirect_url: str) -> Sample
 
 def _values(
     application: Application, redirect_url: str, slug: str, quote: Callable[[str], str]
-) -> dict[str, str | int | stacks.Verbatim]:
+) -> dict[str, str | int | Verbatim]:
     """The values of the placeholders between << and >>."""
     parts, scopes = urlsplit(redirect_url), application.registered_scopes
     items = ", ".join(quote(name) for name in scopes)
@@ -67,9 +227,9 @@ def _values(
         "redirect_path": parts.path or "/",
         "port": _port(redirect_url),
         "scope": " ".join(scopes),
-        "scope_commas": stacks.Verbatim(", ".join(scopes)),
-        "scope_items": stacks.Verbatim(items),
-        "scope_list": stacks.Verbatim(f"[{items}]"),
+        "scope_commas": Verbatim(", ".join(scopes)),
+        "scope_items": Verbatim(items),
+        "scope_list": Verbatim(f"[{items}]"),
     }
 
 
@@ -80,7 +240,7 @@ def _port(redirect_url: str) -> int:
     return parts.port or DEFAULT_PORT if is_local else DEFAULT_PORT
 
 
-def _filled(source: str, values: dict[str, str | int | stacks.Verbatim], quote: Callable[[str], str]) -> str:
+def _filled(source: str, values: dict[str, str | int | Verbatim], quote: Callable[[str], str]) -> str:
     def value_of(place: re.Match[str]) -> str:
         value = values[place["name"]]
         return quote(value) if type(value) is str and not place["raw"] else str(value)

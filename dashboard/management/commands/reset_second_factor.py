@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.core.management import BaseCommand, CommandError
 
 from accounts.management.base import command_error, user_named
-from dashboard.staff import second_factors
+from dashboard.staff import actions
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
             raise CommandError("Give a reason: it is kept in the audit trail.")
         user = user_named(options["username"])
         try:
-            second_factors.reset(user=user, by=None, reason=options["reason"].strip())
+            actions.reset_second_factor(user=user, by=None, reason=options["reason"].strip())
         except ValidationError as error:
             raise command_error(error) from None
         self.stdout.write(f"The second factor of {user.username} is removed. Their password works as before.")

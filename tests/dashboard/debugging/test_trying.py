@@ -8,9 +8,9 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
+from dashboard.apps import login_test
 from dashboard.apps import queries as apps_queries
 from dashboard.apps import usage as apps_usage
-from dashboard.apps.login_test import requests
 from oidc_provider.log import request_log
 from oidc_provider.models import AccessToken, Application, Approval, Grant, RefreshToken, RequestRecord
 from tests.dashboard.debugging.tries import open_try, press, sign_in, start
@@ -22,7 +22,7 @@ def test_one_click_registers_the_callback_and_one_takes_it_off(browser: Browser,
     before = app.redirect_urls
     press(open_try(browser, app), "act", "add")
     app.refresh_from_db()
-    assert app.redirect_urls == [*before, requests.callback_url(app)]
+    assert app.redirect_urls == [*before, login_test.callback_url(app)]
     press(browser, "act", "remove")
     app.refresh_from_db()
     assert app.redirect_urls == before
@@ -38,12 +38,12 @@ def test_an_eleventh_redirect_url_is_refused_with_the_reason(browser: Browser, a
 
 
 def test_the_only_redirect_url_cannot_be_taken_off(browser: Browser, app: Application) -> None:
-    app.redirect_uris = requests.callback_url(app)
+    app.redirect_uris = login_test.callback_url(app)
     app.save()
     press(open_try(browser, app), "act", "remove")
     assert "Register at least one redirect URL." in browser.text
     app.refresh_from_db()
-    assert requests.is_callback_registered(app)
+    assert login_test.is_callback_registered(app)
 
 
 def test_every_step_of_a_good_sign_in_is_shown_and_proved(ready: Browser, app: Application, user: User) -> None:

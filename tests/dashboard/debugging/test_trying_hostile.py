@@ -11,7 +11,7 @@ from django.test import Client
 from django.urls import reverse
 
 from accounts.models import User
-from dashboard.apps.login_test import requests
+from dashboard.apps import login_test
 from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken, Application, Grant
 from tests.dashboard.debugging.tries import open_try, started
@@ -25,11 +25,13 @@ def test_the_click_keeps_what_another_page_has_changed_meanwhile(app: Applicatio
     stale = Application.objects.get()
     other = "https://app.example.org/other"
     applications.change_redirect_urls(application=app, redirect_urls=[*app.redirect_urls, other], by=user)
-    requests.add_callback(application=stale, by=user)
+    login_test.add_callback(application=stale, by=user)
     app.refresh_from_db()
-    assert app.redirect_urls[1:] == [other, requests.callback_url(app)]
-    applications.change_redirect_urls(application=app, redirect_urls=[requests.callback_url(app), other], by=user)
-    requests.remove_callback(application=Application(pk=app.pk, user=user, redirect_uris=stale.redirect_uris), by=user)
+    assert app.redirect_urls[1:] == [other, login_test.callback_url(app)]
+    applications.change_redirect_urls(application=app, redirect_urls=[login_test.callback_url(app), other], by=user)
+    login_test.remove_callback(
+        application=Application(pk=app.pk, user=user, redirect_uris=stale.redirect_uris), by=user
+    )
     app.refresh_from_db()
     assert app.redirect_urls == [other]
 
@@ -70,7 +72,7 @@ def test_a_code_that_a_strangers_request_made_is_worth_nothing_here(ready: Brows
     (state,) = parse_qs(urlsplit(back).query)["state"]
     asked = {
         "client_id": app.client_id,
-        "redirect_uri": requests.callback_url(app),
+        "redirect_uri": login_test.callback_url(app),
         "response_type": "code",
         "scope": "openid",
         "state": state,
@@ -86,7 +88,7 @@ def test_a_code_that_a_strangers_request_made_is_worth_nothing_here(ready: Brows
 
 @pytest.mark.parametrize(("seconds", "is_late"), [(1200, False), (1201, True)])
 def test_an_answer_counts_for_20_minutes(app: Application, seconds: int, is_late: bool) -> None:
-    under_way = requests.begin(app, scopes=["openid"], prompt="", mistake="", now=NOON)
+    under_way = login_test.begin(app, scopes=["openid"], prompt="", mistake="", now=NOON)
     assert under_way.is_late(NOON + timedelta(seconds=seconds)) is is_late
 
 
@@ -103,9 +105,9 @@ def test_a_session_keeps_the_five_newest_tries() -> None:
     session: dict[str, object] = {}
     apps = [ApplicationFactory.build(client_id=str(number)) for number in range(6)]
     for app in apps:
-        requests.keep(session, app, requests.begin(app, scopes=["openid"], prompt="", mistake="", now=NOON))
-    assert [requests.taken(session, app) is not None for app in apps] == [False, *[True] * 5]
-    assert requests.taken(session, apps[5]) is None
+        login_test.keep(session, app, login_test.begin(app, scopes=["openid"], prompt="", mistake="", now=NOON))
+    assert [login_test.taken(session, app) is not None for app in apps] == [False, *[True] * 5]
+    assert login_test.taken(session, apps[5]) is None
 
 
 def test_the_code_of_another_person_is_worth_nothing_here(

@@ -13,7 +13,7 @@ from django.urls import reverse
 from accounts.api_keys import keys
 from accounts.models import User
 from dashboard.apps import code_samples
-from dashboard.apps.code_samples.stacks import STACKS, Stack
+from dashboard.apps.code_samples import STACKS, Stack
 from dashboard.documentation import contents, expansion, personalization
 from dashboard.keys import queries as keys_queries
 from dashboard.keys.forms import Overlap

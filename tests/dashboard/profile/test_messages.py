@@ -9,7 +9,7 @@ import pytest
 from django.core.exceptions import ValidationError
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from dashboard.profile import kinds
+from dashboard.profile.section_forms import FORMS
 from lookup import content, registry
 from lookup.models import (
     Asset,
@@ -63,7 +63,7 @@ def _file(body: bytes) -> SimpleUploadedFile:
 @pytest.mark.parametrize(("row", "values", "sentence"), REFUSED, ids=range(len(REFUSED)))
 def test_a_form_explains_what_is_wrong(row: Any, values: dict[str, Any], sentence: str, profile: Profile) -> None:
     files = {name: value() for name, value in values.items() if callable(value)}
-    form = kinds.form_class(row)(values, files, instance=copy.deepcopy(row), profile=profile)
+    form = FORMS[type(row)](values, files, instance=copy.deepcopy(row), profile=profile)
     assert not form.is_valid()
     assert any(sentence in message for messages in form.errors.values() for message in messages), form.errors
 

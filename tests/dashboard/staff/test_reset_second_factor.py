@@ -17,7 +17,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from accounts.models import AuditEvent, User
-from dashboard.staff import second_factors as resets
+from dashboard.staff import actions
 from tests.factories.accounts import PASSWORD, StaffFactory, UserFactory
 from tests.support import second_factors
 from tests.support.browser import Browser
@@ -69,10 +69,10 @@ def test_nobody_resets_their_own_and_only_a_superuser_that_of_a_superuser() -> N
     boss, helper = protected(StaffFactory()), protected(UserFactory(is_staff=True))
     for user, by in ((boss, boss), (helper, helper), (boss, helper)):
         with pytest.raises(PermissionDenied):
-            resets.reset(user=user, by=by, reason="x")
+            actions.reset_second_factor(user=user, by=by, reason="x")
     assert Authenticator.objects.count() == 4
-    resets.reset(user=helper, by=UserFactory(is_staff=True), reason="x")
-    resets.reset(user=boss, by=StaffFactory(), reason="x")
+    actions.reset_second_factor(user=helper, by=UserFactory(is_staff=True), reason="x")
+    actions.reset_second_factor(user=boss, by=StaffFactory(), reason="x")
     assert not Authenticator.objects.exists()
 
 
@@ -80,7 +80,7 @@ def test_staff_whose_factor_was_reset_have_no_grace_period(settings: Settings, m
     settings.STAFF_SECOND_FACTOR, settings.STAFF_SECOND_FACTOR_GRACE = True, timedelta(days=7)
     helper = protected(UserFactory(username="Helper", is_staff=True, second_factor_grace_from=timezone.now()))
     with TestCase.captureOnCommitCallbacks(execute=True):
-        resets.reset(user=helper, by=None, reason="x")
+        actions.reset_second_factor(user=helper, by=None, reason="x")
     browser = Browser()
     browser.open("/accounts/login/").submit(login="Helper", password=PASSWORD)
     assert "Set up a second factor" in browser.open("/admin/").text
@@ -89,7 +89,7 @@ def test_staff_whose_factor_was_reset_have_no_grace_period(settings: Settings, m
 
 def test_where_there_is_nothing_to_remove_it_says_so() -> None:
     with pytest.raises(ValidationError, match="has no second factor"):
-        resets.reset(user=UserFactory(), by=None, reason="x")
+        actions.reset_second_factor(user=UserFactory(), by=None, reason="x")
     assert not AuditEvent.objects.exists()
 
 
