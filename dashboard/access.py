@@ -1,4 +1,4 @@
-"""Access: one function for each kind of object, always starting from its owner, so that all else is 404."""
+"""Access to pages and objects: one function for each kind of object, which starts from its owner."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ Guarded = Callable[Concatenate[HttpRequest, P], HttpResponseBase]
 
 
 def signed_in(view: Page[P]) -> Guarded[P]:
-    """A page of one's own: login first, and no cache keeps it."""
-    guarded: Guarded[P] = never_cache(login_required(view))  # type: ignore[assignment]  # login makes sure of the user
+    """A page that needs a login and is never cached."""
+    guarded: Guarded[P] = never_cache(login_required(view))  # type: ignore[assignment]  # the login check sets the user
     return guarded
 
 
 def recently_signed_in(view: Page[P]) -> Guarded[P]:
-    """As `signed_in`, with a login or reauthentication within the last 5 minutes, which is asked for otherwise.
+    """As `signed_in`, with a login or reauthentication within the last 5 minutes.
 
-    A POST is kept and answered after that, so the URL must have no query.
+    A POST is kept and answered after the reauthentication, so the URL must have no query.
     """
     asked = reauthentication_required(view)
     guarded: Guarded[P] = never_cache(login_required(asked))
@@ -67,7 +67,7 @@ def may(user: User, *permissions: str) -> bool:
 
 
 def to_second_factor(request: SignedInRequest) -> HttpResponseBase | None:
-    """Lead staff who must first set up or use their second factor to the page that says so; None: they may go on.
+    """Redirect staff who must first set up or use their second factor; None: they may go on.
 
     Leaves `request.second_factor` for the banner. 1 query.
     """
@@ -82,16 +82,16 @@ def to_second_factor(request: SignedInRequest) -> HttpResponseBase | None:
 
 
 def application_of(request: SignedInRequest, client_id: str) -> Application:
-    """An app of one's own, with whether it has a logo but without the picture. 1 query."""
+    """Return the user's app, with its logo row but without the picture. 1 query."""
     held = request.user.applications.select_related("user", "logo").defer("logo__png")
     return get_object_or_404(held, client_id=client_id)
 
 
 def key_of(request: SignedInRequest, prefix: str) -> ApiKey:
-    """An API key of one's own. 1 query."""
+    """Return the user's API key. 1 query."""
     return get_object_or_404(request.user.api_keys.select_related("owner"), prefix=prefix)
 
 
 def request_of(request: SignedInRequest, pk: int) -> AccessRequest:
-    """A request to staff of one's own. 1 query."""
+    """Return the user's request to staff. 1 query."""
     return get_object_or_404(request.user.access_requests.select_related("user", "key"), pk=pk)

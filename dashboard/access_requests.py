@@ -1,7 +1,7 @@
-"""Requests to staff: asked, withdrawn, granted, denied. Granting does what was asked for, in the same transaction.
+"""Requests to staff: created, withdrawn, granted, denied. A grant performs the request in the same transaction.
 
-Every operation locks the row of who asks first, then the request, then the key: so they come one after the other for
-each person, beside a ban, a relock and the deletion of the account, which begin with the same row.
+Every operation locks the user's row first, then the request, then the key. A ban, a relock and the deletion of the
+account lock the same row first, so all of them run one after the other for each user.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from dashboard.models import AccessRequest
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import LOCKED_SCOPES
 
-# What owners may give their keys themselves; for anything else they ask. The account key reads what others show, as
-# the lookups do.
+# Permissions that owners give their keys themselves; staff grant the others.
 SELF_SERVED = (Permission.IMAGEHOST_UPLOAD,)
 BY_REQUEST = tuple(permission for permission in Permission if permission not in SELF_SERVED)
 MAX_REASON = 2000
@@ -32,7 +31,7 @@ _GONE = "This request is gone: the account that asked was deleted."
 
 @transaction.atomic
 def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
-    """Ask staff to unlock a locked scope for the user's apps. ValidationError, by argument."""
+    """Request a locked scope for the user's apps. ValidationError, by argument."""
     user = _locked_user(user)
     if scope not in LOCKED_SCOPES:
         raise ValidationError({"scope": f"{scope} is not a locked scope."})
@@ -43,7 +42,7 @@ def ask_for_scope(*, user: User, scope: str, reason: str) -> AccessRequest:
 
 @transaction.atomic
 def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRequest:
-    """Ask staff to let the key call one more surface. ValidationError, by argument."""
+    """Request another permission for the key. ValidationError, by argument."""
     user = _locked_user(key.owner)
     key = _locked_key(key)
     if permission not in BY_REQUEST:
@@ -57,7 +56,7 @@ def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRe
 
 @transaction.atomic
 def withdraw(*, request: AccessRequest, by: User) -> AccessRequest:
-    """The user no longer asks. ValidationError: it is decided."""
+    """Withdraw the request. ValidationError: it is decided."""
     request = _locked(request)
     users.check_may_act_for(owner=request.user, by=by)
     request.state = AccessRequest.State.WITHDRAWN
@@ -69,8 +68,8 @@ def withdraw(*, request: AccessRequest, by: User) -> AccessRequest:
 
 @transaction.atomic
 def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
-    """Do what was asked for. ValidationError: it is decided, or cannot be done any more. PermissionDenied: staff, for
-    staff."""
+    """Grant and perform the request. ValidationError: it is decided, or no longer possible. PermissionDenied: the user
+    is staff, and `by` is no superuser."""
     request = _locked(request)
     if request.user.is_banned:
         raise ValidationError("This account is banned. Lift the ban first, or deny the request.")
@@ -85,7 +84,7 @@ def grant(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
 
 @transaction.atomic
 def deny(*, request: AccessRequest, by: User, reason: str) -> AccessRequest:
-    """The requester reads `reason`. ValidationError: it is decided. PermissionDenied: staff, for staff."""
+    """Deny the request; the requester reads `reason`. ValidationError and PermissionDenied as for `grant`."""
     request = _locked(request)
     users.check_authority(user=request.user, by=by)
     return _decide(request, AccessRequest.State.DENIED, by, reason)
@@ -121,7 +120,7 @@ def _decide(request: AccessRequest, state: AccessRequest.State, by: User, answer
 
 
 def _locked(request: AccessRequest) -> AccessRequest:
-    """The request as it is now, which waits for an answer; who asked is locked before it."""
+    """Lock the requester, then the request, and return it. ValidationError: it is gone or decided."""
     if not users.lock(request.user_id):
         raise ValidationError(_GONE)
     locked = AccessRequest.objects.select_for_update(of=("self",), no_key=True).select_related("user", "key__owner")
@@ -141,7 +140,7 @@ def _locked_user(user: User) -> User:
 
 
 def _locked_key(key: ApiKey) -> ApiKey:
-    """As strongly as `api_keys` locks it, which may be next."""
+    """With the lock strength of `api_keys`, which may lock the row next."""
     return ApiKey.objects.select_for_update(of=("self",)).select_related("owner").get(pk=key.pk)
 
 

@@ -1,4 +1,4 @@
-"""Requests to staff in the admin, read, granted and denied there too; and acts on users that write to them."""
+"""Requests to staff in the admin; and the reset of a second factor, which sends an e-mail."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AccessRequestAdmin(StaffActionsAdmin):
         StaffAction(
             "grant",
             "Grant",
-            "Unlocks the scope for the person's apps, or gives the key its permission. Who asked reads the reason.",
+            "Unlocks the scope for the person's apps, or gives the key its permission. The requester reads the reason.",
             staff_actions.DECIDE,
             through(access_requests.grant, "request"),
             is_offered=lambda request: request.is_pending,
@@ -36,7 +36,7 @@ class AccessRequestAdmin(StaffActionsAdmin):
         StaffAction(
             "deny",
             "Deny",
-            "Who asked reads the reason, and may ask again.",
+            "The requester reads the reason, and may ask again.",
             staff_actions.DECIDE,
             through(access_requests.deny, "request"),
             is_offered=lambda request: request.is_pending,
@@ -47,7 +47,7 @@ class AccessRequestAdmin(StaffActionsAdmin):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """People ask, and staff answer, by operations."""
+        """Requests change by operations only."""
         return False
 
 

@@ -12,12 +12,12 @@ from django.shortcuts import render
 
 from accounts.errors import sentences
 
-# Arguments of operations that a form asks for under another name.
+# Arguments of operations whose form fields have other names.
 _FIELDS = {"expires_at": "ends_on", "permission": "requested"}
 
 
 def show_error(form: forms.BaseForm, error: ValidationError) -> None:
-    """Add the error to the form: above it, where it is of no field."""
+    """Add the error to its field, or above the form."""
     if not hasattr(error, "error_dict"):
         form.add_error(None, error)
         return
@@ -27,7 +27,7 @@ def show_error(form: forms.BaseForm, error: ValidationError) -> None:
 
 
 def is_done(form: forms.BaseForm, operation: Callable[[], object]) -> bool:
-    """Run the operation of a valid form. False: the form is not valid, or it now shows why the operation refused."""
+    """Run the operation of a valid form. False: the form has errors, of its own or of the operation."""
     if not form.is_valid():
         return False
     try:
@@ -39,7 +39,7 @@ def is_done(form: forms.BaseForm, operation: Callable[[], object]) -> bool:
 
 
 def with_error_message(request: HttpRequest, success: str, operation: Callable[[], object]) -> None:
-    """Run the operation; the next page shows `success`, or why the operation refused."""
+    """Run the operation; the next page shows `success` or the error."""
     try:
         operation()
     except ValidationError as error:

@@ -26,7 +26,7 @@ from oidc_provider.log.models import OK
 from oidc_provider.models import Application
 
 NAVIGATION = (Entry("dashboard", "Overview", below=None),)
-LATELY = timedelta(hours=24)
+ERRORS_SHOWN_FOR = timedelta(hours=24)
 ANSWERS_SHOWN_FOR = timedelta(days=14)
 MOST_SHOWN = 5
 
@@ -61,7 +61,7 @@ _FIGURES = Statement(
 
 @dataclass(frozen=True)
 class Step:
-    """Something that makes a profile whole. `name`: the URL of the page where it is done."""
+    """A step to complete the profile. `name`: of the URL of its page."""
 
     words: str
     name: str
@@ -82,7 +82,7 @@ class Storage:
 
 @dataclass(frozen=True)
 class App:
-    """An app of one's own whose requests failed lately."""
+    """An app of the user with failed requests since ERRORS_SHOWN_FOR."""
 
     application: Application
     errors: int
@@ -111,7 +111,7 @@ class Facts:
 
 def facts_of(user: User, now: datetime) -> Facts:
     """1 query; up to 4 more for accounts with second factors, errors of apps, keys that end, requests to staff."""
-    (row,) = _FIGURES.all(user.pk, now, now - LATELY, now + keys_queries.SOON, now - ANSWERS_SHOWN_FOR)
+    (row,) = _FIGURES.all(user.pk, now, now - ERRORS_SHOWN_FOR, now + keys_queries.SOON, now - ANSWERS_SHOWN_FOR)
     address, is_verified, used, *done, apps, keys, has_factors, has_errors, has_ending_keys, has_requests = row
     return Facts(
         mail=account_queries.mail_from(user, address, is_verified=is_verified),
@@ -136,23 +136,23 @@ _STEPS = (
 
 
 def _ending_keys(user: User, now: datetime) -> list[ApiKey]:
-    """1 query. Those that end first come first."""
+    """1 query. The earliest end first."""
     ending = user.api_keys.live(now).filter(expires_at__lte=now + keys_queries.SOON, replaced_by=None)
     return list(ending.order_by("expires_at", "pk")[:MOST_SHOWN])
 
 
 def _failing_apps(user: User, now: datetime) -> list[App]:
-    """1 query. Those with the most errors first."""
-    failed = Q(usage_counts__hour__gte=now - LATELY) & ~Q(usage_counts__outcome=OK)
+    """1 query. The most errors first."""
+    failed = Q(usage_counts__hour__gte=now - ERRORS_SHOWN_FOR) & ~Q(usage_counts__outcome=OK)
     rows = user.applications.annotate(errors=Sum("usage_counts__count", filter=failed)).filter(errors__gt=0)
     return [App(row, row.errors) for row in rows.order_by("-errors", "pk")[:MOST_SHOWN]]
 
 
 def _requests(user: User, now: datetime) -> list[AccessRequest]:
-    """1 query. Those that wait, and what staff answered lately."""
+    """1 query. Pending requests, and recent answers of staff."""
     states = (AccessRequest.State.GRANTED, AccessRequest.State.DENIED)
-    lately = Q(state__in=states, decided_at__gte=now - ANSWERS_SHOWN_FOR)
-    rows = user.access_requests.filter(Q(state=AccessRequest.State.PENDING) | lately)
+    recent = Q(state__in=states, decided_at__gte=now - ANSWERS_SHOWN_FOR)
+    rows = user.access_requests.filter(Q(state=AccessRequest.State.PENDING) | recent)
     return list(rows.select_related("key").order_by("-created_at", "-pk")[:MOST_SHOWN])
 
 

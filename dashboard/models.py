@@ -1,4 +1,4 @@
-"""What people ask of staff."""
+"""Requests to staff."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class AccessRequestQuerySet(models.QuerySet["AccessRequest"]):
         return self.filter(state=AccessRequest.State.PENDING)
 
     def in_turn(self) -> AccessRequestQuerySet:
-        """What waits comes first, the longest wait at the top; then what is decided, the latest first."""
+        """Pending requests first, the oldest at the top; then decided ones, the latest first."""
         return self.order_by(
             Case(When(state=AccessRequest.State.PENDING, then=0), default=1),
             Case(When(state=AccessRequest.State.PENDING, then=F("created_at"))),
@@ -28,7 +28,7 @@ class AccessRequest(models.Model):
     """A user asks staff to unlock a scope for their apps, or to grant a permission to one of their keys.
 
     `subject` is the scope or the `Permission`; `key` is set for a permission alone. `decided_at` is also when the
-    request was withdrawn; `decided_by` is empty then, and after the account of who decided is deleted.
+    request was withdrawn. `decided_by` is empty then, and after the deletion of the decider's account.
     """
 
     class Kind(models.TextChoices):

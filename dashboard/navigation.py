@@ -1,4 +1,4 @@
-"""The menu and the tabs: a feature declares its entries in its `__init__`, and `templatetags` makes links of them."""
+"""The menu and the tabs. Each feature declares its entries in its `__init__`; `templatetags` makes links of them."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ logger = logging.getLogger(__name__)
 
 
 def send_after_commit(*, to: User, subject: str, template: str, context: dict[str, Any]) -> None:
-    """`template` is a text; it gets `user`, `site_name` and `base_url` besides `context`. Users without an address
-    get none. Any: what templates take."""
+    """Send an e-mail; a user without an address gets none. `template`, a text, gets `user`, `site_name` and `base_url`
+    besides `context`."""
     if not to.email:
         return
     names = {"user": to, "site_name": settings.SITE_NAME, "base_url": settings.BASE_URL}
@@ -29,5 +29,5 @@ def send_after_commit(*, to: User, subject: str, template: str, context: dict[st
 def _send(address: str, subject: str, text: str) -> None:
     try:
         send_mail(subject, text, None, [address])
-    except (smtplib.SMTPException, OSError):  # it only reports what has happened and the pages show
+    except (smtplib.SMTPException, OSError):  # the pages show the same
         logger.exception("An e-mail could not be sent.")

@@ -1,7 +1,7 @@
 """The roles of staff. `manage.py create_roles` makes a group of each; docs/operations.md has the same table.
 
 Each permission of the service's own apps is in the role Operator. Those of Django and of the libraries are in none:
-with them somebody could give themselves any right, or read what signs people in. They are for superusers.
+their holder could take every right, or read credentials. They are for superusers.
 """
 
 from __future__ import annotations

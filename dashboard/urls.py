@@ -1,4 +1,4 @@
-"""Everything that the dashboard serves, area by area."""
+"""The URLs of the dashboard, by feature."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dashboard.profile import uploaded
 
 
 class ProfileIdConverter:
-    """Of the profile of an alias; the editor's own paths are no such ids."""
+    """The id of an alias's profile, which no path of the editor looks like."""
 
     regex = "[0-9a-f]{32}"
 

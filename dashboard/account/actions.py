@@ -1,4 +1,4 @@
-"""What people do with their account: rename, delete or keep it, with the mail about it."""
+"""Rename, delete or keep the account, with the e-mails."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from lookup import aliases, profiles
 
 @transaction.atomic
 def rename(*, user: User, username: str, keeps_old: bool, by: User) -> User:
-    """Another username; the old one stays as an alias where `keeps_old`. ValidationError, by argument: nothing is
-    changed, as where the old name can be no alias."""
+    """Change the username; `keeps_old` keeps the old one as an alias. ValidationError, by argument, also where the old
+    name cannot be an alias; then nothing changes."""
     old_username = user.username
     users.lock(user.pk)
     profiles.locked_of(user.pk)  # adding or removing an alias locks them before the names, too

@@ -21,7 +21,6 @@ class UsernameForm(forms.Form):
     keeps_old = forms.BooleanField(label="Keep the old name as an alias", required=False, initial=True)
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
-        """Any: what a form takes."""
         super().__init__(*args, **kwargs)
         self.fields["keeps_old"].label = f"Keep {user.username} as an alias"
         self.fields["keeps_old"].help_text = "Links to it keep working. Otherwise another user may take the name."
@@ -43,7 +42,6 @@ class DeletionForm(forms.Form):
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
-        """Any: what a form takes."""
         super().__init__(*args, **kwargs)
         self.user = user
         self.fields["username"].help_text = "This prevents deletion by accident."

@@ -1,4 +1,4 @@
-"""What the pages of the account show, and everything that the service holds about a person."""
+"""What the account pages show, and the export of everything that the service stores about a user."""
 
 from __future__ import annotations
 
@@ -135,8 +135,7 @@ def deletion_of(user: User) -> AccountDeletion | None:
 
 
 def data_chunks(user: User, now: datetime) -> Iterator[bytes]:
-    """The document, piece by piece: memory holds BATCH rows of it. 1 query for each kind of thing, and for each
-    further BATCH of one."""
+    """Yield the document in chunks of at most BATCH rows. 1 query for each kind of row, and for each further BATCH."""
     yield b'{"made_at":' + _json(now)
     account = {name: getattr(user, name) for name in _ACCOUNT}
     yield b',\n"account":' + _json(account)
@@ -151,7 +150,6 @@ def data_chunks(user: User, now: datetime) -> Iterator[bytes]:
 
 
 def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
-    """Any: of several models."""
     yield "email_addresses", EmailAddress.objects.filter(user=user), ("email", "verified", "primary")
     yield "names", user.names.all(), ("name", "kind")
     yield "linked_accounts", user.linked_accounts.all(), ("kind", "external_id", "name", "avatar_url", "linked_at")
@@ -175,7 +173,7 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
 
 
 def _on_profiles(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
-    """What the person did on the profiles of others, and what they uploaded for their own. Any: of several models."""
+    """What the person did on the profiles of others, and what they uploaded for their own."""
     comments = user.comments_written.select_related("user")
     yield "comments", comments, ("id", "user.username", "parent_id", "content", "created_at")
     yield "votes", user.votes_given.select_related("user"), ("user.username", "is_like", "created_at")
@@ -185,7 +183,7 @@ def _on_profiles(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ..
 
 
 def _with_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
-    """What apps did for the person. Any: of several models."""
+    """What apps did for the person."""
     uses = LastUse.objects.filter(user=user).select_related("application")
     yield "app_uses", uses, ("application.client_id", "used_at")
     records = RequestRecord.objects.filter(user=user).select_related("application")
@@ -193,19 +191,19 @@ def _with_apps(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]
 
 
 def _events(user: User) -> QuerySet[AuditEvent]:
-    """What the person did, and what was done to the account."""
+    """Acts of the user, and acts on the account."""
     return AuditEvent.objects.filter(Q(actor=user) | Q(object_type=user._meta.label_lower, object_id=user.pk))
 
 
 def _event(event: AuditEvent, user: User) -> dict[str, object]:
-    """The address is that of the actor: it is included for the user's own acts only."""
+    """Includes the address for the user's own acts only, because it is the actor's."""
     names = ("created_at", "verb", "actor_kind", "object_type", "object_id", "object_name", "reason", "data")
     values = {name: getattr(event, name) for name in names}
     return {**values, "address": event.address} if event.actor_id == user.pk else values
 
 
 def _all(rows: QuerySet[Any]) -> Iterator[Any]:
-    """In the order of their keys. Any: rows of any model."""
+    """By primary key, in batches."""
     rows, last = rows.order_by("pk"), None
     while batch := list((rows if last is None else rows.filter(pk__gt=last))[:BATCH]):
         yield from batch
@@ -215,12 +213,11 @@ def _all(rows: QuerySet[Any]) -> Iterator[Any]:
 
 
 def _values(row: Model, columns: tuple[str, ...]) -> dict[str, object]:
-    """A dot leads to a related row; in the name of what comes out it is a line."""
+    """By column. A dot leads to a related row; the name then has an underscore."""
     return {column.replace(".", "_"): _attribute(row, column) for column in columns}
 
 
 def _attribute(row: Any, path: str) -> Any:
-    """Any: a column of any model."""
     for name in path.split("."):
         row = getattr(row, name)
     return row

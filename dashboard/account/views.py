@@ -1,4 +1,4 @@
-"""The account: names, sessions, data, and its end."""
+"""The account: names, sessions, data and deletion."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def username(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @require_POST
 def end_session(request: SignedInRequest, pk: int) -> HttpResponse:
-    """One's own; the one that asks is signed out as by the button for that."""
+    """End one of the user's sessions. The current one is signed out."""
     session = get_object_or_404(UserSession, pk=pk, user=request.user)
     if session.session_key == request.session.session_key:
         logout(request)
@@ -71,7 +71,7 @@ def data(request: SignedInRequest) -> HttpResponse:
 @access.recently_signed_in
 @require_safe
 def download(request: SignedInRequest) -> StreamingHttpResponse:
-    """The whole of it, as a file."""
+    """The export, as a file."""
     now = timezone.now()
     name = f"{request.user.username}-{now:%Y-%m-%d}.json"
     response = StreamingHttpResponse(queries.data_chunks(request.user, now), content_type="application/json")
@@ -82,7 +82,7 @@ def download(request: SignedInRequest) -> StreamingHttpResponse:
 @access.recently_signed_in
 @access.form_page
 def delete(request: SignedInRequest) -> HttpResponse:
-    """Asks for the account's end, behind the password and the typed name. Staff cannot."""
+    """Request the deletion of the account, with the password and the typed username. Not for staff."""
     if request.user.is_staff:
         return redirect("account_data")
     form = DeletionForm(request.POST or None, user=request.user)

@@ -59,7 +59,7 @@ def try_page(request: SignedInRequest, application: Application) -> HttpResponse
 @require_POST
 @of_app
 def change_callback(request: SignedInRequest, application: Application) -> HttpResponse:
-    """The one click that registers the callback, and the one that takes it off."""
+    """Register the callback, or remove it."""
     adds = request.POST.get("act") == "add"
     change = login_test.add_callback if adds else login_test.remove_callback
     with_error_message(
@@ -76,7 +76,7 @@ def change_callback(request: SignedInRequest, application: Application) -> HttpR
 def start(request: SignedInRequest, application: Application) -> HttpResponse:
     form = TryForm(request.POST, application=application)
     if application.is_suspended or not login_test.is_callback_registered(application):
-        return redirect("application_try", application.client_id)  # whose page says why
+        return redirect("application_try", application.client_id)  # that page shows the reason
     if not form.is_valid():
         return _page(request, application, form)
     under_way = login_test.begin(application, **form.cleaned_data, now=timezone.now())
@@ -88,7 +88,7 @@ def start(request: SignedInRequest, application: Application) -> HttpResponse:
 @require_GET  # no HEAD: a prefetch must not use the code up
 @of_app
 def callback(request: SignedInRequest, application: Application) -> HttpResponse:
-    """Where the browser comes back. What it brought is used at once, and the page with the steps has another URL."""
+    """The callback of the login test: uses the code at once and redirects to the page with the steps."""
     under_way = login_test.taken(request.session, application)
     if under_way is None:
         messages.error(request, "No test is running in this browser. Start a new one.")

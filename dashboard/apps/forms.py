@@ -27,15 +27,15 @@ _STARTS_WITH = ["openid", "identify"]
 
 
 class RedirectUrlsWidget(forms.Widget):
-    """Many inputs of one name; the template writes them, row by row."""
+    """Inputs of one name, which the template writes row by row."""
 
     def value_from_datadict(self, data: Mapping[str, Any], files: object, name: str) -> list[str]:
-        """Any: as Django's widget. What a request sends has many values of a name; nothing else is given here."""
+        """A request has several values of a name."""
         return data.getlist(name) if isinstance(data, MultiValueDict) else []
 
 
 class RedirectUrlsField(forms.Field):
-    """Cleans to the rows that are not empty. What is wrong with which row, `AppForm.redirect_rows` says."""
+    """Cleans to the rows that are not empty. `AppForm.redirect_rows` has the error of each row."""
 
     widget = RedirectUrlsWidget
 
@@ -78,14 +78,13 @@ class AppForm(forms.Form):
     scopes = forms.MultipleChoiceField(required=False, choices=[(name, scope.label) for name, scope in SCOPES.items()])
 
     def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
-        """Any: as Django's form."""
         super().__init__(*args, **kwargs)
         self.owner = owner
 
     def clean(self) -> dict[str, Any]:
-        """The same rules that the operation asks again, so that every field has its message at once.
+        """Check the rules of the operation, so that every field has its message at once.
 
-        What stays as it is is not asked: a name may be older than the verified app that now looks like it.
+        An unchanged value is not checked: a name may be older than the verified app that it resembles.
         """
         values = super().clean() or {}
         names = ("name", "scopes", *application_rules.LINKS)
@@ -129,12 +128,11 @@ class AppForm(forms.Form):
 
 
 class NewAppForm(AppForm):
-    """`ticket`: makes sure that a form that is sent twice makes one app."""
+    """`ticket`: the signed client id, so that a form sent twice creates one app."""
 
     ticket = forms.CharField(widget=forms.HiddenInput, max_length=200)
 
     def __init__(self, *args: Any, owner: User, **kwargs: Any) -> None:
-        """Any: as Django's form."""
         ticket = actions.new_ticket(owner)
         kwargs["initial"] = {"ticket": ticket, "scopes": _STARTS_WITH, **kwargs.get("initial", {})}
         super().__init__(*args, owner=owner, **kwargs)
@@ -148,7 +146,7 @@ class NewAppForm(AppForm):
             raise
 
     def refuse_deleted(self) -> None:
-        """The app that the ticket made is deleted: the next one needs a ticket of its own."""
+        """Renew the ticket, because the app that it created was deleted."""
         self._renew_ticket()
         self.add_error("ticket", actions.DELETED_MEANWHILE)
 
@@ -158,15 +156,14 @@ class NewAppForm(AppForm):
 
 
 class EditAppForm(AppForm):
-    """`is_sure` is on the page only after the operation asked for it."""
+    """The page shows `is_sure` only after the operation asked for it."""
 
     removes_logo = forms.BooleanField(label="Remove the logo", required=False)
     version = versions.VersionField()
-    is_sure = forms.BooleanField(label="Remove it all the same", required=False)
+    is_sure = forms.BooleanField(label="Remove it anyway", required=False)
 
     @classmethod
     def initial_of(cls, application: Application) -> dict[str, Any]:
-        """Any: strings and lists, by field."""
         return {
             "name": application.name,
             "redirect_urls": application.redirect_urls,
@@ -185,7 +182,6 @@ class NameForm(forms.Form):
     typed_name = forms.CharField(widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}))
 
     def __init__(self, *args: Any, application: Application, **kwargs: Any) -> None:
-        """Any: as Django's form."""
         super().__init__(*args, **kwargs)
         self.application = application
         self.fields["typed_name"].label = f"Type the app's name: {application.name}"
@@ -198,12 +194,11 @@ class NameForm(forms.Form):
 
 
 class ResetForm(NameForm):
-    """`version`: of the secret that is there, so that a page that is sent twice resets once."""
+    """`version`: of the current secret, so that a form sent twice resets once."""
 
     version = versions.VersionField()
 
     def __init__(self, *args: Any, application: Application, **kwargs: Any) -> None:
-        """Any: as Django's form."""
         initial = {"version": versions.of(application.secret_changed_at)}
         super().__init__(*args, application=application, initial=initial, **kwargs)
 
@@ -245,7 +240,6 @@ class TryForm(forms.Form):
     field_order = ["scopes"]
 
     def __init__(self, *args: Any, application: Application, **kwargs: Any) -> None:
-        """Any: as Django's form."""
         super().__init__(*args, **kwargs)
         self.fields["scopes"] = forms.MultipleChoiceField(
             choices=[(name, f"{name}: {SCOPES[name].label}") for name in application.registered_scopes],
@@ -260,7 +254,6 @@ class RequestFilter(forms.Form):
     """Of a GET. `codes`: the errors that occur."""
 
     def __init__(self, *args: Any, codes: Iterable[str], **kwargs: Any) -> None:
-        """Any: as Django's form."""
         super().__init__(*args, **kwargs)
         endpoints = [("", "Every endpoint"), *((name, name) for name in KINDS_OF_ENDPOINTS)]
         outcomes = [("", "Every outcome"), (OK, "Succeeded"), (FAILED, "Failed"), *((code, code) for code in codes)]
@@ -268,7 +261,7 @@ class RequestFilter(forms.Form):
         self.fields["outcome"] = forms.ChoiceField(choices=outcomes, required=False)
 
     def chosen(self) -> tuple[str, str]:
-        """Endpoint and outcome; empty where every one will do, and where the query names none of the choices."""
+        """Return endpoint and outcome; empty for every one, and for values that are not choices."""
         self.full_clean()
         cleaned = getattr(self, "cleaned_data", {})
         return cleaned.get("endpoint", ""), cleaned.get("outcome", "")

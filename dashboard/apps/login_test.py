@@ -38,7 +38,7 @@ def callback_url(application: Application) -> str:
 
 
 def callback_prefix() -> str:
-    """What the callbacks of all apps begin with, and no redirect URL of an app's own does."""
+    """Return the prefix of the callbacks of all apps, which no other redirect URL has."""
     return f"{settings.BASE_URL}{reverse('applications')}"
 
 
@@ -57,7 +57,7 @@ def add_callback(*, application: Application, by: User) -> None:
 
 @transaction.atomic
 def remove_callback(*, application: Application, by: User) -> None:
-    """Take it off again. ValidationError where it is the only redirect URL of the app."""
+    """Remove the callback. ValidationError: it is the app's only redirect URL."""
     application = applications.hold(application)
     if is_callback_registered(application):
         urls = [url for url in application.redirect_urls if url != callback_url(application)]
@@ -81,7 +81,7 @@ Session = MutableMapping[str, Any]  # Django's sessions behave as one; what they
 
 @dataclass(frozen=True)
 class LoginTest:
-    """A sign-in that is under way. `parameters`: those of the authorization request; `mistake`: one of MISTAKES."""
+    """A running sign-in. `parameters`: those of the authorization request; `mistake`: one of MISTAKES."""
 
     parameters: dict[str, str]
     code_verifier: str
@@ -139,7 +139,6 @@ def result(session: Session, application: Application) -> list[dict[str, Any]] |
 
 
 def _put(session: Session, key: str, application: Application, value: Any) -> None:
-    """Any: JSON."""
     others = [item for item in session.get(key, {}).items() if item[0] != application.client_id]
     session[key] = dict([*others, (application.client_id, value)][-MOST_AT_ONCE:])
 
@@ -149,7 +148,7 @@ SHOWN = 6  # characters of a secret value
 
 @dataclass(frozen=True)
 class Line:
-    """A name with its value, and a word on what it is for."""
+    """A name with its value and its purpose."""
 
     name: str
     value: str
@@ -158,7 +157,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Check:
-    """What was held against the answer."""
+    """A condition on the answer, and whether it holds."""
 
     says: str
     holds: bool
@@ -166,7 +165,7 @@ class Check:
 
 @dataclass
 class Step:
-    """`proves`: what the reader knows when it has gone well. `documents`: pretty JSON by title."""
+    """`proves`: what a successful step shows. `documents`: pretty JSON by title."""
 
     title: str
     proves: str
@@ -180,11 +179,10 @@ class Step:
         self.checks.append(Check(says, holds))
 
     def add_document(self, title: str, value: Mapping[str, Any]) -> None:
-        """Any: JSON."""
         self.documents.append((title, json.dumps(value, indent=2, ensure_ascii=False)))
 
     def fails(self, endpoint: str, code: str, description: str) -> None:
-        """The error that `endpoint` answered, with the guide's word on it."""
+        """Set the error that `endpoint` answered, with its cause and cure."""
         guide = error_guide.explain(endpoint=endpoint, code=code, description=description)
         self.error = {"code": code, "description": description}
         if guide is not None:
@@ -199,7 +197,7 @@ class Step:
 
 
 def masked(secret: str) -> str:
-    """The beginning of a secret value, and how long it is."""
+    """Return the beginning of a secret value, and its length."""
     return f"{secret[:SHOWN]}… ({len(secret)} characters)" if secret else ""
 
 
@@ -209,8 +207,8 @@ _MEANINGS = {
     "response_type": "The authorization code flow, the only one.",
     "scope": "What the app would like to know and do.",
     "state": "Random, kept in the session: proves in the callback that this browser began the sign-in.",
-    "nonce": "Random: comes back inside the id_token, so that no other id_token can be slipped in.",
-    "code_challenge": "The SHA-256 of a secret that only the app has: a stolen code is worth nothing without it.",
+    "nonce": "Random: comes back inside the id_token, so that it cannot be replaced by another id_token.",
+    "code_challenge": "The SHA-256 of a secret that only the app has: a stolen code is useless without it.",
     "code_challenge_method": "How the challenge was made. S256 is the only method.",
     "prompt": "What the person is asked again.",
 }
@@ -221,7 +219,7 @@ _CANNOT_SIGN = "The service cannot sign id_tokens at the moment. Try again later
 def run(
     *, application: Application, owner: User, under_way: LoginTest, answer: Mapping[str, str], now: datetime
 ) -> list[dict[str, Any]]:
-    """Every step, as JSON for the page. `answer`: the parameters of the callback. The tokens are dead at the end."""
+    """Return every step as JSON for the page, and revoke the tokens. `answer`: the parameters of the callback."""
     steps = [_request(under_way)]
     callback = _callback(under_way, answer, now)
     steps.append(callback)
@@ -252,7 +250,7 @@ def _callback(under_way: LoginTest, answer: Mapping[str, str], now: datetime) ->
     else:
         step.check("There is a code", holds=bool(answer.get("code")))
     if not step.is_good:
-        step.note = "A careful app stops here, and so does this one."
+        step.note = "A client has to stop here, and so does this test."
     return step
 
 
@@ -314,7 +312,7 @@ def _id_token(
     step = Step("id_token", "Who signed in, signed by this service, for your app and for this sign-in.")
     token = answer.get("id_token")
     if token is None:
-        step.note = "There is none: the scope openid was not asked for."
+        step.note = "There is no id_token, because the scope openid was not requested."
         return step, {}
     header, unverified = _decoded(token, 0), _decoded(token, 1)
     step.add_document("Header", header)
@@ -324,7 +322,7 @@ def _id_token(
     step.check("alg is EdDSA", holds=header.get("alg") == "EdDSA")
     step.check("iss is the issuer", holds=unverified.get("iss") == settings.BASE_URL)
     step.check("aud is your client_id", holds=unverified.get("aud") == application.client_id)
-    step.check("exp lies ahead", holds=int(unverified.get("exp", 0)) > now.timestamp())
+    step.check("exp is in the future", holds=int(unverified.get("exp", 0)) > now.timestamp())
     step.check("nonce is the one that was sent", holds=unverified.get("nonce") == under_way.parameters.get("nonce"))
     return step, claims or {}
 
@@ -363,9 +361,9 @@ def _revocation(application: Application, answer: dict[str, Any], now: datetime)
     try:
         token_info.userinfo(token_info.bearer(answer["access_token"], now))
     except ProtocolError as error:
-        step.check(f"The access token is dead: {error.error}", holds=error.error == "invalid_token")
+        step.check(f"The access token is revoked: {error.error}", holds=error.error == "invalid_token")
     else:
-        step.check("The access token is dead", holds=False)
+        step.check("The access token is revoked", holds=False)
     return step
 
 

@@ -33,7 +33,7 @@ def consent_screen(
     existing: Application | None = None,
     user_count: int = 0,
 ) -> dict[str, Any]:
-    """For the template of the preview. `existing`: the app that the form edits. Any: a template's context."""
+    """For the template of the preview. `existing`: the app that the form edits."""
     application = Application(user=user, name=name[: application_rules.MAX_NAME_LENGTH] or _NAMELESS)
     application.created = existing.created if existing else timezone.now()
     application.is_verified = existing is not None and existing.is_verified and existing.name == name
@@ -51,7 +51,7 @@ def consent_screen(
 
 
 def logo_url_of(upload: File[bytes] | None) -> str:
-    """The picture as it would be stored, as a `data:` URL; empty where there is none, or none that can be used."""
+    """Return the picture as it would be stored, as a `data:` URL; empty where there is none or it is invalid."""
     if upload is None:
         return ""
     upload.seek(0)  # saving it may have read it
@@ -64,7 +64,7 @@ def logo_url_of(upload: File[bytes] | None) -> str:
 
 
 def claims_json(scope: Scope) -> str:
-    """The claims of `scope` alone, of a person who has every one of them. Empty for a scope without claims."""
+    """Return an example of the claims of `scope`; empty for a scope without claims."""
     given = claims.of(_subject(), [scope.name])
     example = {name: given[name] for name in scope.claims}
     return json.dumps(example, indent=2, ensure_ascii=False) if example else ""

@@ -1,4 +1,4 @@
-"""What the pages show of apps: who uses them, when they were last used, their secret, and their activity."""
+"""What the pages show of apps: users, last use, secret and activity."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _entry(event: AuditEvent, reader: User) -> Entry:
 
 
 def actor_of(event: AuditEvent, reader: User) -> str:
-    """Who did it, as `reader` may know. Members of staff are not named to the people whom they act upon."""
+    """Return the name of the actor for `reader`. Members of staff stay unnamed."""
     if event.actor_id == reader.pk:
         return "you"
     if event.actor_kind == AuditEvent.ActorKind.STAFF:
@@ -94,7 +94,7 @@ def actor_of(event: AuditEvent, reader: User) -> str:
 
 
 def _changes(event: AuditEvent) -> list[Change]:
-    """Any event may lack them: the audit trail has rows of every release."""
+    """Empty where the event has none: the audit trail has rows of every release."""
     before, after = event.data.get("before"), event.data.get("after")
     if isinstance(before, dict) and isinstance(after, dict):
         return [_value(name, before, after) for name in sorted(after)]
@@ -162,7 +162,7 @@ def row_of(application: Application) -> AppRow:
 
 
 def secret_of(row: AppRow, *, reader: User, now: datetime) -> SecretFacts:
-    """A use before the secret was made was that of an earlier one. 1 query."""
+    """Uses before the secret was set belong to an earlier secret. 1 query."""
     set_at = row.application.secret_changed_at
     events = events_of(row.application).filter(verb__in=["application:registered", "application:secret_reset"])
     event = events.order_by("-created_at", "-pk").first()
@@ -221,7 +221,6 @@ def _with_figures(held: QuerySet[Application]) -> QuerySet[Application]:
 
 
 def _newest(rows: QuerySet[Any], column: str) -> Subquery:
-    """Any: rows of any model that names its app."""
     of_app = rows.filter(application=OuterRef("pk")).order_by().values("application")
     return Subquery(of_app.annotate(newest=Max(column)).values("newest"))
 

@@ -33,10 +33,7 @@ AppPage = Callable[[SignedInRequest, Application], HttpResponse]
 
 
 def of_app(view: AppPage) -> Callable[Concatenate[SignedInRequest, ...], HttpResponse]:
-    """The view gets the app as its second argument; 404 for an app of others or a deleted one.
-
-    1 query.
-    """
+    """Pass the app to the view as its second argument; 404 for apps of other users and deleted ones. 1 query."""
 
     @functools.wraps(view)
     def opened(request: SignedInRequest, /, client_id: str) -> HttpResponse:
@@ -79,12 +76,11 @@ def _form_page(request: SignedInRequest, template: str, form: AppForm, row: AppR
 
 
 def _preview(request: SignedInRequest, form: AppForm, row: AppRow | None = None) -> HttpResponse:
-    """The consent screen alone, for a page that puts it in its place."""
+    """The consent screen alone, which a script puts into the page."""
     return render(request, "dashboard/apps/_preview.html", {"preview": _preview_context(request, form, row)})
 
 
 def _preview_context(request: SignedInRequest, form: AppForm, row: AppRow | None) -> dict[str, Any]:
-    """Any: a template's context."""
     logo_url = previews.logo_url_of(request.FILES.get("logo"))
     keeps_logo = row is not None and "removes_logo" not in request.POST
     return {
@@ -134,7 +130,7 @@ def listing(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @require_http_methods(["GET", "POST"])
 def new(request: SignedInRequest) -> HttpResponse:
-    """The answer to the POST shows the secret itself: it is stored nowhere, and no other request could show it."""
+    """Only the answer to the POST shows the secret, which is stored as a hash."""
     form = NewAppForm(request.POST or None, request.FILES or None, owner=request.user)
     if request.method == "POST" and "preview" not in request.POST and form.is_valid():
         client_id = form.cleaned_data["ticket"]
@@ -159,7 +155,7 @@ def preview_new(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @require_POST
 def check_redirects(request: SignedInRequest) -> HttpResponse:
-    """What the editor says to its rows, while they are typed."""
+    """The errors and advice for the rows of the editor, while the user types."""
     urls = [url.strip() for url in request.POST.getlist("redirect_urls")[:50]]
     rows = redirect_editor.rows_of(urls)
     return JsonResponse({"rows": [{"problem": row.problem, "advice": row.advice} for row in rows]})
@@ -243,7 +239,7 @@ def delete(request: SignedInRequest, application: Application) -> HttpResponse:
 
 
 def _save(request: SignedInRequest, application: Application, form: EditAppForm) -> None:
-    """Saves, and says what is worth knowing about what is saved."""
+    """Save the app, with messages about what the change means."""
     changed = actions.change(
         application=application,
         by=request.user,
@@ -294,7 +290,7 @@ def activity(request: SignedInRequest, application: Application) -> HttpResponse
 @require_http_methods(["GET", "POST"])
 @of_app
 def match(request: SignedInRequest, application: Application) -> HttpResponse:
-    """Nothing is changed. By POST, as what is pasted may hold a code, which no log should keep."""
+    """Changes nothing. By POST, because the pasted URL may contain a code, which must not be logged."""
     form = MatchForm(request.POST or None)
     context = {"application": application, "form": form}
     if request.method == "POST" and form.is_valid():

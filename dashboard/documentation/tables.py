@@ -134,14 +134,13 @@ def _as_setting(name: str, form: str) -> tuple[str, str]:
 
 
 def _with_choices(meaning: str, rule: Any) -> str:
-    """Any: a schema. `meaning` may end in what the schema generator says of the values; that is cut."""
+    """Add the choices of the schema `rule` to `meaning`, without what the schema generator says about them."""
     meaning = meaning.split("\n\n* `", maxsplit=1)[0]
     found = [value for value in schema.choices(rule) if f"`{value}`" not in meaning]
     return f"{meaning} One of {', '.join(f'`{value}`' for value in found)}." if found else meaning
 
 
 def _bounds(rule: Any) -> str:
-    """Any: a schema."""
     if found := schema.choices(rule):
         return "empty, " + ", ".join(f"`{value}`" for value in found)
     if "minimum" in rule:

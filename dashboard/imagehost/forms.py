@@ -39,7 +39,6 @@ class FilterForm(forms.Form):
     favorites = forms.BooleanField(label="Favourites only", required=False)
 
     def __init__(self, *args: Any, folders: Iterable[Folder], with_folder: bool = True, **kwargs: Any) -> None:
-        """Any: as a form takes them."""
         super().__init__(*args, **kwargs)
         self.auto_id = "filter_%s"
         if with_folder:
@@ -72,7 +71,7 @@ class FilterForm(forms.Form):
 
 
 class SelectionForm(forms.Form):
-    """Files that were chosen, by their names."""
+    """The names of the selected files."""
 
     file = forms.Field(widget=forms.MultipleHiddenInput)
 
@@ -84,12 +83,12 @@ class SelectionForm(forms.Form):
 
 
 def _midnight(day: Any, later: int) -> datetime | None:
-    """Any: a date, or None. Midnight at the beginning of the day `later` days after it."""
+    """Return the beginning of the date `later` days after `day`, or None."""
     if day is None:
         return None
     try:
         return timezone.make_aware(datetime.combine(day, time.min) + timedelta(days=later))
-    except OverflowError:  # the last day that there is
+    except OverflowError:  # after the last date of Python
         return None
 
 
@@ -102,7 +101,7 @@ class Visibility(models.TextChoices):
 
 
 class FolderForm(forms.Form):
-    """A folder to be."""
+    """A new folder."""
 
     name = forms.CharField(
         label="Name", max_length=names.MAX_LENGTH, widget=forms.TextInput(attrs={"autocomplete": "off"})
@@ -125,7 +124,6 @@ class FolderForm(forms.Form):
     needs_password = True
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Any: as a form takes them."""
         super().__init__(*args, **kwargs)
         self.auto_id = "folder_%s"
 
@@ -162,12 +160,11 @@ class FolderForm(forms.Form):
 
 
 class EditFolderForm(FolderForm):
-    """Another shape of a folder that there is."""
+    """A stored folder."""
 
     version = VersionField()
 
     def __init__(self, *args: Any, folder: Folder, **kwargs: Any) -> None:
-        """Any: as a form takes them."""
         super().__init__(*args, initial=initial_of(folder), **kwargs)
         self.needs_password = not folder.is_password_enabled
         if folder.is_password_enabled:
@@ -176,7 +173,7 @@ class EditFolderForm(FolderForm):
 
 
 def initial_of(folder: Folder) -> dict[str, str]:
-    """What the form shows of a folder."""
+    """Return the initial values for a folder."""
     if folder.is_password_enabled:
         visibility = Visibility.PASSWORD
     else:
@@ -185,7 +182,7 @@ def initial_of(folder: Folder) -> dict[str, str]:
 
 
 class RuleForm(forms.Form):
-    """A rule to be, in one of these folders. What a pattern may be is the operation's to say."""
+    """A new rule for one of `folders`. The operation checks the pattern."""
 
     kind = forms.ChoiceField(label="Look at the", choices=MatchKind.choices, initial=MatchKind.EXTENSION)
     pattern = forms.CharField(
@@ -197,7 +194,6 @@ class RuleForm(forms.Form):
     folder_id = forms.ChoiceField(label="Goes to")
 
     def __init__(self, *args: Any, folders: Iterable[Folder], **kwargs: Any) -> None:
-        """Any: as a form takes them."""
         super().__init__(*args, **kwargs)
         self.auto_id = "rule_%s"
         self.fields["folder_id"] = forms.ChoiceField(
@@ -206,23 +202,22 @@ class RuleForm(forms.Form):
 
 
 class EditRuleForm(RuleForm):
-    """Another shape of a rule that there is. `version`: of what the form showed, as `version_of`."""
+    """A stored rule. `version`: `version_of` the rule that the form shows."""
 
     version = forms.CharField(max_length=64, widget=forms.HiddenInput)
 
     def __init__(self, *args: Any, rule: FolderRule, **kwargs: Any) -> None:
-        """Any: as a form takes them."""
         shown = {"kind": rule.kind, "pattern": rule.pattern, "folder_id": rule.folder_id, "version": version_of(rule)}
         super().__init__(*args, initial=shown, **kwargs)
 
     def check_version(self, held: FolderRule) -> None:
-        """ValidationError where the rule says something else than the form showed."""
+        """ValidationError: the rule has changed since the form was made."""
         if self.cleaned_data["version"] != version_of(held):
             raise ValidationError(CHANGED, code="changed")
 
 
 class TesterForm(forms.Form):
-    """A file that might come."""
+    """An example of a file."""
 
     name = forms.CharField(
         label="File name", max_length=MAX_ORIGINAL_LENGTH, widget=forms.TextInput(attrs={"autocomplete": "off"})
@@ -234,7 +229,6 @@ class TesterForm(forms.Form):
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Any: as a form takes them."""
         super().__init__(*args, **kwargs)
         self.auto_id = "tester_%s"
 
@@ -246,5 +240,5 @@ class MoveForm(forms.Form):
 
 
 def version_of(rule: FolderRule) -> str:
-    """A print of what the rule says: rules carry no time of their last change."""
+    """Return a hash of the rule, because rules have no timestamp."""
     return hashlib.sha256(f"{rule.kind}\n{rule.folder_id}\n{rule.pattern}".encode()).hexdigest()

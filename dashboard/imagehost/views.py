@@ -44,7 +44,7 @@ Act = Callable[Concatenate[SignedInRequest, P], HttpResponse]
 
 
 def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
-    """An act behind login that POST alone does. GET, where a login in between leads, goes on to `page`."""
+    """A view behind login that acts on POST. A GET, as after a login, redirects to `page`."""
 
     def decorate(view: Act[P]) -> access.Guarded[P]:
         @functools.wraps(view)
@@ -57,7 +57,7 @@ def act(page: str) -> Callable[[Act[P]], access.Guarded[P]]:
 
 
 def back_url(values: QueryDict) -> str:
-    """The page of the image host that a form stood on, as its field `back` says; otherwise the first one."""
+    """Return the page in the form's field `back`, if it is one of the image host; otherwise the first page."""
     first = reverse("imagehost_setup")
     page = values.get("back", "")
     is_ours = page.startswith(first) and url_has_allowed_host_and_scheme(page, allowed_hosts=None)
@@ -75,7 +75,7 @@ ACCEPTED = ",".join(media.BY_MIME)
 
 @dataclass(frozen=True)
 class Storage:
-    """What a plan allows, and how much of it is taken; in bytes."""
+    """The plan, its allowance and the used bytes."""
 
     plan: Plan
     allowance: Allowance
@@ -83,7 +83,7 @@ class Storage:
 
     @property
     def percent(self) -> str:
-        """Whole, and 0 or 100 only where that is so."""
+        """A whole number; 0 and 100 only where they are exact."""
         exact = 100 * self.used / self.allowance.max_storage
         if 0 < exact < 1:
             return "Less than 1"
@@ -132,7 +132,6 @@ def storage_of(owner: User) -> Storage:
 def _page(
     request: SignedInRequest, template: str, context: dict[str, Any], *, folder: Folder | None = None
 ) -> HttpResponse:
-    """Any: a template's context."""
     folders = list(listing.folders(owner_id=request.user.pk))
     filters = FilterForm(request.GET or None, folders=folders, with_folder=folder is None)
     rows = listing.search(owner_id=request.user.pk, wanted=filters.wanted(folder.pk if folder else None))
@@ -154,7 +153,7 @@ def _page(
 
 def _shot(file: File) -> Shot:
     tile = pages.tile(file, preview=reverse("file_preview", args=[file.name]))
-    if file.quarantined_at:  # not delivered, not even to its owner
+    if file.quarantined_at:  # not delivered, even to its owner
         tile = dataclasses.replace(tile, src="")
     return Shot(tile, url=addresses.file_url(file), page_url=addresses.page_url(file))
 
@@ -162,7 +161,7 @@ def _shot(file: File) -> Shot:
 @csrf_exempt
 @act("imagehost_setup")
 def upload(request: SignedInRequest) -> HttpResponse:
-    """Any number of files of a plain form; what became of each is said on the page that follows."""
+    """Files of a plain form. Messages on the next page say what became of each."""
     with incoming.from_page(request, request.user.pk) as receiver:
         return _answer_to_the_form(request, receiver)
 
@@ -207,7 +206,6 @@ def _answer_to_the_script(request: SignedInRequest, receiver: PageReceiver) -> H
 
 
 def _links(uploaded: Uploaded) -> dict[str, Any]:
-    """Any: JSON."""
     file = uploaded.file
     folder = file.folder.name if file.folder else None
     return {"name": file.file_name, "url": addresses.file_url(file), "page": addresses.page_url(file), "folder": folder}
@@ -219,7 +217,7 @@ def _shown(received: Received) -> str:
 
 @act("imagehost_setup")
 def favorite(request: SignedInRequest, name: str) -> HttpResponse:
-    """The button's value says what it shall be: pressed twice it is no toggle."""
+    """Idempotent: the button's value is the new state."""
     found = listing.named(owner_id=request.user.pk, names=[name])
     if not found:
         raise Http404
@@ -229,7 +227,7 @@ def favorite(request: SignedInRequest, name: str) -> HttpResponse:
 
 @act("imagehost_setup")
 def move_files(request: SignedInRequest) -> HttpResponse:
-    """The chosen files into the chosen folder, or out of all of them."""
+    """Move the selected files to the folder, or to none."""
     form, folder_id = SelectionForm(request.POST), request.POST.get("folder", "")
     folder = None if folder_id == ROOT else Folder.objects.filter(pk=folder_id, owner=request.user).first()
     if not form.is_valid():
@@ -246,7 +244,7 @@ def move_files(request: SignedInRequest) -> HttpResponse:
 
 @act("imagehost_setup")
 def choose_to_delete(request: SignedInRequest) -> HttpResponse:
-    """On to the page that asks once more."""
+    """Redirect to the page that asks for confirmation."""
     form = SelectionForm(request.POST)
     if not form.is_valid():
         messages.error(request, refusal_of(form))
@@ -258,7 +256,7 @@ def choose_to_delete(request: SignedInRequest) -> HttpResponse:
 @access.signed_in
 @access.form_page
 def delete_files(request: SignedInRequest) -> HttpResponse:
-    """Of the files named, those that are one's own; none of them is 404."""
+    """Delete those of the named files that the user owns; 404 where there are none."""
     values = request.POST if request.method == "POST" else request.GET
     form = SelectionForm(values)
     chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"]) if form.is_valid() else []
@@ -278,7 +276,7 @@ def refusal_of(form: SelectionForm) -> str:
     return NOTHING_CHOSEN if form.has_error("file", "required") else " ".join(map(str, form.errors["file"]))
 
 
-MOST_KEYS = 50  # that are listed; the page of all keys has the others
+MOST_KEYS = 50  # that this page lists; the page of all keys has the others
 
 
 @access.signed_in

@@ -1,4 +1,4 @@
-"""What owners do with their API keys, with the requests to staff and the mail that go with it."""
+"""What owners do with their API keys, with the requests to staff and the e-mails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dashboard.models import AccessRequest
 
 @dataclass(frozen=True)
 class NewKey:
-    """What a person wants of a new key. `requested`: permissions that staff grant, for `reason`."""
+    """The values of a new key. `requested`: permissions that staff grant, for `reason`."""
 
     name: str
     permissions: Sequence[str]
@@ -33,7 +33,7 @@ class NewKey:
 
 @transaction.atomic
 def make(*, owner: User, wanted: NewKey) -> IssuedKey:
-    """Make the key, ask staff for what they have to grant, and tell the owner. ValidationError, by argument."""
+    """Create the key and its requests to staff, and notify the owner. ValidationError, by argument."""
     if set(wanted.permissions) - set(SELF_SERVED):
         raise ValidationError({"permissions": ["Staff grant this permission: request it."]})
     issued = keys.issue(
@@ -47,17 +47,17 @@ def make(*, owner: User, wanted: NewKey) -> IssuedKey:
     )
     for permission in wanted.requested:
         access_requests.ask_for_permission(key=issued.key, permission=permission, reason=wanted.reason)
-    _tell(issued.key, "A new API key was created", "key_made", {"requested": wanted.requested})
+    _notify(issued.key, "A new API key was created", "key_made", {"requested": wanted.requested})
     return issued
 
 
 @transaction.atomic
 def rotate(*, key: ApiKey, overlap: timedelta, form_id: str, by: User) -> IssuedKey:
-    """As `keys.rotate`; what waits for staff waits for the new key."""
+    """As `keys.rotate`; pending requests move to the new key."""
     issued = keys.rotate(key=key, overlap=overlap, form_id=form_id, by=by)
     AccessRequest.objects.pending().filter(key=key).update(key=issued.key)
     old = ApiKey.objects.get(pk=key.pk)
-    _tell(issued.key, "An API key was replaced", "key_replaced", {"old": old, "has_overlap": bool(overlap)})
+    _notify(issued.key, "An API key was replaced", "key_replaced", {"old": old, "has_overlap": bool(overlap)})
     return issued
 
 
@@ -72,7 +72,7 @@ def revoke(*, key: ApiKey, by: User) -> ApiKey:
 
 @transaction.atomic
 def edit(*, key: ApiKey, name: str, expires_at: datetime | None, version: str, by: User) -> ApiKey:
-    """Another name and another end. ValidationError, by argument; where the key has changed since `version`."""
+    """Change name and end. ValidationError, by argument, and where the key has changed since `version`."""
     users.lock(key.owner_id)
     versions.check(version, keys.locked(key).changed_at)
     key = keys.rename(key=key, name=name, by=by)
@@ -81,14 +81,14 @@ def edit(*, key: ApiKey, name: str, expires_at: datetime | None, version: str, b
 
 @transaction.atomic
 def enable(*, key: ApiKey, by: User) -> ApiKey:
-    """Undo `disable`. ValidationError: staff disabled it, or it is revoked, or no place is left."""
+    """Undo `disable`. ValidationError: staff disabled it, or it is revoked, or the owner has too many keys."""
     if not key.is_enabled and not key.is_over(timezone.now()):
         keys.check_room(key.owner)
     return keys.enable(key=key, by=by)
 
 
 def give_permission(*, key: ApiKey, permission: str, by: User) -> ApiKey:
-    """Let one's key call a surface that needs no staff. ValidationError: it does, or the key is revoked."""
+    """Add a self-served permission. ValidationError: staff grant it, or the key is revoked."""
     if permission not in SELF_SERVED:
         raise ValidationError("Staff grant this permission: request it.")
     if key.revoked_at is not None:
@@ -97,7 +97,7 @@ def give_permission(*, key: ApiKey, permission: str, by: User) -> ApiKey:
 
 
 def remind(now: datetime, within: timedelta) -> int:
-    """Tell the owners of keys that end `within` that time, once for each key and end; how many keys those were."""
+    """Notify the owners of keys that end `within` that time, once for each key and end. Return the number of keys."""
     ending = ApiKey.objects.live(now).filter(expires_at__lte=now + within, reminded_at=None, replaced_by=None)
     pks = ending.filter(owner__is_active=True).order_by("pk").values_list("pk", flat=True)
     return sum(_remind(pk, now) for pk in list(pks))
@@ -110,11 +110,11 @@ def _remind(pk: int, now: datetime) -> bool:
         return False
     key.reminded_at = now
     key.save(update_fields=["reminded_at"])
-    _tell(key, "An API key expires soon", "key_ends", {})
+    _notify(key, "An API key expires soon", "key_ends", {})
     return True
 
 
-def _tell(key: ApiKey, subject: str, template: str, context: dict[str, object]) -> None:
+def _notify(key: ApiKey, subject: str, template: str, context: dict[str, object]) -> None:
     notifications.send_after_commit(
         to=key.owner,
         subject=subject,

@@ -43,7 +43,7 @@ class Overlap(TextChoices):
 
 
 def new_form_id() -> str:
-    """Of a form that must not work twice: 32 characters."""
+    """Return an id of 32 characters, so that a form sent twice works once."""
     return secrets.token_hex(16)
 
 
@@ -52,7 +52,6 @@ def _choices(permissions: tuple[Permission, ...]) -> list[tuple[str, str]]:
 
 
 def _reason_field(**options: Any) -> forms.CharField:
-    """Any: what a field takes."""
     return forms.CharField(
         label="What do you need it for?",
         max_length=MAX_REASON,
@@ -74,7 +73,7 @@ class EndingForm(forms.Form):
     )
 
     def clean_ends_on(self) -> datetime | None:
-        """The end of that day."""
+        """Return the end of the day; None for another choice than a date."""
         day, ends = self.cleaned_data["ends_on"], self.cleaned_data.get("ends")
         if ends != End.DATE:
             return None
@@ -91,8 +90,8 @@ class EndingForm(forms.Form):
         """Of a valid form; None: never."""
         ends = self.cleaned_data["ends"]
         if ends == End.DATE:
-            moment: datetime = self.cleaned_data["ends_on"]
-            return moment
+            ends_on: datetime = self.cleaned_data["ends_on"]
+            return ends_on
         return None if ends == End.NEVER else timezone.now() + timedelta(days=int(ends))
 
 
@@ -117,7 +116,6 @@ class NewKeyForm(EndingForm):
     field_order = ("name", "permissions", "requested", "reason", "ends", "ends_on", "form_id")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Any: what a form takes."""
         super().__init__(*args, **kwargs)
         self.initial = {"ends": End.DAYS_90, "form_id": new_form_id(), **self.initial}
 
@@ -145,7 +143,7 @@ class NewKeyForm(EndingForm):
 
 
 class KeyForm(EndingForm):
-    """Name and end of a key that there is."""
+    """Name and end of a stored key."""
 
     name = forms.CharField(max_length=64, required=False)
     version = versions.VersionField()
@@ -153,7 +151,6 @@ class KeyForm(EndingForm):
     field_order = ("name", "ends", "ends_on", "version")
 
     def __init__(self, *args: Any, key: ApiKey, **kwargs: Any) -> None:
-        """Any: what a form takes."""
         super().__init__(*args, **kwargs)
         self.initial = {"name": key.name, "ends": KEEP, "version": versions.of(key.changed_at), **self.initial}
         self.key = key
@@ -161,7 +158,7 @@ class KeyForm(EndingForm):
         self.fields["ends"].choices = [(KEEP, f"As it is: {end}"), *ENDS]  # type: ignore[attr-defined]  # a ChoiceField
 
     def values(self) -> dict[str, Any]:
-        """Return the arguments of `actions.edit` from a valid form. Any: of several types."""
+        """Return the arguments of `actions.edit` from a valid form."""
         return {
             "name": self.cleaned_data["name"],
             "expires_at": self.ends_at(),
@@ -184,13 +181,12 @@ class RotationForm(forms.Form):
 
 
 class PermissionRequestForm(forms.Form):
-    """`names`: the permissions that can be asked for."""
+    """`names`: the permissions that can be requested."""
 
     permission = forms.ChoiceField(label="Permissions that need approval", widget=forms.RadioSelect)
     reason = _reason_field()
 
     def __init__(self, *args: Any, names: list[str], **kwargs: Any) -> None:
-        """Any: what a form takes."""
         super().__init__(*args, **kwargs)
         choices = [(name, queries.in_words(name)) for name in names]
         self.fields["permission"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField

@@ -51,7 +51,7 @@ class State:
 
 
 def state_of(key: ApiKey, now: datetime) -> State:
-    """The first of these that is true decides what the caller of the key reads."""
+    """Return the state, in the order in which the key check answers."""
     if key.revoked_at is not None:
         return State("Revoked", "danger", "Its callers read “API Key not found”.")
     if not key.is_enabled:
@@ -75,7 +75,7 @@ def refills_now(key: ApiKey, now: datetime) -> bool:
 
 
 def refill_at_of(key: ApiKey) -> datetime | None:
-    """When the quota is set anew, by the first request after that; None: never."""
+    """Return the time from which the next request refills the quota; None: never."""
     if key.refill_interval is None:
         return None
     return (key.refilled_at or key.created_at) + key.refill_interval
@@ -83,7 +83,7 @@ def refill_at_of(key: ApiKey) -> datetime | None:
 
 @dataclass(frozen=True)
 class Day:
-    """A bar of the chart: its place and its value."""
+    """A bar of the chart: its position and its value."""
 
     day: date
     count: int
@@ -144,7 +144,7 @@ class Row:
 
 
 def keys_of(user: User, now: datetime) -> QuerySet[ApiKey]:
-    """One's own, those that are over behind the others, the newest first."""
+    """The user's keys, the newest first; revoked and expired ones at the end."""
     is_over = Q(revoked_at__isnull=False) | Q(expires_at__lte=now)
     return user.api_keys.order_by(Case(When(is_over, then=Value(1)), default=Value(0)), "-created_at", "-pk")
 
@@ -177,7 +177,7 @@ class PermissionRow:
 
 
 def permissions_of(key: ApiKey) -> list[PermissionRow]:
-    """All there are. 1 query."""
+    """Every permission. 1 query."""
     newest = {asked.subject: asked for asked in key.access_requests.order_by("pk")}
     return [
         PermissionRow(name, WORDS[name], key.allows(name), name in SELF_SERVED, newest.get(name)) for name in Permission
@@ -185,7 +185,7 @@ def permissions_of(key: ApiKey) -> list[PermissionRow]:
 
 
 def may_be_asked_for(rows: Iterable[PermissionRow]) -> list[str]:
-    """Permissions that staff grant, that the key lacks, and that no pending request names."""
+    """Permissions that staff grant, without those that the key has or has requested."""
     waiting = {row.name for row in rows if row.request is not None and row.request.is_pending}
     held = {row.name for row in rows if row.is_held}
     return [name for name in BY_REQUEST if name not in held | waiting]
@@ -214,7 +214,7 @@ class Event:
 
 
 def trail_of(key: ApiKey) -> list[Event]:
-    """What became of the key, the newest first. 1 query."""
+    """The audit trail of the key, the newest first. 1 query."""
     events = AuditEvent.objects.filter(object_type=key._meta.label_lower, object_id=str(key.pk))
     return [_event(event) for event in events.order_by("-created_at", "-pk")[:TRAIL_LENGTH]]
 
@@ -226,15 +226,15 @@ def _event(event: AuditEvent) -> Event:
     elif event.verb == "api_key:renamed":
         detail = f"The old name was “{data['old_name']}”." if data["old_name"] else "It had no name."
     elif event.verb == "api_key:end_changed":
-        moment = data["expires_at"] and datetime.fromisoformat(data["expires_at"])
-        detail = f"It expires on {moment:%-d %B %Y}." if moment else "It does not expire."
+        expires_at = data["expires_at"] and datetime.fromisoformat(data["expires_at"])
+        detail = f"It expires on {expires_at:%-d %B %Y}." if expires_at else "It does not expire."
     elif event.verb == "api_key:rotated":
         hours = data["overlap_hours"]
         detail = f"By {data['new_prefix']}, " + (f"with {hours} h to change over." if hours else "at once.")
     return Event(VERBS.get(event.verb, event.verb), detail, event)
 
 
-EXAMPLE_CHAT_ID = "80351110224678912"  # where the owner has linked no chat account
+EXAMPLE_CHAT_ID = "80351110224678912"  # for owners without a linked chat account
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def samples_of(permissions: Iterable[str], owner: User) -> list[Sample]:
 
 
 def earlier_samples(user: User) -> list[Sample]:
-    """Each earlier form once, in both ways of sending the key."""
+    """A command for each earlier form; both ways of sending the key occur."""
     by_query = 'curl --get --data-urlencode "key=$KEY"'
     by_header = 'curl --header "Authorization: Bearer $KEY"'
     samples = (

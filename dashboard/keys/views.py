@@ -58,7 +58,7 @@ def new(request: SignedInRequest) -> HttpResponse:
 @require_safe
 def page(request: SignedInRequest, prefix: str) -> HttpResponse:
     """4 queries beside those of every page: the key, its days, its requests to staff, its trail; for a
-    disabled key one more, for who disabled it."""
+    disabled key one more, for the actor who disabled it."""
     key, now = access.key_of(request, prefix), timezone.now()
     permissions = queries.permissions_of(key)
     context = {
@@ -119,7 +119,7 @@ def ask(request: SignedInRequest, prefix: str) -> HttpResponse:
 def _made(
     request: SignedInRequest, issued: IssuedKey, *, old: ApiKey | None = None, requested: Sequence[str] = ()
 ) -> HttpResponse:
-    """`old`: the key that it replaces. `requested`: what staff were asked to allow it."""
+    """`old`: the key that it replaces. `requested`: the permissions that were requested from staff."""
     context = {
         "key": issued.key,
         "secret": issued.secret,
@@ -142,7 +142,7 @@ def enable(request: SignedInRequest, prefix: str) -> HttpResponse:
 @access.signed_in
 @require_POST
 def disable(request: SignedInRequest, prefix: str) -> HttpResponse:
-    """Undone by one button, so nothing asks twice."""
+    """Without a confirmation page, because `enable` undoes it."""
     key = access.key_of(request, prefix)
     return _done(request, key, "Key disabled until you enable it.", lambda: keys.disable(key=key, by=request.user))
 
@@ -215,7 +215,7 @@ def delete(request: SignedInRequest, prefix: str) -> HttpResponse:
 
 
 def _done(request: SignedInRequest, key: ApiKey, sentence: str, act: Callable[[], object]) -> HttpResponse:
-    """Back to the page of the key, with what happened."""
+    """Run the operation and return to the page of the key."""
     with_error_message(request, sentence, act)
     return redirect("api_key", key.prefix)
 

@@ -38,7 +38,7 @@ from lookup.values import TextList
 
 
 class StoredFile:
-    """What a row has now, as the widget shows it."""
+    """The stored file of a row, as the widget shows it."""
 
     def __init__(self, asset: Asset) -> None:
         self.url = url_policy.on_page(addresses.upload(asset.path))
@@ -50,13 +50,13 @@ class StoredFile:
 
 
 class StoredFileInput(forms.ClearableFileInput):
-    """The file of now, a box that removes it, and the input for another one."""
+    """The stored file, a box that removes it, and the input for another file."""
 
     template_name = "dashboard/profile_content/widgets/stored_file.html"
 
 
 class AssetField(UploadField):
-    """A file of a row: an upload to store, False to take the stored one away, or the `StoredFile` that stays."""
+    """A file of a row. Cleans to an upload to store, False to remove the stored file, or the `StoredFile` to keep."""
 
     def __init__(self, kind: Kind, *, label: str, required: bool = False) -> None:
         super().__init__(kind, label=label, required=required)
@@ -64,23 +64,20 @@ class AssetField(UploadField):
         self.widget.is_required = required
 
     def clean(self, data: Any, initial: Any = None) -> Any:
-        """Any: an uploaded file, False, or nothing; and one of the three."""
         return super().clean(data, initial) if data else forms.FileField.clean(self, data, initial)
 
 
 class CommaListField(forms.CharField):
-    """Short texts with commas between them; the value is the list, each text once."""
+    """Short texts separated by commas. Cleans to a list without duplicates."""
 
     def __init__(self, rule: TextList, **kwargs: Any) -> None:
         super().__init__(required=False, **kwargs)
         self.rule = rule
 
     def prepare_value(self, value: Any) -> Any:
-        """Any: a list, or what was typed."""
         return ", ".join(value) if isinstance(value, list) else value
 
     def clean(self, value: Any) -> list[str]:
-        """Any: what was typed."""
         typed = (part.strip() for part in str(super().clean(value)).split(","))
         texts = list(dict.fromkeys(filter(None, typed)))
         if problem := self.rule.problem_of(texts):
@@ -102,7 +99,7 @@ class Words:
 
 
 class RowForm(forms.ModelForm[Any]):
-    """Any: a row of a profile's list; `instance` is the row, or a new one without an id in the database.
+    """The form of a row of a profile's list. `instance` is the stored row, or a new one.
 
     Fields have the names of their columns. Of `never_both`, at most one is given. The form of a list's own model has
     `words`: it is all that the editor needs for the list.
@@ -142,7 +139,7 @@ class RowForm(forms.ModelForm[Any]):
         return "Give one of the two, not both: empty this, or choose no file."
 
     def _post_clean(self) -> None:
-        """The rules of the columns, by field. The instance stays as it is: operations write a row of their own."""
+        """Check the columns, by field. The instance stays unchanged, because operations write a row of their own."""
         row = copy.copy(self.instance)
         given = [name for name in self._meta.fields or () if name in self.cleaned_data]
         for name in given:
@@ -150,15 +147,15 @@ class RowForm(forms.ModelForm[Any]):
         try:
             row.clean_fields(exclude={field.name for field in row._meta.fields} - set(given))
         except ValidationError as refusal:
-            self.tell(refusal)
+            self.show(refusal)
 
     def column_values(self) -> dict[str, Any]:
-        """What the row is to hold, files aside. Any: of whatever type the column is."""
+        """Return the columns to save, without files."""
         return {name: self.cleaned_data[name] for name in self._meta.fields or ()}
 
     def write(self, *, by: User) -> bool:
-        """Save the row, which is `instance` then. False: it was refused, and the form says why. ObjectDoesNotExist:
-        it has been deleted."""
+        """Save the row as `instance`. False: it was refused, and the form has the errors. ObjectDoesNotExist: the row
+        was deleted."""
         stored: dict[str, Any] = {}
         try:
             self._store_files(stored, by)
@@ -178,14 +175,14 @@ class RowForm(forms.ModelForm[Any]):
         except content.StaleVersion:
             self.add_error(None, versions.CHANGED)
         except ValidationError as refusal:
-            self.tell(refusal)
+            self.show(refusal)
         if self.errors:
             uploads.release(*(asset.pk for asset in stored.values() if asset is not None))
         return not self.errors
 
     def _store_files(self, stored: dict[str, Any], by: User) -> None:
-        """Fill `stored`, by column, with what was made of each file that was chosen, and None for one that is taken
-        away. ValidationError by field."""
+        """Add the new asset of each chosen file to `stored`, by column, and None for a removed file. ValidationError by
+        field."""
         for name in self.asset_fields:
             field, given = self.fields[name], self.cleaned_data[name]
             if given is False:
@@ -196,8 +193,8 @@ class RowForm(forms.ModelForm[Any]):
                 except ValidationError as refusal:
                     raise ValidationError({name: refusal}) from refusal
 
-    def tell(self, refusal: ValidationError) -> None:
-        """Show an operation's sentences at the fields they are about, and those about no field above all of them."""
+    def show(self, refusal: ValidationError) -> None:
+        """Add the errors of an operation to their fields, or above the form."""
         if not hasattr(refusal, "error_dict"):
             self.add_error(None, refusal)
             return
@@ -208,7 +205,7 @@ class RowForm(forms.ModelForm[Any]):
             )
 
     def _field_of(self, path: Iterable[str]) -> str | None:
-        """The last part of the path that is a field."""
+        """Return the last part of the path that is a field."""
         return next((part for part in reversed(list(path)) if part in self.fields), None)
 
 
@@ -300,8 +297,8 @@ class ProfileBadgeForm(RowForm):
 class CustomBadgeForm(RowForm):
     content = registry.BADGES
     words = Words(
-        "Badges come with what you reach, or from staff; you can make some of your own beside them.",
-        "You have no badges yet. They come with views, likes and comments; or make one of your own.",
+        "You earn badges, or staff give them to you. You can add badges of your own.",
+        "You have no badges yet. You earn them with views, likes and comments. You can also add your own.",
         noun="badge",
     )
     never_both = ("image", "icon_svg")
@@ -329,7 +326,7 @@ class CustomBadgeForm(RowForm):
 class WidgetForm(RowForm):
     content = registry.WIDGETS
     words = Words(
-        "What other services tell about you. An “About me” section chooses which ones it shows.",
+        "What other services show about you. An “About me” section chooses which ones it shows.",
         "You have no widgets yet. Add one, and then choose it in an “About me” section.",
     )
 
@@ -366,10 +363,10 @@ class AudioForm(RowForm):
 class BackgroundForm(RowForm):
     content = registry.BACKGROUNDS
     words = Words(
-        "Pictures or films behind your page. The first one that is on is what earlier forms of the lookup name.",
-        "You have no backgrounds yet. Add a picture or a film.",
+        "Pictures or videos behind your page. Earlier forms of the lookup return the first one that is on.",
+        "You have no backgrounds yet. Add a picture or a video.",
     )
-    asset = AssetField(Kind.BACKGROUND, label="Picture or film", required=True)
+    asset = AssetField(Kind.BACKGROUND, label="Picture or video", required=True)
 
     class Meta:
         model = Background
@@ -380,7 +377,7 @@ class ProjectForm(RowForm):
     content = registry.PROJECTS
     words = Words(
         "What you have made. A “Projects” section chooses which ones it shows.",
-        "You have no projects yet. Add one with a title, and say where it is.",
+        "You have no projects yet. Add one with a title and its address.",
     )
     icon = AssetField(Kind.IMAGE, label="Picture")
     tags = CommaListField(TAGS, help_text="With commas between them, at most 20 of 40 characters each.")

@@ -36,8 +36,8 @@ STEPS = {"up": -1, "down": 1}
 
 
 def of_list(view: ListPage[P]) -> Callable[..., HttpResponseBase]:
-    """A page behind login about one list of one's own profile; `kind` in the URL's arguments names the list. What the
-    profile has not is 404."""
+    """A page behind login about one list of the user's own profile. The URL argument `kind` names the list. Missing
+    rows are 404."""
 
     @functools.wraps(view)
     def checked(request: SignedInRequest, profile: Profile, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
@@ -72,7 +72,7 @@ def add(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
 
 
 def edit_row(request: SignedInRequest, profile: Profile, kind: Kind, row: Any) -> HttpResponse:
-    """The form of a row, new or stored. Any: a row of the list."""
+    """The form of a row, new or stored."""
     is_new = row._state.adding
     form = FORMS[type(row)](request.POST or None, request.FILES or None, instance=row, profile=profile)
     if form.is_valid() and form.write(by=request.user):
@@ -90,7 +90,7 @@ def edit(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> Htt
 
 @of_list
 def delete(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
-    """Badges that staff gave are 404: they can be switched off."""
+    """404 for badges that staff gave, which the user can only switch off."""
     row = kind.content.row_of(profile.pk, pk)
     if not isinstance(row, kind.content.model):
         raise Http404
@@ -124,7 +124,7 @@ def switch(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> H
 @of_list
 @require_POST
 def reorder(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
-    """`pk`, once for each row that was put in order; 204, or 409 where the list is another one by now."""
+    """`pk`: once for each row, in the new order. 204, or 409 where the list has changed since."""
     try:
         content.reorder(content=kind.content, profile=profile, pks=request.POST.getlist("pk"), by=request.user)
     except ValidationError as refusal:
@@ -135,7 +135,7 @@ def reorder(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpRespo
 def page(
     request: SignedInRequest, profile: Profile, template: str, title: str, context: dict[str, Any]
 ) -> HttpResponse:
-    """A page of the editor, which shows pictures of the profile. Any: a template's context."""
+    """A page of the editor, which shows pictures of the profile."""
     frame = {"profile": profile, "page_title": title}
     response = render(request, f"dashboard/profile_content/{template}.html", {**frame, **context})
     response.headers[content_security.HEADER] = content_security.header(images=url_policy.media_sources())
@@ -143,14 +143,14 @@ def page(
 
 
 def entries_url(profile: Profile, row: Any) -> str:
-    """Where the entries of a section are chosen; empty for one that lists none. Any: a row of any list."""
+    """Where the entries of a section are chosen; empty for one that lists none."""
     if not isinstance(row, Section) or row._state.adding or row.type not in section_entries.PATHS:
         return ""
     return editing.url_of(profile, "profile_section_entries", pk=row.pk)
 
 
 def _effects(row: Any) -> list[str]:
-    """What deleting the row does. Any: a row of any list."""
+    """What deleting the row does."""
     effects = ["It disappears from your page and from lookups at once. This cannot be undone."]
     if isinstance(row, Section) and row.type == SectionType.GALLERY:
         effects.append("Its pictures stay in your gallery, in no section.")
@@ -158,7 +158,7 @@ def _effects(row: Any) -> list[str]:
 
 
 def _next(profile: Profile, kind: Kind, form: RowForm, *, is_new: bool) -> str:
-    """Where a saved form leads: the list, or, of a new section whose entries are chosen elsewhere, there."""
+    """Where a saved form leads: the list, or the page of entries of a new section."""
     row = form.instance
     if is_new and row._meta.model is Section and row.type in section_entries.CATALOGUES:
         return entries_url(profile, row)
@@ -197,7 +197,7 @@ def add_of_type(request: SignedInRequest, profile: Profile, kind: Kind, type: st
 
 @of_list
 def entries(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> HttpResponse:
-    """What the section lists. `?q=…` looks for more in the catalogue; a POST adds a skill of one's own."""
+    """The entries of the section. `?q=…` searches the catalogue; a POST adds a custom skill."""
     section = _section_of(kind, profile, pk)
     if section.type in section_entries.CATALOGUES:
         return _catalogue_page(request, profile, kind, section)
@@ -261,7 +261,7 @@ def _section_of(kind: Kind, profile: Profile, pk: str) -> Section:
 
 
 def _add_skill(request: SignedInRequest, profile: Profile, section: Section, form: SkillForm) -> bool:
-    """False: it was refused, and the form says why."""
+    """False: it was refused, and the form has the errors."""
     try:
         section_entries.add_skill(profile=profile, pk=section.pk, **form.cleaned_data, by=request.user)
     except ValidationError as refusal:
@@ -302,7 +302,7 @@ def add_alias(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @access.signed_in
 @editing.of_main_profile
 def change_alias(request: SignedInRequest, profile: Profile, name: str) -> HttpResponse:
-    """Where this would delete a profile, a page asks first."""
+    """A page asks first where the change deletes a profile."""
     alias = _alias_of(request, name)
     form = AliasChangeForm(request.POST or None, initial={"shows": forms.shown_by(alias)})
     if form.is_valid():
@@ -342,12 +342,12 @@ def _aliases_of(request: SignedInRequest) -> QuerySet[Alias]:
 
 
 def _alias_of(request: SignedInRequest, name: str) -> Alias:
-    """One's own, in any case."""
+    """An alias of the user, whatever the case of its letters."""
     return get_object_or_404(_aliases_of(request), pk=name.upper())
 
 
 def _shown(alias: Alias) -> dict[str, str]:
-    """A row of the list. The profile has the name of its alias at hand, so no row asks for more."""
+    """A row of the list, without a query."""
     name, edit_url = alias.name.name, ""
     if alias.profile is not None:
         edit_url = editing.url_of(alias.profile, "profile_editor")
@@ -357,7 +357,7 @@ def _shown(alias: Alias) -> dict[str, str]:
 
 
 def _add(request: SignedInRequest, form: AliasAddForm) -> bool:
-    """False: it was refused, and the form says why."""
+    """False: it was refused, and the form has the errors."""
     try:
         aliases.add(user=request.user, name=form.cleaned_data["name"], **form.choices_of_operation(), by=request.user)
     except ValidationError as refusal:

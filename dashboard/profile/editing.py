@@ -31,9 +31,9 @@ ProfilePage = Callable[Concatenate[SignedInRequest, Profile, P], HttpResponseBas
 
 
 def of_profile(view: ProfilePage[P]) -> Page[P]:
-    """The view gets the profile that the path means, as its second argument; 404 for profiles of others. 1 query.
+    """Pass the profile of the path to the view as its second argument; 404 for profiles of other users. 1 query.
 
-    A form that is announced as larger than MAX_BODY is refused unread.
+    A form with a Content-Length above MAX_BODY is refused unread.
     """
 
     @functools.wraps(view)
@@ -48,7 +48,7 @@ def of_profile(view: ProfilePage[P]) -> Page[P]:
 
 
 def of_main_profile(view: ProfilePage[P]) -> Page[P]:
-    """As `of_profile`, for pages about the user: they exist beside the main profile alone."""
+    """As `of_profile`, for pages about the user, which only the main profile has."""
 
     of_any = of_profile(view)
 
@@ -78,7 +78,7 @@ def path_of(profile: Profile) -> dict[str, str]:
 
 @contextmanager
 def unchanged(profile: Profile, given: str) -> Iterator[None]:
-    """A transaction that holds the profile. ValidationError where it has changed since the form `given` was made."""
+    """Lock the profile in a transaction. ValidationError: it has changed since the form's version, `given`."""
     with transaction.atomic():
         profiles.locked(profile.pk)
         profile.refresh_from_db(fields=["updated_at"])
@@ -102,7 +102,7 @@ def _of_bounded_size(view: Page[P]) -> Page[P]:
 
 
 def _announced(request: SignedInRequest) -> int:
-    """The length of the body; Django reads none that is not announced."""
+    """Return the Content-Length; Django reads no body without one."""
     length = request.META.get("CONTENT_LENGTH", "")
     return int(length[:20]) if length.isascii() and length.isdigit() else 0
 
@@ -113,5 +113,5 @@ def _profile_of(user: User, profile_id: str) -> Profile:
 
 
 def _profiles_of(user: User) -> QuerySet[Profile]:
-    """With the user and the alias at hand. A profile of an alias goes with it; one without any cannot be seen."""
+    """With the user and the alias. A profile of a deleted alias is left out, because no page shows it."""
     return Profile.objects.filter(user=user).select_related("user", "alias__name").exclude(is_main=False, alias=None)

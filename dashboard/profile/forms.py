@@ -29,10 +29,9 @@ _ACCEPT = {
 
 
 class UploadField(forms.FileField):
-    """`UploadField(Kind.AUDIO)`: says what may be sent. What the file really is, `media.store` finds out."""
+    """`UploadField(Kind.AUDIO)` names the accepted types. `media.store` checks the type of the file."""
 
     def __init__(self, kind: Kind, **kwargs: Any) -> None:
-        """Any: arguments of Django's field."""
         self.kind = kind
         kwargs.setdefault("help_text", accepted_files(kind))
         kwargs.setdefault("widget", forms.FileInput(attrs={"accept": _ACCEPT[kind]}))
@@ -40,7 +39,6 @@ class UploadField(forms.FileField):
         super().__init__(**kwargs)
 
     def clean(self, data: Any, initial: Any = None) -> Any:
-        """Any: an uploaded file, or None."""
         upload = super().clean(data, initial)
         if upload:
             uploads.check_size(upload.size, self.kind)
@@ -48,10 +46,10 @@ class UploadField(forms.FileField):
 
 
 def accepted_files(kind: Kind) -> str:
-    """Which types and sizes are taken."""
+    """Return the accepted types and sizes, in words."""
     size = uploads.most(kind) // MIB
     if kind is Kind.BACKGROUND:
-        return f"{media.TYPES[kind]}; a picture of at most {uploads.MAX_SIZE[kind] // MIB} MiB, a film of {size} MiB."
+        return f"{media.TYPES[kind]}; a picture of at most {uploads.MAX_SIZE[kind] // MIB} MiB, a video of {size} MiB."
     text = f"{media.TYPES[kind]}, at most {size} MiB."
     if kind is Kind.AUDIO:  # its tags are not removed
         text += " Its tags stay readable for everyone: title, artist, comments, cover."
@@ -86,7 +84,7 @@ class ProfileForm(forms.ModelForm[Profile]):
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Any: Django's arguments. `instance` is the profile; the form never saves it itself."""
+        """`instance` is the profile. `write` saves it, not the form."""
         super().__init__(*args, **kwargs)
         self.profile = copy.copy(self.instance)  # as it is stored: validation writes what was typed into the other one
         self.initial["version"] = versions.of(self.instance.updated_at)
@@ -96,7 +94,7 @@ class ProfileForm(forms.ModelForm[Profile]):
         return str(self.cleaned_data["description"]).replace("\r\n", "\n")
 
     def write(self, *, by: User) -> bool:
-        """Save what was typed. False: it was refused, and the form says why."""
+        """Save the values. False: they were refused, and the form has the errors."""
         values = {name: self.cleaned_data[name] for name in self.Meta.fields}
         return written(self, self.profile, values, by=by)
 
@@ -105,13 +103,12 @@ class MediaForm(forms.Form):
     """A new file in one of the places of `Profile.ASSETS`."""
 
     def __init__(self, data: Any = None, files: Any = None, *, profile: Profile, place: str) -> None:
-        """Any: of a request."""
         super().__init__(data, files, prefix=place)
         self.profile, self.place = profile, place
         self.fields["file"] = UploadField(KINDS[place], label="New file")
 
     def write(self, *, by: User) -> bool:
-        """Keep the file and show it there. False: it was refused, and the form says why."""
+        """Store the file and show it there. False: it was refused, and the form has the errors."""
         try:
             asset = media.store(user=self.profile.user, kind=KINDS[self.place], upload=self.cleaned_data["file"], by=by)
         except ValidationError as refusal:
@@ -136,10 +133,7 @@ KINDS = {
 
 
 def written(form: forms.BaseForm, profile: Profile, values: dict[str, Any], *, by: User) -> bool:
-    """Change the profile unless it is another one than that of the form's version. Any: what the columns hold.
-
-    False: it was refused, and the form says why.
-    """
+    """Change the profile, unless it has changed since the form's version. False: the form has the errors."""
     try:
         with editing.unchanged(profile, form.cleaned_data["version"]):
             profiles.change(profile=profile, values=values, by=by)
@@ -173,17 +167,16 @@ class ImportForm(forms.Form):
 
 
 class ConfirmForm(forms.Form):
-    """The text travels with the form: nothing is kept between the two steps, and it is checked again."""
+    """The second step of an import. The form carries the text, which is checked again."""
 
     text = forms.CharField(widget=forms.HiddenInput, max_length=own.MAX_BYTES, strip=False)
 
     def clean_text(self) -> Any:
-        """Any: what browsers made of line breaks is undone."""
         return self.cleaned_data["text"].replace("\r\n", "\n")
 
 
 class Shows(TextChoices):
-    """What visitors of an alias get."""
+    """What visitors of an alias see."""
 
     REDIRECT = "redirect", "They are sent on to your username"
     MAIN = "main", "They see your main profile, under this name"

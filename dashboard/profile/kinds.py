@@ -1,4 +1,4 @@
-"""The lists of the editor, in words, and what one row of them looks like."""
+"""The lists of the editor and their rows, as pages show them."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ KINDS = {name: Kind(content) for name, content in registry.LISTS.items()}
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A row in its place in the list, with what can be done to it. `move_url` and others: where the forms are sent."""
+    """A row with its position in the list and the URLs of its page and of its forms."""
 
     row: Row
     name: str
@@ -74,7 +74,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Rows that are put in order among each other; `title` is empty where the list is one."""
+    """Rows that share one order. `title` is empty for an undivided list."""
 
     title: str
     rows: list[Shown]
@@ -94,7 +94,7 @@ def groups_of(kind: Kind, profile: Profile) -> list[Group]:
 
 
 def name_of(row: Row) -> str:
-    """What the row is called where buttons speak of it."""
+    """Return the name of the row for buttons and messages."""
     match row:
         case Section():
             return row.title or SectionType(row.type).label
@@ -133,7 +133,7 @@ def _shown(kind: Kind, profile: Profile, rows: Sequence[Row]) -> list[Shown]:
 
 
 def _place_of_section(part: Sequence[GalleryItem]) -> tuple[bool, int, str]:
-    """As on the page: sections in their order, then what is in none."""
+    """The sort key, as on the page: sections in their order, then pictures without a section."""
     section = part[0].section
     return (section is None, section.order if section else 0, section.pk if section else "")
 

@@ -41,12 +41,9 @@ logger = logging.getLogger(__name__)
 
 
 def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asset:
-    """Store a file as an upload of `user`. Any: bytes of an upload, which Django does not type.
-
-    Its type is found in the content; its name is not asked. Private metadata of pictures and films is removed.
-    ValidationError, with a sentence for the person: wrong type, broken, too large, over the quota, too many at
-    once, or our own trouble.
-    """
+    """Store a file as an upload of `user`. The type comes from the content. Private metadata of pictures and videos is
+    removed. ValidationError, with a sentence for the user: wrong type, broken, too large, over the quota, rate limited,
+    or the prober or limit store is unavailable."""
     uploads.check_size(upload.size, kind)
     _count(user)
     with _on_disk(upload) as path:
@@ -59,7 +56,7 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
                 code="type",
             ) from None
         except ProberFailed:
-            logger.exception("Uploads for profiles cannot be looked at.")
+            logger.exception("The prober failed on an upload for a profile.")
             raise ValidationError(_TROUBLE) from None
         return uploads.store(user=user, kind=kind, path=path, facts=facts, by=by)
 
@@ -91,7 +88,7 @@ def _count(user: User) -> None:
 
 @contextlib.contextmanager
 def _on_disk(upload: File[Any]) -> Iterator[Path]:
-    """A copy for us alone, on the file system where the store can move it from."""
+    """A private copy in the incoming directory, from which the store can move it."""
     with tempfile.NamedTemporaryFile(prefix="profile-", dir=incoming_directory(), delete=False) as file:
         try:
             for chunk in upload.chunks():
@@ -103,7 +100,7 @@ def _on_disk(upload: File[Any]) -> Iterator[Path]:
 
 
 def _facts(path: Path, kind: Kind) -> Facts:
-    """ValidationError for a picture that is too large to be shown; InvalidMedia, ProberFailed."""
+    """Return what the prober finds. ValidationError: too many pixels. InvalidMedia, ProberFailed."""
     if kind in (Kind.AUDIO, Kind.FONT):
         found = probing.sound(path) if kind is Kind.AUDIO else probing.font(path)
         return Facts(found.mime, found.extension, duration=_seconds(found.duration_ms))

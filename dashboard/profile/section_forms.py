@@ -21,7 +21,7 @@ _NAMES = {"content": "body", "skillsEnabled": "has_skills", "skillsAlignment": "
 
 
 class ChosenRows(forms.MultipleChoiceField):
-    """Boxes for rows of the profile. Those that were chosen before stay in their order, others come behind them."""
+    """Checkboxes for rows of the profile. Rows chosen before keep their order; new ones follow."""
 
     widget = forms.CheckboxSelectMultiple
 
@@ -30,7 +30,7 @@ class ChosenRows(forms.MultipleChoiceField):
 
 
 class SectionForm(RowForm):
-    """`hint`: what else there is to do for the section, elsewhere."""
+    """`hint`: what to do on another page for the section."""
 
     content = registry.SECTIONS
     words = Words(
@@ -65,12 +65,12 @@ class SectionForm(RowForm):
             self.initial[group] = stored.get(group, [])
 
     def _skills(self) -> dict[str, Any]:
-        """As they are stored. Any: JSON."""
+        """As they are stored."""
         stored = self.config.get("skills", {})
         return stored if isinstance(stored, dict) else {}
 
     def config_values(self) -> dict[str, Any]:
-        """The parts of the configuration that the form holds. Any: JSON."""
+        """The parts of the configuration that the form holds."""
         values: dict[str, Any] = {}
         for key, part in self.parts.items():
             name = _name_of(key, part)
@@ -92,7 +92,7 @@ class SectionForm(RowForm):
 
     @property
     def config(self) -> dict[str, Any]:
-        """As it is stored. Any: JSON."""
+        """As it is stored."""
         stored = self.instance.config
         return stored if isinstance(stored, dict) else {}
 
@@ -109,7 +109,7 @@ def _name_of(key: str, part: sections.Part) -> str:
 
 
 def _field_of(part: Value, profile: Profile) -> forms.Field | None:
-    """None: nothing to choose from, or, as entries of catalogues, chosen on a page of its own."""
+    """None: the profile has no such rows, or another page edits the part, as for entries of catalogues."""
     match part.rule:
         case Boolean():
             return forms.BooleanField(label=part.label, required=False)
@@ -131,7 +131,7 @@ def _field_of(part: Value, profile: Profile) -> forms.Field | None:
 
 
 class SkillForm(forms.Form):
-    """A skill of one's own, with an icon."""
+    """A custom skill, with an icon."""
 
     label = forms.CharField(max_length=64, label="Skill")
     icon_name = forms.CharField(max_length=64, required=False, label="Name of an icon")

@@ -134,7 +134,7 @@ class ParagraphField(forms.CharField):
 
 
 class LinesField(forms.CharField):
-    """A list of texts, one on each line; empty lines are none."""
+    """A list of texts, one on each line. Empty lines are left out."""
 
     def prepare_value(self, value: Any) -> Any:
         return "\n".join(value) if isinstance(value, list) else value
@@ -169,12 +169,11 @@ class PairsField(forms.CharField):
 
 
 def _lines(text: Any) -> list[str]:
-    """Any: what a browser sent, or None."""
     return [line.strip() for line in str(text or "").splitlines() if line.strip()]
 
 
 def _scalar(text: str) -> Any:
-    """Any: a JSON value. What is no JSON is a text."""
+    """Return the JSON value, or the text where it is not JSON."""
     try:
         return json.loads(text, parse_constant=str)
     except (ValueError, RecursionError):
@@ -221,7 +220,7 @@ def field_name(field: Field) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """The settings of one key. `is_open`: something of it differs from the defaults, or is refused."""
+    """The settings of one key. `is_open`: a value differs from its default, or has an error."""
 
     key: str
     title: str
@@ -237,12 +236,11 @@ class Group:
 
 
 class SettingsForm(forms.Form):
-    """Every setting; what was left as it was stays exactly as it is stored."""
+    """Every setting. A setting that the user does not change stays exactly as it is stored."""
 
     version = VersionField()
 
     def __init__(self, *args: Any, profile: Profile, **kwargs: Any) -> None:
-        """Any: Django's arguments."""
         super().__init__(*args, **kwargs)
         self.profile = profile
         self.stored = settings_schema.filled(profile.settings)
@@ -252,7 +250,7 @@ class SettingsForm(forms.Form):
             self.initial[field_name(field)] = self.stored[field.key][field.name]
 
     def clean(self) -> Json:
-        """The rules of the table have the last word."""
+        """Check the values by the rules of the settings, too."""
         super().clean()
         try:
             settings_schema.validated(self.chosen())
@@ -263,7 +261,7 @@ class SettingsForm(forms.Form):
         return self.cleaned_data
 
     def chosen(self) -> dict[str, Json]:
-        """All settings with what was typed; an emptied number is the default."""
+        """Return all settings with the changed values. An empty number is the default."""
         settings = copy.deepcopy(self.stored)
         for field in FIELDS:
             name = field_name(field)
@@ -274,7 +272,7 @@ class SettingsForm(forms.Form):
         return settings
 
     def write(self, *, by: User) -> bool:
-        """Save what was typed. False: it was refused, and the form says why."""
+        """Save the values. False: they were refused, and the form has the errors."""
         return written(self, self.profile, {"settings": self.chosen()}, by=by)
 
     def groups(self) -> Iterator[Group]:

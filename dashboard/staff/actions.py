@@ -1,7 +1,7 @@
 """Actions of staff on apps, people, keys and requests: the words, the permission and the operation of each.
 
-An operation counts an action that is done already as done. `perform` checks the state under the lock first, so that
-a page can say that another member of staff was faster.
+Operations are idempotent. `perform` checks the state under the lock first, so that a page can say that another member
+of staff has acted already.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAX_REASON = 2000
 
 @dataclass(frozen=True)
 class Action:
-    """`subject` is what the act is done to.
+    """`subject`: the row that the action changes.
 
     `title` and `done` hold `{}` for the subject's name. `effects(subject)`: sentences of what will happen.
     `refusal(subject)`: why it cannot be done now, or the empty text. `run(subject, by=staff, reason=...)` calls the
@@ -57,7 +57,8 @@ class Action:
 
 @transaction.atomic
 def perform(act: Action, subject: Any, *, by: User, reason: str) -> None:
-    """ValidationError: `subject` is gone or so already, or the operation says no. PermissionDenied: the operation's."""
+    """Run the action. ValidationError: `subject` is deleted, or in that state already, or the operation refuses.
+    PermissionDenied: the operation's."""
     locked = _locked(subject)
     refusal = act.refusal(locked)
     if refusal:
@@ -66,7 +67,7 @@ def perform(act: Action, subject: Any, *, by: User, reason: str) -> None:
 
 
 def through(operation: Callable[..., object], argument: str, **fixed: str) -> Callable[..., object]:
-    """A `run` that hands the subject to `operation` as `argument`, and `fixed` as they are."""
+    """Return a `run` that passes the subject to `operation` as `argument`, with `fixed`."""
     return lambda subject, **given: operation(**{argument: subject, **fixed, **given})
 
 
@@ -80,9 +81,9 @@ def counted(number: int, noun: str) -> str:
 
 
 def _locked(subject: Any) -> Any:
-    """The row as it is now, held until the end, as strongly as the operation will hold it."""
+    """Lock the row until the end of the transaction, with the strength that the operation uses, and return it."""
     if isinstance(subject, AccessRequest):
-        return subject  # its operation locks the person first and checks the state itself
+        return subject  # its operation locks the user first and checks the state
     rows = type(subject)._default_manager.select_for_update(of=("self",), no_key=not isinstance(subject, ApiKey))
     found = rows.filter(pk=subject.pk).first()
     if found is None:

@@ -11,7 +11,7 @@ from dashboard.staff.queries import AppState, Standing
 
 
 class ReasonForm(forms.Form):
-    """Why. `hint` says who reads it."""
+    """The reason for an action. `hint` says who reads it."""
 
     reason = forms.CharField(max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 4}))
 
@@ -31,7 +31,7 @@ class QueueState(TextChoices):
 
 
 class Filter(forms.Form):
-    """Read from a page's query. What is no possible value counts as not given."""
+    """Filters in the query of a page. Invalid values are ignored."""
 
     def chosen(self) -> dict[str, str]:
         """Each field's value, or the empty text."""
@@ -40,7 +40,7 @@ class Filter(forms.Form):
 
 
 class QueueFilter(Filter):
-    """Without a state: what waits."""
+    """Without a state: pending requests."""
 
     state = forms.ChoiceField(choices=QueueState.choices, required=False)
     kind = forms.ChoiceField(choices=[("", "All"), *AccessRequest.Kind.choices], required=False)

@@ -1,4 +1,4 @@
-"""What staff find and see: requests, apps and people, at a cost that does not grow with them."""
+"""What staff find and see: requests, apps and people. The number of queries is constant."""
 
 from __future__ import annotations
 
@@ -72,10 +72,7 @@ def _number_of(rows: QuerySet[Any], column: str) -> Coalesce:
 
 
 def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
-    """The ids of people; every part of the union has an index. A name counts from its beginning on, the rest whole.
-
-    Any: rows of one column, out of several tables.
-    """
+    """The ids of people; every part of the union has an index. A name counts from its beginning on, the rest whole."""
     called: QuerySet[Any, Any] = Name.objects.filter(key__startswith=term.upper()).values_list("user_id")
     parts: list[QuerySet[Any, Any]] = [
         User.objects.filter(pk=term.lower()).values_list("pk"),
@@ -95,8 +92,8 @@ OVER = ("Revoked", "Expired")
 
 
 def requests(*, state: str, kind: str) -> QuerySet[AccessRequest]:
-    """Requests as they take their turn, each with its key, who asked (`shown_applications`, `shown_requests`: the
-    newest of theirs) and who answered; empty texts leave nothing out. 3 queries for a page."""
+    """Requests in turn, with key, requester (`shown_applications`, `shown_requests`: their newest rows) and decider.
+    Empty `state` and `kind` match all. 3 queries for a page."""
     apps: QuerySet[Application] = Application.objects.order_by("-created", "-pk")[:SHOWN_APPS]
     asked: QuerySet[AccessRequest] = AccessRequest.objects.order_by("-created_at", "-pk")[:SHOWN_ROWS]
     found = AccessRequest.objects.select_related("user", "key", "decided_by")

@@ -1,4 +1,4 @@
-"""What the frame of the pages needs: the menu, the tabs of an app, and what every page says about the account."""
+"""What the frame of the pages needs: the menu, the tabs of an app, and the deletion of the account."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ MENU: dict[str, tuple[Entry, ...]] = {
 def menu(context: dict[str, Any]) -> list[tuple[str, list[Link]]]:
     """Return the groups of the menu: a title, empty for the first, and links. 1 query for staff who answer requests,
     beside their permissions.
-
-    Any: a template's context.
     """
     user, path = context["user"], context["request"].path
     groups = {**MENU, "Staff": staff.NAVIGATION} if user.is_staff else MENU
@@ -38,7 +36,7 @@ def menu(context: dict[str, Any]) -> list[tuple[str, list[Link]]]:
 
 @register.simple_tag(takes_context=True)
 def app_tabs(context: dict[str, Any]) -> list[Link]:
-    """Return links to the pages of `application`. Any: a template's context."""
+    """Return links to the pages of `application`."""
     client_id = context["application"].client_id
     return [navigation.link(entry, context["request"].path, client_id=client_id) for entry in apps.TABS]
 

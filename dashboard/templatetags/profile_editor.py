@@ -19,7 +19,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def profile_tabs(context: dict[str, Any]) -> list[Link]:
-    """Return the tabs of the edited profile; beside the main one those of the user too. Any: a template's context."""
+    """Return the tabs of the edited profile; beside the main one those of the user too."""
     profile: Profile = context["profile"]
     lists = (Entry(f"profile_{kind.name}", kind.title) for kind in KINDS.values())
     entries = (*TABS, *lists, *(TABS_OF_THE_USER if profile.is_main else ()))
@@ -28,7 +28,7 @@ def profile_tabs(context: dict[str, Any]) -> list[Link]:
 
 @register.simple_tag(takes_context=True)
 def profiles_to_edit(context: dict[str, Any]) -> list[Link]:
-    """Return a link for each profile of the user. 1 query. Any: a template's context."""
+    """Return a link for each profile of the user. 1 query."""
     here: Profile = context["profile"]
     return [
         Link(editing.url_of(each, "profile_editor"), _title(each), "true" if each.pk == here.pk else "")
@@ -38,7 +38,7 @@ def profiles_to_edit(context: dict[str, Any]) -> list[Link]:
 
 @register.simple_tag(takes_context=True)
 def profile_url(context: dict[str, Any], name: str, **kwargs: Any) -> str:
-    """Return a page of the editor for the edited profile. Any: a template's context; the other arguments of the URL."""
+    """Return a page of the editor for the edited profile."""
     return editing.url_of(context["profile"], name, **kwargs)
 
 

@@ -18,7 +18,7 @@ from oidc_provider.models import Application
 
 
 class Verbatim(str):
-    """Put into the code unquoted."""
+    """A value that is inserted without quotes."""
 
     __slots__ = ()
 
@@ -48,7 +48,7 @@ READ = "Written after the library's documentation; our tests do not run it."
 class Stack:
     """`source`: a file of `sources/`; `file`: the name to save it under; `callback_path`: where a library has its own.
 
-    `notes`: what trips people who use it here. `proof`: how far we have tried it.
+    `notes`: common problems. `proof`: how the tests check it.
     """
 
     name: str

@@ -43,7 +43,7 @@ def start(browser: Browser, app: Application, **values: str) -> Browser:
 
 
 def sign_in(browser: Browser, app: Application, **values: str) -> list[dict[str, Any]]:
-    """The steps. Any: JSON."""
+    """The steps."""
     start(browser, app, **values)
     if "/consent/" in browser.response.request["PATH_INFO"]:
         press(browser, "decision", "allow")

@@ -114,7 +114,6 @@ class SampleService:
         return {"ACCESS_TOKEN": answer["access_token"], "REFRESH_TOKEN": answer["refresh_token"]}
 
     def _folders(self, method: str, rest: str = "", **body: Any) -> requests.Response:
-        """Any: a JSON body."""
         headers = {"Authorization": f"Bearer {self.key('account')}"}
         url = f"{self.base_url}/api/imagehost/folders{rest}"
         response = requests.request(method, url, headers=headers, timeout=TIMEOUT, **body)

@@ -195,7 +195,7 @@ def json_schema() -> Any:
 
 
 def without_null(value: Any) -> Any:
-    """OpenAPI 3.0's `nullable` in the words of JSON Schema. Any: JSON."""
+    """OpenAPI 3.0's `nullable` in the words of JSON Schema."""
     if isinstance(value, list):
         return [without_null(each) for each in value]
     if not isinstance(value, dict):

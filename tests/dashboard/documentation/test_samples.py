@@ -92,7 +92,7 @@ def test_a_sample_prints_an_answer_with_the_documented_fields(
 
 
 def shape(value: Any) -> Any:
-    """The keys of an answer's objects; of what lies in lists nothing, as examples hold less. Any: JSON."""
+    """The keys of an answer's objects; of what lies in lists nothing, as examples hold less."""
     if isinstance(value, dict):
         return {key: shape(inner) for key, inner in value.items() if key not in ("activity", "badges", "clan")}
     return "value"

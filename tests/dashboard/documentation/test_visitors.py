@@ -17,7 +17,7 @@ PATHS = [page.path for page in contents.pages().values()]
 
 
 def headings(tree: Any) -> list[str]:
-    """Of the article alone. Any: a parsed page."""
+    """Of the article alone."""
     found = tree.xpath("//article//*[self::h1 or self::h2 or self::h3]")
     return [" ".join(each.text_content().split()) for each in found]
 

@@ -57,7 +57,7 @@ def editor(user: User, settings: Settings) -> Editor:
 
 @pytest.fixture
 def looked_up(editor: Editor) -> Callable[..., dict[str, Any]]:
-    """Call it with names of includes: what the lookup answers of `user` to a program with a key. Any: JSON."""
+    """Call it with names of includes: what the lookup answers of `user` to a program with a key."""
     return editor.looked_up
 
 
@@ -76,6 +76,5 @@ def exported(module_db: None) -> bytes:
 
 @pytest.fixture
 def line(exported: bytes) -> dict[str, Any]:
-    """Any: JSON."""
     found: dict[str, Any] = json.loads(exported)
     return found

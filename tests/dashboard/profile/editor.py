@@ -58,14 +58,14 @@ class Editor(Browser):
         return self
 
     def looked_up(self, *includes: str) -> dict[str, Any]:
-        """What the lookup answers of the user. Any: JSON."""
+        """What the lookup answers of the user."""
         answer = answers.user(self.username, *includes)
         assert answer.status == 200, answer.body
         body: dict[str, Any] = answer.body
         return body
 
     def shown(self, include: str) -> Any:
-        """That part of the lookup. Any: JSON."""
+        """That part of the lookup."""
         return self.looked_up(include)[include]
 
 

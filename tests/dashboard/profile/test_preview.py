@@ -19,7 +19,7 @@ LOOKS = "/dashboard/profile/appearance/"
 
 
 def kept(profile: Profile) -> Any:
-    """What is stored of the profile and its document. Any: columns."""
+    """What is stored of the profile and its document."""
     return Profile.objects.values().get(pk=profile.pk), ProfileDocument.objects.values().get(pk=profile.pk)
 
 

@@ -62,7 +62,7 @@ def fill(profile: Profile) -> None:
 
 
 def load(client: Client, line: Any) -> Any:
-    """Send the file, look, and confirm; the last response. Any: JSON, and Django's untyped response."""
+    """Send the file, look, and confirm; the last response."""
     text = line if isinstance(line, bytes) else json.dumps(line).encode()
     checked = client.post(f"{PAGE}check/", {"file": SimpleUploadedFile("me.json", text)})
     if "problems" in checked.context:
