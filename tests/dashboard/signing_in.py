@@ -7,9 +7,17 @@ import time
 from allauth.account.internal.flows.login import AUTHENTICATION_METHODS_SESSION_KEY as METHODS
 from allauth.account.internal.userkit import user_id_to_str
 from allauth.usersessions.models import UserSession
+from django.test import Client
 
 from accounts.models import User
 from tests.support.browser import Browser
+
+
+def client_of(browser: Browser) -> Client:
+    """The same session without CSRF checks, for forms that a page would not send."""
+    client = Client()
+    client.cookies = browser.client.cookies
+    return client
 
 
 def browser_of(user: User, *, password_age: float = 0) -> Browser:

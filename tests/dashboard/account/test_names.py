@@ -15,7 +15,7 @@ from accounts.models import AuditEvent, Name, User
 from dashboard.account import actions as account_actions
 from dashboard.account.forms import UsernameForm
 from lookup import aliases
-from tests.dashboard.signing_in import browser_of
+from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import AliasFactory, UserFactory
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -61,9 +61,7 @@ def test_with_10_aliases_there_is_no_place_for_the_old_name_and_nothing_changes(
     assert browser.form("username").fields["username"] == "Lovelace"
     user.refresh_from_db()
     assert (user.username, user.renamed_at) == ("Ada", None)
-    client = Client()
-    client.cookies = browser.client.cookies
-    client.post(USERNAME, {"username": "Lovelace"})
+    client_of(browser).post(USERNAME, {"username": "Lovelace"})
     assert names_of(user) >= {("Lovelace", "USERNAME")}
     assert not Name.objects.filter(key="ADA").exists()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from django.test import Client
 from pytest_django import Settings
 
 from accounts import audit
@@ -13,7 +12,7 @@ from dashboard import access, versions
 from oidc_provider.applications import applications
 from oidc_provider.models import AccessToken, Application
 from tests.admin.test_pages import access_token
-from tests.dashboard.signing_in import browser_of
+from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 from tests.lookup import statements
@@ -46,8 +45,7 @@ def test_a_name_with_markup_is_text_on_every_page(browser: Browser, app: Applica
 def test_an_app_of_another_user_does_not_exist(user: User) -> None:
     foreign = ApplicationFactory.create(name="Theirs")
     before = Application.objects.values().get()
-    client = Client()
-    client.cookies = browser_of(user).client.cookies
+    client = client_of(browser_of(user))
     data = {"typed_name": "Theirs", "name": "Mine", "url": "x"}
     for page in PAGES:
         assert client.get(f"/dashboard/apps/{foreign.client_id}/{page}").status_code == 404, page

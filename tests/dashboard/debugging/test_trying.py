@@ -127,7 +127,7 @@ def test_without_openid_there_is_no_id_token_and_user_info_refuses(ready: Browse
     app.registered_scopes = ["identify"]
     app.save()
     steps = {step["title"]: step for step in sign_in(ready, app)}
-    assert steps["id_token"]["note"].startswith("There is none")
+    assert steps["id_token"]["note"].startswith("There is no id_token")
     assert steps["User info"]["error"]["code"] == "insufficient_scope"
     assert steps["Tokens revoked"]["is_good"]
 

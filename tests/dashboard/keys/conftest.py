@@ -18,12 +18,9 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def client(browser: Browser) -> Client:
-    """The same person, without CSRF checks, for forms that a page would not send."""
-    from django.test import Client
+    from tests.dashboard.signing_in import client_of
 
-    client = Client()
-    client.cookies = browser.client.cookies
-    return client
+    return client_of(browser)
 
 
 @pytest.fixture

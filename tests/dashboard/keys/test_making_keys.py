@@ -18,7 +18,7 @@ from accounts.models import AuditEvent, User
 from dashboard.keys.forms import NewKeyForm
 from dashboard.models import AccessRequest
 from tests.dashboard.keys.pages import FORM_ID, live_keys
-from tests.dashboard.signing_in import browser_of
+from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -187,8 +187,7 @@ def test_a_new_key_is_told_by_mail_and_in_the_trail(
 
 def test_after_a_while_the_password_is_asked_again_and_the_form_is_not_lost(user: User) -> None:
     """Several ticks of one field, too."""
-    client = Client()
-    client.cookies = browser_of(user, password_age=REAUTHENTICATION_TIMEOUT).client.cookies
+    client = client_of(browser_of(user, password_age=REAUTHENTICATION_TIMEOUT))
     assert client.get(NEW)["Location"].startswith("/accounts/reauthenticate/?")
     wanted = {**VALID, "requested": ["account", "lookup:user"], "reason": "A bot"}
     answer = client.post(NEW, wanted)

@@ -16,7 +16,7 @@ from accounts.models import ApiKey, User
 from dashboard import access_requests
 from dashboard.keys import actions as keys_actions
 from tests.dashboard.keys.pages import FORM_ID, SECRET, live_keys, path_of, verdict
-from tests.dashboard.signing_in import browser_of
+from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
@@ -122,8 +122,7 @@ def test_a_replacement_is_told_by_mail(
 
 
 def test_after_a_while_the_password_is_asked_again_before_a_key_is_replaced(user: User, key: ApiKey) -> None:
-    client = Client()
-    client.cookies = browser_of(user, password_age=REAUTHENTICATION_TIMEOUT).client.cookies
+    client = client_of(browser_of(user, password_age=REAUTHENTICATION_TIMEOUT))
     answer = client.post(path_of(key, "replace"), {"overlap": "0", "form_id": FORM_ID})
     assert ApiKey.objects.get().revoked_at is None
     page = client.post(answer["Location"], {"password": PASSWORD}).content.decode()

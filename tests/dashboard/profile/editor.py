@@ -1,4 +1,4 @@
-"""A person who edits what their profile lists: sends the forms of the pages, files too, and reads the lookup."""
+"""Reads and fills the forms of the editor's pages as a browser does, files too, and reads the lookup."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import io
 from typing import Any
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
 from PIL import Image
 
 from accounts.models import Permission, User
 from tests.dashboard.profile.sounds_and_fonts import sound
 from tests.factories.accounts import ApiKeyFactory
 from tests.lookup import answers
+from tests.pages.markup import page_of
 from tests.support.browser import Browser
 
 ROOT = "/dashboard/profile"
@@ -82,3 +84,15 @@ def picture(width: int = 64, height: int = 48) -> SimpleUploadedFile:
 
 def song() -> SimpleUploadedFile:
     return SimpleUploadedFile("song.mp3", sound("mp3"), "audio/mpeg")
+
+
+def filled(client: Client, path: str, field: str) -> dict[str, Any]:
+    """What a browser would send of the untouched form that has a field of that name."""
+    forms = [form for form in page_of(client.get(path)).forms if field in form.fields]
+    assert len(forms) == 1, f"{len(forms)} forms of {path} have a field {field!r}"
+    return {name: value for name, value in forms[0].form_values() if name != "csrfmiddlewaretoken"}
+
+
+def said(response: Any) -> str:
+    """What a reader sees, with single spaces. `response`: of the test client, which Django gives no public type."""
+    return " ".join(page_of(response).text_content().split())

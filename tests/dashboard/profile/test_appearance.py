@@ -16,7 +16,7 @@ from lookup import document_checks, profiles
 from lookup.models import Profile
 from lookup.settings_schema import FIELDS, KEYS, Field
 from lookup.values import Boolean, Color, FlatObject, Number, Text, TextList
-from tests.dashboard.profile.pages import filled, said
+from tests.dashboard.profile.editor import filled, said
 from tests.pages.markup import page_of
 
 PAGE = "/dashboard/profile/appearance/"

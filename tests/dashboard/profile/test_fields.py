@@ -15,7 +15,7 @@ from dashboard.profile import editing
 from dashboard.profile.forms import ProfileForm
 from lookup import document_checks, profiles
 from lookup.models import Profile
-from tests.dashboard.profile.pages import filled, said
+from tests.dashboard.profile.editor import filled, said
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, main_profile
 from tests.support.threads import together

@@ -12,7 +12,7 @@ from dashboard.profile import editing
 from dashboard.profile import urls as profile_urls
 from dashboard.profile.editing import MAX_BODY
 from lookup.models import Profile
-from tests.dashboard.profile.pages import said
+from tests.dashboard.profile.editor import said
 
 ARGUMENTS = {
     "key": "cardSettings",

@@ -17,7 +17,7 @@ from lookup import document_checks, profiles
 from lookup.models import Asset, Profile
 from lookup.uploads import Kind
 from tests.dashboard.profile import sounds_and_fonts as made
-from tests.dashboard.profile.pages import said
+from tests.dashboard.profile.editor import said
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, main_profile
 from tests.imagehost import media_corpus

@@ -12,7 +12,7 @@ from django.test import Client
 from accounts.models import AuditEvent, User
 from lookup import profiles
 from lookup.models import Profile
-from tests.dashboard.profile.pages import filled, said
+from tests.dashboard.profile.editor import filled, said
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, AssetFactory, ProfileFactory
 from tests.lookup import answers, statements

@@ -10,7 +10,7 @@ from django.test import Client
 from accounts.models import User
 from lookup import documents, profiles
 from lookup.models import Profile, ProfileDocument
-from tests.dashboard.profile.pages import filled, said
+from tests.dashboard.profile.editor import filled, said
 from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory
 from tests.pages.markup import page_of, problems_of
 

@@ -20,7 +20,7 @@ from lookup.models import (
     ProfileBadge,
     UserDocument,
 )
-from tests.dashboard.profile.pages import said
+from tests.dashboard.profile.editor import said
 from tests.dashboard.profile.transfers import PAGE, Json, load
 from tests.factories.lookup import LinkFactory, main_profile
 from tests.lookup.answers import INCLUDES

@@ -24,7 +24,7 @@ from lookup.models import (
 )
 from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
-from tests.dashboard.profile.pages import said
+from tests.dashboard.profile.editor import said
 from tests.dashboard.profile.transfers import PAGE, Json, load, problems
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, LinkFactory, main_profile

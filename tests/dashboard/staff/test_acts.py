@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import pytest
 from django.core.exceptions import ValidationError
-from django.test import Client
 
 from accounts.models import AuditEvent, User
 from dashboard.staff import actions as staff_actions
 from dashboard.staff.forms import ReasonForm
 from oidc_provider.models import Application
+from tests.dashboard.signing_in import client_of
 from tests.dashboard.staff.pages import ACTS, FOR_SUPERUSERS, Act, named
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
@@ -31,9 +31,7 @@ SAID = {  # of an act on each kind of object: when it is done, and when it is so
 
 def sent(browser: Browser, path: str, reason: str = "Because") -> str:
     """What the page says to which the form with the reason leads."""
-    client = Client()
-    client.cookies = browser.client.cookies
-    browser.response = client.post(path, {"reason": reason}, follow=True)
+    browser.response = client_of(browser).post(path, {"reason": reason}, follow=True)
     return browser.text
 
 
@@ -65,8 +63,7 @@ def test_an_act_needs_its_right(sign_in: SignIn, act: Act) -> None:
     without = sign_in(*({other.permission for other in ACTS} - {act.permission}))
     outsider = sign_in(act.permission, is_staff=False)
     for browser in (without, outsider):
-        client = Client()
-        client.cookies = browser.client.cookies
+        client = client_of(browser)
         assert client.get(path).status_code == 403
         assert client.post(path, {"reason": "Because"}).status_code == 403
     if not act.name.endswith("-request"):  # the queue is closed to staff who may not answer
