@@ -38,6 +38,11 @@ _CLASSES: tuple[type[ProtocolError], ...] = (
 )
 
 
+def anchor_of(text: str) -> str:
+    """`Limits and quotas` -> `limits-and-quotas`."""
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
+
+
 @dataclass(frozen=True)
 class ErrorGuide:
     """One cause of one error. `where`: a key of _ENDPOINTS; `status`: of the answer, 302 for a redirect.
@@ -55,8 +60,7 @@ class ErrorGuide:
     @property
     def anchor(self) -> str:
         """For links to the row on a page that shows all of them."""
-        words = f"{self.code} {self.where} {self.said}".lower()
-        return "-".join("".join(letter if letter.isalnum() else " " for letter in words).split())
+        return anchor_of(f"{self.code} {self.where} {self.said}")
 
 
 def _rows() -> Iterator[ErrorGuide]:

@@ -15,6 +15,7 @@ from dashboard.access_requests import MAX_REASON
 from dashboard.apps import actions, redirect_editor
 from dashboard.apps.actions import AppValues
 from dashboard.apps.login_test import MISTAKES
+from dashboard.apps.queries import LABELS
 from dashboard.apps.redirect_editor import RedirectRow
 from oidc_provider.applications import application_rules, redirects
 from oidc_provider.applications.scopes import SCOPES, Scope
@@ -22,7 +23,6 @@ from oidc_provider.log.models import KINDS_OF_ENDPOINTS, OK
 from oidc_provider.models import Application
 
 FIX_THE_ROWS = "Fix the rows that show an error."
-_LABELS = {"homepage_url": "Website", "privacy_url": "Privacy policy", "terms_url": "Terms", "support_url": "Support"}
 _STARTS_WITH = ["openid", "identify"]
 
 
@@ -65,7 +65,7 @@ class AppForm(forms.Form):
     )
     homepage_url, privacy_url, terms_url, support_url = (
         forms.CharField(
-            label=_LABELS[name],
+            label=LABELS[name],
             required=False,
             max_length=application_rules.MAX_LINK_LENGTH,
             widget=forms.TextInput(

@@ -42,7 +42,7 @@ _TITLES = {
     "application:verified": "Verified",
     "application:unverified": "No longer verified",
 }
-_LABELS = {
+LABELS = {  # of the columns of an app
     "name": "Name",
     "homepage_url": "Website",
     "privacy_url": "Privacy policy",
@@ -109,7 +109,7 @@ def _changes(event: AuditEvent) -> list[Change]:
 
 
 def _value(name: str, before: dict[str, Any], after: dict[str, Any]) -> Change:
-    return Change(_LABELS.get(name, name), str(before.get(name) or "none"), str(after.get(name) or "none"))
+    return Change(LABELS.get(name, name), str(before.get(name) or "none"), str(after.get(name) or "none"))
 
 
 def _list(verb: str, before: list[str], after: list[str]) -> Change:

@@ -15,6 +15,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from dashboard.apps.error_guide import anchor_of
 from dashboard.documentation import expansion
 
 LABELS = {"sh": "curl", "python": "Python", "js": "JavaScript", "json": "JSON", "text": "Text", "http": "HTTP"}
@@ -35,11 +36,6 @@ class Rendered:
     lead: SafeString
     rest: SafeString
     headings: tuple[Heading, ...]
-
-
-def anchor_of(text: str) -> str:
-    """`Limits and quotas` -> `limits-and-quotas`; the same rule as the error guide's."""
-    return "-".join("".join(letter if letter.isalnum() else " " for letter in text.lower()).split())
 
 
 @functools.lru_cache(maxsize=256)

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from dashboard.apps.error_guide import anchor_of
 from dashboard.documentation import contents, expansion, personalization, rendering
 from dashboard.documentation.contents import Page
 
@@ -90,7 +91,7 @@ def _sections(page: Page) -> list[Section]:
 
 
 def _section(page: Page, heading: str, text: str) -> Section:
-    anchor = "" if heading == page.title else rendering.anchor_of(heading)
+    anchor = "" if heading == page.title else anchor_of(heading)
     return Section(page, heading, anchor, text, Counter(words_of(text)))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -19,14 +20,6 @@ from lookup.models import Alias, Profile
 from lookup.transfer import own
 from lookup.uploads import MIB, Kind
 
-_ACCEPT = {
-    Kind.IMAGE: ".png,.jpg,.jpeg,.webp,.gif,.avif",
-    Kind.BADGE: ".png,.jpg,.jpeg,.webp,.gif,.avif",
-    Kind.BACKGROUND: ".png,.jpg,.jpeg,.webp,.gif,.avif,.mp4,.webm",
-    Kind.AUDIO: ".mp3,.ogg,.oga,.wav,.m4a",
-    Kind.FONT: ".woff2,.woff,.ttf,.otf",
-}
-
 
 class UploadField(forms.FileField):
     """`UploadField(Kind.AUDIO)` names the accepted types. `media.store` checks the type of the file."""
@@ -34,7 +27,7 @@ class UploadField(forms.FileField):
     def __init__(self, kind: Kind, **kwargs: Any) -> None:
         self.kind = kind
         kwargs.setdefault("help_text", accepted_files(kind))
-        kwargs.setdefault("widget", forms.FileInput(attrs={"accept": _ACCEPT[kind]}))
+        kwargs.setdefault("widget", forms.FileInput(attrs={"accept": media.ENDINGS[kind]}))
         kwargs.setdefault("error_messages", {"empty": "This file is empty."})
         super().__init__(**kwargs)
 
@@ -99,18 +92,50 @@ class ProfileForm(forms.ModelForm[Profile]):
         return written(self, self.profile, values, by=by)
 
 
+@dataclass(frozen=True)
+class Place:
+    """Where the profile shows a file."""
+
+    kind: Kind
+    title: str
+    lead: str
+
+
+# The columns in `Profile.ASSETS`.
+PLACES = {
+    "avatar": Place(Kind.IMAGE, "Picture", "A picture of you or for you. Square pictures look best."),
+    "banner": Place(Kind.IMAGE, "Banner", "Above your name, about three times as wide as high."),
+    "metadata_favicon": Place(Kind.IMAGE, "Icon of the page", "In the tab of the browser; a square picture."),
+    "metadata_banner": Place(
+        Kind.IMAGE, "Preview picture", "What messengers show of your page, about twice as wide as high."
+    ),
+    "cursor": Place(
+        Kind.IMAGE, "Cursor", "For programs that show it; browsers take pictures of up to 128 by 128 pixels."
+    ),
+    "cursor_pointer": Place(Kind.IMAGE, "Cursor on links", "The same, over what can be pressed."),
+    "font_asset": Place(Kind.FONT, "Font", "Of the page, in programs that show it."),
+    "font_username_asset": Place(Kind.FONT, "Font of the name", "Of your name alone, in programs that show it."),
+    "sound_effect_asset": Place(Kind.AUDIO, "Sound of the page", "In programs that play it."),
+    "sound_effect_button_asset": Place(
+        Kind.AUDIO, "Sound of buttons", "When something is pressed, in programs that play it."
+    ),
+}
+
+
 class MediaForm(forms.Form):
-    """A new file in one of the places of `Profile.ASSETS`."""
+    """A new file in one of PLACES."""
 
     def __init__(self, data: Any = None, files: Any = None, *, profile: Profile, place: str) -> None:
         super().__init__(data, files, prefix=place)
         self.profile, self.place = profile, place
-        self.fields["file"] = UploadField(KINDS[place], label="New file")
+        self.fields["file"] = UploadField(PLACES[place].kind, label="New file")
 
     def write(self, *, by: User) -> bool:
         """Store the file and show it there. False: it was refused, and the form has the errors."""
         try:
-            asset = media.store(user=self.profile.user, kind=KINDS[self.place], upload=self.cleaned_data["file"], by=by)
+            asset = media.store(
+                user=self.profile.user, kind=PLACES[self.place].kind, upload=self.cleaned_data["file"], by=by
+            )
         except ValidationError as refusal:
             self.add_error("file", refusal)
             return False
@@ -121,15 +146,6 @@ class MediaForm(forms.Form):
 
 class PrivacyForm(forms.Form):
     public_api_access = forms.BooleanField(required=False, label="Other people and programs may see my profile")
-
-
-KINDS = {
-    **dict.fromkeys(
-        ("avatar", "banner", "cursor", "cursor_pointer", "metadata_favicon", "metadata_banner"), Kind.IMAGE
-    ),
-    **dict.fromkeys(("font_asset", "font_username_asset"), Kind.FONT),
-    **dict.fromkeys(("sound_effect_asset", "sound_effect_button_asset"), Kind.AUDIO),
-}
 
 
 def written(form: forms.BaseForm, profile: Profile, values: dict[str, Any], *, by: User) -> bool:

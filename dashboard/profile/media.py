@@ -27,13 +27,17 @@ MAX_PIXELS = 40_000_000
 
 _IMAGES = frozenset({media.PNG, media.JPEG, media.WEBP, media.GIF, media.AVIF})
 _FILMS = frozenset({media.MP4, media.WEBM})
-TYPES = {
-    Kind.IMAGE: "PNG, JPEG, WebP, GIF or AVIF",
-    Kind.BADGE: "PNG, JPEG, WebP, GIF or AVIF",
-    Kind.BACKGROUND: "PNG, JPEG, WebP, GIF, AVIF, MP4 or WebM",
-    Kind.AUDIO: "MP3, Ogg, WAV or M4A",
-    Kind.FONT: "WOFF2, WOFF, TTF or OTF",
+# The accepted types of files: their names, and their endings for file inputs.
+_PICTURE_TYPES = {"PNG": ".png", "JPEG": ".jpg,.jpeg", "WebP": ".webp", "GIF": ".gif", "AVIF": ".avif"}
+_ACCEPTED = {
+    Kind.IMAGE: _PICTURE_TYPES,
+    Kind.BADGE: _PICTURE_TYPES,
+    Kind.BACKGROUND: {**_PICTURE_TYPES, "MP4": ".mp4", "WebM": ".webm"},
+    Kind.AUDIO: {"MP3": ".mp3", "Ogg": ".ogg,.oga", "WAV": ".wav", "M4A": ".m4a"},
+    Kind.FONT: {"WOFF2": ".woff2", "WOFF": ".woff", "TTF": ".ttf", "OTF": ".otf"},
 }
+ENDINGS = {kind: ",".join(types.values()) for kind, types in _ACCEPTED.items()}
+TYPES = {kind: " or ".join([", ".join([*types][:-1]), [*types][-1]]) for kind, types in _ACCEPTED.items()}
 
 _TROUBLE = "Files cannot be checked now. Please try again in a few minutes."
 

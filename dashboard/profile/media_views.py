@@ -16,31 +16,11 @@ from accounts.models import LinkedAccount
 from dashboard import access
 from dashboard.forms import confirm
 from dashboard.profile import editing
-from dashboard.profile.forms import KINDS, MediaForm
+from dashboard.profile.forms import PLACES, MediaForm
 from lookup import profiles, settings_schema, uploads
 from lookup.models import Asset, Profile
 from lookup.page import url_policy
 from lookup.uploads import MIB, Kind
-
-
-@dataclass(frozen=True)
-class Place:
-    title: str
-    lead: str
-
-
-PLACES = {
-    "avatar": Place("Picture", "A picture of you or for you. Square pictures look best."),
-    "banner": Place("Banner", "Above your name, about three times as wide as high."),
-    "metadata_favicon": Place("Icon of the page", "In the tab of the browser; a square picture."),
-    "metadata_banner": Place("Preview picture", "What messengers show of your page, about twice as wide as high."),
-    "cursor": Place("Cursor", "For programs that show it; browsers take pictures of up to 128 by 128 pixels."),
-    "cursor_pointer": Place("Cursor on links", "The same, over what can be pressed."),
-    "font_asset": Place("Font", "Of the page, in programs that show it."),
-    "font_username_asset": Place("Font of the name", "Of your name alone, in programs that show it."),
-    "sound_effect_asset": Place("Sound of the page", "In programs that play it."),
-    "sound_effect_button_asset": Place("Sound of buttons", "When something is pressed, in programs that play it."),
-}
 
 
 @dataclass(frozen=True)
@@ -88,8 +68,8 @@ def _cards(profile: Profile, refused: MediaForm | None) -> list[Card]:
             title=said.title,
             lead=said.lead,
             asset=assets.get(getattr(profile, f"{place}_id")),
-            is_image=KINDS[place] is Kind.IMAGE,
-            is_sound=KINDS[place] is Kind.AUDIO,
+            is_image=said.kind is Kind.IMAGE,
+            is_sound=said.kind is Kind.AUDIO,
             form=refused if refused and refused.place == place else MediaForm(profile=profile, place=place),
             upload_url=editing.url_of(profile, "profile_media_upload", place=place),
             remove_url=editing.url_of(profile, "profile_media_remove", place=place),

@@ -28,9 +28,6 @@ DECIDE = "dashboard.decide_accessrequest"
 SEE_EMAIL = "accounts.view_user"
 
 
-MAX_REASON = 2000
-
-
 @dataclass(frozen=True)
 class Action:
     """`subject`: the row that the action changes.

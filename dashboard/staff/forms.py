@@ -5,8 +5,8 @@ from __future__ import annotations
 from django import forms
 from django.db.models import TextChoices
 
+from dashboard.access_requests import MAX_REASON
 from dashboard.models import AccessRequest
-from dashboard.staff.actions import MAX_REASON
 from dashboard.staff.queries import AppState, Standing
 
 

@@ -12,7 +12,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from accounts.models import LinkedAccount, User
-from dashboard.profile.forms import KINDS
+from dashboard.profile.forms import PLACES
 from lookup import document_checks, profiles
 from lookup.models import Asset, Profile
 from lookup.uploads import Kind
@@ -42,7 +42,7 @@ def shown(profile: Profile, place: str) -> Asset | None:
 
 
 def test_every_asset_of_a_profile_has_a_place() -> None:
-    assert set(KINDS) == set(Profile.ASSETS)
+    assert set(PLACES) == set(Profile.ASSETS)
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_file_goes_from_the_page_to_the_lookup_and_away_again(
     store_directory: Path,
     django_capture_on_commit_callbacks: Any,
 ) -> None:
-    assert send(signed_in, place, CONTENT[KINDS[place]]).headers["Location"] == PAGE
+    assert send(signed_in, place, CONTENT[PLACES[place].kind]).headers["Location"] == PAGE
     asset = shown(profile, place)
     assert asset is not None
     found = looked_up("profile")["profile"][key]
