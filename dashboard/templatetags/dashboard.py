@@ -41,6 +41,12 @@ def app_tabs(context: dict[str, Any]) -> list[Link]:
     return [navigation.link(entry, context["request"].path, client_id=client_id) for entry in apps.TABS]
 
 
+@register.simple_tag(takes_context=True)
+def imagehost_tabs(context: dict[str, Any]) -> list[Link]:
+    """Return links to the pages of the image host."""
+    return [navigation.link(entry, context["request"].path) for entry in imagehost.TABS]
+
+
 @register.inclusion_tag("dashboard/_meter.html")
 def meter(value: int, maximum: int, label: str, text: str = "") -> dict[str, Any]:
     """A bar that shows how much of something is used, in words too."""
