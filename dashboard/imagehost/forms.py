@@ -28,7 +28,17 @@ _KINDS = (
 )
 
 
-class FilterForm(forms.Form):
+class FormWithIds(forms.Form):
+    """A form whose ids differ from those of another form on the page: `ids` is their pattern."""
+
+    ids = ""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.auto_id = self.ids
+
+
+class FilterForm(FormWithIds):
     """Which files to show, in the page's query. `with_folder` False: the page is one folder's."""
 
     q = forms.CharField(label="Name or link", required=False, max_length=255, widget=forms.SearchInput)
@@ -37,10 +47,10 @@ class FilterForm(forms.Form):
     since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label="To", required=False, widget=forms.DateInput(attrs={"type": "date"}))
     favorites = forms.BooleanField(label="Favourites only", required=False)
+    ids = "filter_%s"
 
     def __init__(self, *args: Any, folders: Iterable[Folder], with_folder: bool = True, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.auto_id = "filter_%s"
         if with_folder:
             choices = [("", "Any folder"), (ROOT, "In no folder"), *((folder.pk, folder.name) for folder in folders)]
             self.fields["folder"] = forms.ChoiceField(label="Folder", required=False, choices=choices)
@@ -100,7 +110,7 @@ class Visibility(models.TextChoices):
     PASSWORD = "password", "Anyone with the link and the password"
 
 
-class FolderForm(forms.Form):
+class FolderForm(FormWithIds):
     """A new folder."""
 
     name = forms.CharField(
@@ -122,10 +132,7 @@ class FolderForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
     )
     needs_password = True
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.auto_id = "folder_%s"
+    ids = "folder_%s"
 
     def clean_name(self) -> str:
         try:
@@ -181,7 +188,7 @@ def initial_of(folder: Folder) -> dict[str, str]:
     return {"name": folder.name, "visibility": visibility, "version": versions.of(folder.updated_at)}
 
 
-class RuleForm(forms.Form):
+class RuleForm(FormWithIds):
     """A new rule for one of `folders`. The operation checks the pattern."""
 
     kind = forms.ChoiceField(label="Look at the", choices=MatchKind.choices, initial=MatchKind.EXTENSION)
@@ -192,10 +199,10 @@ class RuleForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     folder_id = forms.ChoiceField(label="Goes to")
+    ids = "rule_%s"
 
     def __init__(self, *args: Any, folders: Iterable[Folder], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.auto_id = "rule_%s"
         self.fields["folder_id"] = forms.ChoiceField(
             label="Goes to", choices=[(folder.pk, folder.name) for folder in folders]
         )
@@ -216,7 +223,7 @@ class EditRuleForm(RuleForm):
             raise ValidationError(CHANGED, code="changed")
 
 
-class TesterForm(forms.Form):
+class TesterForm(FormWithIds):
     """An example of a file."""
 
     name = forms.CharField(
@@ -227,10 +234,7 @@ class TesterForm(forms.Form):
         required=False,
         choices=[("", "As the name's ending says"), *((type_.mime, type_.mime) for type_ in media.ALL)],
     )
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.auto_id = "tester_%s"
+    ids = "tester_%s"
 
 
 class MoveForm(forms.Form):

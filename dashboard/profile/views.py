@@ -23,19 +23,13 @@ from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
 from lookup.views import profile_page
 
-SAVED = "Profile saved."
-
 
 @access.signed_in
 @editing.of_profile
 @access.form_page
 def own_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
     form = ProfileForm(request.POST or None, instance=profile)
-    if request.method == "POST" and form.is_valid() and form.write(by=request.user):
-        messages.success(request, SAVED)
-        return redirect(editing.url_of(profile, "profile_editor"))
-    context = {"profile": form.profile, "page_title": "Profile", "form": form}
-    return _with_preview(render(request, "dashboard/profile/fields.html", context))
+    return _edited(request, form, "profile_editor", "Profile", "dashboard/profile/fields.html")
 
 
 @access.signed_in
@@ -55,11 +49,7 @@ def preview_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
 @access.form_page
 def appearance(request: SignedInRequest, profile: Profile) -> HttpResponse:
     form = SettingsForm(request.POST or None, profile=profile)
-    if request.method == "POST" and form.is_valid() and form.write(by=request.user):
-        messages.success(request, SAVED)
-        return redirect(editing.url_of(profile, "profile_appearance"))
-    context = {"profile": profile, "page_title": "Appearance", "form": form}
-    return _with_preview(render(request, "dashboard/profile/appearance.html", context))
+    return _edited(request, form, "profile_appearance", "Appearance", "dashboard/profile/appearance.html")
 
 
 @access.signed_in
@@ -90,8 +80,15 @@ def reset_appearance(request: SignedInRequest, profile: Profile, key: str) -> Ht
     return confirm(request, f"Reset “{title}”?", effects, "Reset", back_url=back_url)
 
 
-def _with_preview(response: HttpResponse) -> HttpResponse:
-    """The page shows its preview in a frame."""
+def _edited(
+    request: SignedInRequest, form: ProfileForm | SettingsForm, page: str, title: str, template: str
+) -> HttpResponse:
+    """Save a valid form and return to `page`, the name of its URL; otherwise show the form, with the preview in a
+    frame."""
+    if request.method == "POST" and form.is_valid() and form.write(by=request.user):
+        messages.success(request, "Profile saved.")
+        return redirect(editing.url_of(form.profile, page))
+    response = render(request, template, {"profile": form.profile, "page_title": title, "form": form})
     response.headers[content_security.HEADER] = content_security.header(has_frames=True)
     return response
 
