@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from django.test import Client
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -27,3 +28,10 @@ def browser(user: User) -> Browser:
     from tests.dashboard.signing_in import browser_of
 
     return browser_of(user)
+
+
+@pytest.fixture
+def signed_in(client: Client, user: User) -> Client:
+    """Signed in as `user`, without CSRF checks."""
+    client.force_login(user)
+    return client

@@ -1,4 +1,4 @@
-"""A reader with an app, keys and a linked chat account, and their browser.
+"""The reader of the documentation, who is signed in.
 
 Models are imported inside the fixtures: pytest reads this file before Django is set up.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from django.test import Client
 
 if TYPE_CHECKING:
     from accounts.models import User
@@ -17,9 +16,3 @@ if TYPE_CHECKING:
 @pytest.fixture
 def reader(user: User) -> User:
     return user
-
-
-@pytest.fixture
-def signed_in(client: Client, reader: User) -> Client:
-    client.force_login(reader)
-    return client

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from django.test import Client
 from pytest_django import Settings
 
 if TYPE_CHECKING:
@@ -37,13 +36,6 @@ def profile(user: User) -> Profile:
     from tests.factories.lookup import main_profile
 
     return main_profile(user)
-
-
-@pytest.fixture
-def signed_in(client: Client, user: User) -> Client:
-    """Signed in as `user`."""
-    client.force_login(user)
-    return client
 
 
 @pytest.fixture

@@ -1,7 +1,8 @@
-"""One's own data as a file: out, and in again."""
+"""Export and import of one's own data, and what an imported file cannot change."""
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,18 +12,26 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from accounts.models import AuditEvent, User
-from lookup import document_checks, profiles
+from accounts.models import AuditEvent, Name, User
+from lookup import document_checks, documents, profiles
 from lookup.models import (
+    Alias,
+    Asset,
+    Badge,
+    Comment,
     CustomBadge,
+    Game,
     Link,
     Profile,
     ProfileBadge,
     UserDocument,
 )
+from lookup.transfer import own
+from lookup.transfer.reading import LineRefused
 from tests.dashboard.profile.editor import said
-from tests.dashboard.profile.transfers import PAGE, Json, load
-from tests.factories.lookup import LinkFactory, main_profile
+from tests.dashboard.profile.transfers import PAGE, Json, load, problems
+from tests.factories.accounts import UserFactory
+from tests.factories.lookup import AssetFactory, LinkFactory, main_profile
 from tests.lookup.answers import INCLUDES
 
 pytestmark = pytest.mark.django_db
@@ -97,3 +106,158 @@ def test_the_plan_and_later_views_stay_as_they_are(signed_in: Client, user: User
 def test_a_get_of_the_steps_leads_back(signed_in: Client) -> None:
     for step in ("check", "import"):
         assert signed_in.get(f"{PAGE}{step}/").headers["Location"] == PAGE
+
+
+def test_rights_names_and_what_others_did_are_never_taken_from_a_file(
+    signed_in: Client, user: User, line: Json, looked_up: Callable[..., Json]
+) -> None:
+    before, hostile = looked_up(*INCLUDES), copy.deepcopy(line)
+    hostile["user"] |= {"premium": True, "imagehost": True, "verified": True, "uid": 999, "username": "Queen"}
+    hostile["user"] |= {"createdAt": "2001-01-01T00:00:00Z", "chatId": "1234", "scrobblerUsername": "queen"}
+    hostile["views"] = 10**9
+    hostile["feedback"] = {"likes": 5000, "dislikes": 0}
+    hostile["aliases"] = [{"name": "Taken", "redirect": True, "profileId": None}]
+    hostile["comments"]["items"][0]["content"] = "I never said that."
+    hostile["comments"]["items"] = hostile["comments"]["items"] * 1
+    hostile["comments"]["count"] = 4000
+    hostile["profile"] |= {"createdAt": "2001-01-01T00:00:00Z", "updatedAt": "2001-01-01T00:00:00Z"}
+    hostile["profile"]["profileId"] = "f" * 32
+    people, audits = User.objects.count(), AuditEvent.objects.count()
+    assert "Profile imported." in said(load(signed_in, hostile))
+    after = looked_up(*INCLUDES)
+    assert before["profile"].pop("updatedAt") < after["profile"].pop("updatedAt")
+    assert after == before
+    assert (User.objects.count(), AuditEvent.objects.count()) == (people, audits + 1)
+    assert set(Name.objects.filter(user=user).values_list("name", flat=True)) == {"Ada", "Ally"}
+    assert Comment.objects.get().content != "I never said that."
+    assert Alias.objects.get().name.name == "Ally"
+
+
+def test_badges_that_are_not_unlocked_are_left_out(signed_in: Client, user: User, line: Json) -> None:
+    badges = line["badges"]
+    explorer = next(badge for badge in badges if badge["badgeId"] == "explorer")
+    explorer |= {"unlockedTiers": [1, 2], "selectedTier": 2, "enabled": False, "color": "#ff0000"}
+    for tier in explorer["tiers"]:
+        tier |= {"unlocked": True, "selected": tier["tier"] == 2}
+    stolen = {**copy.deepcopy(explorer), "id": "e" * 32, "badgeId": "staff", "name": "Staff"}
+    invented = {**copy.deepcopy(explorer), "id": "d" * 32, "badgeId": "invented", "name": "Invented"}
+    line["badges"] = [*(badge for badge in badges if badge["badgeId"] != "founder"), stolen, invented]
+    Badge.objects.create(pk="staff", name="Staff", image="staff.svg")
+    response = signed_in.post(f"{PAGE}check/", {"file": SimpleUploadedFile("x", json.dumps(line).encode())})
+    assert said(response).count("You do not have this badge; it is left out.") == 2
+    assert "You have not unlocked this tier; your choice of today stays." in said(response)
+    load(signed_in, line)
+    held = {badge.badge_id: badge for badge in ProfileBadge.objects.all()}
+    assert set(held) == {"explorer", "founder"}
+    kept = held["explorer"]
+    assert (kept.unlocked_tiers, kept.selected_tier, kept.is_enabled, kept.color) == ([1], 1, False, "#ff0000")
+    assert not Badge.objects.filter(pk="invented").exists()
+    assert Badge.objects.get(pk="explorer").tiers.count() == 2
+
+
+def test_the_catalogues_are_not_written_by_a_file(signed_in: Client, line: Json) -> None:
+    games = next(section for section in line["sections"] if section["type"] == "GAMES")
+    games["games"][0]["name"] = "Owned"
+    load(signed_in, line)
+    assert Game.objects.get().name == "A game"
+    games["games"].append({**games["games"][0], "gameCatalogId": 8})
+    place = line["sections"].index(games)
+    assert problems(load(signed_in, line)) == {f"sections.{place}.games.1": "Is not in the catalogue here."}
+    assert Game.objects.count() == 1
+
+
+def test_files_of_others_and_other_facts_of_a_file_cannot_be_named(signed_in: Client, line: Json) -> None:
+    mime = line["profile"]["avatar"]["mime"]
+    line["profile"]["avatar"]["mime"] = "text/html"
+    assert "profile.avatar" in problems(load(signed_in, line))
+    line["profile"]["avatar"]["mime"] = mime
+    other = AssetFactory.create(path="other/secret.png", size=1)
+    assets = Asset.objects.count()
+    url = line["profile"]["avatar"]["url"].replace(line["user"]["id"], "other").replace("me.png", "secret.png")
+    line["profile"]["avatar"]["url"] = line["user"]["avatarUrl"] = url
+    line["links"][0]["icon"] = {**line["profile"]["avatar"], "mime": "text/html"}
+    sentence = "Not one of your uploads. Upload it, then export again."
+    assert problems(load(signed_in, line)) == {"profile.avatar": sentence, "links.0.icon": sentence}
+    assert Asset.objects.count() == assets
+    assert other.owner_id != line["user"]["id"]
+
+
+def test_rows_of_others_cannot_be_taken(signed_in: Client, user: User, line: Json) -> None:
+    stranger = main_profile(UserFactory.create(username="Bea"))
+    theirs = LinkFactory.create(profile=stranger, title="Theirs")
+    mine = LinkFactory.create(profile=Profile.objects.get(user=user, is_main=False))
+    for place, row in enumerate((theirs, mine)):
+        line["links"][place]["id"] = row.pk
+    response = load(signed_in, line)
+    sentence = "Stands for something of somebody else, or of another profile of yours."
+    assert problems(response) == {"links.0.id": sentence, "links.1.id": sentence}
+    assert "Bea" not in said(response)
+    assert Link.objects.get(pk=theirs.pk).profile == stranger
+
+
+def test_a_list_may_not_grow_beyond_its_limit(signed_in: Client, line: Json) -> None:
+    line["links"] = [{**line["links"][0], "id": f"{number:032x}", "order": number} for number in range(50)]
+    assert problems(load(signed_in, line)) == {
+        "links": "Has too many rows: with those that are hidden, 50 are allowed."
+    }
+    line["links"].pop()
+    assert "Profile imported." in said(load(signed_in, line))
+    assert Link.objects.filter(is_active=True).count() == 49
+
+
+def test_a_list_that_is_longer_than_its_limit_stays_so_but_may_not_grow(user: User) -> None:
+    main = main_profile(user)
+    Link.objects.bulk_create(Link(profile=main, title="A", url="https://a.example/", order=10 + n) for n in range(48))
+    documents.rebuild(main.pk)
+    line = json.loads(own.exported(user))
+    restored = own.restore(user=user, text=json.dumps(line).encode(), by=user, is_check=True)
+    assert restored.counts["links"] == 50, "beside one that is hidden"
+    line["links"].append({**line["links"][0], "id": "f" * 32})
+    with pytest.raises(LineRefused) as refusal:
+        own.restore(user=user, text=json.dumps(line).encode(), by=user)
+    assert refusal.value.problems == [("links", "Has too many rows: with those that are hidden, 51 are allowed.")]
+
+
+def test_the_problems_are_shown_and_nothing_is_changed(signed_in: Client, user: User, line: Json) -> None:
+    line["profile"]["displayName"] = "x" * 65
+    response = load(signed_in, line)
+    assert problems(response) == {"profile.displayName": "Has 65 characters; at most 64 are allowed."}
+    assert "profile.displayName" in said(response)
+    assert "nothing has been changed" in said(response)
+    line["profile"]["displayName"], line["user"]["id"] = "x", "a" * 32
+    response = signed_in.post(f"{PAGE}import/", {"text": json.dumps(line)})
+    assert problems(response) == {"user.id": f"Is the id of another account; yours is {user.pk}."}
+    assert signed_in.post(f"{PAGE}import/").headers["Location"] == PAGE
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"\n\n", "Has 0 lines that say something; an export of one's own has one."),
+        (b"{}\n{}", "Has 2 lines that say something; an export of one's own has one."),
+        (b"x" * own.MAX_BYTES, "Is not JSON"),
+        (b"x" * (own.MAX_BYTES + 1), "Has more than 2 MiB."),
+    ],
+    ids=range(4),
+)
+def test_a_text_that_is_no_export_is_refused(text: bytes, sentence: str, user: User) -> None:
+    with pytest.raises(LineRefused) as refusal:
+        own.restore(user=user, text=text, by=user)
+    assert sentence in refusal.value.problems[0][1]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (b"\xff", "This file is not UTF-8 text."),
+        (b"", "This file is empty."),
+        (b"x" * (own.MAX_BYTES + 1), "This file is too large: an export of one profile has at most 2 MiB."),
+        (b'{"error":"<script>alert(1)</script>"}', "error: Must be null."),
+    ],
+    ids=range(4),
+)
+def test_a_file_that_is_no_export_is_refused(text: bytes, sentence: str, signed_in: Client) -> None:
+    response = signed_in.post(f"{PAGE}check/", {"file": SimpleUploadedFile("me.json", text)})
+    assert response.status_code == 200
+    assert sentence in said(response)
+    assert b"<script>alert" not in response.content
