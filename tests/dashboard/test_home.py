@@ -13,13 +13,14 @@ from django.utils import timezone
 
 from accounts.models import LinkedAccount, User
 from dashboard import access_requests, home
+from dashboard.account.queries import Mail
 from dashboard.models import AccessRequest
 from imagehost.models import Usage
 from lookup.models import Profile
 from oidc_provider.models import UsageCount
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, LinkedAccountFactory, StaffFactory
 from tests.factories.dashboard import DeniedRequestFactory
-from tests.factories.lookup import AssetFactory, LinkFactory
+from tests.factories.lookup import AssetFactory, LinkFactory, ProfileFactory, main_profile
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -47,15 +48,16 @@ def test_a_new_user_lands_here_and_reads_what_to_do(user: User) -> None:
 
 def test_steps_that_are_done_are_no_longer_named(browser: Browser, user: User) -> None:
     LinkedAccountFactory(user=user, kind=LinkedAccount.Kind.SCROBBLER)
+    ProfileFactory(user=user, description="Of an alias")
     assert "0 of 4 done" in browser.open(HOME).text
-    profile = Profile.objects.get(user=user)
-    Profile.objects.update(description="I count")
+    profile = main_profile(user)
+    Profile.objects.filter(pk=profile.pk).update(description="I count")
     LinkFactory(profile=profile)
     LinkedAccountFactory(user=user)
     assert "3 of 4 done" in browser.open(HOME).text
     for words in ("Say something about yourself", "Add a link", "Link your chat account"):
         assert words not in browser.text
-    Profile.objects.update(avatar=AssetFactory(owner=user))
+    Profile.objects.filter(pk=profile.pk).update(avatar=AssetFactory(owner=user))
     assert "Add a picture" not in browser.open(HOME).text
 
 
@@ -70,12 +72,19 @@ def test_weak_spots_are_named(browser: Browser, user: User) -> None:
     assert "A password alone" not in browser.text
 
 
+def test_the_primary_address_is_the_one_that_counts(user: User) -> None:
+    EmailAddress.objects.filter(user=user).update(primary=False)
+    EmailAddress.objects.create(user=user, email="later@example.org", verified=False, primary=True)
+    assert home.facts_of(user, timezone.now()).mail == Mail("later@example.org", is_verified=False)
+
+
 def test_keys_that_expire_within_a_week_are_named_unless_they_are_replaced(browser: Browser, user: User) -> None:
     now = timezone.now()
     replacement = ApiKeyFactory(owner=user, name="Later", expires_at=now + 7 * DAY + timedelta(minutes=1))
     soon = ApiKeyFactory(owner=user, name="Soon", expires_at=now + 7 * DAY)
     ApiKeyFactory(owner=user, name="Replaced", expires_at=now + DAY, replaced_by=replacement)
-    ApiKeyFactory(owner=user, name="Gone", expires_at=now)
+    for over in ({"expires_at": now}, {"expires_at": now + DAY, "is_enabled": False}, {"revoked_at": now}):
+        ApiKeyFactory(owner=user, name="Gone", **over)
     ApiKeyFactory(name="Foreign", expires_at=now + DAY)
     facts = home.facts_of(user, now)
     assert (facts.ending_keys, facts.keys) == ([soon], 3)
@@ -131,7 +140,7 @@ def test_used_storage_is_shown(browser: Browser, user: User) -> None:
 @pytest.mark.embedded
 def test_the_page_costs_the_same_however_much_there_is(browser: Browser, user: User) -> None:
     counts, now = [], timezone.now()
-    for amount in (1, 9):
+    for amount in (0, 1, 9):
         for _ in range(amount):
             key = ApiKeyFactory(owner=user, permissions=[], expires_at=now + DAY)
             access_requests.ask_for_permission(key=key, permission="lookup:user", reason="A bot")
@@ -141,5 +150,5 @@ def test_the_page_costs_the_same_however_much_there_is(browser: Browser, user: U
         with CaptureQueriesContext(connection) as captured:
             browser.open(HOME)
         counts.append(len([query for query in captured if "django_session" not in query["sql"]]))
-    # user, figures, errors of apps, keys that end, requests, deletion of the account
-    assert counts == [6, 6]
+    # user, figures, deletion of the account; then errors of apps, keys that end, requests
+    assert counts == [3, 6, 6]
