@@ -25,8 +25,8 @@ from accounts.databases import replicas
 from config import jobs, rounds
 from config.jobs import Job
 from imagehost.storage import FolderStorage, sharing
+from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
-from oidc_provider.token.signing import SigningUnavailable
 from presence import members, store
 from presence.store import StoreUnavailable
 

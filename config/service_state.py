@@ -17,7 +17,7 @@ from redis.exceptions import RedisError
 from accounts.databases import replicas
 from config import jobs, readiness, rounds
 from imagehost import previews
-from oidc_provider.token.models import SigningKey
+from oidc_provider.models import SigningKey
 from presence import store
 from presence.store import StoreUnavailable
 

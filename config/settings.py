@@ -186,7 +186,7 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 # What rooms above `accounts` do in its transactions, by event and in order (`accounts.receivers`).
 RECEIVERS = {
     "user_created": ["lookup.profiles.create_for"],
-    "user_banned": ["oidc_provider.token.tokens.delete_of_user", "lookup.counters.recount_after"],
+    "user_banned": ["oidc_provider.tokens.delete_of_user", "lookup.counters.recount_after"],
     "ban_lifted": ["lookup.counters.recount_after"],
     "account_linked": ["lookup.documents.mark_stale_of_user"],
     "public_access_changed": ["presence.privacy.note"],
@@ -236,18 +236,18 @@ OAUTH2_PROVIDER = {
     "OAUTH2_VALIDATOR_CLASS": "oidc_provider.authorize.validation.Validator",
     "OAUTH2_SERVER_CLASS": "oidc_provider.authorize.validation.Server",
     "OAUTH2_BACKEND_CLASS": "oidc_provider.authorize.validation.Backend",
-    "APPLICATION_ADMIN_CLASS": "oidc_provider.applications.admin.ApplicationAdmin",
-    "ACCESS_TOKEN_ADMIN_CLASS": "oidc_provider.token.admin.AccessTokenAdmin",
-    "REFRESH_TOKEN_ADMIN_CLASS": "oidc_provider.token.admin.RefreshTokenAdmin",
-    "GRANT_ADMIN_CLASS": "oidc_provider.token.admin.HiddenAdmin",
-    "ID_TOKEN_ADMIN_CLASS": "oidc_provider.token.admin.HiddenAdmin",
+    "APPLICATION_ADMIN_CLASS": "oidc_provider.admin.ApplicationAdmin",
+    "ACCESS_TOKEN_ADMIN_CLASS": "oidc_provider.admin.AccessTokenAdmin",
+    "REFRESH_TOKEN_ADMIN_CLASS": "oidc_provider.admin.RefreshTokenAdmin",
+    "GRANT_ADMIN_CLASS": "oidc_provider.admin.HiddenAdmin",
+    "ID_TOKEN_ADMIN_CLASS": "oidc_provider.admin.HiddenAdmin",
 }
 SILENCED_SYSTEM_CHECKS = [
     "auth.W004",  # usernames are unique without regard to case, by a constraint that this check does not know
     "security.W008",  # the edge proxy redirects to https; behind it every request is plain http
     # These speak of endpoints and columns of the toolkit that are not used here (docs/decisions/0002).
     *(f"oauth2_provider.W00{number}" for number in range(1, 7)),
-    "oauth2_provider.W008",  # http redirect URLs are for loopback alone: oidc_provider.applications.redirects
+    "oauth2_provider.W008",  # http redirect URLs are for loopback alone: oidc_provider.redirects
 ]
 
 # --- Lookup -----------------------------------------------------------------------------------------------------------

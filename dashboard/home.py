@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from accounts.statements import Statement
 from django.db.models import Q, Sum
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -15,15 +16,13 @@ from django.views.decorators.http import require_safe
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, User
 from accounts.plans import ALLOWANCES
-from accounts.statements import Statement
 from dashboard import access
 from dashboard.account import queries as account_queries
 from dashboard.account.queries import Mail, Security
 from dashboard.keys import queries as keys_queries
 from dashboard.models import AccessRequest
 from dashboard.navigation import Entry
-from oidc_provider.log.models import OK
-from oidc_provider.models import Application
+from oidc_provider.models import OK, Application
 
 NAVIGATION = (Entry("dashboard", "Overview", below=None),)
 ERRORS_SHOWN_FOR = timedelta(hours=24)

@@ -1,7 +1,362 @@
-"""Where Django looks for the admin. The toolkit registers the five classes that its settings name."""
+"""Apps, for staff. Every change is an operation; a secret stands in one answer alone."""
 
-from oidc_provider.applications import admin as applications
-from oidc_provider.authorize import admin as authorize
-from oidc_provider.token import admin as token
+from __future__ import annotations
 
-__all__ = ["applications", "authorize", "token"]
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db import models
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils import timezone
+from django.utils.html import format_html
+
+from accounts.admin.fields import RowField
+from accounts.admin.staff_actions import (
+    IssuingAdmin,
+    ReadOnlyAdmin,
+    ReadOnlyInline,
+    ReasonForm,
+    StaffAction,
+    StaffActionsAdmin,
+    columns,
+    staff_of,
+    through,
+)
+from accounts.admin.users import UserAdmin
+from accounts.models import User
+from oidc_provider import tokens
+from oidc_provider.applications import application_rules, applications, logos
+from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
+from oidc_provider.authorize import approvals
+from oidc_provider.models import Application, Approval, SigningKey
+
+# The operations' names of what the form calls by the columns' names.
+_ARGUMENTS = {"redirect_uris": "redirect_urls", "registered_scopes": "scopes"}
+_FIELDS = {argument: field for field, argument in _ARGUMENTS.items()}
+
+
+class ApplicationForm(forms.ModelForm[Application]):
+    redirect_uris = forms.CharField(
+        label="Redirect URLs", help_text="One on each line.", widget=forms.Textarea(attrs={"rows": 6, "cols": 80})
+    )
+    registered_scopes = forms.MultipleChoiceField(
+        label="Registered scopes",
+        choices=[(scope.name, f"{scope.name}: {scope.label}") for scope in SCOPES.values()],
+        widget=forms.CheckboxSelectMultiple,
+    )
+    # Declared, because the model's own form fields would take an address without a scheme for http.
+    homepage_url = forms.URLField(required=False, assume_scheme="https")
+    privacy_url = forms.URLField(required=False, assume_scheme="https")
+    terms_url = forms.URLField(required=False, assume_scheme="https")
+    support_url = forms.URLField(required=False, assume_scheme="https")
+    logo_file = forms.FileField(
+        label="Logo", required=False, help_text="PNG, JPEG, WebP or GIF, at most 1 MiB; stored as a PNG of 256x256."
+    )
+    remove_logo = forms.BooleanField(required=False)
+
+    class Meta:
+        model = Application
+        fields = ("user", "name", *application_rules.LINKS)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.initial["redirect_uris"] = "\n".join(self.instance.redirect_urls)
+
+    def clean_redirect_uris(self) -> str:
+        return " ".join(str(self.cleaned_data["redirect_uris"]).split())
+
+    def clean_logo_file(self) -> Any:
+        upload = self.cleaned_data["logo_file"]
+        if upload:
+            logos.encode(upload)
+            upload.seek(0)
+        return upload
+
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        owner = self.instance.user if self.instance.pk else self.cleaned_data.get("user")
+        if owner is not None:
+            for argument, sentences in application_rules.problems(owner=owner, **self.arguments()).items():
+                self.add_error(_FIELDS.get(argument, argument), sentences)
+        return self.cleaned_data
+
+    def _post_clean(self) -> None:
+        """Nothing: `clean` has asked the operations' rules, and the operations write their own row."""
+
+    def arguments(self) -> dict[str, Any]:
+        """The form's data as the operations take it: without the owner and the logo."""
+        data = {_ARGUMENTS.get(name, name): value for name, value in self.cleaned_data.items()}
+        for name in ("user", "logo_file", "remove_logo"):
+            data.pop(name, None)
+        if "redirect_urls" in data:
+            data["redirect_urls"] = data["redirect_urls"].split()
+        return data
+
+
+class ApplicationAdmin(IssuingAdmin):
+    view_on_site = False  # the toolkit's page of an app does not exist here
+    form = ApplicationForm
+    list_display = ("name", "client_id", "user", "is_verified", "is_suspended", "created")
+    list_filter = ("is_verified", ("suspended_at", admin.EmptyFieldListFilter))
+    list_select_related = ("user",)
+    search_fields = ("=client_id", "^name", "^user__username", "=user__id")
+    ordering = ("-created", "-pk")
+    autocomplete_fields = ("user",)
+    show_full_result_count = False
+    formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
+    editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
+    readonly_fields = (
+        "user",
+        "client_id",
+        "is_verified",
+        "suspended_at",
+        "suspension_reason",
+        "secret_changed_at",
+        "created",
+        "updated",
+        "current_logo",
+    )
+    staff_actions = [
+        StaffAction(
+            "suspend",
+            "Suspend",
+            "The app is refused everywhere and its tokens are deleted; what users approved is kept.",
+            "oidc_provider.suspend_application",
+            through(applications.suspend, "application"),
+            is_offered=lambda app: not app.is_suspended,
+        ),
+        StaffAction(
+            "restore",
+            "Restore",
+            "The app works again; users are not asked again.",
+            "oidc_provider.suspend_application",
+            through(applications.restore, "application"),
+            is_offered=lambda app: app.is_suspended,
+        ),
+        StaffAction(
+            "verify",
+            "Verify",
+            "The consent screen says that staff know this app.",
+            "oidc_provider.verify_application",
+            through(applications.verify, "application"),
+            is_offered=lambda app: not app.is_verified,
+        ),
+        StaffAction(
+            "unverify",
+            "Take the verification back",
+            "The consent screen calls the app unverified.",
+            "oidc_provider.verify_application",
+            through(applications.unverify, "application"),
+            is_offered=lambda app: app.is_verified,
+        ),
+        StaffAction(
+            "reset_secret",
+            "Reset the secret",
+            "The old secret fails at once; the new one is shown once.",
+            "oidc_provider.reset_secret_application",
+            through(applications.reset_secret, "application"),
+        ),
+        StaffAction(
+            "delete",
+            "Delete",
+            "Deletes the app with its approvals and tokens. It cannot be undone.",
+            "oidc_provider.delete_application",
+            through(applications.delete, "application"),
+        ),
+    ]
+
+    @admin.display(description="Suspended", boolean=True, ordering="suspended_at")
+    def is_suspended(self, application: Application) -> bool:
+        return application.is_suspended
+
+    @admin.display(description="Current logo")
+    def current_logo(self, application: Application) -> str:
+        logo = logos.of(application)
+        return format_html('<img src="{}" alt="">', logos.data_url(logo)) if logo else "-"
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        if obj is None:
+            return ("user", *(name for name in self.editable if name != "remove_logo"))
+        if self.has_change_permission(request, obj):
+            return (*self.editable, *self.readonly_fields)
+        return (
+            *(name for name in self.editable if name not in {"logo_file", "remove_logo"}),
+            *self.readonly_fields,
+        )
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return self.readonly_fields if obj is not None else ()
+
+    def issue(self, request: HttpRequest, form: ApplicationForm) -> tuple[Application, str]:
+        by, owner = staff_of(request), form.cleaned_data["user"]
+        if not isinstance(owner, User):
+            raise ValidationError("Choose the owner.")
+        registered = applications.register(owner=owner, by=by, **form.arguments())
+        if form.cleaned_data["logo_file"]:
+            logos.change(application=registered.application, upload=form.cleaned_data["logo_file"], by=by)
+        return registered.application, registered.client_secret
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
+        if change:
+            self._change(staff_of(request), obj, form)
+        else:
+            super().save_model(request, obj, form, change)
+
+    def _change(self, by: User, application: Application, form: ApplicationForm) -> None:
+        values = form.arguments()
+        applications.change_redirect_urls(application=application, redirect_urls=values.pop("redirect_urls"), by=by)
+        applications.change_scopes(application=application, scopes=values.pop("scopes"), by=by)
+        applications.change_details(application=application, by=by, **values)
+        if form.cleaned_data["logo_file"]:
+            logos.change(application=application, upload=form.cleaned_data["logo_file"], by=by)
+        elif form.cleaned_data["remove_logo"]:
+            logos.remove(application=application, by=by)
+
+
+@admin.register(Approval)
+class ApprovalAdmin(StaffActionsAdmin):
+    list_display = ("user", "application", "scopes", "created_at", "updated_at")
+    search_fields = ("^user__username", "=user__id", "=application__client_id", "^application__name")
+    ordering = ("-updated_at", "-pk")
+    show_full_result_count = False
+    fields = readonly_fields = columns(Approval)
+    staff_actions = [
+        StaffAction(
+            "disconnect",
+            "Disconnect",
+            "Deletes the approval and every token of the app for this user.",
+            "oidc_provider.delete_approval",
+            through(approvals.withdraw, "approval"),
+        ),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """With both, wherever one is shown."""
+        return super().get_queryset(request).select_related("user", "application")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Nothing is changed by hand; with the list (`obj` None) go its actions."""
+        return obj is None and super().has_change_permission(request, obj)
+
+
+class HiddenAdmin(ReadOnlyAdmin):
+    """Codes and id_tokens: nothing to see."""
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return False
+
+
+class _TokenAdmin(StaffActionsAdmin):
+    search_fields = ("^user__username", "=user__id", "=application__client_id", "^application__name")
+    show_full_result_count = False
+    list_display_links = None
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Without the hash of the value, which no page needs."""
+        return super().get_queryset(request).select_related("user", "application").defer("token", "token_checksum")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+
+class AccessTokenAdmin(_TokenAdmin):
+    list_display = ("__str__", "user", "application", "scope", "created", "expires")
+    ordering = ("-expires", "-pk")
+    fields = readonly_fields = ("user", "application", "scope", "created", "expires", "token_family")
+    staff_actions = [
+        StaffAction(
+            "revoke",
+            "Revoke",
+            "The token is dead at once; a refresh token of the same sign-in goes on.",
+            "oidc_provider.delete_accesstoken",
+            through(tokens.revoke_access_token, "token"),
+        ),
+    ]
+
+
+class RefreshTokenAdmin(_TokenAdmin):
+    list_display = ("__str__", "user", "application", "scope", "created", "expires_at", "revoked")
+    ordering = ("-expires_at", "-pk")
+    fields = readonly_fields = (
+        "user",
+        "application",
+        "scope",
+        "created",
+        "expires_at",
+        "revoked",
+        "token_family",
+    )
+    staff_actions = [
+        StaffAction(
+            "revoke",
+            "Revoke",
+            "The token and everything else that came from the same sign-in is dead at once.",
+            "oidc_provider.delete_refreshtoken",
+            through(tokens.revoke_refresh_token, "token"),
+        ),
+    ]
+
+
+@admin.register(SigningKey)
+class SigningKeyAdmin(ReadOnlyAdmin):
+    list_display = ("kid", "state", "created_at", "signing_since", "unpublish_at")
+    ordering = ("-created_at", "kid")
+    show_full_result_count = False
+    fields = readonly_fields = ("kid", "state", "public_key", "created_at", "signing_since", "unpublish_at")
+
+    @admin.display(description="State")
+    def state(self, key: SigningKey) -> str:
+        if key.is_signing:
+            return "signing"
+        if key.unpublish_at is not None and key.unpublish_at <= timezone.now():
+            return "unpublished"
+        return "published"
+
+
+class ApprovalInline(ReadOnlyInline):
+    model = Approval
+    fields = readonly_fields = ("application", "scopes", "created_at", "updated_at")
+    ordering = ("pk",)
+    show_change_link = True
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("user", "application")
+
+
+class LockedScopeForm(ReasonForm):
+    scope = forms.ChoiceField(choices=[(name, name) for name in LOCKED_SCOPES])
+
+
+UserAdmin.inlines.append(ApprovalInline)
+UserAdmin.staff_actions += [
+    StaffAction(
+        "unlock_scope",
+        "Unlock a scope",
+        "The user's apps may register it.",
+        "accounts.unlock_scopes_user",
+        through(applications.unlock_scope, "owner"),
+        LockedScopeForm,
+        is_offered=lambda user: any(scope not in user.unlocked_scopes for scope in LOCKED_SCOPES),
+    ),
+    StaffAction(
+        "relock_scope",
+        "Relock a scope",
+        "Every app of the user loses it at once.",
+        "accounts.unlock_scopes_user",
+        through(applications.relock_scope, "owner"),
+        LockedScopeForm,
+        is_offered=lambda user: bool(user.unlocked_scopes),
+    ),
+]

@@ -22,11 +22,16 @@ from accounts.errors import NOTHING
 from accounts.hot import Answer, Request
 from accounts.limits import LimitsUnavailable
 from oidc_provider.applications import clients
-from oidc_provider.errors import MethodNotAllowed, ProtocolError, ServerError, TemporarilyUnavailable
+from oidc_provider.errors import (
+    MethodNotAllowed,
+    ProtocolError,
+    ServerError,
+    SigningUnavailable,
+    TemporarilyUnavailable,
+)
 from oidc_provider.log import request_log
-from oidc_provider.log.models import RequestKind
 from oidc_provider.log.request_log import Note
-from oidc_provider.token.signing import SigningUnavailable
+from oidc_provider.models import RequestKind
 
 logger = logging.getLogger(__name__)
 

@@ -322,6 +322,10 @@ class TemporarilyUnavailable(ProtocolError):
         return {"Retry-After": "1"}
 
 
+class SigningUnavailable(Exception):
+    """No key signs, or the key that signs cannot be decrypted. The message is for the operator."""
+
+
 class ErrorPage(Exception):
     """An authorization request that must not be sent back to anyone: a page for the person, JSON for a program."""
 

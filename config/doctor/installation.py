@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from config import jobs, readiness
 from config.doctor.findings import Finding, failure, ok, warning
+from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
 
 MOST_SESSIONS = 10_000  # a tenth of a second
@@ -45,7 +46,7 @@ def signing_keys() -> Iterator[Finding]:
         yield failure(f"{kid} cannot be decrypted", cure)
     try:
         signing.check()
-    except signing.SigningUnavailable as error:
+    except SigningUnavailable as error:
         if not unreadable:
             yield failure("no key signs id_tokens", str(error))
     else:

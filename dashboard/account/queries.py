@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from accounts.statements import Statement
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
@@ -16,9 +17,8 @@ from django.db.models import Model, Q, QuerySet
 from accounts import users
 from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, User
 from accounts.plans import Plan
-from accounts.statements import Statement
 from lookup.transfer import exporting
-from oidc_provider.log.models import LastUse, RequestRecord
+from oidc_provider.models import LastUse, RequestRecord
 
 FEW_CODES = 3
 

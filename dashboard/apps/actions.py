@@ -15,10 +15,10 @@ from django.utils import timezone
 from accounts.models import User
 from dashboard import notifications, versions
 from dashboard.apps import queries
-from oidc_provider.applications import applications, logos, redirects
+from oidc_provider import redirects
+from oidc_provider.applications import applications, logos
 from oidc_provider.applications.applications import RegisteredApp
-from oidc_provider.applications.models import new_client_id
-from oidc_provider.models import Application
+from oidc_provider.models import Application, new_client_id
 
 _TICKET = "dashboard.app_edits.ticket"
 _TICKET_LIFETIME = 24 * 3600  # seconds

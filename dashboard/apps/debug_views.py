@@ -21,8 +21,7 @@ from dashboard.apps.usage import COLUMNS, PERIODS, Chart, Figures
 from dashboard.apps.views import of_app
 from dashboard.forms import with_error_message
 from oidc_provider.log import request_log
-from oidc_provider.log.models import OK
-from oidc_provider.models import Application
+from oidc_provider.models import OK, Application
 
 
 @access.signed_in

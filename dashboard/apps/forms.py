@@ -17,10 +17,10 @@ from dashboard.apps.actions import AppValues
 from dashboard.apps.login_test import MISTAKES
 from dashboard.apps.queries import LABELS
 from dashboard.apps.redirect_editor import RedirectRow
-from oidc_provider.applications import application_rules, redirects
+from oidc_provider import redirects
+from oidc_provider.applications import application_rules
 from oidc_provider.applications.scopes import SCOPES, Scope
-from oidc_provider.log.models import KINDS_OF_ENDPOINTS, OK
-from oidc_provider.models import Application
+from oidc_provider.models import KINDS_OF_ENDPOINTS, OK, Application
 
 FIX_THE_ROWS = "Fix the rows that show an error."
 _STARTS_WITH = ["openid", "identify"]

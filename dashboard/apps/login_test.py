@@ -23,14 +23,14 @@ from django.urls import reverse
 
 from accounts.models import User
 from dashboard.apps import error_guide
+from oidc_provider import tokens
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import SCOPES
-from oidc_provider.errors import ProtocolError, ServerError
+from oidc_provider.errors import ProtocolError, ServerError, SigningUnavailable
 from oidc_provider.log import request_log
 from oidc_provider.models import Application, RequestKind
 from oidc_provider.parameters import Parameters
-from oidc_provider.token import grants, signing, token_info, tokens
-from oidc_provider.token.signing import SigningUnavailable
+from oidc_provider.token import claims, grants, signing
 
 
 def callback_url(application: Application) -> str:
@@ -327,19 +327,19 @@ def _id_token(
     return step, claims or {}
 
 
-def _userinfo(answer: dict[str, Any], claims: dict[str, Any], now: datetime) -> Step:
+def _userinfo(answer: dict[str, Any], id_claims: dict[str, Any], now: datetime) -> Step:
     step = Step("User info", "The access token works, and names the same person as the id_token.")
     step.lines = [
         Line("GET", f"{settings.BASE_URL}{reverse('userinfo')}", "From your server."),
         Line("Authorization", f"Bearer {masked(answer['access_token'])}", "The access token; never in the URL."),
     ]
     try:
-        profile = token_info.userinfo(token_info.bearer(answer["access_token"], now))
+        profile = claims.userinfo(claims.bearer(answer["access_token"], now))
     except ProtocolError as error:
         step.fails("userinfo", error.error, error.description)
         return step
     step.add_document("Answer", profile)
-    step.check("sub is that of the id_token", holds=profile["sub"] == claims.get("sub"))
+    step.check("sub is that of the id_token", holds=profile["sub"] == id_claims.get("sub"))
     return step
 
 
@@ -359,7 +359,7 @@ def _revocation(application: Application, answer: dict[str, Any], now: datetime)
     step = Step("Tokens revoked", "Only your consent remains after this test, under Connected apps.")
     tokens.revoke(answer.get("refresh_token") or answer["access_token"], application.pk)
     try:
-        token_info.userinfo(token_info.bearer(answer["access_token"], now))
+        claims.userinfo(claims.bearer(answer["access_token"], now))
     except ProtocolError as error:
         step.check(f"The access token is revoked: {error.error}", holds=error.error == "invalid_token")
     else:

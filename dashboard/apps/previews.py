@@ -13,12 +13,13 @@ from django.core.files import File
 from django.utils import timezone
 
 from accounts.models import User
-from oidc_provider.applications import application_rules, logos, redirects
+from oidc_provider import redirects
+from oidc_provider.applications import application_rules, logos
 from oidc_provider.applications.scopes import Scope, in_order
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application
 from oidc_provider.token import claims
-from oidc_provider.token.claims import Subject
+from oidc_provider.token.token_queries import Subject
 
 _NAMELESS = "Your app"
 

@@ -13,10 +13,11 @@ from django.db.models import Count, Max, OuterRef, QuerySet, Subquery
 from accounts.models import AuditEvent, User
 from dashboard.apps import login_test
 from dashboard.models import AccessRequest
-from oidc_provider.applications import redirects
+from oidc_provider import redirects
 from oidc_provider.authorize import consent_page
-from oidc_provider.log.models import COUNTS_KEPT, OK
 from oidc_provider.models import (
+    COUNTS_KEPT,
+    OK,
     AccessToken,
     Application,
     Approval,

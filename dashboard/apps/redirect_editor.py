@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
-from oidc_provider.applications import redirects
+from oidc_provider import redirects
 
 _LOCALHOST = (
     "Some systems reach localhost by another address than 127.0.0.1, and its port must match exactly. For an app on "

@@ -16,8 +16,7 @@ from django.db.models.functions import TruncDay
 
 from dashboard.apps import error_guide
 from dashboard.apps.error_guide import ErrorGuide
-from oidc_provider.log.models import OK
-from oidc_provider.models import Application, RequestKind, RequestRecord
+from oidc_provider.models import OK, Application, RequestKind, RequestRecord
 
 MOST_REQUESTS = 500  # that the log shows
 REFUSED = "access_denied"  # by the user: not an error

@@ -23,7 +23,8 @@ from dashboard.apps.forms import AppForm, AskForm, EditAppForm, MatchForm, NameF
 from dashboard.apps.queries import AppRow
 from dashboard.forms import is_done, show_error, with_error_message
 from dashboard.models import AccessRequest
-from oidc_provider.applications import application_rules, applications, redirects
+from oidc_provider import redirects
+from oidc_provider.applications import application_rules, applications
 from oidc_provider.applications.application_rules import MAX_APPLICATIONS
 from oidc_provider.applications.applications import AlreadyRegistered
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES, Scope

@@ -23,7 +23,8 @@ from dashboard.documentation import programs, tables
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
 from imagehost import folders, media, rules, uploaders
-from oidc_provider.applications import application_rules, redirects
+from oidc_provider import redirects
+from oidc_provider.applications import application_rules
 
 _VALUE = re.compile(r"\{\{ (?!reader\.)(\w+) \}\}")
 

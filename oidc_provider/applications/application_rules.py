@@ -11,9 +11,9 @@ from django.core.exceptions import ValidationError
 
 from accounts import text_rules
 from accounts.models import User
-from oidc_provider.applications import lookalikes, redirects
-from oidc_provider.applications.models import Application
+from oidc_provider import redirects
 from oidc_provider.applications.scopes import SCOPES
+from oidc_provider.models import Application
 
 MAX_NAME_LENGTH = 64
 MAX_LINK_LENGTH = 200
@@ -22,6 +22,35 @@ TOO_MANY = f"An account can have at most {MAX_APPLICATIONS} apps; delete one tha
 LINKS = ("homepage_url", "privacy_url", "terms_url", "support_url")
 # Letters and signs that are drawn as nothing: the Hangul fillers and the empty Braille pattern.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+# Drawn as a Latin letter, or nearly: digits, letters of the Cyrillic and the Greek alphabet, Latin ones with a stroke
+# through them. Lower case alone, as names are folded first. I, l and 1 are one stroke, so all of them are l.
+_STAND_FOR = {
+    "o": "0\u043e\u03bf\u0585\u00f8",
+    "l": "1i|!\u0456\u04cf\u03b9\u0131\u2113\u0142\u0268",
+    "a": "@\u0430\u03b1\u0251",
+    "b": "\u0432\u03b2\u0180",
+    "c": "\u0441\u03f2",
+    "d": "\u0501\u0111",
+    "e": "3\u0435\u03b5",
+    "g": "\u0261",
+    "h": "\u043d\u04bb\u0127",
+    "j": "\u0458\u03f3",
+    "k": "\u043a\u03ba",
+    "m": "\u043c",
+    "n": "\u03b7",
+    "p": "\u0440\u03c1",
+    "q": "\u051b",
+    "s": "5$\u0455",
+    "t": "7\u0442\u03c4\u0167",
+    "u": "\u03c5",
+    "v": "\u03bd",
+    "w": "\u051d\u03c9",
+    "x": "\u0445\u03c7",
+    "y": "\u0443\u04af\u03b3",
+}
+# Greek capitals whose small letter looks like another Latin one, or like none.
+_CAPITALS = str.maketrans({"\u0396": "z", "\u0397": "h", "\u039c": "m", "\u039d": "n", "\u03a5": "y"})
+_TABLE = str.maketrans({drawn: letter for letter, many in _STAND_FOR.items() for drawn in many})
 
 
 def name_problems(name: str, owner: User) -> list[str]:
@@ -40,12 +69,12 @@ def _forbidden_name(name: str, owner: User) -> list[str]:
     if all(kind.startswith(("M", "Z")) for kind in kinds):
         return ["The name has no letter that anybody could read."]
     folded = unicodedata.normalize("NFKC", name).casefold()
-    seen = lookalikes.skeleton(name)
+    seen = skeleton(name)
     if folded == unicodedata.normalize("NFKC", settings.SITE_NAME).casefold():
         return ["This is the name of the service itself."]
-    if seen and seen == lookalikes.skeleton(settings.SITE_NAME):
+    if seen and seen == skeleton(settings.SITE_NAME):
         return [f"The name looks like that of the service itself, {settings.SITE_NAME}."]
-    if "official" in folded or lookalikes.skeleton("official") in seen:
+    if "official" in folded or skeleton("official") in seen:
         return ["The word “official” is not allowed in a name."]
     return _taken_by_verified(name, seen, owner)
 
@@ -55,7 +84,7 @@ def _taken_by_verified(name: str, seen: str, owner: User) -> list[str]:
     for known in Application.objects.filter(is_verified=True).exclude(user=owner).values_list("name", flat=True):
         if known.casefold() == name.casefold():
             return ["A verified app has this name."]
-        if seen and lookalikes.skeleton(known) == seen:
+        if seen and skeleton(known) == seen:
             return [f"The name looks like that of a verified app, {known}. Choose one that nobody takes for it."]
     return []
 
@@ -99,3 +128,13 @@ def problems(*, owner: User, **values: Any) -> dict[str, list[str]]:
         found["scopes"] = scope_problems(values["scopes"], owner)
     found |= link_problems({name: values[name] for name in LINKS if name in values})
     return {name: sentences for name, sentences in found.items() if sentences}
+
+
+def skeleton(name: str) -> str:
+    """What is left of `name` to the eye: no case, no accents, no gaps, one letter for all that are drawn like it.
+
+    Empty for a name of signs alone. Two names look alike where their skeletons are equal.
+    """
+    folded = unicodedata.normalize("NFKD", name).translate(_CAPITALS).casefold().translate(_TABLE)
+    folded = unicodedata.normalize("NFKD", folded).translate(_TABLE)
+    return "".join(character for character in folded if character.isalnum())

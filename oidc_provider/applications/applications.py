@@ -15,9 +15,9 @@ from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import User
+from oidc_provider import tokens
 from oidc_provider.applications import application_rules, scopes
-from oidc_provider.applications.models import Application, new_client_id
-from oidc_provider.token import tokens
+from oidc_provider.models import Application, new_client_id
 
 
 class AlreadyRegistered(Exception):

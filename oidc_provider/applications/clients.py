@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from urllib.parse import unquote_plus
 
 from accounts.hot import Request
-from oidc_provider.applications.models import Application
 from oidc_provider.errors import InvalidClient, InvalidRequest, ProtocolError
+from oidc_provider.models import Application
 from oidc_provider.parameters import MAX_BODY, Parameters
 from oidc_provider.secret_hasher import SecretHasher
 

@@ -14,7 +14,7 @@ from PIL import Image, ImageOps
 from accounts import audit
 from accounts.models import User
 from oidc_provider.applications import applications
-from oidc_provider.applications.models import Application, ApplicationLogo
+from oidc_provider.models import Application, ApplicationLogo
 
 MAX_BYTES = 1024 * 1024
 MAX_PIXELS = 4096 * 4096  # what decoding may cost: 64 MiB

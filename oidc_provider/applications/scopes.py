@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from oauth2_provider.scopes import BaseScopes
 
 if TYPE_CHECKING:
-    from oidc_provider.applications.models import Application
+    from oidc_provider.models import Application
 
 
 @dataclass(frozen=True)

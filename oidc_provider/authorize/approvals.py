@@ -8,10 +8,9 @@ from django.db import IntegrityError, transaction
 
 from accounts import audit
 from accounts.models import User
-from oidc_provider.applications.models import Application
+from oidc_provider import tokens
 from oidc_provider.applications.scopes import in_order
-from oidc_provider.authorize.models import Approval
-from oidc_provider.token import tokens
+from oidc_provider.models import Application, Approval
 
 
 @transaction.atomic
@@ -42,3 +41,8 @@ def disconnect(*, user: User, application: Application, by: User | None, reason:
     tokens.delete_of_user_and_application(user, application)
     if deleted:
         audit.record("approval:withdrawn", by=by, on=application, reason=reason, user_id=user.pk)
+
+
+def withdraw(*, approval: Approval, by: User | None, reason: str) -> None:
+    """Disconnect the app of `approval` for its user, by staff."""
+    disconnect(user=approval.user, application=approval.application, by=by, reason=reason)

@@ -12,11 +12,9 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts.http import SignedInRequest
-from oidc_provider.applications.models import Application, ApplicationLogo
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.authorize import approvals, consent_page
-from oidc_provider.authorize.models import Approval
-from oidc_provider.log.models import LastUse
+from oidc_provider.models import Application, ApplicationLogo, Approval, LastUse
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,9 @@ from django.urls import reverse
 
 from accounts import content_security
 from accounts.models import User
-from oidc_provider.applications import redirects
-from oidc_provider.applications.models import Application
+from oidc_provider import redirects
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
-from oidc_provider.authorize.models import Approval, PendingRequest
+from oidc_provider.models import Application, Approval, PendingRequest
 from oidc_provider.token import claims, token_queries
 
 

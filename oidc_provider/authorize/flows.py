@@ -14,14 +14,17 @@ from datetime import datetime, timedelta
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from django.conf import settings
+from oauth2_provider.settings import oauth2_settings
 
 from accounts.databases import batches
+from accounts.hashing import digest
 from accounts.models import User
 from oidc_provider.authorize import approvals
-from oidc_provider.authorize.models import Approval, PendingRequest
 from oidc_provider.authorize.validation import AuthorizationRequest
 from oidc_provider.errors import ErrorPage, ErrorRedirect
-from oidc_provider.token import signing, tokens
+from oidc_provider.models import Approval, Grant, PendingRequest
+from oidc_provider.secret_hasher import new_secret
+from oidc_provider.token import signing
 
 
 class AlreadyAnswered(Exception):
@@ -138,8 +141,19 @@ def use_up(pending: PendingRequest, now: datetime) -> None:
 
 def finish(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
     """Make the code; the URL that brings it to the app. 1 query."""
-    auth_time = int(visitor.authenticated_at.timestamp())
-    code = tokens.issue_code(pending, user=visitor.user, auth_time=auth_time, now=now)
+    code = new_secret()
+    Grant.objects.create(
+        code=digest(code),
+        user=visitor.user,
+        application=pending.application,
+        redirect_uri=pending.redirect_uri,
+        scope=" ".join(pending.scopes),
+        nonce=pending.nonce,
+        code_challenge=pending.code_challenge,
+        code_challenge_method="S256",
+        auth_time=int(visitor.authenticated_at.timestamp()),
+        expires=now + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS),
+    )
     return response_url(pending.redirect_uri, code=code, state=pending.state)
 
 

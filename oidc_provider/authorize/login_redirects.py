@@ -13,9 +13,9 @@ from django.utils.http import urlencode
 
 from accounts import waiting_apps
 from accounts.models import User
-from oidc_provider.applications import redirects
+from oidc_provider import redirects
 from oidc_provider.authorize.flows import Visitor
-from oidc_provider.authorize.models import PendingRequest
+from oidc_provider.models import PendingRequest
 
 
 def visitor_of(request: HttpRequest) -> Visitor | None:

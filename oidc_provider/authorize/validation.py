@@ -18,9 +18,9 @@ from oauthlib.oauth2.rfc6749 import errors
 from oauthlib.openid.connect.core.exceptions import RequestNotSupported, RequestURINotSupported
 
 from oidc_provider.applications import clients
-from oidc_provider.applications.models import Application
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.errors import ErrorPage, ErrorRedirect
+from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters
 
 if TYPE_CHECKING:

@@ -18,12 +18,11 @@ from oidc_provider import endpoints, parameters
 from oidc_provider.applications import clients
 from oidc_provider.authorize import consent_page, flows, login_redirects, validation
 from oidc_provider.authorize.flows import AlreadyAnswered, Step, Visitor
-from oidc_provider.authorize.models import PendingRequest
 from oidc_provider.endpoints import REQUEST_ID, LimitedPage, prefers_json
 from oidc_provider.errors import EndSessionRefused, ErrorPage, ErrorRedirect, InvalidRequest
 from oidc_provider.log import request_log
-from oidc_provider.log.models import RequestKind
 from oidc_provider.log.request_log import Note
+from oidc_provider.models import PendingRequest, RequestKind
 from oidc_provider.parameters import Parameters
 
 CROSS_SITE = "cross-site"  # what browsers say in Sec-Fetch-Site

@@ -16,7 +16,7 @@ from accounts import client_address, request_context
 from accounts.metrics import Counter
 from accounts.write_behind import WriteBehindBuffer
 from oidc_provider.log import request_records
-from oidc_provider.log.models import OK, RequestKind
+from oidc_provider.models import OK, RequestKind
 
 MOST_NOTES = 10_000  # in memory
 REQUESTS = Counter(

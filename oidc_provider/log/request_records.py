@@ -14,10 +14,10 @@ from django.db.models import Count
 from accounts import client_address
 from accounts.databases import batches, statements
 from accounts.models import User
-from oidc_provider.applications.models import Application
-from oidc_provider.log.models import (
+from oidc_provider.models import (
     DESCRIPTION_LENGTH,
     OK,
+    Application,
     LastUse,
     RequestKind,
     RequestRecord,

@@ -3,7 +3,7 @@
 import django.db.models.deletion
 import django.utils.timezone
 import oauth2_provider.models
-import oidc_provider.applications.models
+import oidc_provider.models.applications
 import uuid
 from django.conf import settings
 from django.db import migrations, models
@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                 ('allowed_origins', models.TextField(blank=True, default='', help_text='Allowed origins list to enable CORS, space separated', verbose_name='allowed origins')),
                 ('registration_source', models.CharField(choices=[('manual', 'Manual'), ('dcr', 'Dynamic Client Registration'), ('cimd', 'Client ID Metadata Document')], default='manual', help_text='How this application was registered (manual, DCR per RFC 7591, or CIMD)', max_length=32, verbose_name='registration source')),
                 ('cimd_expires_at', models.DateTimeField(blank=True, default=None, help_text='When the cached Client ID Metadata Document should be re-fetched', null=True, verbose_name='CIMD expires at')),
-                ('client_id', models.CharField(default=oidc_provider.applications.models.new_client_id, editable=False, max_length=64, unique=True)),
+                ('client_id', models.CharField(default=oidc_provider.models.applications.new_client_id, editable=False, max_length=64, unique=True)),
                 ('client_secret', oauth2_provider.models.ClientSecretField(editable=False, max_length=255)),
                 ('name', models.CharField(max_length=64)),
                 ('client_type', models.CharField(choices=[('confidential', 'Confidential')], default='confidential', editable=False, max_length=32)),

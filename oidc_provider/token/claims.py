@@ -6,26 +6,17 @@ Source: docs/spec/sign-in.md, "An app".
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Any
 
 from django.conf import settings
 
-
-class Subject(NamedTuple):
-    """What claims are made of; read along with a token by one statement (token_queries.py).
-
-    `picture`: its URL, "" where there is none. `connections`: the linked accounts in the claim's own shape.
-    """
-
-    id: str
-    is_active: bool
-    uid: int
-    username: str
-    display_name: str
-    email: str
-    is_email_verified: bool
-    picture: str
-    connections: list[dict[str, str]]
+from accounts.hashing import digest
+from oidc_provider.applications import clients
+from oidc_provider.applications.clients import Credentials
+from oidc_provider.errors import InsufficientScope, InvalidToken, MissingToken
+from oidc_provider.token import token_queries
+from oidc_provider.token.token_queries import Bearer, Subject
 
 
 def of(subject: Subject, scopes: Collection[str]) -> dict[str, Any]:
@@ -44,3 +35,44 @@ def of(subject: Subject, scopes: Collection[str]) -> dict[str, Any]:
     if "connections" in scopes:
         claims["connections"] = subject.connections
     return claims
+
+
+def bearer(access_token: str, now: datetime) -> Bearer:
+    """The app, scopes and user of an access token. MissingToken, InvalidToken. 1 query."""
+    if not access_token:
+        raise MissingToken("Send the access token as Authorization: Bearer.")
+    found = token_queries.read_access_token(digest(access_token), now)
+    if found is None:
+        raise InvalidToken("The access token is unknown, expired or revoked.")
+    return found
+
+
+def userinfo(found: Bearer) -> dict[str, Any]:
+    """The claims (OpenID Connect Core §5.3). InsufficientScope without `openid`."""
+    if "openid" not in found.scopes:
+        raise InsufficientScope("The access token lacks the scope openid.")
+    return of(found.subject, found.scopes)
+
+
+def introspection(credentials: Credentials, token: str, now: datetime) -> dict[str, Any]:
+    """What RFC 7662 §2.2 says of a live token of the calling app, `{"active": false}` of every other one.
+
+    InvalidClient unless the app proves itself. 1 query for the app and a token of either kind, so no hint is needed.
+    """
+    client_id = clients.lookup_id(credentials.client_id)
+    found = token_queries.read_for_introspection(client_id, digest(token), now)
+    if found is None:
+        raise clients.refused()
+    clients.check(credentials, found.client_secret, is_usable=found.is_usable)
+    if not found.token_type:
+        return {"active": False}
+    return {
+        "active": True,
+        "iss": settings.BASE_URL,
+        "client_id": client_id,
+        "sub": found.user_id,
+        "scope": " ".join(found.scopes),
+        "token_type": found.token_type,
+        "exp": int(found.expires_at.timestamp()),
+        "iat": int(found.issued_at.timestamp()),
+    }

@@ -18,13 +18,14 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts.hashing import digest
 from accounts.models import User
+from oidc_provider import tokens
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
-from oidc_provider.applications.models import Application
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.errors import InvalidGrant, InvalidScope
+from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters, required
-from oidc_provider.token import claims, issuing, signing, token_queries, tokens
+from oidc_provider.token import claims, issuing, signing, token_queries
 from oidc_provider.token.issuing import NewTokens
 from oidc_provider.token.token_queries import Presented
 

@@ -24,13 +24,10 @@ from jwcrypto.common import JWException
 from oauth2_provider.settings import oauth2_settings
 
 from accounts import audit
-from oidc_provider.token.models import RETIREMENT_MARGIN, SigningKey
+from oidc_provider.errors import SigningUnavailable
+from oidc_provider.models import RETIREMENT_MARGIN, SigningKey
 
 SIGNER_CACHE_SECONDS = 30.0
-
-
-class SigningUnavailable(Exception):
-    """No key signs, or the one that should cannot be decrypted. The message is for the operator."""
 
 
 class KeyNotReady(Exception):

@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 from accounts.databases.statements import Statement
 from lookup import addresses
-from oidc_provider.applications.models import USABLE
-from oidc_provider.token.claims import Subject
+from oidc_provider.models import USABLE
 
 Row = tuple[Any, ...]
 
@@ -81,6 +80,23 @@ _INTROSPECTION = Statement(
     """,
     "sbsssddssdd",
 )
+
+
+class Subject(NamedTuple):
+    """What claims are made of; read along with a token by one statement (token_queries.py).
+
+    `picture`: its URL, "" where there is none. `connections`: the linked accounts in the claim's own shape.
+    """
+
+    id: str
+    is_active: bool
+    uid: int
+    username: str
+    display_name: str
+    email: str
+    is_email_verified: bool
+    picture: str
+    connections: list[dict[str, str]]
 
 
 class Presented(NamedTuple):

@@ -3,15 +3,15 @@
 from django.utils import timezone
 
 from accounts.hot import Answer, Request
-from oidc_provider import endpoints, parameters
+from oidc_provider import endpoints, parameters, tokens
 from oidc_provider.applications import clients
 from oidc_provider.applications.clients import Credentials
 from oidc_provider.endpoints import ProtocolEndpoint
 from oidc_provider.errors import InvalidRequest, UnauthorizedClient, UnsupportedGrantType
 from oidc_provider.log import request_log
-from oidc_provider.log.models import RequestKind
+from oidc_provider.models import RequestKind
 from oidc_provider.parameters import Parameters
-from oidc_provider.token import grants, token_info, tokens
+from oidc_provider.token import claims, grants
 
 # By grant type: how it is recorded, what reads the request and what answers it.
 GRANTS = {
@@ -55,7 +55,7 @@ class Introspect(ProtocolEndpoint):
     def post(self, request: Request) -> Answer:
         form = parameters.form_of(request)
         credentials = _credentials(request, form)
-        description = token_info.introspection(credentials, form.get("token"), timezone.now())
+        description = claims.introspection(credentials, form.get("token"), timezone.now())
         request_log.about(user_id=description.get("sub", ""))
         parameters.required(form, "token")
         return endpoints.answer(request, endpoints.compact(description))
@@ -95,9 +95,9 @@ class UserInfo(ProtocolEndpoint):
 
 
 def _claims(request: Request, access_token: str) -> Answer:
-    found = token_info.bearer(access_token, timezone.now())
+    found = claims.bearer(access_token, timezone.now())
     request_log.about(client_id=found.client_id, user_id=found.subject.id)
-    return endpoints.answer(request, endpoints.compact(token_info.userinfo(found)))
+    return endpoints.answer(request, endpoints.compact(claims.userinfo(found)))
 
 
 def _header_token(request: Request) -> str:

@@ -22,7 +22,7 @@ from config import access_log, observation, tracing
 from config.logging import JsonFormatter
 from imagehost import storage
 from oidc_provider.log import request_log
-from oidc_provider.log.models import RequestRecord
+from oidc_provider.models import RequestRecord
 from tests.factories.accounts import ApiKeyFactory, UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.factories.oidc_provider import ApplicationFactory

@@ -17,7 +17,7 @@ from pytest_django import Settings
 from accounts import limits
 from accounts.models import LinkedAccount, User
 from config import hot_lane, wsgi
-from oidc_provider.token import signing, token_info
+from oidc_provider.token import claims, signing
 from tests.factories.accounts import LinkedAccountFactory
 from tests.oidc_provider.protocol import (
     DISCOVERY,
@@ -269,7 +269,7 @@ def test_what_breaks_is_logged_and_answered_alike(
     def broken(*arguments: object) -> None:
         raise error
 
-    monkeypatch.setattr(token_info, "bearer", broken)
+    monkeypatch.setattr(claims, "bearer", broken)
     monkeypatch.setattr(signing, "key_set", broken)
     for path in (USERINFO, KEY_SET):
         line, headers, content = both_ways(monkeypatch, "GET", path)

@@ -15,8 +15,7 @@ from pytest_django import Settings
 
 from oidc_provider import parameters
 from oidc_provider.log import request_log
-from oidc_provider.log.models import OK
-from oidc_provider.models import RequestRecord
+from oidc_provider.models import OK, RequestRecord
 from tests.factories.oidc_provider import CODE_VERIFIER
 from tests.oidc_provider.protocol import (
     AUTHORIZE,

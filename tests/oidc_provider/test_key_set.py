@@ -12,6 +12,7 @@ from django.test import Client
 from jwcrypto import jwk, jwt
 from pytest_django import Settings
 
+from oidc_provider.errors import SigningUnavailable
 from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
 from tests.oidc_provider.protocol import ISSUER, KEY_SET, App, code_for, parts_of, refused
@@ -69,7 +70,7 @@ def test_a_new_key_is_encrypted_with_the_first_secret(db: None, settings: Settin
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["a newer secret"]
     signing.check()
     settings.SIGNING_KEY_ENCRYPTION_KEYS = [first]
-    with pytest.raises(signing.SigningUnavailable):
+    with pytest.raises(SigningUnavailable):
         signing.check()
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oidc_provider.applications import redirects
+from oidc_provider import redirects
 
 WEB = "https://app.example.org/callback"
 QUERY = "https://app.example.org/cb?from=login&x=1"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from oidc_provider.applications import redirects
+from oidc_provider import redirects
 
 ALLOWED = [
     "https://app.example.org/callback",

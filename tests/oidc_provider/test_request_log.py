@@ -12,8 +12,7 @@ from django.urls import reverse
 from accounts.models import User
 from oidc_provider.applications import applications
 from oidc_provider.log import request_log
-from oidc_provider.log.models import OK
-from oidc_provider.models import LastUse, RequestRecord, UsageCount
+from oidc_provider.models import OK, LastUse, RequestRecord, UsageCount
 from tests.factories.oidc_provider import CLIENT_SECRET, CODE_CHALLENGE, CODE_VERIFIER, PendingRequestFactory
 from tests.oidc_provider.protocol import (
     AUTHORIZE,

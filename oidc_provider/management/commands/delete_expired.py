@@ -6,9 +6,9 @@ from django.utils import timezone
 from accounts import audit
 from accounts.databases import batches
 from accounts.management.base import JobCommand
+from oidc_provider import tokens
 from oidc_provider.authorize import flows
 from oidc_provider.log import request_records
-from oidc_provider.token import tokens
 
 
 class Command(JobCommand):

@@ -6,9 +6,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from oidc_provider.errors import SigningUnavailable
+from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
-from oidc_provider.token.models import SigningKey
-from oidc_provider.token.signing import KeyNotReady, SigningUnavailable
+from oidc_provider.token.signing import KeyNotReady
 
 
 class Command(BaseCommand):

@@ -3,7 +3,7 @@
 import pytest
 
 from accounts.models import User
-from oidc_provider.applications import application_rules, lookalikes
+from oidc_provider.applications import application_rules
 from tests.factories.accounts import UserFactory
 from tests.factories.oidc_provider import ApplicationFactory
 
@@ -25,12 +25,12 @@ from tests.factories.oidc_provider import ApplicationFactory
     ],
 )
 def test_these_look_like_goblin_pool(name: str) -> None:
-    assert lookalikes.skeleton(name) == lookalikes.skeleton("Goblin Pool")
+    assert application_rules.skeleton(name) == application_rules.skeleton("Goblin Pool")
 
 
 @pytest.mark.parametrize("name", ["Goblin Pools", "Pool Goblin", "!?"])
 def test_these_do_not(name: str) -> None:
-    assert lookalikes.skeleton(name) != lookalikes.skeleton("Goblin Pool")
+    assert application_rules.skeleton(name) != application_rules.skeleton("Goblin Pool")
 
 
 @pytest.mark.parametrize("name", ["\u0397\u0395\u0391RTH", "\u0126earth"])

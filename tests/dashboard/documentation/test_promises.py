@@ -19,7 +19,8 @@ from dashboard.keys import queries as keys_queries
 from dashboard.keys.forms import Overlap
 from dashboard.management.commands import remind_of_keys
 from imagehost import folders, rules, uploaders
-from oidc_provider.applications import application_rules, redirects
+from oidc_provider import redirects
+from oidc_provider.applications import application_rules
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import page_of
 

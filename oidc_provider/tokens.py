@@ -4,37 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from django.db import transaction
 from django.db.models import Q
-from oauth2_provider.settings import oauth2_settings
 
+from accounts import audit
 from accounts.databases import batches
 from accounts.hashing import digest
 from accounts.models import User
-from oidc_provider.applications.models import Application
-from oidc_provider.authorize.models import PendingRequest
-from oidc_provider.secret_hasher import new_secret
-from oidc_provider.token.models import AccessToken, Grant, RefreshToken
-
-
-def issue_code(pending: PendingRequest, *, user: User, auth_time: int, now: datetime) -> str:
-    """A new authorization code for what `pending` asks, good for ten minutes. 1 query."""
-    code = new_secret()
-    Grant.objects.create(
-        code=digest(code),
-        user=user,
-        application=pending.application,
-        redirect_uri=pending.redirect_uri,
-        scope=" ".join(pending.scopes),
-        nonce=pending.nonce,
-        code_challenge=pending.code_challenge,
-        code_challenge_method="S256",
-        auth_time=auth_time,
-        expires=now + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS),
-    )
-    return code
+from oidc_provider.models import AccessToken, Application, Grant, RefreshToken
 
 
 def revoke(token: str, application_id: int) -> None:
@@ -45,6 +24,20 @@ def revoke(token: str, application_id: int) -> None:
     family = RefreshToken.objects.filter(**mine).values_list("token_family", flat=True).first()
     if family is not None:
         revoke_family(family, application_id)
+
+
+@transaction.atomic
+def revoke_access_token(*, token: AccessToken, by: User | None, reason: str) -> None:
+    """Kill this token alone."""
+    _record("access_token:revoked", token, by, reason)
+    AccessToken.objects.filter(pk=token.pk).delete()
+
+
+@transaction.atomic
+def revoke_refresh_token(*, token: RefreshToken, by: User | None, reason: str) -> None:
+    """Kill everything that came from the same sign-in."""
+    _record("refresh_token:revoked", token, by, reason)
+    revoke_family(token.token_family, token.application_id)
 
 
 def revoke_family(family: uuid.UUID | str, application_id: int) -> None:
@@ -93,3 +86,7 @@ def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: 
         (RefreshToken.objects.past_use(now), "expires_at"),
     )
     return sum(batches.delete(rows, by=field, after_batch=after_batch) for rows, field in kinds)
+
+
+def _record(verb: str, token: AccessToken | RefreshToken, by: User | None, reason: str) -> None:
+    audit.record(verb, by=by, on=token, reason=reason, user_id=token.user_id, client_id=token.application.client_id)

@@ -13,7 +13,7 @@ from django.db.models import Q
 from django.utils import timezone
 from oauth2_provider.models import AbstractApplication, ClientSecretField
 
-from oidc_provider.applications import redirects
+from oidc_provider import redirects
 from oidc_provider.secret_hasher import SecretHasher, new_secret
 
 if TYPE_CHECKING:

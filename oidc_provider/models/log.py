@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from oidc_provider.applications.models import Application
+from oidc_provider.models.applications import Application
 
 COUNTS_KEPT = timedelta(days=90)
 DESCRIPTION_LENGTH = 300
