@@ -1,4 +1,7 @@
-"""Apps, for staff. Every change is an operation; a secret stands in one answer alone."""
+"""Apps, approvals, tokens and keys, for staff. Every change is an operation; a secret is shown once.
+
+The toolkit registers the classes that its settings name. Tokens have no values here, as only their hashes are stored.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +36,7 @@ from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.authorize import approvals
 from oidc_provider.models import Application, Approval, SigningKey
 
-# The operations' names of what the form calls by the columns' names.
+# The form has the columns' names, the operations their own.
 _ARGUMENTS = {"redirect_uris": "redirect_urls", "registered_scopes": "scopes"}
 _FIELDS = {argument: field for field, argument in _ARGUMENTS.items()}
 
@@ -47,7 +50,7 @@ class ApplicationForm(forms.ModelForm[Application]):
         choices=[(scope.name, f"{scope.name}: {scope.label}") for scope in SCOPES.values()],
         widget=forms.CheckboxSelectMultiple,
     )
-    # Declared, because the model's own form fields would take an address without a scheme for http.
+    # Declared, because the model's form fields would complete an address without scheme to http.
     homepage_url = forms.URLField(required=False, assume_scheme="https")
     privacy_url = forms.URLField(required=False, assume_scheme="https")
     terms_url = forms.URLField(required=False, assume_scheme="https")
@@ -84,10 +87,10 @@ class ApplicationForm(forms.ModelForm[Application]):
         return self.cleaned_data
 
     def _post_clean(self) -> None:
-        """Nothing: `clean` has asked the operations' rules, and the operations write their own row."""
+        """Does nothing: `clean` has applied the operations' rules, and the operations write the row."""
 
     def arguments(self) -> dict[str, Any]:
-        """The form's data as the operations take it: without the owner and the logo."""
+        """Return the arguments of the operations: the form's data without owner and logo."""
         data = {_ARGUMENTS.get(name, name): value for name, value in self.cleaned_data.items()}
         for name in ("user", "logo_file", "remove_logo"):
             data.pop(name, None)
@@ -97,7 +100,7 @@ class ApplicationForm(forms.ModelForm[Application]):
 
 
 class ApplicationAdmin(IssuingAdmin):
-    view_on_site = False  # the toolkit's page of an app does not exist here
+    view_on_site = False  # the toolkit's page of an app is not installed
     form = ApplicationForm
     list_display = ("name", "client_id", "user", "is_verified", "is_suspended", "created")
     list_filter = ("is_verified", ("suspended_at", admin.EmptyFieldListFilter))
@@ -234,19 +237,19 @@ class ApprovalAdmin(StaffActionsAdmin):
     ]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """With both, wherever one is shown."""
+        """With user and app."""
         return super().get_queryset(request).select_related("user", "application")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nothing is changed by hand; with the list (`obj` None) go its actions."""
+        """Approvals are read-only; the list (`obj` None) has actions."""
         return obj is None and super().has_change_permission(request, obj)
 
 
 class HiddenAdmin(ReadOnlyAdmin):
-    """Codes and id_tokens: nothing to see."""
+    """Hides codes and id_tokens."""
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
@@ -261,7 +264,7 @@ class _TokenAdmin(StaffActionsAdmin):
     list_display_links = None
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Without the hash of the value, which no page needs."""
+        """Without the hash, which no page needs."""
         return super().get_queryset(request).select_related("user", "application").defer("token", "token_checksum")
 
     def has_add_permission(self, request: HttpRequest) -> bool:

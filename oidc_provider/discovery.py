@@ -23,7 +23,7 @@ SECRET_METHODS = ["client_secret_basic", "client_secret_post"]
 
 
 def document() -> dict[str, Any]:
-    """OpenID Connect Discovery 1.0 and RFC 8414. It names what works, as docs/spec/sign-in.md says."""
+    """Return the document of OpenID Connect Discovery 1.0 and RFC 8414."""
     oauth2 = f"{settings.BASE_URL}/api/auth/oauth2"
     return {
         "issuer": settings.BASE_URL,
@@ -62,7 +62,7 @@ class _Document(Endpoint):
     """A public JSON document with an ETag, cached and readable from any origin."""
 
     def answered(self, request: Request, body: bytes) -> Answer:
-        """`body`, or what the conditions of the request ask for instead: 304 or 412."""
+        """Answer with `body`, or with 304 or 412 by the request's conditions."""
         etag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         refusal = _refusal(request, etag)
         if refusal is None:
@@ -77,7 +77,7 @@ class _Document(Endpoint):
 
 
 def _refusal(request: Request, etag: str) -> int | None:
-    """The status in place of 200, as Django's rules of conditional requests have it (RFC 9110 §13)."""
+    """Return 304 or 412 by Django's rules of conditional requests (RFC 9110 §13), else None."""
     if _CONDITIONS.isdisjoint(request.meta):
         return None
     asked = HttpRequest()
@@ -87,7 +87,7 @@ def _refusal(request: Request, etag: str) -> int | None:
 
 
 class Discovery(_Document):
-    """Not limited: clients read it whenever they like, mostly from a cache."""
+    """Not limited: clients mostly read it from a cache."""
 
     def respond(self, request: Request) -> Answer:
         answer = super().respond(request)
@@ -99,7 +99,7 @@ class Discovery(_Document):
 
 
 class KeySet(LimitedEndpoint, _Document):
-    """1 query. An app that has the key set at hand can verify id_tokens during an outage of Redis, too."""
+    """1 query. It answers during an outage of Redis too, so that apps can verify id_tokens."""
 
     endpoint = "jwks"
     is_answered_uncounted = True

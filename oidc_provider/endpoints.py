@@ -1,4 +1,4 @@
-"""What the endpoints of the protocol share: a limit for each address, an id for each request, errors in JSON, no CORS.
+"""The base classes of the protocol's endpoints: a limit for each address, request ids, errors in JSON, no CORS.
 
 An `Endpoint` is a function from a `hot.Request` to a `hot.Answer`, called by its Django view and, before Django, by
 `config.hot_lane`.
@@ -40,9 +40,9 @@ FAILURES = (ProtocolError, SigningUnavailable, OperationalError, InterfaceError)
 
 
 class JsonView(View):
-    """Refuses wrong methods, OPTIONS among them: no preflight is answered.
+    """Refuses other methods with 405, OPTIONS included, so preflights fail.
 
-    No cookie decides anything here, so a POST to the wrong endpoint is 405 and not a CSRF failure.
+    Endpoints read no cookies, so they need no CSRF check.
     """
 
     http_method_names = ["get", "head"]
@@ -56,20 +56,20 @@ class JsonView(View):
 
 
 class Endpoint(JsonView):
-    """One URL that programs ask. A handler takes a `hot.Request` and returns an Answer, or raises a ProtocolError."""
+    """An endpoint for programs. A handler takes a `hot.Request` and returns an Answer, or raises a ProtocolError."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return self.respond(Request.of(request)).to_django()
 
     def respond(self, request: Request) -> Answer:
-        """The whole answer."""
+        """Return the answer, also for errors."""
         try:
             return self.handled(request)
         except FAILURES as failure:
             return error_answer(request, _protocol_error(failure))
 
     def handled(self, request: Request) -> Answer:
-        """What the handler of the request's method  MethodNotAllowed, and what the handler raises."""
+        """Call the handler of the request's method. MethodNotAllowed, and the handler's exceptions."""
         method = request.method.lower()
         if method not in self.http_method_names:
             raise self.not_allowed()
@@ -77,15 +77,14 @@ class Endpoint(JsonView):
         return handler(request)
 
     def failed(self, request: Request) -> Answer:
-        """500, where `respond` raised what it should not, with the body that Django's handler gives it."""
+        """Return 500 for an unexpected exception of `respond`, with the body of Django's handler."""
         return answer(request, INTERNAL_ERROR, 500)
 
 
 class LimitedEndpoint(Endpoint):
     """An endpoint under /api/auth/.
 
-    `kind`: what is noted of a request, once it is known which app it is of. `is_answered_uncounted`: also while the
-    limit store is away.
+    `kind`: in the log of requests. `is_answered_uncounted`: also while the limit store does not answer.
     """
 
     endpoint: ClassVar[str]
@@ -101,12 +100,12 @@ class LimitedEndpoint(Endpoint):
             return answer
 
     def noted(self, request: Request, note: Note) -> Answer:
-        """The answer to a request within its limit."""
+        """Answer a request within its limit."""
         return super().respond(request)
 
 
 class ProtocolEndpoint(LimitedEndpoint):
-    """An endpoint that apps call: no answer is cached, and each error is noted."""
+    """An endpoint for apps: answers are not cached, errors are logged."""
 
     def respond(self, request: Request) -> Answer:
         answer = super().respond(request)
@@ -124,7 +123,7 @@ class ProtocolEndpoint(LimitedEndpoint):
 
 
 class LimitedPage(JsonView):
-    """A page under /api/auth/, which only Django answers: limited, noted and not cached, as a LimitedEndpoint."""
+    """A page under /api/auth/, answered by Django: limited, logged and not cached, as a LimitedEndpoint."""
 
     endpoint: ClassVar[str]
     kind: ClassVar[RequestKind] = RequestKind.ASKED
@@ -142,7 +141,7 @@ class LimitedPage(JsonView):
 
 
 def over_limit(request: Request, endpoint: str, *, is_answered_uncounted: bool = False) -> Answer | None:
-    """The answer to an address that asks `endpoint` too often, or while requests cannot be counted; else None."""
+    """Return the answer for an address over its limit, or while requests cannot be counted; else None."""
     try:
         seconds_left = limits.hit(limits.PROTOCOL.of(f"{endpoint}:{client_address.current.get()}"))
     except LimitsUnavailable:
@@ -155,7 +154,7 @@ def over_limit(request: Request, endpoint: str, *, is_answered_uncounted: bool =
 
 
 def _protocol_error(failure: Exception) -> ProtocolError:
-    """What one of FAILURES is answered with."""
+    """Convert one of FAILURES."""
     if isinstance(failure, ProtocolError):
         return failure
     if isinstance(failure, SigningUnavailable):
@@ -166,12 +165,12 @@ def _protocol_error(failure: Exception) -> ProtocolError:
 
 
 def prefers_json(request: HttpRequest) -> bool:
-    """A program asks; a browser, or who names no preference, gets a page."""
+    """Whether the client prefers JSON; without a preference it gets a page."""
     return request.get_preferred_type(["text/html", "application/json"]) == "application/json"
 
 
 INTERNAL_ERROR = b'{"error": "errors.internal"}'
-# Those of every page. Apps may open a sign-in in a popup and hear from it: its endpoints leave the popup its opener.
+# As on pages, except that a popup keeps its opener: apps may open a sign-in in a popup.
 _HEADERS = {
     "Content-Type": "application/json",
     "X-Content-Type-Options": "nosniff",
@@ -184,12 +183,12 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 def compact(body: dict[str, Any]) -> bytes:
-    """JSON without white space. Any: JSON's values."""
+    """Encode JSON without white space."""
     return _ENCODER.encode(body).encode()
 
 
 def answer(request: Request, body: bytes, status: int = 200, headers: Mapping[str, str] = NOTHING) -> Answer:
-    """`body`, which is JSON or empty, with the headers of every answer."""
+    """Return `body` (JSON or empty) with the headers of every answer."""
     merged = {**_HEADERS, "Content-Length": str(len(body)), **headers}
     if request.is_secure and (transport := api_view.strict_transport_security()):
         merged["Strict-Transport-Security"] = transport
@@ -197,13 +196,13 @@ def answer(request: Request, body: bytes, status: int = 200, headers: Mapping[st
 
 
 def error_answer(request: Request, error: ProtocolError) -> Answer:
-    """RFC 6749 §5.2: `{"error", "error_description"}`, with the error's own headers."""
+    """Return `{"error", "error_description"}` (RFC 6749 §5.2) with the error's own headers."""
     body = {"error": error.error, "error_description": error.description}
     request_context.failed(error.error)
     return answer(request, json.dumps(body).encode(), error.status, error.headers())
 
 
 def too_many_requests(request: Request, seconds_left: int) -> Answer:
-    """Document 1, "Errors"."""
+    """Return 429 (docs/spec/sign-in.md, "Errors")."""
     body = json.dumps({"message": "Too many requests. Please try again later."}).encode()
     return answer(request, body, 429, {"X-Retry-After": str(seconds_left), "Retry-After": str(seconds_left)})

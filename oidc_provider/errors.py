@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from oidc_provider import lifetimes
+
 TOKEN = "Token"  # noqa: S105 - an endpoint's name
 CLIENT = "Token, introspect, revoke"
 USERINFO = "User info"
@@ -154,7 +156,7 @@ class InvalidClient(ProtocolError):
 
 
 class EndSessionRefused(ProtocolError):
-    """At end-session, which takes no credentials: no challenge asks for them."""
+    """The refusal at end-session, which takes no credentials, so the answer has no challenge."""
 
     error = "invalid_client"
 
@@ -164,7 +166,7 @@ class InvalidGrant(ProtocolError):
     where = TOKEN
     causes: tuple[Cause, ...] = (
         Cause(
-            "The code is unknown, older than ten minutes, or was made for another app; or the person disconnected"
+            f"The code is unknown, older than {lifetimes.CODE}, or was made for another app; or the user disconnected"
             " the app in the meantime.",
             "Exchange the code at once in the callback, with the credentials of the app that began the sign-in. "
             "If it happens now and then, start the sign-in again.",
@@ -194,14 +196,14 @@ class InvalidGrant(ProtocolError):
         ),
         Cause(
             "The refresh token was used before. Each refresh brings a new one and ends the old one; a use later "
-            "than ten seconds after that revokes the whole sign-in.",
+            f"than {lifetimes.GRACE_PERIOD} after that revokes the whole sign-in.",
             "Store the new refresh token of every answer before anything else, and let one worker at a time refresh.",
             said="The refresh token was used",
         ),
         Cause(
-            "The refresh token is unknown, older than 30 days, revoked, or belongs to another app. Most often the"
-            " person disconnected the app.",
-            "Forget the tokens and let the person sign in again. Do not try again with the same token.",
+            f"The refresh token is unknown, older than {lifetimes.REFRESH_TOKEN}, revoked, or belongs to another app. "
+            "Most often the user disconnected the app.",
+            "Forget the tokens and let the user sign in again. Do not try again with the same token.",
             said="The refresh token is unknown",
         ),
     )
@@ -212,7 +214,7 @@ class InvalidScope(ProtocolError):
     where = TOKEN
     causes: tuple[Cause, ...] = (
         Cause(
-            "A refresh asked for a scope that the person had not granted.",
+            "A refresh asked for a scope that the user had not granted.",
             "Leave scope out of refreshes. For more scopes, start a new sign-in.",
         ),
     )
@@ -241,7 +243,7 @@ class UnsupportedGrantType(ProtocolError):
 
 
 class MissingToken(ProtocolError):
-    """No credentials at all: RFC 6750 §3.1 wants no error code in the challenge; the body names one all the same."""
+    """The request carries no credentials. The challenge has no error code (RFC 6750 §3.1); the body has one."""
 
     error = "invalid_token"
     status = 401
@@ -264,9 +266,9 @@ class InvalidToken(ProtocolError):
     where = USERINFO
     causes: tuple[Cause, ...] = (
         Cause(
-            "The access token is older than an hour, revoked, unknown, or its person is gone. An id_token or a "
-            "refresh token in its place looks the same.",
-            "Refresh, or let the person sign in again. Such a request is in no app's log, because an unknown "
+            f"The access token is older than {lifetimes.ACCESS_TOKEN}, revoked, unknown, or its user is gone. An "
+            "id_token or a refresh token in its place looks the same.",
+            "Refresh, or let the user sign in again. Such a request is in no app's log, because an unknown "
             "token names no app.",
         ),
     )
@@ -306,7 +308,7 @@ class ServerError(ProtocolError):
 
 
 class TemporarilyUnavailable(ProtocolError):
-    """Nothing was done; the same request may be sent again."""
+    """Nothing was done; the request can be sent again."""
 
     error = "temporarily_unavailable"
     status = 503
@@ -327,7 +329,7 @@ class SigningUnavailable(Exception):
 
 
 class ErrorPage(Exception):
-    """An authorization request that must not be sent back to anyone: a page for the person, JSON for a program."""
+    """An authorization request that is not answered at its redirect URL: a page for the user, JSON for a program."""
 
     causes: Mapping[str, tuple[Cause, ...]] = MappingProxyType(
         {
@@ -348,7 +350,7 @@ class ErrorPage(Exception):
                 ),
                 Cause(
                     "The redirect URL was removed from the app during the sign-in.",
-                    "Keep a redirect URL registered until ten minutes after the last sign-in that used it has begun.",
+                    f"Keep a redirect URL registered for {lifetimes.REQUEST} after the last sign-in with it begins.",
                     said="The app no longer uses",
                 ),
             ),
@@ -361,14 +363,14 @@ class ErrorPage(Exception):
             ),
             "expired": (
                 Cause(
-                    "Login and consent did not end within ten minutes of the authorization request.",
+                    f"Login and consent did not end within {lifetimes.REQUEST} of the authorization request.",
                     "Start again from the app. Make the authorization URL when the user presses the button, never"
                     " ahead of time.",
                 ),
             ),
             "answered": (
                 Cause(
-                    "The person answered the same authorization request twice: Allow or Cancel was pressed again,"
+                    "The user answered the same authorization request twice: Allow or Cancel was pressed again,"
                     " or the page was opened again after it had led back to the app.",
                     "Nothing is broken. Make a new authorization URL, with a new state, for each sign-in.",
                 ),
@@ -384,7 +386,7 @@ class ErrorPage(Exception):
 
 
 class ErrorRedirect(Exception):
-    """An authorization request that the app is told about, at its redirect URL (RFC 6749 §4.1.2.1)."""
+    """An error of an authorization request that the app receives at its redirect URL (RFC 6749 §4.1.2.1)."""
 
     causes: Mapping[str, tuple[Cause, ...]] = MappingProxyType(
         {
@@ -461,26 +463,26 @@ class ErrorRedirect(Exception):
             ),
             "access_denied": (
                 Cause(
-                    "The person pressed Cancel, or came back too late and returned to the app.",
+                    "The user pressed Cancel, or came back too late and returned to the app.",
                     "Nothing is broken. Show how to go on without signing in, and let them try again.",
                 ),
             ),
             "login_required": (
                 Cause(
                     "prompt=none, and no user is signed in at this browser, or not recently enough for max_age.",
-                    "Send the same request again without prompt=none, so that the person can sign in.",
+                    "Send the same request again without prompt=none, so that the user can sign in.",
                     said="The user has to sign in",
                 ),
                 Cause(
-                    "The id_token_hint names another person than the one who is signed in.",
-                    "Leave the hint out, or ask the person to switch the account.",
+                    "The id_token_hint names another user than the one who is signed in.",
+                    "Leave the hint out, or ask the user to switch the account.",
                     said="Another person",
                 ),
             ),
             "consent_required": (
                 Cause(
-                    "prompt=none, and the person has not approved all of these scopes yet.",
-                    "Send the same request again without prompt=none, so that the person can decide.",
+                    "prompt=none, and the user has not approved all of these scopes yet.",
+                    "Send the same request again without prompt=none, so that the user can decide.",
                 ),
             ),
         }

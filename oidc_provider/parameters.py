@@ -1,4 +1,4 @@
-"""Reads `application/x-www-form-urlencoded` text strictly. Pure rules, for query strings and bodies alike."""
+"""Parses `application/x-www-form-urlencoded` query strings and bodies strictly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from accounts.hot import Request
 from oidc_provider.errors import InvalidRequest
 
 MAX_FIELDS = 64
-# What the endpoints read. An answer and the log name no other parameter: a stranger chooses it, or it holds a secret.
+# The parameters of the endpoints. Answers and the log name no others, which may hold secrets.
 NAMES = frozenset(
     "client_id client_secret redirect_uri response_type scope state code_challenge code_challenge_method nonce prompt "
     "max_age login_hint id_token_hint request request_uri grant_type code code_verifier refresh_token token "
@@ -25,9 +25,9 @@ _BAD_PERCENT = re.compile(r"%(?![0-9A-Fa-f]{2})")
 
 @dataclass(frozen=True)
 class Parameters:
-    """Parameters by name; one without a value counts as left out (RFC 6749 §3.1), of a repeated one the first is kept.
+    """Parameters by name, without empty ones (RFC 6749 §3.1), and with the first value of a repeated one.
 
-    `is_malformed`: an escape sequence or its UTF-8 is broken, or there are too many fields.
+    `is_malformed`: an escape sequence or UTF-8 is invalid, or there are too many fields.
     """
 
     values: dict[str, str]
@@ -35,16 +35,16 @@ class Parameters:
     is_malformed: bool
 
     def get(self, name: str) -> str:
-        """The value, or the empty string."""
+        """Return the value, or the empty string."""
         return self.values.get(name, "")
 
     def repeated_names(self, known: frozenset[str] = NAMES) -> str:
-        """The repeated parameters, for an error's description: a few of `known`, or "a parameter" where none is one."""
+        """Return the repeated parameters for an error's description: a few of `known`, else "a parameter"."""
         return ", ".join(sorted(self.repeated & known)[:_MAX_NAMES]) or "a parameter"
 
 
 def parse_query(raw: str) -> Parameters:
-    """The query string of a WSGI environment, whose characters are bytes; what is not escaped is UTF-8."""
+    """Parse the query string of a WSGI environment, whose characters are the bytes of UTF-8."""
     try:
         return parse(raw.encode("latin-1").decode())
     except UnicodeError:
@@ -52,7 +52,7 @@ def parse_query(raw: str) -> Parameters:
 
 
 def parse(text: str) -> Parameters:
-    """Never raises: what cannot be read is marked."""
+    """Parse `text`; malformed text is marked, without an exception."""
     is_malformed, pairs = (False, _split(text)) if _is_plain(text) else _decoded(text)
     values: dict[str, str] = {}
     seen: set[str] = set()
@@ -65,18 +65,18 @@ def parse(text: str) -> Parameters:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing is escaped in it, as in the requests of most apps: then it need only be split."""
+    """Whether `text` holds no escapes, as in most requests."""
     return text.isascii() and "%" not in text and "+" not in text and text.count("&") < MAX_FIELDS
 
 
 def _split(text: str) -> Pairs:
-    """What `parse_qsl` answers of a plain text, in a quarter of the time."""
+    """Return the result of `parse_qsl` for a plain text, in a quarter of the time."""
     parts = (field.partition("=") for field in text.split("&") if field)
     return [(name, value) for name, _, value in parts]
 
 
 def _decoded(text: str) -> tuple[bool, Pairs]:
-    """Whether the text is malformed, and what of it can be read."""
+    """Return whether the text is malformed, and its readable pairs."""
     try:
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=MAX_FIELDS)
     except UnicodeDecodeError:
@@ -87,7 +87,7 @@ def _decoded(text: str) -> tuple[bool, Pairs]:
 
 
 def required(form: Parameters, *names: str) -> None:
-    """InvalidRequest where one of the parameters is left out or empty."""
+    """InvalidRequest if one of the parameters is missing or empty."""
     missing = [name for name in names if not form.get(name)]
     if missing:
         raise InvalidRequest(f"Missing parameter: {', '.join(missing)}.")
@@ -98,13 +98,13 @@ MAX_BODY = 65_536  # bytes
 
 
 def is_form(request: Request) -> bool:
-    """Whether the body says that it is one, whatever its charset."""
+    """Whether the body's type is a form, with any charset."""
     content_type: str = request.meta.get("CONTENT_TYPE") or ""
     return content_type == FORM or content_type.partition(";")[0].strip().lower() == FORM
 
 
 def form_of(request: Request) -> Parameters:
-    """The body's parameters. InvalidRequest: another type, too long, a broken or repeated one, a query string."""
+    """Return the body's parameters. InvalidRequest: wrong type, too long, malformed, repeated, a query string."""
     form = parsed_body(request)
     if request.meta.get("QUERY_STRING"):
         raise InvalidRequest("Send the parameters in the body, none in the query string.")
@@ -116,7 +116,7 @@ def form_of(request: Request) -> Parameters:
 
 
 def parsed_body(request: Request) -> Parameters:
-    """What the body holds. InvalidRequest: it has another type, is too long, or does not come whole."""
+    """Parse the body. InvalidRequest: wrong type, too long, or incomplete."""
     if not is_form(request):
         raise InvalidRequest(f"Send the parameters as {FORM}.")
     try:
@@ -126,5 +126,5 @@ def parsed_body(request: Request) -> Parameters:
         return parse(body.decode())
     except EOFError:
         raise InvalidRequest("The body ends before its announced length.") from None
-    except (ValueError, OSError):  # no UTF-8, no number as its length, a lost connection
+    except (ValueError, OSError):  # not UTF-8, an invalid length, a lost connection
         raise InvalidRequest("The body cannot be read.") from None

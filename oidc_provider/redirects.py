@@ -1,7 +1,6 @@
-"""Which redirect URLs an app may register, and which one a request may name. Pure rules.
+"""Which redirect URLs an app may register, and which one a request may name (docs/spec/sign-in.md, "An app").
 
-Source: docs/spec/sign-in.md, "An app". URLs compare as strings: another case, a default port
-spelt out or a trailing slash make a different URL.
+URLs compare as strings: another case, an explicit default port or a trailing slash make a different URL.
 """
 
 import re
@@ -11,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 MAX_URLS = 10
 MAX_LENGTH = 250
-ANSWERS = frozenset({"code", "state", "iss", "error", "error_description"})  # parameters that an app gets there
+ANSWERS = frozenset({"code", "state", "iss", "error", "error_description"})  # parameters of the answer to the app
 LOOPBACK_HOSTS = frozenset({"127.0.0.1", "localhost"})
 
 _WEB_URL = re.compile(r"(?P<scheme>https?)://(?P<authority>[^/?#]*)(?P<rest>[/?].*)?\Z", re.DOTALL)
@@ -24,7 +23,7 @@ _PRINTABLE = re.compile(r"[\x21-\x7e]+\Z")
 
 
 def problem_of(url: str) -> str | None:
-    """Why `url` cannot be registered, in a sentence that says how to mend it; None when it can."""
+    """Return why `url` cannot be registered and how to fix it, or None."""
     if not url:
         return "Enter a URL."
     if len(url) > MAX_LENGTH:
@@ -87,7 +86,7 @@ def _problem_of_private_scheme(url: str) -> str | None:
 
 
 def problems_of_all(urls: Sequence[str]) -> list[str]:
-    """What is wrong with an app's whole list; empty when it can be registered."""
+    """Return the problems of an app's list of URLs."""
     problems = [f"{url}: {problem}" for url in urls if (problem := problem_of(url))]
     if not urls:
         problems.append("Register at least one redirect URL.")
@@ -98,7 +97,7 @@ def problems_of_all(urls: Sequence[str]) -> list[str]:
 
 
 def is_registered(url: str, registered: Sequence[str]) -> bool:
-    """Exact match; for http://127.0.0.1 alone the port is ignored (RFC 8252 §7.3)."""
+    """Whether `url` is registered: exact match; only for http://127.0.0.1 the port is ignored (RFC 8252 §7.3)."""
     if url in registered:
         return True
     if _loopback_origin(url) is None:
@@ -107,7 +106,7 @@ def is_registered(url: str, registered: Sequence[str]) -> bool:
 
 
 def _loopback_origin(url: str) -> str | None:
-    """Scheme, host and port of a URL whose port is ignored; None for another URL, and for a port that cannot be."""
+    """Return scheme, host and port of a URL whose port is ignored; None for another URL or an invalid port."""
     found = _LOOPBACK.match(url)
     return found[0] if found and 1 <= int(found["port"] or 80) <= 65535 else None
 
@@ -117,13 +116,13 @@ def _without_port(url: str) -> str:
 
 
 def at_port_of(registered: str, url: str) -> str:
-    """`registered` with the port of `url` where the port is ignored, so that what is left to differ matters."""
+    """Return `registered` with the port of `url` if the port is ignored, so that only relevant differences remain."""
     wanted = _loopback_origin(url)
     return _LOOPBACK.sub(wanted, registered) if wanted else registered
 
 
 def destination(url: str) -> tuple[str, bool]:
-    """Where `url` leads, for a person to read: the host with its port, and whether that is this very device."""
+    """Return the host and port of `url` for display, and whether it is the user's own device."""
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"}:
         return f"{parts.scheme}:", True
@@ -131,9 +130,9 @@ def destination(url: str) -> tuple[str, bool]:
 
 
 def form_action(url: str) -> str:
-    """The Content-Security-Policy sources that let a form's answer redirect to `url` and, from there, onward.
+    """Return the Content-Security-Policy sources that let a form's answer redirect to `url` and onward.
 
-    Browsers apply form-action to every hop after the POST, and an app's callback may lead to another host of its own.
+    Browsers apply form-action to every redirect after the POST, and an app's callback may redirect to another host.
     """
     parts = urlsplit(url)
     if parts.scheme == "https":

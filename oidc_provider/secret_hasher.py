@@ -1,6 +1,6 @@
-"""Client secrets at rest: one SHA-256.
+"""Client secrets are stored as one SHA-256.
 
-They are 256 random bits, so nothing can be guessed and a slow hash would only let strangers burn our processor.
+They are 256 random bits, which cannot be guessed; a slow hash would only cost CPU time at each request.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 
 def new_secret() -> str:
-    """256 random bits in 43 characters of `[A-Za-z0-9_-]`."""
+    """Return 256 random bits in 43 characters of `[A-Za-z0-9_-]`."""
     return secrets.token_urlsafe(32)
 
 
 class SecretHasher(BasePasswordHasher):
-    """Lets the toolkit's secret field store `secret_sha256$<digest>`."""
+    """The toolkit's secret field stores `secret_sha256$<digest>` with it."""
 
     algorithm = "secret_sha256"
 
     def salt(self) -> str:
-        return "none"  # of the same interface; a salt adds nothing to 256 random bits
+        return "none"  # a salt adds nothing to 256 random bits
 
     def encode(self, password: str, salt: str) -> str:
         return f"{self.algorithm}${digest(password)}"
@@ -46,4 +46,4 @@ class SecretHasher(BasePasswordHasher):
         return False
 
     def harden_runtime(self, password: str, encoded: str) -> None:
-        """Nothing to do: one hash takes the same time for every secret."""
+        """Does nothing: one hash takes the same time for every secret."""

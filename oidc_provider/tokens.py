@@ -1,4 +1,4 @@
-"""Makes codes, finds tokens by their value, and deletes both."""
+"""Deletes codes and tokens. Deleting is revoking."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from oidc_provider.models import AccessToken, Application, Grant, RefreshToken
 
 
 def revoke(token: str, application_id: int) -> None:
-    """Discard a token of that app: an access token alone, a refresh token with all that came from its sign-in."""
+    """Revoke a token of that app by its value: an access token, or a refresh token with its family."""
     mine = {"token_checksum": digest(token), "application_id": application_id}
     if AccessToken.objects.filter(**mine).delete()[0]:
         return
@@ -28,20 +28,20 @@ def revoke(token: str, application_id: int) -> None:
 
 @transaction.atomic
 def revoke_access_token(*, token: AccessToken, by: User | None, reason: str) -> None:
-    """Kill this token alone."""
+    """Revoke this token, by staff; other tokens of the sign-in stay."""
     _record("access_token:revoked", token, by, reason)
     AccessToken.objects.filter(pk=token.pk).delete()
 
 
 @transaction.atomic
 def revoke_refresh_token(*, token: RefreshToken, by: User | None, reason: str) -> None:
-    """Kill everything that came from the same sign-in."""
+    """Revoke the token's family, by staff."""
     _record("refresh_token:revoked", token, by, reason)
     revoke_family(token.token_family, token.application_id)
 
 
 def revoke_family(family: uuid.UUID | str, application_id: int) -> None:
-    """Delete every token that came from one sign-in."""
+    """Delete every token of one sign-in."""
     _delete(Q(token_family=family, application_id=application_id), with_codes=False)
 
 
@@ -62,10 +62,10 @@ def delete_of_user_and_application(user: User, application: Application) -> None
 
 @transaction.atomic
 def _delete(which: Q, *, with_codes: bool = True) -> None:
-    """Codes first, then tokens, refresh tokens twice.
+    """Delete codes first, then refresh tokens twice, then access tokens.
 
-    An exchange or a refresh that runs at the same moment holds the row that it uses up. The first DELETE waits for it;
-    only a second statement sees the rows that it has inserted meanwhile. Later ones find their row gone.
+    A concurrent exchange or refresh holds the lock of the row that it uses up. The first DELETE waits for it; only a
+    second statement sees the rows that it has inserted meanwhile.
     """
     if with_codes:
         Grant.objects.filter(which).delete()
@@ -75,10 +75,7 @@ def _delete(which: Q, *, with_codes: bool = True) -> None:
 
 
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Delete codes and tokens that nothing can come of any more, in batches. The number of rows.
-
-    Source of the rules: the queries of each model.
-    """
+    """Delete expired codes and tokens in batches; return the number of rows. The models' querysets hold the rules."""
     kinds = (
         (Grant.objects.unused_past_use(now), "expires"),
         (Grant.objects.used_past_use(now), "expires"),

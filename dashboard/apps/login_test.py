@@ -23,7 +23,7 @@ from django.urls import reverse
 
 from accounts.models import User
 from dashboard.apps import error_guide
-from oidc_provider import tokens
+from oidc_provider import lifetimes, tokens
 from oidc_provider.applications import applications
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.errors import ProtocolError, ServerError, SigningUnavailable
@@ -285,7 +285,7 @@ def _exchange(
         Line("POST", f"{settings.BASE_URL}{reverse('token')}", "From your server, as a form, never from the browser."),
         Line("Authorization", "Basic …", "Your client_id and client_secret. Here your session replaces the secret."),
         Line("grant_type", form["grant_type"]),
-        Line("code", masked(code), "Good once, for ten minutes."),
+        Line("code", masked(code), f"Good once, for {lifetimes.CODE}."),
         Line("redirect_uri", redirect_uri, "The same string as in the authorization request."),
         Line("code_verifier", masked(verifier), "The secret behind the code_challenge."),
     ]

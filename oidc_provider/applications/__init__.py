@@ -1,1 +1,1 @@
-"""Apps: what they are, who may register what, and how they prove who they are."""
+"""Registration of apps, scopes, and client authentication."""

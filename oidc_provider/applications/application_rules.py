@@ -1,4 +1,4 @@
-"""What may be registered for an app. Every function returns the problems, in sentences; none raises."""
+"""What may be registered for an app. Functions return problems as sentences; they do not raise."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MAX_LINK_LENGTH = 200
 MAX_APPLICATIONS = 50
 TOO_MANY = f"An account can have at most {MAX_APPLICATIONS} apps; delete one that you no longer need."
 LINKS = ("homepage_url", "privacy_url", "terms_url", "support_url")
-# Letters and signs that are drawn as nothing: the Hangul fillers and the empty Braille pattern.
+# Invisible letters and signs: the Hangul fillers and the empty Braille pattern.
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
-# Drawn as a Latin letter, or nearly: digits, letters of the Cyrillic and the Greek alphabet, Latin ones with a stroke
-# through them. Lower case alone, as names are folded first. I, l and 1 are one stroke, so all of them are l.
+# By Latin letter: digits, Cyrillic, Greek and stroked Latin letters that look like it. Names are folded to lower case
+# first. I, l and 1 are one stroke, so all of them are l.
 _STAND_FOR = {
     "o": "0\u043e\u03bf\u0585\u00f8",
     "l": "1i|!\u0456\u04cf\u03b9\u0131\u2113\u0142\u0268",
@@ -48,13 +48,13 @@ _STAND_FOR = {
     "x": "\u0445\u03c7",
     "y": "\u0443\u04af\u03b3",
 }
-# Greek capitals whose small letter looks like another Latin one, or like none.
+# Greek capitals whose small letter looks like another Latin letter, or like none.
 _CAPITALS = str.maketrans({"\u0396": "z", "\u0397": "h", "\u039c": "m", "\u039d": "n", "\u03a5": "y"})
 _TABLE = str.maketrans({drawn: letter for letter, many in _STAND_FOR.items() for drawn in many})
 
 
 def name_problems(name: str, owner: User) -> list[str]:
-    """A person reads the name on the consent screen, so it must not pass for somebody else's."""
+    """Users read the name on the consent screen, so it must not look like another app's."""
     if not 1 <= len(name) <= MAX_NAME_LENGTH:
         return [f"Use 1 to {MAX_NAME_LENGTH} characters."]
     if name != name.strip():
@@ -67,7 +67,7 @@ def _forbidden_name(name: str, owner: User) -> list[str]:
     if kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} or not _BLANK.isdisjoint(name):
         return ["The name contains control or invisible characters."]
     if all(kind.startswith(("M", "Z")) for kind in kinds):
-        return ["The name has no letter that anybody could read."]
+        return ["The name has no visible letter."]
     folded = unicodedata.normalize("NFKC", name).casefold()
     seen = skeleton(name)
     if folded == unicodedata.normalize("NFKC", settings.SITE_NAME).casefold():
@@ -80,17 +80,17 @@ def _forbidden_name(name: str, owner: User) -> list[str]:
 
 
 def _taken_by_verified(name: str, seen: str, owner: User) -> list[str]:
-    """Staff verify few apps, so their names are compared one by one: no database folds them as an eye does."""
+    """Compare with each verified app in Python, because databases cannot fold lookalikes; there are few."""
     for known in Application.objects.filter(is_verified=True).exclude(user=owner).values_list("name", flat=True):
         if known.casefold() == name.casefold():
             return ["A verified app has this name."]
         if seen and skeleton(known) == seen:
-            return [f"The name looks like that of a verified app, {known}. Choose one that nobody takes for it."]
+            return [f"The name looks like that of a verified app, {known}. Choose a name that looks different."]
     return []
 
 
 def scope_problems(scopes: Sequence[str], owner: User) -> list[str]:
-    """Known, each once, and locked ones only where staff unlocked them for the owner."""
+    """Scopes are known, each listed once, and locked ones unlocked for the owner."""
     problems = [f"{name} is not a scope; choose from {', '.join(SCOPES)}." for name in scopes if name not in SCOPES]
     problems += [
         f"{name} is locked: staff must unlock it for {owner} first."
@@ -104,7 +104,7 @@ def scope_problems(scopes: Sequence[str], owner: User) -> list[str]:
 
 
 def link_problems(links: dict[str, str]) -> dict[str, list[str]]:
-    """Empty, or a web address. By name of the link."""
+    """Links are empty or web addresses. Return problems by name of the link."""
     problems: dict[str, list[str]] = {}
     for name, url in links.items():
         if len(url) > MAX_LINK_LENGTH:
@@ -118,7 +118,7 @@ def link_problems(links: dict[str, str]) -> dict[str, list[str]]:
 
 
 def problems(*, owner: User, **values: Any) -> dict[str, list[str]]:
-    """What is wrong with `values` (name, redirect_urls, scopes and links, as far as given), by name; empty: nothing."""
+    """Return the problems of `values` (name, redirect_urls, scopes and links, as far as given) by name."""
     found: dict[str, list[str]] = {}
     if "name" in values:
         found["name"] = name_problems(values["name"], owner)
@@ -131,9 +131,9 @@ def problems(*, owner: User, **values: Any) -> dict[str, list[str]]:
 
 
 def skeleton(name: str) -> str:
-    """What is left of `name` to the eye: no case, no accents, no gaps, one letter for all that are drawn like it.
+    """Return `name` without case, accents and gaps, with one letter for all that look like it.
 
-    Empty for a name of signs alone. Two names look alike where their skeletons are equal.
+    Two names look alike if their skeletons are equal. Empty for a name without letters and digits.
     """
     folded = unicodedata.normalize("NFKD", name).translate(_CAPITALS).casefold().translate(_TABLE)
     folded = unicodedata.normalize("NFKD", folded).translate(_TABLE)

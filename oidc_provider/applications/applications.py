@@ -1,6 +1,6 @@
-"""Client apps: registered, changed, suspended and deleted.
+"""Registers, changes, suspends and deletes apps.
 
-Where a scope could be relocked at the same moment, the owner's row is locked first and the app's row second.
+Operations that concern scopes lock the owner's row first and the app's row second, as relocking does.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from oidc_provider.models import Application, new_client_id
 
 
 class AlreadyRegistered(Exception):
-    """The app with this client id was made before, and its secret shown. It may be deleted by now."""
+    """An app with this client id was registered before, and its secret was shown. It may be deleted now."""
 
 
 @dataclass(frozen=True)
 class RegisteredApp:
-    """A new app. `client_secret` exists here alone: show it once."""
+    """A new app. `client_secret` is not stored: show it once."""
 
     application: Application
     client_secret: str
@@ -46,9 +46,9 @@ def register(  # noqa: PLR0913 - all keyword-only, four of them links with a def
     support_url: str = "",
     client_id: str = "",
 ) -> RegisteredApp:
-    """Make an app and its secret. ValidationError by argument (`application_rules`).
+    """Register an app and make its secret. ValidationError by argument (`application_rules`).
 
-    `client_id`: made beforehand by `new_client_id`, so that a form that is sent twice makes one app: AlreadyRegistered.
+    `client_id`: from `new_client_id`, so that a form sent twice registers one app: AlreadyRegistered.
     """
     owner = _locked_owner(owner)
     links = {
@@ -76,7 +76,7 @@ def register(  # noqa: PLR0913 - all keyword-only, four of them links with a def
 
 @transaction.atomic
 def change_redirect_urls(*, application: Application, redirect_urls: Sequence[str], by: User | None) -> Application:
-    """Replace the list. ValidationError({"redirect_urls": ...})."""
+    """Replace the redirect URLs. ValidationError({"redirect_urls": ...})."""
     application = _locked(application)
     users.check_may_act_for(owner=application.user, by=by)
     _check(application.user, redirect_urls=redirect_urls)
@@ -129,7 +129,7 @@ def change_details(*, application: Application, by: User | None, **values: str) 
 
 @transaction.atomic
 def reset_secret(*, application: Application, by: User | None, reason: str = "") -> str:
-    """Replace the secret; the old one fails from now on. Returns the new one: show it once."""
+    """Replace the secret at once and return the new one: show it once."""
     application = _locked(application)
     users.check_may_act_for(owner=application.user, by=by)
     secret = application.set_new_secret(timezone.now())
@@ -140,7 +140,7 @@ def reset_secret(*, application: Application, by: User | None, reason: str = "")
 
 @transaction.atomic
 def revoke_tokens(*, application: Application, by: User | None, reason: str = "") -> Application:
-    """Delete every code and token of the app: its users sign in anew. What they approved is kept."""
+    """Delete every code and token of the app; approvals are kept."""
     application = _locked(application)
     users.check_may_act_for(owner=application.user, by=by)
     tokens.delete_of_application(application)
@@ -150,7 +150,7 @@ def revoke_tokens(*, application: Application, by: User | None, reason: str = ""
 
 @transaction.atomic
 def suspend(*, application: Application, by: User | None, reason: str) -> Application:
-    """Refuse the app everywhere and delete its tokens; what users approved is kept. A suspended app stays as it is."""
+    """Suspend the app and delete its tokens; approvals are kept. Idempotent."""
     application = _locked(application)
     if not application.is_suspended:
         application.suspended_at = timezone.now()
@@ -163,7 +163,7 @@ def suspend(*, application: Application, by: User | None, reason: str) -> Applic
 
 @transaction.atomic
 def restore(*, application: Application, by: User | None, reason: str = "") -> Application:
-    """Undo `suspend`; kept approvals mean that users are not asked again."""
+    """Undo `suspend`; users are not asked again, because approvals are kept."""
     application = _locked(application)
     if application.is_suspended:
         application.suspended_at = None
@@ -190,7 +190,7 @@ def drop_verified(*, application: Application, by: User | None) -> Application:
 
 @transaction.atomic
 def unlock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> User:
-    """Let the owner's apps register a locked scope. ValidationError: it is none. PermissionDenied: staff, for staff."""
+    """Let the owner's apps register a locked scope. ValidationError: another scope. PermissionDenied."""
     _check_locked_scope(scope)
     owner = _locked_owner(owner)
     users.check_authority(user=owner, by=by)
@@ -203,7 +203,7 @@ def unlock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> Us
 
 @transaction.atomic
 def relock_scope(*, owner: User, scope: str, by: User | None, reason: str) -> User:
-    """Take a scope away from the owner and, at once, from every app of theirs."""
+    """Lock a scope again for the owner, and remove it from each of the owner's apps."""
     _check_locked_scope(scope)
     owner = _locked_owner(owner)
     if scope not in owner.unlocked_scopes:
@@ -226,19 +226,19 @@ def delete(*, application: Application, by: User | None, reason: str = "") -> No
     application = _locked(application)
     _record("deleted", application, by, reason)
     tokens.delete_of_application(application)
-    # The full lock waits for whoever is adding a row that names the app, and lets nobody begin.
+    # The full lock waits for transactions that add a row of the app, and blocks new ones.
     Application.objects.select_for_update().get(pk=application.pk).delete()
 
 
 def delete_of_user(user: User) -> None:
-    """Before an account is deleted: delete its apps, and every code and token that apps have for it."""
+    """Before an account is deleted, delete its apps, and its codes and tokens of all apps."""
     for application in user.applications.order_by("pk"):
         delete(application=application, by=None, reason="The owner's account was deleted.")
     tokens.delete_of_user(user)
 
 
 def hold(application: Application) -> Application:
-    """The app as it is now, with its owner; both rows are held until the end of the caller's transaction."""
+    """Return the app and its owner as they are now, locked until the end of the caller's transaction."""
     owner = _locked_owner(application.user)
     application = _locked(application)
     application.user = owner
@@ -246,9 +246,9 @@ def hold(application: Application) -> Application:
 
 
 def _locked(application: Application) -> Application:
-    """The app as it is now, held until the end of the transaction, with its owner.
+    """Return the app as it is now, with its owner, locked until the end of the transaction.
 
-    `no_key`: a refresh that is under way may still insert its tokens, which name the app; else both wait for ever.
+    `no_key` lets a concurrent refresh insert its tokens, which refer to the app; else both would deadlock.
     """
     locked = Application.objects.select_for_update(of=("self",), no_key=True)
     return locked.select_related("user").get(pk=application.pk)
@@ -269,7 +269,7 @@ def _check(owner: User, **values: Any) -> None:
 
 
 def _check_may_register(owner: User, client_id: str, by: User | None) -> None:
-    """How many apps there may be binds owners alone, not staff and commands."""
+    """The limit of apps holds for owners, not for staff and commands."""
     made = owner.audit_events.filter(verb="application:registered", data__client_id=client_id)
     if client_id and (Application.objects.filter(client_id=client_id).exists() or made.exists()):
         raise AlreadyRegistered

@@ -1,4 +1,4 @@
-"""How an app proves who it is at the token, introspection and revocation endpoints.
+"""Client authentication at the token, introspection and revocation endpoints.
 
 `client_secret_basic` or `client_secret_post` (RFC 6749 §2.3.1), one of the two.
 """
@@ -24,14 +24,14 @@ _CLIENT_ID = re.compile(r"[0-9a-f]{32}\Z")
 
 @dataclass(frozen=True)
 class Credentials:
-    """What a request claims; nothing is checked yet."""
+    """The credentials in a request, not checked yet."""
 
     client_id: str
     client_secret: str
 
 
 def credentials_of(authorization: str, form: Parameters) -> Credentials:
-    """`authorization`: that header. InvalidRequest: both ways at once. InvalidClient: the header cannot be read."""
+    """Read the credentials of header and body. InvalidRequest: both. InvalidClient: unreadable header."""
     if not authorization:
         return Credentials(form.get("client_id"), form.get("client_secret"))
     if form.get("client_secret"):
@@ -56,12 +56,12 @@ def _basic(header: str) -> Credentials:
 
 
 def lookup_id(client_id: str) -> str:
-    """The client_id to ask the database for; the empty string, which no app has, for one of another form."""
+    """Return a well-formed client_id as it is, another one as the empty string, which no app has."""
     return client_id if _CLIENT_ID.match(client_id) else ""
 
 
 def refused() -> InvalidClient:
-    """The same answer for an unknown app and for a wrong secret."""
+    """The same error for an unknown app and for a wrong secret."""
     return InvalidClient("The client_id or the client_secret is wrong.")
 
 
@@ -70,7 +70,7 @@ def suspended() -> InvalidClient:
 
 
 def check(credentials: Credentials, stored_secret: str, *, is_usable: bool) -> None:
-    """InvalidClient unless the secret fits and the app may be used. Constant time, one SHA-256."""
+    """InvalidClient for a wrong secret or a suspended app. Constant time, one SHA-256."""
     if not SecretHasher().verify(credentials.client_secret, stored_secret):
         raise refused()
     if not is_usable:
@@ -78,7 +78,7 @@ def check(credentials: Credentials, stored_secret: str, *, is_usable: bool) -> N
 
 
 def authenticated_id(credentials: Credentials) -> int:
-    """The primary key of the app that these credentials prove. InvalidClient otherwise. 1 query."""
+    """Return the primary key of the authenticated app. InvalidClient. 1 query."""
     named = Application.objects.filter(client_id=lookup_id(credentials.client_id))
     application = named.only("pk", "client_secret", "suspended_at").first()
     if application is None:
@@ -88,13 +88,13 @@ def authenticated_id(credentials: Credentials) -> int:
 
 
 def authorization(request: Request) -> str:
-    """The header `Authorization`, or the empty string."""
+    """Return the header `Authorization`, or the empty string."""
     header: str = request.meta.get("HTTP_AUTHORIZATION", "")
     return header
 
 
 def claimed_client_id(request: Request) -> str:
-    """The app that a request names, however broken it is; for the log alone. Empty: none can be found."""
+    """Return the client id in a request, also a malformed one, for the log; the empty string if there is none."""
     with contextlib.suppress(ProtocolError):
         in_header = lookup_id(credentials_of(authorization(request), _NOTHING).client_id)
         if in_header:

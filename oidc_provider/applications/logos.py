@@ -1,4 +1,4 @@
-"""App logos: whatever is uploaded, we store a small PNG that we encoded ourselves."""
+"""App logos. Every upload is encoded anew as a small PNG."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from oidc_provider.applications import applications
 from oidc_provider.models import Application, ApplicationLogo
 
 MAX_BYTES = 1024 * 1024
-MAX_PIXELS = 4096 * 4096  # what decoding may cost: 64 MiB
+MAX_PIXELS = 4096 * 4096  # decoding takes at most 64 MiB
 SIZE = (256, 256)
 FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
 
 
 def encode(upload: BinaryIO) -> bytes:
-    """The picture as a PNG of at most 256x256 pixels, without metadata. ValidationError: too large, or no picture."""
+    """Return a PNG of at most 256x256 pixels, without metadata. ValidationError: too large, no picture."""
     content = upload.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise ValidationError("The picture is larger than 1 MiB.")
@@ -43,19 +43,19 @@ def encode(upload: BinaryIO) -> bytes:
 
 
 def of(application: Application) -> bytes | None:
-    """The app's PNG, or None. 1 query."""
+    """Return the app's PNG, or None. 1 query."""
     png = ApplicationLogo.objects.filter(application=application).values_list("png", flat=True).first()
     return None if png is None else bytes(png)  # PostgreSQL gives a memoryview
 
 
 def data_url(png: bytes) -> str:
-    """The picture as a `data:` URL, which the Content-Security-Policy allows for images."""
+    """Return the picture as a `data:` URL, which the Content-Security-Policy allows for images."""
     return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 @transaction.atomic
 def change(*, application: Application, upload: BinaryIO, by: User | None) -> ApplicationLogo:
-    """Give the app this logo. ValidationError as `encode` says. Staff have not seen it: `is_verified` drops."""
+    """Set the logo. ValidationError as `encode` says. The app loses `is_verified`: staff have not seen the logo."""
     png = encode(upload)
     logo, _ = ApplicationLogo.objects.update_or_create(
         application=application, defaults={"png": png, "updated_at": timezone.now()}
@@ -67,7 +67,7 @@ def change(*, application: Application, upload: BinaryIO, by: User | None) -> Ap
 
 @transaction.atomic
 def remove(*, application: Application, by: User | None) -> None:
-    """Back to the app's initials."""
+    """Remove the logo; pages show the app's initials."""
     deleted, _ = ApplicationLogo.objects.filter(application=application).delete()
     if deleted:
         audit.record("application:logo_removed", by=by, on=application, client_id=application.client_id)

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from oauth2_provider.scopes import BaseScopes
 
+from oidc_provider import lifetimes
+
 if TYPE_CHECKING:
     from oidc_provider.models import Application
 
 
 @dataclass(frozen=True)
 class Scope:
-    """`label` stands on the consent screen; `is_locked`: staff must unlock it for an owner first."""
+    """`label` is shown on the consent screen; `is_locked`: owners register it only after staff unlock it for them."""
 
     name: str
     label: str
@@ -48,7 +50,11 @@ SCOPES = {
             ("connections",),
             is_locked=True,
         ),
-        Scope("offline_access", "Refresh session", "Stays signed in for 30 days after each use, without asking again."),
+        Scope(
+            "offline_access",
+            "Refresh session",
+            f"Stays signed in for {lifetimes.REFRESH_TOKEN} after each use, without asking again.",
+        ),
     )
 }
 LOCKED_SCOPES = tuple(scope.name for scope in SCOPES.values() if scope.is_locked)
@@ -59,18 +65,18 @@ _SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*\Z")
 
 
 def parse(text: str) -> list[str]:
-    """The names in a `scope` parameter, known or not; none where it is malformed."""
+    """Return the names in a `scope` parameter, known or not; none of a malformed one."""
     return text.split(" ") if _SCOPE.match(text) else []
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """The known scopes among `names`, once each, in the document's order."""
+    """Return the known scopes among `names`, once each, in the order of SCOPES."""
     wanted = set(names)
     return [name for name in SCOPES if name in wanted]
 
 
 class RegisteredScopes(BaseScopes):
-    """Tells the toolkit which scopes exist, and that an app may ask for what it registered, with no default."""
+    """SCOPES_BACKEND_CLASS: an app may ask for the scopes that it registered; there is no default."""
 
     def get_all_scopes(self) -> dict[str, str]:
         return {scope.name: scope.label for scope in SCOPES.values()}
@@ -78,7 +84,7 @@ class RegisteredScopes(BaseScopes):
     def get_available_scopes(
         self, application: Application | None = None, request: Any = None, *args: Any, **kwargs: Any
     ) -> list[str]:
-        """`request` is oauthlib's, which has no types; it is not used."""
+        """Return what the app registered. `request` (oauthlib's, untyped) is not used."""
         return application.registered_scopes if application is not None else []
 
     def get_default_scopes(

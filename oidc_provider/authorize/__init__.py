@@ -1,1 +1,1 @@
-"""The authorization request, the pages between it and the code, and what users approved."""
+"""The authorization request, login and consent, and approvals."""

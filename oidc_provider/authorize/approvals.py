@@ -1,4 +1,4 @@
-"""What users allowed apps to do. Approvals outlive tokens: only the user takes one back."""
+"""What users allowed apps to do. An approval outlives tokens, until the user or staff disconnects the app."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from oidc_provider.models import Application, Approval
 
 @transaction.atomic
 def approve(*, user: User, application: Application, scopes: list[str], now: datetime) -> Approval:
-    """Add `scopes` to what `user` allows `application`; two tabs that allow different ones both count."""
+    """Add `scopes` to what `user` allows `application`; concurrent calls add up."""
     approval = Approval.objects.select_for_update().filter(user=user, application=application).first()
     if approval is None:
         try:
@@ -33,9 +33,9 @@ def approve(*, user: User, application: Application, scopes: list[str], now: dat
 
 @transaction.atomic
 def disconnect(*, user: User, application: Application, by: User | None, reason: str = "") -> None:
-    """Delete the approval and every code and token of the app for this user. Twice is as good as once.
+    """Delete the approval and every code and token of the app for this user. Idempotent.
 
-    `reason`: where staff act for the user.
+    `reason`: of staff who act for the user.
     """
     deleted, _ = Approval.objects.filter(user=user, application=application).delete()
     tokens.delete_of_user_and_application(user, application)

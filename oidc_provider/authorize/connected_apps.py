@@ -1,4 +1,4 @@
-"""The apps that a person has signed in to, and how to disconnect one."""
+"""The page of the apps that the user has signed in to, and its button Disconnect."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,7 +28,7 @@ class ConnectedApp:
 
     @classmethod
     def of(cls, approval: Approval) -> "ConnectedApp":
-        """`approval`: as `_approvals_of` reads it; one without `used_at` counts as never used."""
+        """`approval`: as `_approvals_of` reads it; without `used_at` it counts as never used."""
         labels = [SCOPES[name].label for name in approval.scopes if name in SCOPES]
         logo_url = consent_page.logo_url(approval.application)
         used_at = getattr(approval, "used_at", None)
@@ -48,9 +48,9 @@ def connected_apps(request: SignedInRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def disconnect(request: SignedInRequest, client_id: str) -> HttpResponse:
-    """Undone by signing in to the app again, so nothing asks twice. An app that the person never allowed is 404.
+    """No confirmation: signing in to the app again undoes it. 404 for an app that the user has not approved.
 
-    GET is where a login in between leads to: back to the list, nothing is done.
+    GET, where a login in between leads, redirects to the list.
     """
     if request.method == "GET":
         return redirect("connected_apps")
@@ -64,7 +64,7 @@ def disconnect(request: SignedInRequest, client_id: str) -> HttpResponse:
 
 @require_safe
 def logo(request: HttpRequest, client_id: str) -> HttpResponse:
-    """An app's logo, which we encoded ourselves."""
+    """The app's logo, a PNG that `logos` encoded."""
     png = ApplicationLogo.objects.filter(application__client_id=client_id).values_list("png", flat=True).first()
     if png is None:
         raise Http404

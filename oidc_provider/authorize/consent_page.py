@@ -1,4 +1,4 @@
-"""The consent page: what an app asks for, in the words of the document, with the values that it would get."""
+"""The consent page: what an app asks for, with the values that it would get."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from oidc_provider.token import claims, token_queries
 
 @dataclass(frozen=True)
 class Permission:
-    """One line of the page. `values`: the claims' names and values, as the app would read them."""
+    """One line of the page. `values`: names and values of the claims that the app would read."""
 
     label: str
     description: str
@@ -28,12 +28,12 @@ class Permission:
 
 
 def response(request: HttpRequest, pending: PendingRequest, user: User) -> HttpResponse:
-    """The page; its policy lets the form's answer redirect to this one app."""
+    """Return the consent page. Its Content-Security-Policy allows the form's redirect to this app."""
     return _page(request, "oidc_provider/consent.html", pending, _context(pending, user))
 
 
 def account_response(request: HttpRequest, pending: PendingRequest) -> HttpResponse:
-    """The page that asks whether to go on with the account that is signed in; its policy as above."""
+    """Return the page that asks whether to continue with the signed-in account; its policy as above."""
     context = {"application": pending.application, "logo_url": logo_url(pending.application), "pending_id": pending.pk}
     return _page(request, "oidc_provider/select_account.html", pending, context)
 
@@ -60,9 +60,9 @@ def _context(pending: PendingRequest, user: User) -> dict[str, Any]:
 def preview(
     application: Application, *, scopes: list[str], redirect_uri: str, user_count: int, user: User
 ) -> dict[str, Any]:
-    """What the page would show to `user`, who never used the app, for the snippets that it is made of.
+    """Return the context of the page for a `user` without approval.
 
-    `application` may be one that is not saved; `redirect_uri` may be empty, `scopes` are known ones.
+    `application` may be unsaved, `redirect_uri` empty; `scopes` are known ones.
     """
     return {
         **_words(application, scopes, redirect_uri),
@@ -109,5 +109,5 @@ def _values(shared: dict[str, Any], names: tuple[str, ...]) -> list[tuple[str, s
 
 
 def logo_url(application: Application) -> str:
-    """The logo's address, or the empty string where there is none."""
+    """Return the URL of the logo, or the empty string."""
     return reverse("application_logo", args=[application.client_id]) if hasattr(application, "logo") else ""

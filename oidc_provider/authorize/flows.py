@@ -1,6 +1,6 @@
-"""Decides what a person has to do between an app's authorization request and the code.
+"""Decides what the user does between an app's authorization request and the code.
 
-Nothing here knows of pages: a step is where to send the browser.
+It knows no pages; views map each step to one.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from oidc_provider.token import signing
 
 
 class AlreadyAnswered(Exception):
-    """The waiting request has led back to the app before: by Allow, Cancel, a kept approval or an error."""
+    """The waiting request was answered before: by Allow, Cancel, a kept approval or an error."""
 
 
 class Step(enum.Enum):
-    """What comes next for the person."""
+    """The user's next step."""
 
     LOG_IN = enum.auto()
     CHOOSE_ACCOUNT = enum.auto()
@@ -43,29 +43,29 @@ class Step(enum.Enum):
 
 @dataclass(frozen=True)
 class Visitor:
-    """Who sits at the browser, and when they last proved it."""
+    """The signed-in user of the browser, and the time of the last authentication."""
 
     user: User
     authenticated_at: datetime
 
 
 def response_url(redirect_uri: str, **parameters: str) -> str:
-    """The app's redirect URL with `parameters` and `iss` (RFC 9207) added to what its query already holds."""
+    """Add `parameters` and `iss` (RFC 9207) to the query of the app's redirect URL."""
     parts = urlsplit(redirect_uri)
     added = urlencode({**parameters, "iss": settings.BASE_URL})
     return urlunsplit(parts._replace(query=f"{parts.query}&{added}" if parts.query else added))
 
 
 def error_url(error: ErrorRedirect) -> str:
-    """The app's redirect URL with the error; an empty state was none."""
+    """Return the app's redirect URL with the error; an empty state is left out."""
     state = {"state": error.state} if error.state else {}
     return response_url(error.redirect_uri, error=error.error, error_description=error.description, **state)
 
 
 def draft(asked: AuthorizationRequest, now: datetime) -> PendingRequest:
-    """The request as a row, not saved: most requests are answered at once.
+    """Return the request as an unsaved row: most requests are answered at once.
 
-    ErrorRedirect: an id_token_hint that we did not sign.
+    ErrorRedirect: the id_token_hint was not signed by this service.
     """
     bounds = [now] if "login" in asked.prompt else []
     if asked.max_age is not None:
@@ -95,7 +95,7 @@ def draft(asked: AuthorizationRequest, now: datetime) -> PendingRequest:
 
 
 def check_registration(pending: PendingRequest) -> None:
-    """A waiting request is held to what its app has registered now. ErrorPage, or ErrorRedirect(invalid_scope)."""
+    """Check a waiting request against the app as it is now. ErrorPage, or ErrorRedirect(invalid_scope)."""
     if not pending.application.is_usable():
         raise ErrorPage("client_disabled", 403, "This app has been disabled.")
     if not pending.application.redirect_uri_allowed(pending.redirect_uri):
@@ -105,7 +105,7 @@ def check_registration(pending: PendingRequest) -> None:
 
 
 def next_step(pending: PendingRequest, visitor: Visitor | None) -> Step:
-    """What the person must do now. ErrorRedirect(login_required): the app's hint names somebody else. 0 or 1 query."""
+    """Return the user's next step. ErrorRedirect(login_required): the app's hint names another user. 0 or 1 query."""
     if visitor is None:
         return Step.LOG_IN
     if pending.asks_account and visitor.authenticated_at <= pending.created_at:
@@ -121,7 +121,7 @@ def next_step(pending: PendingRequest, visitor: Visitor | None) -> Step:
 
 
 def refuse_interaction(pending: PendingRequest, step: Step) -> None:
-    """`prompt=none`: whatever the person would have to do is an error for the app."""
+    """`prompt=none`: raise ErrorRedirect for every step but FINISH."""
     if step is Step.CONSENT:
         raise _error(pending, "consent_required", "The user has not approved these scopes yet.")
     if step is not Step.FINISH:
@@ -129,18 +129,18 @@ def refuse_interaction(pending: PendingRequest, step: Step) -> None:
 
 
 def keep_account(pending: PendingRequest) -> None:
-    """The person confirmed the account that is signed in. 1 query."""
+    """Record that the user confirmed the signed-in account. 1 query."""
     PendingRequest.objects.filter(pk=pending.pk).update(asks_account=False)
 
 
 def use_up(pending: PendingRequest, now: datetime) -> None:
-    """Claim a waiting request for one answer to its app. AlreadyAnswered: another answer was first. 1 query."""
+    """Mark a waiting request as answered. AlreadyAnswered: another answer was first. 1 query."""
     if not PendingRequest.objects.filter(pk=pending.pk, answered_at=None).update(answered_at=now):
         raise AlreadyAnswered
 
 
 def finish(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
-    """Make the code; the URL that brings it to the app. 1 query."""
+    """Issue a code and return the app's redirect URL with it. 1 query."""
     code = new_secret()
     Grant.objects.create(
         code=digest(code),
@@ -158,19 +158,19 @@ def finish(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
 
 
 def allow(pending: PendingRequest, visitor: Visitor, now: datetime) -> str:
-    """The person pressed Allow: use the request up, keep the approval, then finish. AlreadyAnswered."""
+    """Allow: mark the request as answered, store the approval, then finish. AlreadyAnswered."""
     use_up(pending, now)
     approvals.approve(user=visitor.user, application=pending.application, scopes=pending.scopes, now=now)
     return finish(pending, visitor, now)
 
 
 def refusal(pending: PendingRequest) -> ErrorRedirect:
-    """The person pressed Cancel, or came back too late."""
+    """The error for Cancel, and for a late return to the app."""
     return _error(pending, "access_denied", "The user did not allow the app to sign them in.")
 
 
 def return_url(pending: PendingRequest) -> str:
-    """A link that tells the app of a refusal; empty where the app may no longer use the address."""
+    """Return the app's redirect URL with `access_denied`; empty if the app may no longer use that URL."""
     with contextlib.suppress(ErrorRedirect):
         try:
             check_registration(pending)
@@ -180,7 +180,7 @@ def return_url(pending: PendingRequest) -> str:
 
 
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Delete the requests that nobody can answer any more, in batches. The number of rows."""
+    """Delete expired requests in batches; return the number of rows."""
     return batches.delete(PendingRequest.objects.past_use(now), by="created_at", after_batch=after_batch)
 
 

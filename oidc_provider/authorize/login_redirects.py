@@ -1,4 +1,4 @@
-"""Reads who sits at the browser, and sends them to log in, from the sessions that allauth keeps."""
+"""Reads the signed-in user from allauth's session, and redirects to its login pages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from oidc_provider.models import PendingRequest
 
 
 def visitor_of(request: HttpRequest) -> Visitor | None:
-    """The signed-in person and the last time that they proved who they are; a factor used later counts too."""
+    """Return the signed-in user with the time of the last authentication, second factors included; else None."""
     if not isinstance(request.user, User):
         return None
     times = [float(record["at"]) for record in get_authentication_records(request, request.user) if "at" in record]
@@ -39,14 +39,14 @@ def login_url(pending: PendingRequest) -> str:
 
 
 def reauthentication_url(request: HttpRequest, pending: PendingRequest) -> str:
-    """Where a signed-in person proves again who they are. Who has neither password nor second factor signs in anew."""
+    """Return the reauthentication page, or the login page for a user without password and second factor."""
     if get_adapter().get_reauthentication_methods(request.user):
         return _with_next("account_reauthenticate", pending)
     return switch_account(request, pending)
 
 
 def switch_account(request: HttpRequest, pending: PendingRequest) -> str:
-    """Sign the person out, keep the request waiting; the login page that leads back to it."""
+    """Log the user out and return the login page, which leads back to the waiting request."""
     logout(request)
     return login_url(pending)
 

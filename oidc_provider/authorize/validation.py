@@ -1,7 +1,4 @@
-"""The toolkit's authorization endpoint, tuned: code with S256, and the rules that stock libraries leave out.
-
-The other endpoints are our own (exchange.py, views/): see docs/decisions/0002.
-"""
+"""The toolkit's authorization endpoint with the rules of docs/spec/sign-in.md; docs/decisions/0002: what is ours."""
 
 from __future__ import annotations
 
@@ -27,12 +24,12 @@ if TYPE_CHECKING:
     from oauthlib.common import Request
 
 
-# What the endpoint reads; every other parameter is ignored, however often it comes.
+# The parameters that the endpoint reads; it ignores all others, also repeated ones.
 READ = frozenset(
     "client_id redirect_uri response_type scope state code_challenge code_challenge_method nonce prompt max_age "
     "login_hint id_token_hint request request_uri".split()
 )
-# In bytes of UTF-8. What waits for a login is stored, before anybody has signed in; `request` has an error of its own.
+# In bytes of UTF-8. Waiting requests are stored without a login; `request` has an error of its own.
 MAX_LENGTH = 2_048
 MAX_LENGTHS = {"nonce": 512, "login_hint": 254, "id_token_hint": 4_096}
 _MEASURED = READ - {"request"}
@@ -59,17 +56,15 @@ class AuthorizationRequest:
 
 
 class S256CodeGrant(AuthorizationCodeGrant):
-    """Authorization code with S256 alone, and with every parameter that our contract requires."""
+    """Authorization code with S256, and with every parameter that docs/spec/sign-in.md requires."""
 
     def __init__(self, validator: Validator) -> None:
         super().__init__(validator)
         self._validator = validator
-        # Both are of oauthlib's public recipe for tuning a grant, and missing in its stubs.
-        self._code_challenge_methods = {"S256": super()._code_challenge_methods["S256"]}  # type: ignore[misc]
-        self.custom_validators.pre_auth.append(self._check)  # type: ignore[attr-defined]
+        self.custom_validators.pre_auth.append(self._check)  # type: ignore[attr-defined]  # missing in the stubs
 
     def _check(self, request: Request) -> dict[str, str]:
-        """Runs once app and redirect URL are known to be good: what it raises goes to the app."""
+        """Runs after client id and redirect URL are validated: its errors go to the app."""
         query = dict(request.decoded_body or [])
         if "request" in query:
             raise RequestNotSupported(request=request)
@@ -101,7 +96,7 @@ class S256CodeGrant(AuthorizationCodeGrant):
 
 
 class Server(AuthorizationEndpoint):
-    """OAUTH2_SERVER_CLASS. It has no other endpoint, so no grant but the code can ever be taken."""
+    """OAUTH2_SERVER_CLASS. It has only this endpoint, so the authorization code is the only grant."""
 
     def __init__(self, validator: Validator, **options: Any) -> None:
         """`options`: lifetimes and generators that the toolkit passes to servers that issue tokens."""
@@ -109,10 +104,10 @@ class Server(AuthorizationEndpoint):
 
 
 class Backend(OAuthLibCore):
-    """OAUTH2_BACKEND_CLASS. Oauthlib gets the parameters that were read strictly before, and parses nothing."""
+    """OAUTH2_BACKEND_CLASS. Oauthlib gets parameters that `parameters` has parsed, and parses nothing."""
 
     def validated(self, query: Parameters) -> AuthorizationRequest:
-        """The authorization request in a query or a body. ErrorPage, or ErrorRedirect once the redirect URL is good."""
+        """Validate the parameters of a query or a body. ErrorPage, or ErrorRedirect if the redirect URL is valid."""
         if "client_id" in query.repeated:
             raise _page(errors.InvalidClientIdError())
         if "redirect_uri" in query.repeated:
@@ -133,13 +128,13 @@ class Backend(OAuthLibCore):
 
 @functools.cache
 def backend() -> Backend:
-    """The one backend of this process; it holds no state of a request."""
+    """Return the backend of this process; it holds no state of a request."""
     made: Backend = oauth2_settings.OAUTH2_BACKEND_CLASS()
     return made
 
 
 def _problem_of(query: Parameters) -> str:
-    """What is wrong with the form of a query, whatever its parameters mean; empty when nothing is."""
+    """Return the error in the encoding, repetition or length of parameters, or the empty string."""
     if query.is_malformed:
         return "The parameters cannot be decoded."
     if query.repeated & READ:
@@ -180,7 +175,7 @@ def _page(error: FatalClientError) -> ErrorPage:
 
 
 class ClientDisabled(FatalClientError):
-    """The app is suspended: no login page, no redirect."""
+    """The app is suspended: the answer is an error page."""
 
     error = "client_disabled"
     description = "This app has been disabled."
@@ -188,10 +183,10 @@ class ClientDisabled(FatalClientError):
 
 
 class Validator(OAuth2Validator):
-    """Confidential apps, registered redirect URLs, registered scopes, code with S256, nothing else."""
+    """OAUTH2_VALIDATOR_CLASS. Apps are found by their id and refused while suspended."""
 
     def _load_application(self, client_id: str, request: Request) -> Application | None:
-        """1 query. The toolkit's own may also fetch metadata documents, which is not for us."""
+        """1 query. The toolkit's own can also fetch metadata documents over HTTP."""
         if request.client is None:
             request.client = Application.objects.filter(client_id=clients.lookup_id(client_id)).first()
         return request.client
@@ -203,12 +198,4 @@ class Validator(OAuth2Validator):
         return application is not None
 
     def get_default_redirect_uri(self, client_id: str, request: Request, *args: Any, **kwargs: Any) -> None:
-        """None: a request must name its redirect_uri even where one URL alone is registered."""
-
-    def validate_response_type(
-        self, client_id: str, response_type: str, client: Application, request: Request, *args: Any, **kwargs: Any
-    ) -> bool:
-        return response_type == "code"
-
-    def client_authentication_required(self, request: Request, *args: Any, **kwargs: Any) -> bool:
-        return True
+        """Return None: a request names its redirect_uri even if the app has only one."""

@@ -1,4 +1,4 @@
-"""GET and POST /api/auth/oauth2/authorize and the pages that a person meets between there and the app."""
+"""GET and POST /api/auth/oauth2/authorize and the pages between it and the app."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import waiting_apps
 from accounts.hot import Request
-from oidc_provider import endpoints, parameters
+from oidc_provider import endpoints, lifetimes, parameters
 from oidc_provider.applications import clients
 from oidc_provider.authorize import consent_page, flows, login_redirects, validation
 from oidc_provider.authorize.flows import AlreadyAnswered, Step, Visitor
@@ -29,7 +29,7 @@ CROSS_SITE = "cross-site"  # what browsers say in Sec-Fetch-Site
 
 
 class Authorize(LimitedPage):
-    """Validates first: a bad request or a suspended app never shows a login page. 5 queries with a kept approval."""
+    """Validation comes first: a bad request or a suspended app shows no login page. 5 queries with a kept approval."""
 
     endpoint = "authorize"
     http_method_names = ["get", "post"]  # no HEAD: a prefetch must not make a code
@@ -80,9 +80,10 @@ def _answer(request: HttpRequest, query: Parameters) -> HttpResponse:
 
 
 def _again_by_get(request: HttpRequest, query: Parameters) -> HttpResponse:
-    """Browsers leave the session out of a POST from another site and send it along where that redirects to.
+    """Redirect to the same request by GET: browsers send no session with a POST from another site, but send it after
+    a redirect.
 
-    For `prompt=none` alone: other requests meet the session at the login page, which sends a signed-in person on.
+    Only `prompt=none` needs this: for other requests the login page reads the session.
     """
     known = {name: value for name, value in query.values.items() if name in validation.READ}
     return redirect(f"{reverse('authorize')}?{urlencode(known)}")
@@ -91,7 +92,7 @@ def _again_by_get(request: HttpRequest, query: Parameters) -> HttpResponse:
 @never_cache
 @require_http_methods(["GET", "POST"])
 def consent(request: HttpRequest, pending_id: str) -> HttpResponse:
-    """Where a waiting request goes on after login, and where the person decides."""
+    """Continue a waiting request after login, and take the user's decision."""
     with request_log.noting(RequestKind.ASKED) as note:
         pending = PendingRequest.objects.with_app().filter(pk=pending_id).first()
         if pending is None or not pending.is_open(timezone.now()):
@@ -108,7 +109,7 @@ def consent(request: HttpRequest, pending_id: str) -> HttpResponse:
 
 
 def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpResponse:
-    """The next page, or the way back to the app. AlreadyAnswered: the request has taken it before."""
+    """Return the next page or the redirect to the app. AlreadyAnswered: the request was answered before."""
     now, decision = timezone.now(), request.POST.get("decision")
     try:
         flows.check_registration(pending)
@@ -147,7 +148,7 @@ def _go_on(request: HttpRequest, pending: PendingRequest, note: Note) -> HttpRes
 @never_cache
 @require_POST
 def switch_account(request: HttpRequest, pending_id: str) -> HttpResponse:
-    """ "Not you?": sign out, sign in as somebody else, come back to the same request."""
+    """ "Not you?": sign out, log in with another account, continue the same request."""
     pending = PendingRequest.objects.filter(pk=pending_id).first()
     if pending is None or not pending.is_open(timezone.now()):
         return ended_page(request, pending)
@@ -165,14 +166,14 @@ def to_step(request: HttpRequest, pending: PendingRequest, step: Step) -> HttpRe
 
 
 def leave(request: HttpRequest, url: str) -> HttpResponse:
-    """Back to the app from one of our pages; 303, so that a form's POST is not repeated there."""
+    """Redirect to the app from a page; 303 after a form, so that its POST is not repeated there."""
     response = to_app(url, status=303 if request.method == "POST" else 302)
     waiting_apps.forget(request, response)
     return response
 
 
 def to_app(url: str, *, status: int = 302) -> HttpResponse:
-    """A redirect to a registered URL, private-use schemes included, which Django's own redirect refuses."""
+    """Redirect to a registered URL; Django's own redirect refuses private-use schemes."""
     response = HttpResponse(status=status, headers={"Location": url})
     response.headers["Cache-Control"] = "no-store"
     response.headers["Referrer-Policy"] = "no-referrer"
@@ -180,21 +181,22 @@ def to_app(url: str, *, status: int = 302) -> HttpResponse:
 
 
 def ended_page(request: HttpRequest, pending: PendingRequest | None) -> HttpResponse:
-    """A request that can lead nowhere any more: answered, late, or none of ours."""
+    """The error page of a request that was answered, has expired, or does not exist."""
     if pending is not None and pending.answered_at is not None:
         return answered_page(request, pending)
     return _start_again_page(
         request,
         pending,
         title="This sign-in took too long",
-        message="A sign-in has to end within 10 minutes. Nothing was shared. Please start again from the app.",
+        message=f"A sign-in has to end within {lifetimes.REQUEST}. Nothing was shared. "
+        "Please start again from the app.",
         code="expired",
-        description="The sign-in did not end within 10 minutes.",
+        description=f"The sign-in did not end within {lifetimes.REQUEST}.",
     )
 
 
 def answered_page(request: HttpRequest, pending: PendingRequest) -> HttpResponse:
-    """The request has led back to the app before."""
+    """The error page of a request that was answered before."""
     return _start_again_page(
         request,
         pending,
@@ -225,12 +227,12 @@ def _start_again_page(
 
 
 def deleted_page(request: HttpRequest) -> HttpResponse:
-    """Somebody deleted the app or the account between our reads and our write, which then stored nothing."""
+    """The app or the account was deleted between the reads and the write, which then stored nothing."""
     return error_page(request, ErrorPage("invalid_client", 400, "The app or the account has just been deleted."))
 
 
 def error_page(request: HttpRequest, error: ErrorPage, redirect_uri: str = "") -> HttpResponse:
-    """`redirect_uri`: what the app named, for the log of an error that is about it."""
+    """`redirect_uri`: the parameter of the request, logged for `invalid_redirect`."""
     redirect_uri = redirect_uri if error.error == "invalid_redirect" else ""
     request_log.failed(error.error, error.message, redirect_uri=redirect_uri)
     if prefers_json(request):
@@ -251,7 +253,7 @@ def error_page(request: HttpRequest, error: ErrorPage, redirect_uri: str = "") -
 
 
 def _noted(visitor: Visitor | None) -> Visitor | None:
-    """The visitor; the log learns who it is."""
+    """Return the visitor, and log the user."""
     if visitor is not None:
         request_log.about(user_id=visitor.user.pk)
     return visitor
@@ -263,7 +265,7 @@ def _noted_error_url(error: ErrorRedirect) -> str:
 
 
 class EndSession(LimitedPage):
-    """Says so, and offers the person their own sign-out button. Nothing changes by coming here."""
+    """Apps cannot end a session: the page offers the user a sign-out button."""
 
     endpoint = "end-session"
     http_method_names = ["get", "head", "post"]

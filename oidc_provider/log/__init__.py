@@ -1,1 +1,1 @@
-"""What apps asked of the provider, recorded for the people who debug them."""
+"""The log of apps' requests."""

@@ -1,7 +1,7 @@
-"""Notes what apps ask of the provider, for the people who debug them.
+"""Notes the requests of apps, for debugging.
 
-Notes are written behind: by a thread within seconds, and by pages before they read. Client ids are public, so anybody
-can cause entries: memory is bounded, and a batch stores at most MOST_RECORDS of one app; what is above is counted only.
+A thread writes notes within seconds; pages write them before they read. Client ids are public, so anyone can cause
+entries: memory is bounded, and a batch stores at most MOST_RECORDS of one app and counts the others.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REQUESTS = Counter(
 
 @dataclass(slots=True)
 class Note:
-    """One request while it is served. Nothing is noted without a `client_id`; `outcome` is `ok` or the error's code."""
+    """A request while it is served, kept if it has a `client_id`. `outcome`: `ok` or the error code."""
 
     kind: RequestKind
     request_id: str
@@ -42,7 +42,7 @@ class Note:
         self.outcome, self.description = error, description
 
     def leave_out(self) -> None:
-        """Nothing worth a record has happened."""
+        """Do not keep this note."""
         self.client_id = ""
 
 
@@ -50,12 +50,12 @@ _current: ContextVar[Note | None] = ContextVar("request_note", default=None)
 
 
 def noting(kind: RequestKind) -> _Noting:
-    """The note of the request that is served inside; kept at the end. An exception that escapes is a server_error."""
+    """Context manager: note the request served inside, and keep the note. An escaping exception is a server_error."""
     return _Noting(kind)
 
 
 class _Noting:
-    """A context manager, written out: a generator takes longer to leave than all else that is done here."""
+    """A class, because leaving a generator's context manager takes longer than the rest of the work."""
 
     __slots__ = ("_note", "_token")
 
@@ -79,7 +79,7 @@ class _Noting:
 
 
 def about(*, kind: RequestKind | None = None, client_id: str = "", user_id: str = "") -> None:
-    """Say what the request is about, as soon as it is known. Outside a request: nothing."""
+    """Set facts of the current note. Does nothing outside a request."""
     note = _current.get()
     if note is not None:
         note.kind = kind or note.kind
@@ -88,7 +88,7 @@ def about(*, kind: RequestKind | None = None, client_id: str = "", user_id: str 
 
 
 def failed(error: str, description: str, *, redirect_uri: str = "") -> None:
-    """Say that the request that is served ends with an error. `redirect_uri`: where the error is about it."""
+    """Set the error of the current note. `redirect_uri`: for an error that concerns it."""
     note = _current.get()
     if note is not None:
         note.fails(error, description)
@@ -96,7 +96,7 @@ def failed(error: str, description: str, *, redirect_uri: str = "") -> None:
 
 
 def request_id() -> str:
-    """Of the request that is served; empty where none is noted."""
+    """Return the id of the current request, or the empty string."""
     note = _current.get()
     return note.request_id if note is not None else ""
 

@@ -1,4 +1,4 @@
-"""Stores the notes of requests, and deletes them in time."""
+"""Stores the notes of requests, and deletes old ones."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from oidc_provider.log.request_log import Note
 
 MOST_RECORDS = 200  # of one app in one batch
-MOST_SUCCESSES = 10  # of those: what a busy app does all the time is counted, and needs no record of each
-MOST_RECORDS_KEPT = 10_000  # of one app; the pages show far fewer
+MOST_SUCCESSES = 10  # of those; further successes are only counted
+MOST_RECORDS_KEPT = 10_000  # of one app; pages show fewer
 _USES = {
     RequestKind.APPROVED,
     RequestKind.KEPT,
@@ -56,7 +56,7 @@ _SET_LAST_USES = """
 
 
 def store(notes: Sequence[Note]) -> None:
-    """Write the notes of apps that exist: the records by one INSERT, counts and last uses by an upsert each."""
+    """Store the notes of existing apps: records by one INSERT, counts and last uses by one upsert each."""
     recorded, uses = _recorded(notes), last_uses.due(notes)
     with transaction.atomic():
         _store(notes, recorded, uses)
@@ -64,7 +64,7 @@ def store(notes: Sequence[Note]) -> None:
 
 
 def _store(notes: Sequence[Note], recorded: list[Note], uses: dict[Use, datetime]) -> None:
-    """People first and apps second, as everywhere: who is being deleted is waited for, and then left out."""
+    """Lock users first and apps second, the order of all operations; deleted ones are left out."""
     named = {note.user_id for note in recorded} | {user for _, user in uses}
     locked_users = User.objects.select_for_update(no_key=True).filter(pk__in=named)
     users = set(locked_users.order_by("pk").values_list("pk", flat=True))
@@ -82,9 +82,9 @@ def _store(notes: Sequence[Note], recorded: list[Note], uses: dict[Use, datetime
 
 
 def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Delete records and counts that are old, and of each app all but the newest records, in batches.
+    """Delete old records and counts, and each app's records above MOST_RECORDS_KEPT, in batches.
 
-    The number of rows.
+    Return the number of rows.
     """
     old = (
         (RequestRecord.objects.past_use(now), "moment"),
@@ -98,7 +98,7 @@ def delete_past_use(now: datetime, *, after_batch: Callable[[], None] = lambda: 
 
 
 def _too_many() -> Iterator[RequestRecordQuerySet]:
-    """The records of each app beyond its newest. 1 query of an index, and 1 for each app that has too many."""
+    """Yield the surplus records of each app. 1 query of an index, and 1 for each app with too many."""
     counts = RequestRecord.objects.order_by().values("application").annotate(count=Count("application"))
     for app in counts.filter(count__gt=MOST_RECORDS_KEPT).values_list("application", flat=True):
         mine = RequestRecord.objects.filter(application=app)
@@ -107,7 +107,7 @@ def _too_many() -> Iterator[RequestRecordQuerySet]:
 
 
 def place_of(redirect_uri: str) -> str:
-    """Scheme, host and path of a redirect URL: its query and its user info may hold what nobody else should read."""
+    """Return scheme, host and path of a redirect URL, without query and user info, which may hold secrets."""
     try:
         parts = urlsplit(_printable(redirect_uri))
     except ValueError:  # a broken IPv6 host
@@ -116,7 +116,7 @@ def place_of(redirect_uri: str) -> str:
 
 
 def _recorded(notes: Sequence[Note]) -> list[Note]:
-    """The newest of each app, as many as one batch may hold; failures before successes."""
+    """Return the newest notes of each app, within the limits of a batch."""
     counts: Counter[str] = Counter()
     successes: Counter[str] = Counter()
     recorded = []
@@ -146,7 +146,7 @@ def _record(key: int, note: Note, users: set[str]) -> RequestRecord:
 
 
 def _printable(text: str) -> str:
-    """PostgreSQL takes no NUL, and a page no line of its own."""
+    """Replace what PostgreSQL (NUL) or one line of a page cannot hold."""
     return "".join(letter if letter.isprintable() else "?" for letter in text[: 4 * DESCRIPTION_LENGTH])
 
 
@@ -155,10 +155,7 @@ def _hour(moment: datetime) -> datetime:
 
 
 def _upsert(statement: str, rows: list[tuple[Any, ...]]) -> None:
-    """Sorted, so that two processes never wait for one another.
-
-    The second value of a row is a timestamp, the others are what JSON holds (hence Any).
-    """
+    """Rows are sorted, so that concurrent processes do not deadlock. The second value of a row is a timestamp."""
     if not rows:
         return
     places = {"rows": statements.rows_source(), "timestamp": statements.row_column(1, "timestamp")}
@@ -167,7 +164,7 @@ def _upsert(statement: str, rows: list[tuple[Any, ...]]) -> None:
 
 
 class LastUses:
-    """Which last uses this process has stored: one is stored again once it is PRECISION old."""
+    """The last uses that this process has stored; each is stored again after PRECISION."""
 
     PRECISION = timedelta(minutes=5)
     MOST_KEPT = 100_000
@@ -176,7 +173,7 @@ class LastUses:
         self._stored: dict[Use, datetime] = {}
 
     def due(self, notes: Sequence[Note]) -> dict[Use, datetime]:
-        """Those to store of a batch, the newest of each app and user."""
+        """Return those of a batch to store, the newest of each app and user."""
         due: dict[Use, datetime] = {}
         for note in notes:
             if note.user_id and note.outcome == OK and note.kind in _USES:
@@ -186,7 +183,7 @@ class LastUses:
         return due
 
     def keep(self, stored: dict[Use, datetime]) -> None:
-        """They are in the database now."""
+        """Remember that these are stored."""
         if len(self._stored) > self.MOST_KEPT:
             self._stored.clear()
         self._stored.update(stored)

@@ -1,7 +1,4 @@
-"""The models of all packages, for Django and for other apps.
-
-Five of these replace the toolkit's models; all five are swapped from the first migration on.
-"""
+"""The models. Five of them replace the toolkit's; all five are swapped from the first migration on."""
 
 from oidc_provider.models.applications import USABLE, Application, ApplicationLogo, new_client_id
 from oidc_provider.models.log import (

@@ -1,4 +1,4 @@
-"""Client apps."""
+"""Client apps and their logos."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def new_client_id() -> str:
 
 
 class Application(AbstractApplication):
-    """An app that its owner (`user`) registered. Always confidential, always authorization code with S256.
+    """An app that its owner (`user`) registered: a confidential client, authorization code with S256.
 
-    `redirect_uris` holds the redirect URLs with spaces between them (the toolkit's form); use `redirect_urls`.
+    `redirect_uris` (the toolkit's) holds the redirect URLs with spaces between them; use `redirect_urls`.
     """
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="applications")
     client_id = models.CharField(max_length=64, unique=True, default=new_client_id, editable=False)
-    client_secret = ClientSecretField(max_length=255, editable=False)  # the toolkit's has two indexes, for nothing
+    client_secret = ClientSecretField(max_length=255, editable=False)  # the toolkit's has two unused indexes
     name = models.CharField(max_length=64)
     client_type = models.CharField(
         max_length=32,
@@ -96,7 +96,7 @@ class Application(AbstractApplication):
         return self.suspended_at is not None
 
     def clean(self) -> None:
-        """The rules of docs/spec/sign-in.md for redirect URLs; the toolkit's own differ."""
+        """Check the redirect URLs by docs/spec/sign-in.md; the toolkit's own rules differ."""
         problems = redirects.problems_of_all(self.redirect_urls)
         if problems:
             raise ValidationError({"redirect_uris": problems})
@@ -109,16 +109,16 @@ class Application(AbstractApplication):
         return SecretHasher().verify(secret, self.client_secret)
 
     def set_new_secret(self, now: datetime) -> str:
-        """Replace the secret (not saved yet) and return it. The field hashes it when it is saved."""
+        """Set and return a new secret, without saving. The field hashes it when it is saved."""
         secret = new_secret()
         self.client_secret = secret
         self.secret_changed_at = now
         return secret
 
     def is_usable(self, request: Any = None) -> bool:
-        """Whether the app may sign people in, get tokens and use them; `USABLE` is the same in SQL.
+        """Whether the app may sign users in, get tokens and use them; `USABLE` is the same rule in SQL.
 
-        `request`: what the toolkit passes, oauthlib's, which has no types.
+        `request`: oauthlib's (untyped), passed by the toolkit.
         """
         return not self.is_suspended
 
@@ -128,7 +128,7 @@ class Application(AbstractApplication):
 
 
 class ApplicationLogo(models.Model):
-    """A small PNG that we encoded ourselves, in a row of its own so that no hot query reads it."""
+    """A small PNG that `logos` encoded, in its own table so that no hot query reads it."""
 
     application = models.OneToOneField(Application, on_delete=models.CASCADE, related_name="logo", primary_key=True)
     png = models.BinaryField()

@@ -1,4 +1,4 @@
-"""What apps asked of the sign-in provider, for the people who debug them. Nothing here decides anything."""
+"""The log of apps' requests, for debugging; the service decides nothing by it."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ DESCRIPTION_LENGTH = 300
 
 
 class RequestKind(models.TextChoices):
-    """What a request was about. The first five are of the endpoint authorize, the next four of token.
-
-    TRIED: a code that the owner of the app exchanged on our own pages, without the app's secret.
-    """
+    """What a request was about. TRIED: the app's owner exchanged a code in the login test, without the app's secret."""
 
     ASKED = "ASKED", "Sign-in asked for"
     SHOWN = "SHOWN", "Consent shown"
@@ -69,9 +66,9 @@ class RequestRecordQuerySet(models.QuerySet["RequestRecord"]):
 
 
 class RequestRecord(models.Model):
-    """One request. `outcome`: `ok`, or the error code; `redirect_uri`: without its query, where the error is about it.
+    """One request. `outcome`: `ok` or the error code; `redirect_uri`: without query, for errors that concern it.
 
-    `network`: the client's address, cut to its /24 or /48. Holds no secret, code, token or state.
+    `network`: the /24 or /48 of the client's address. No column holds a secret, code, token or state.
     """
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="request_records")
@@ -110,7 +107,7 @@ class UsageCountQuerySet(models.QuerySet["UsageCount"]):
 
 
 class UsageCount(models.Model):
-    """How many requests of one kind ended one way in one hour. Complete, where the records leave some out."""
+    """The number of requests of one kind and outcome in one hour. Counts are complete; records are not."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="usage_counts")
     hour = models.DateTimeField()
@@ -137,7 +134,7 @@ class LastUseQuerySet(models.QuerySet["LastUse"]):
 
 
 class LastUse(models.Model):
-    """When an app last did something for a user: signed them in, refreshed, or read their claims."""
+    """When an app last signed a user in, refreshed tokens, or read the user's claims."""
 
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="last_uses")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")

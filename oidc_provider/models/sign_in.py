@@ -1,4 +1,4 @@
-"""Codes and tokens. Every secret value is stored as its SHA-256; the value itself is never stored."""
+"""Approvals, authorization requests, codes, tokens and signing keys. Of codes and tokens only the SHA-256 is stored."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from oidc_provider.models.applications import Application
 
 
 class Approval(models.Model):
-    """One row for each user and app, kept apart from tokens: suspending an app deletes tokens and keeps approvals."""
+    """The scopes that a user allows an app. Suspending an app deletes its tokens and keeps approvals."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="approvals")
     application = models.ForeignKey(Application, on_delete=models.CASCADE, related_name="approvals")
@@ -35,20 +35,20 @@ class Approval(models.Model):
 
 class PendingRequestQuerySet(models.QuerySet["PendingRequest"]):
     def with_app(self) -> PendingRequestQuerySet:
-        """With the app, its owner, and whether it has a logo, but not the picture itself."""
+        """With the app, its owner, and whether it has a logo, without the picture."""
         return self.select_related("application__user", "application__logo").defer("application__logo__png")
 
     def past_use(self, now: datetime) -> PendingRequestQuerySet:
-        """Kept ten minutes longer than they can be answered, so that the page of a late one can still name the app."""
+        """Kept twice as long as they can be answered, so that the page of a late one can name the app."""
         return self.filter(created_at__lte=now - 2 * settings.AUTHORIZATION_REQUEST_LIFETIME)
 
 
 class PendingRequest(models.Model):
-    """A valid authorization request that waits for login or consent, so that nothing of it stands in a URL but its id.
+    """A valid authorization request that waits for login or consent; URLs hold only its id.
 
-    `must_authenticate_after`: the person has to have signed in later than that (`prompt=login`, `max_age`).
-    `asks_account`: a person who signed in before it has to confirm the account (`prompt=select_account`).
-    `expected_user_id`: whom the app's `id_token_hint` names. `answered_at`: when it led back to the app, once for all.
+    `must_authenticate_after`: the user must have authenticated later (`prompt=login`, `max_age`).
+    `asks_account`: a user who signed in before the request confirms the account (`prompt=select_account`).
+    `expected_user_id`: the user of the app's `id_token_hint`. `answered_at`: when the app got its one answer.
     """
 
     id = models.CharField(max_length=43, primary_key=True)
@@ -71,11 +71,11 @@ class PendingRequest(models.Model):
         return f"Request of {self.application}"
 
     def is_open(self, now: datetime) -> bool:
-        """Whether it can still lead back to the app."""
+        """Whether it can still be answered."""
         return self.answered_at is None and now < self.created_at + settings.AUTHORIZATION_REQUEST_LIFETIME
 
 
-# All that comes from one sign-in shares one `token_family`: the code, its access tokens, its line of refresh tokens.
+# One sign-in has one `token_family`: its code, access tokens and refresh tokens.
 
 
 class GrantQuerySet(models.QuerySet["Grant"]):
@@ -84,20 +84,20 @@ class GrantQuerySet(models.QuerySet["Grant"]):
         return self.filter(used_at__isnull=True, expires__lte=now)
 
     def used_past_use(self, now: datetime) -> GrantQuerySet:
-        """Used codes whose tokens can no longer live; until then a replay must be recognised."""
+        """Used codes whose tokens have all expired; until then a replay must be recognised."""
         used_until = now - timedelta(seconds=oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS)
         # A code is used before it expires: the second condition leaves none out, and has an index.
         latest_expiry = used_until + timedelta(seconds=oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS)
-        return self.filter(~Exists(_living_line(now)), used_at__lte=used_until, expires__lte=latest_expiry)
+        return self.filter(~Exists(_live_refresh_tokens(now)), used_at__lte=used_until, expires__lte=latest_expiry)
 
 
-def _living_line(now: datetime) -> models.QuerySet[RefreshToken]:
+def _live_refresh_tokens(now: datetime) -> models.QuerySet[RefreshToken]:
     """For a subquery: refresh tokens of the same family that have not expired."""
     return RefreshToken.objects.filter(token_family=OuterRef("token_family"), expires_at__gt=now)
 
 
 class Grant(AbstractGrant):
-    """An authorization code. `code` holds the code's SHA-256. A used one stays, so that a replay is recognised."""
+    """An authorization code; `code` is its SHA-256. Used codes stay, so that a replay is recognised."""
 
     code = models.CharField(max_length=64, unique=True)
     nonce = models.TextField(blank=True, default="")
@@ -110,7 +110,7 @@ class Grant(AbstractGrant):
     class Meta:
         indexes = [
             models.Index(fields=["expires"], name="grant_expires"),
-            # Used codes are kept for as long as their tokens, and are most of the table.
+            # Used codes are kept as long as their tokens and are most of the table.
             models.Index(fields=["expires"], condition=Q(used_at__isnull=True), name="grant_unused"),
         ]
 
@@ -126,7 +126,7 @@ class AccessTokenQuerySet(models.QuerySet["AccessToken"]):
 class AccessToken(AbstractAccessToken):
     """An opaque access token; `token` stays empty, `token_checksum` is its SHA-256. Revoking deletes the row."""
 
-    source_refresh_token = None  # families say what belongs together
+    source_refresh_token = None  # `token_family` replaces it
     id_token = None  # id_tokens are not stored
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="access_tokens")
     token_family = models.UUIDField(editable=False)
@@ -145,14 +145,14 @@ class AccessToken(AbstractAccessToken):
 
 class RefreshTokenQuerySet(models.QuerySet["RefreshToken"]):
     def past_use(self, now: datetime) -> RefreshTokenQuerySet:
-        """Expired ones whose family is dead: until then the reuse of a rotated one must be recognised."""
-        return self.filter(~Exists(_living_line(now)), expires_at__lte=now)
+        """Expired ones of an expired family; until then the reuse of a rotated one must be recognised."""
+        return self.filter(~Exists(_live_refresh_tokens(now)), expires_at__lte=now)
 
 
 class RefreshToken(AbstractRefreshToken):
     """An opaque refresh token. `scope` is what the user granted; `revoked` is when it was rotated."""
 
-    access_token = None  # families say what belongs together
+    access_token = None  # `token_family` replaces it
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="refresh_tokens")
     token_family = models.UUIDField(editable=False)
     scope = models.TextField()
@@ -173,20 +173,19 @@ class RefreshToken(AbstractRefreshToken):
 
 
 class IDToken(AbstractIDToken):
-    """The toolkit insists on this table. No row is ever written: id_tokens are signed and forgotten."""
+    """The toolkit requires this table. It stays empty: id_tokens are signed, not stored."""
 
     def __str__(self) -> str:
         return f"ID token #{self.pk}"
 
 
-# How long a key stays published after another one took over: its last id_token lives 10 hours, and other processes
-# may have gone on signing with it for the time they cache keys.
+# A replaced key stays published for an id_token's lifetime and this margin: other processes sign with a cached key.
 RETIREMENT_MARGIN = timedelta(hours=1)
 
 
 class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
     def published(self, now: datetime) -> SigningKeyQuerySet:
-        """The key set: the newest first."""
+        """The key set, newest first."""
         return self.filter(Q(unpublish_at__isnull=True) | Q(unpublish_at__gt=now)).order_by("-created_at", "kid")
 
     def signing(self) -> SigningKeyQuerySet:
@@ -194,9 +193,9 @@ class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
 
 
 class SigningKey(models.Model):
-    """An Ed25519 key pair. Its life: published, signing, replaced (still published), unpublished.
+    """An Ed25519 key pair. Its states: published, signing, replaced (still published), unpublished.
 
-    `private_key` is encrypted with a key of its own setting; `kid` is the RFC 7638 thumbprint.
+    `private_key` is encrypted with SIGNING_KEY_ENCRYPTION_KEYS; `kid` is the RFC 7638 thumbprint.
     """
 
     kid = models.CharField(max_length=43, primary_key=True)
@@ -218,11 +217,11 @@ class SigningKey(models.Model):
         return self.kid
 
     def may_sign_from(self) -> datetime:
-        """Every cached copy of the key set holds the key by then."""
+        """From then on every cached copy of the key set holds the key."""
         return self.created_at + 2 * settings.DISCOVERY_CACHE_TIME
 
     def state(self, now: datetime) -> str:
-        """One word of the key's life at `now`."""
+        """Return the key's state at `now`."""
         if self.is_signing:
             return "signing"
         if self.unpublish_at is None:

@@ -1,1 +1,1 @@
-"""Codes, tokens and keys: grants, userinfo, introspection, revocation, signing."""
+"""The endpoints that apps call with codes and tokens, and the keys that sign."""

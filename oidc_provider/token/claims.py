@@ -1,4 +1,4 @@
-"""What an app learns about a user, scope by scope. The same in the id_token and at userinfo.
+"""The claims of a user by scope, the same in id_token and userinfo; and what introspection says of a token.
 
 Source: docs/spec/sign-in.md, "An app".
 """
@@ -20,7 +20,7 @@ from oidc_provider.token.token_queries import Bearer, Subject
 
 
 def of(subject: Subject, scopes: Collection[str]) -> dict[str, Any]:
-    """The claims that `scopes` allow, with `sub` always among them."""
+    """Return the claims that `scopes` allow, always with `sub`."""
     claims: dict[str, Any] = {"sub": subject.id}
     if "identify" in scopes:
         claims["uid"] = subject.uid
@@ -38,7 +38,7 @@ def of(subject: Subject, scopes: Collection[str]) -> dict[str, Any]:
 
 
 def bearer(access_token: str, now: datetime) -> Bearer:
-    """The app, scopes and user of an access token. MissingToken, InvalidToken. 1 query."""
+    """Return app, scopes and user of an access token. MissingToken, InvalidToken. 1 query."""
     if not access_token:
         raise MissingToken("Send the access token as Authorization: Bearer.")
     found = token_queries.read_access_token(digest(access_token), now)
@@ -48,16 +48,16 @@ def bearer(access_token: str, now: datetime) -> Bearer:
 
 
 def userinfo(found: Bearer) -> dict[str, Any]:
-    """The claims (OpenID Connect Core §5.3). InsufficientScope without `openid`."""
+    """Return the claims (OpenID Connect Core §5.3). InsufficientScope without `openid`."""
     if "openid" not in found.scopes:
         raise InsufficientScope("The access token lacks the scope openid.")
     return of(found.subject, found.scopes)
 
 
 def introspection(credentials: Credentials, token: str, now: datetime) -> dict[str, Any]:
-    """What RFC 7662 §2.2 says of a live token of the calling app, `{"active": false}` of every other one.
+    """Describe a live token of the calling app (RFC 7662 §2.2), or return `{"active": False}`.
 
-    InvalidClient unless the app proves itself. 1 query for the app and a token of either kind, so no hint is needed.
+    InvalidClient for wrong credentials. 1 query reads both kinds of token, so no hint is needed.
     """
     client_id = clients.lookup_id(credentials.client_id)
     found = token_queries.read_for_introspection(client_id, digest(token), now)

@@ -1,6 +1,6 @@
-"""The two grants of the token endpoint: a code for tokens, a refresh token for newer ones.
+"""The two grants of the token endpoint: authorization code and refresh token.
 
-Each reads once (the app, what it presents, whose it is) and writes once (`issuing`). Client authentication comes first
+Each reads once (the app, its code or token, the user) and writes once (`issuing`). Client authentication comes first
 and uses nothing up. Lifetimes, PKCE, rotation and reuse protection are those of `OAUTH2_PROVIDER`.
 """
 
@@ -33,15 +33,15 @@ _VERIFIER = re.compile(r"[A-Za-z0-9._~-]{43,128}\Z")  # RFC 7636 §4.1
 
 
 def read_code(form: Parameters, credentials: Credentials) -> Presented:
-    """The app, authenticated, and its code. InvalidClient. 1 query."""
+    """Return the authenticated app and its code. InvalidClient. 1 query."""
     client_id = clients.lookup_id(credentials.client_id)
     return _authenticated(credentials, token_queries.read_code(client_id, digest(form.get("code"))))
 
 
 def read_own_code(form: Parameters, *, application: Application, owner: User) -> Presented:
-    """The app and its code for the app's owner, who tests the login on our pages. InvalidClient. 1 query.
+    """Return the app and its code for the login test of the app's owner. InvalidClient. 1 query.
 
-    We hold no client secret to send, so the owner's session takes its place.
+    The owner's session replaces the client secret, of which only the hash is stored.
     """
     if application.user_id != owner.pk:
         raise clients.refused()
@@ -52,9 +52,9 @@ def read_own_code(form: Parameters, *, application: Application, owner: User) ->
 
 
 def exchange(found: Presented, form: Parameters, now: datetime, *, only_for: User | None = None) -> dict[str, Any]:
-    """The token response (RFC 6749 §4.1.4) for the code of an authenticated app. 1 query on PostgreSQL.
+    """Return the token response (RFC 6749 §4.1.4) for the code of an authenticated app. 1 query on PostgreSQL.
 
-    `only_for`: the user whose code it must be.
+    `only_for`: the required user of the code.
     """
     if only_for and found.pk is not None and found.subject.id != only_for.pk:
         raise InvalidGrant("The code was made for another person.")
@@ -80,13 +80,13 @@ def exchange(found: Presented, form: Parameters, now: datetime, *, only_for: Use
 
 
 def read_refresh_token(form: Parameters, credentials: Credentials) -> Presented:
-    """The app, authenticated, and its refresh token. InvalidClient. 1 query."""
+    """Return the authenticated app and its refresh token. InvalidClient. 1 query."""
     client_id = clients.lookup_id(credentials.client_id)
     return _authenticated(credentials, token_queries.read_refresh_token(client_id, digest(form.get("refresh_token"))))
 
 
 def refresh(found: Presented, form: Parameters, now: datetime) -> dict[str, Any]:
-    """The token response (RFC 6749 §6) for the refresh token of an authenticated app. 1 query on PostgreSQL."""
+    """Return the token response (RFC 6749 §6) for the refresh token of an authenticated app. 1 query on PostgreSQL."""
     required(form, "refresh_token")
     if found.pk is not None and found.used_at is not None:  # before the expiry: its family may outlive a rotated token
         if oauth2_settings.REFRESH_TOKEN_REUSE_PROTECTION and now - found.used_at > _grace_period():
@@ -111,7 +111,7 @@ def refresh(found: Presented, form: Parameters, now: datetime) -> dict[str, Any]
 
 
 def _authenticated(credentials: Credentials, found: Presented | None) -> Presented:
-    """InvalidClient unless there is such an app and it proves itself."""
+    """Return `found`. InvalidClient if the app is unknown or its credentials are wrong."""
     if found is None:
         raise clients.refused()
     clients.check(credentials, found.client_secret, is_usable=found.is_usable)
@@ -119,12 +119,12 @@ def _authenticated(credentials: Credentials, found: Presented | None) -> Present
 
 
 def _grace_period() -> timedelta:
-    """How long the reuse of a rotated refresh token is refused and nothing more: an app may retry a request."""
+    """For this long the reuse of a rotated refresh token revokes nothing: an app may retry a request."""
     return timedelta(seconds=oauth2_settings.REFRESH_TOKEN_GRACE_PERIOD_SECONDS)
 
 
 def _fits(verifier: str, challenge: str) -> bool:
-    """RFC 7636 §4.6 with S256."""
+    """Whether the verifier fits the challenge (RFC 7636 §4.6, S256)."""
     if not _VERIFIER.match(verifier):
         return False
     hashed = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
@@ -132,7 +132,7 @@ def _fits(verifier: str, challenge: str) -> bool:
 
 
 def _id_token(found: Presented, scopes: list[str], now: datetime) -> str | None:
-    """Signed before the code or token is used up: a key that cannot sign burns nothing."""
+    """Sign before the code or token is used up, so that a missing key uses nothing up."""
     if "openid" not in scopes:
         return None
     issued_at = int(now.timestamp())

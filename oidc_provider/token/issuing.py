@@ -1,7 +1,7 @@
-"""The write of the token path: what was presented is used up, and the new tokens are inserted, or neither.
+"""The write of the token path: it uses up a code or refresh token and inserts the new tokens, or does neither.
 
-Of two requests that present the same one wins: a conditional UPDATE decides. On PostgreSQL all is one statement, which
-commits by itself; SQLite takes no INSERT inside WITH, so there it is a short transaction.
+A conditional UPDATE lets one of two concurrent requests win. On PostgreSQL the write is one statement, which commits by
+itself; SQLite has no INSERT inside WITH, so there it is a short transaction.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ _FOR_ACCESS_TOKEN = 8  # values
 
 @dataclass(frozen=True)
 class NewTokens:
-    """The values of new tokens: they exist here and in the answer alone."""
+    """The values of new tokens, which are not stored."""
 
     access_token: str
     refresh_token: str | None
 
 
 class _Issue:
-    """Use up by the statement `use_up`, and insert the tokens."""
+    """Run the statement `use_up` and insert the tokens."""
 
     def __init__(self, use_up: str) -> None:
         used = f"WITH used AS ({use_up})"
@@ -61,7 +61,7 @@ class _Issue:
         self._refresh_token = Statement(f"{_INSERT_REFRESH} RETURNING id", "i", is_read=False)
 
     def __call__(self, values: list[Value]) -> bool:
-        """False where another request was first, which is seen only once that one has ended."""
+        """Return False if another request was first; waits until that one has ended."""
         if connection.vendor == "postgresql":
             statement = self._access_alone if len(values) == _FOR_ACCESS_TOKEN else self._both
             return statement.one(*values) is not None
@@ -78,25 +78,26 @@ _for_code, _for_refresh_token, _for_kept_token = _Issue(_USE_CODE), _Issue(_ROTA
 
 
 def exchange(code: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
-    """The tokens for a code; None where it is used. 1 query on PostgreSQL."""
+    """Return the tokens for a code, or None if it is used. 1 query on PostgreSQL."""
     return _issued(_for_code, code, scopes, now)
 
 
 def rotate(refresh_token: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
-    """The tokens for a refresh token; None where it is rotated. 1 query on PostgreSQL."""
+    """Return the tokens for a refresh token, or None if it is rotated. 1 query on PostgreSQL."""
     return _issued(_for_refresh_token, refresh_token, scopes, now)
 
 
 def renew(refresh_token: Presented, value: str, scopes: list[str], now: datetime) -> NewTokens | None:
-    """An access token beside the refresh token `value`, which is kept: without rotation. 1 query on PostgreSQL."""
+    """Without rotation: return a new access token and the kept refresh token `value`. 1 query on PostgreSQL."""
     access_token = new_secret()
     is_issued = _for_kept_token(_of_access_token(access_token, refresh_token, scopes, now))
     return NewTokens(access_token, value) if is_issued else None
 
 
 def _issued(issue: _Issue, presented: Presented, scopes: list[str], now: datetime) -> NewTokens | None:
-    """A new access token for `scopes` and the next refresh token, if the user granted offline_access and the app still
-    registers it. That one holds what the user granted, however narrow the access token is.
+    """Issue an access token for `scopes`, and a refresh token if offline_access is granted and still registered.
+
+    The refresh token keeps all granted scopes, even beside an access token with fewer.
     """
     access_token, refresh_token = new_secret(), None
     values = _of_access_token(access_token, presented, scopes, now)
@@ -108,7 +109,7 @@ def _issued(issue: _Issue, presented: Presented, scopes: list[str], now: datetim
 
 
 def _of_access_token(value: str, presented: Presented, scopes: list[str], now: datetime) -> list[Value]:
-    """$1 to $8."""
+    """Return the values $1 to $8."""
     expires = now + timedelta(seconds=oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS)
     family = presented.family.replace("-", "")
     owner: list[Value] = [presented.subject.id, presented.application_id, family]

@@ -31,7 +31,7 @@ SIGNER_CACHE_SECONDS = 30.0
 
 
 class KeyNotReady(Exception):
-    """A key cannot take the asked-for step yet, or any more. The message is for the operator."""
+    """A key cannot be signed with or retired now. The message is for the operator."""
 
 
 @dataclass(frozen=True)
@@ -43,18 +43,18 @@ class Signer:
 
     @functools.cached_property
     def header(self) -> str:
-        """The first part of every JWS."""
+        """The encoded header of every JWS."""
         return _base64url(_json({"alg": "EdDSA", "kid": self.kid, "typ": "JWT"}))
 
     def jwt(self, claims: dict[str, Any]) -> str:
-        """`claims` as a compact JWS; about 25 µs."""
+        """Return `claims` as a compact JWS; about 25 µs."""
         signed = f"{self.header}.{_base64url(_json(claims))}"
         return f"{signed}.{_base64url(self.private_key.sign(signed.encode()))}"
 
 
 @dataclass
 class _SignerCache:
-    """Reading and decrypting the key for every token would cost a query and 100 µs."""
+    """Saves a query and 100 µs of decryption for every token."""
 
     signer: Signer | None = None
     read_at: float = 0.0
@@ -64,7 +64,7 @@ _cache = _SignerCache()
 
 
 def signer() -> Signer:
-    """The key that signs now, at most SIGNER_CACHE_SECONDS old. SigningUnavailable where there is none."""
+    """Return the key that signs, read at most SIGNER_CACHE_SECONDS ago. SigningUnavailable if there is none."""
     cached = _cache.signer
     if cached is None or time.monotonic() - _cache.read_at > SIGNER_CACHE_SECONDS:
         key = SigningKey.objects.signing().first()
@@ -76,12 +76,12 @@ def signer() -> Signer:
 
 
 def forget_cached_signer() -> None:
-    """Read the signing key anew at the next token."""
+    """Clear the cache, so that the next token reads the signing key again."""
     _cache.signer = None
 
 
 def key_set(now: datetime) -> dict[str, list[dict[str, str]]]:
-    """The JSON Web Key Set (RFC 7517): every published key, the newest first. 1 query."""
+    """Return the JSON Web Key Set (RFC 7517): every published key, newest first. 1 query."""
     return {
         "keys": [
             {"kty": "OKP", "crv": "Ed25519", "alg": "EdDSA", "use": "sig", "kid": kid, "x": public_key}
@@ -91,7 +91,7 @@ def key_set(now: datetime) -> dict[str, list[dict[str, str]]]:
 
 
 def verified_claims(token: str, now: datetime) -> dict[str, Any] | None:
-    """The claims of an id_token of ours, expired or not; None where no published key signed it."""
+    """Return the claims of an id_token, expired or not, or None if no published key signed it."""
     try:
         parsed = jws.JWS()
         parsed.allowed_algs = ["EdDSA"]
@@ -108,9 +108,9 @@ def verified_claims(token: str, now: datetime) -> dict[str, Any] | None:
 
 
 def publish() -> SigningKey:
-    """Make a key and put it into the key set. It does not sign yet."""
+    """Create a key and publish it in the key set. It does not sign yet."""
     kid = "-"
-    while kid.startswith("-"):  # a command would take such a kid for an option
+    while kid.startswith("-"):  # the command line would read such a kid as an option
         private_key = Ed25519PrivateKey.generate()
         x = _base64url(private_key.public_key().public_bytes_raw())
         kid = thumbprint(x)
@@ -124,10 +124,10 @@ def publish() -> SigningKey:
 
 @transaction.atomic
 def sign_with(*, kid: str, force: bool = False) -> SigningKey:
-    """Let the published key `kid` sign from now on; the one before stays published until its id_tokens are dead.
+    """Let the published key `kid` sign; the earlier key stays published until its id_tokens have expired.
 
-    KeyNotReady: it left the key set, or clients may still hold a cached key set without it (`force` overrules that:
-    after a compromise).
+    KeyNotReady: it left the key set, or clients may hold a cached key set without it (ignored with `force`,
+    for a compromise).
     """
     now = timezone.now()
     key = SigningKey.objects.select_for_update().get(kid=kid)
@@ -147,7 +147,7 @@ def sign_with(*, kid: str, force: bool = False) -> SigningKey:
 
 @transaction.atomic
 def retire(*, kid: str, force: bool = False) -> SigningKey:
-    """Take a key that no longer signs out of the key set at its time, or, with `force`, at once."""
+    """Schedule the removal of a key that no longer signs from the key set; with `force` remove it at once."""
     now = timezone.now()
     key = SigningKey.objects.select_for_update().get(kid=kid)
     if key.is_signing:
@@ -161,7 +161,7 @@ def retire(*, kid: str, force: bool = False) -> SigningKey:
 
 
 def ensure_signing_key() -> SigningKey:
-    """The key that signs; made where there is none. For the first start."""
+    """Return the signing key, created if there is none. For the first start."""
     try:
         with transaction.atomic():
             key = SigningKey.objects.signing().first()
@@ -170,7 +170,7 @@ def ensure_signing_key() -> SigningKey:
                 key.is_signing, key.signing_since = True, key.created_at
                 key.save()  # the constraint lets one process win
             return key
-    except IntegrityError:  # another one did
+    except IntegrityError:  # another process was first
         return SigningKey.objects.signing().get()
 
 
@@ -181,16 +181,16 @@ def check() -> None:
 
 
 def encrypted_by_earlier(now: datetime) -> list[str]:
-    """The ids of published keys that the first of SIGNING_KEY_ENCRYPTION_KEYS does not decrypt. 1 query."""
+    """Return the ids of published keys that the first of SIGNING_KEY_ENCRYPTION_KEYS does not decrypt. 1 query."""
     return [key.kid for key in SigningKey.objects.published(now) if not _is_by_first(key)]
 
 
 @transaction.atomic
 def reencrypt() -> list[str]:
-    """Encrypt every private key with the first of SIGNING_KEY_ENCRYPTION_KEYS; the ids of those that changed.
+    """Encrypt every private key with the first of SIGNING_KEY_ENCRYPTION_KEYS; return the ids of changed keys.
 
-    SigningUnavailable where a key of the key set cannot be decrypted: then nothing changes. A key that has left the key
-    set is never used again: it stays as it is where no secret fits.
+    SigningUnavailable, without changes, if a published key cannot be decrypted. An unreadable key that has left the key
+    set stays as it is.
     """
     now = timezone.now()
     changed = []
@@ -206,7 +206,7 @@ def reencrypt() -> list[str]:
 
 
 def unreadable(now: datetime) -> list[str]:
-    """The ids of published keys that none of SIGNING_KEY_ENCRYPTION_KEYS decrypts. 1 query."""
+    """Return the ids of published keys that none of SIGNING_KEY_ENCRYPTION_KEYS decrypts. 1 query."""
     return [key.kid for key in SigningKey.objects.published(now) if not is_readable(key)]
 
 
@@ -220,12 +220,12 @@ def is_readable(key: SigningKey) -> bool:
 
 
 def thumbprint(x: str) -> str:
-    """RFC 7638: SHA-256 over the required members in order, without white space."""
+    """Return the RFC 7638 thumbprint: SHA-256 over the required members in order, without white space."""
     return _base64url(hashlib.sha256(f'{{"crv":"Ed25519","kty":"OKP","x":"{x}"}}'.encode()).digest())
 
 
 def _last_use(now: datetime) -> datetime:
-    """When the last id_token that a key signs now has expired everywhere."""
+    """Return when the last id_token of a key that stops signing now has expired."""
     return now + timedelta(seconds=oauth2_settings.ID_TOKEN_EXPIRE_SECONDS) + RETIREMENT_MARGIN
 
 

@@ -1,6 +1,6 @@
-"""What the token path reads, by hand: one prepared statement for each kind of request.
+"""The reads of the token path: one prepared statement for each kind of request.
 
-PostgreSQL and SQLite understand each of them; names of tables and columns are those of the models. `issuing` writes.
+Each runs on PostgreSQL and SQLite, with the models' names of tables and columns. `issuing` writes.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ _INTROSPECTION = Statement(
 
 
 class Subject(NamedTuple):
-    """What claims are made of; read along with a token by one statement (token_queries.py).
+    """The user of a token, read along with it; `claims` makes the claims.
 
-    `picture`: its URL, "" where there is none. `connections`: the linked accounts in the claim's own shape.
+    `picture`: its URL or the empty string. `connections`: the linked accounts in the form of the claim.
     """
 
     id: str
@@ -100,9 +100,9 @@ class Subject(NamedTuple):
 
 
 class Presented(NamedTuple):
-    """An app, and the code or refresh token that it presents; `pk` None: the app has no such one.
+    """An app with its code or refresh token; `pk` is None if the app has no such code or token.
 
-    `used_at`: when the code was exchanged, the refresh token rotated. The last three columns are a code's alone.
+    `used_at`: when the code was exchanged or the refresh token rotated. Only codes have redirect URI, challenge, nonce.
     """
 
     client_id: str
@@ -122,25 +122,25 @@ class Presented(NamedTuple):
     subject: Subject
 
     def scopes(self) -> list[str]:
-        """What was granted and is still registered."""
+        """Return the scopes that were granted and are still registered."""
         return [name for name in self.scope.split() if name in self.registered_scopes]
 
 
 def read_code(client_id: str, checksum: str) -> Presented | None:
-    """The app with the code of this SHA-256; None where there is no such app. 1 query.
+    """Return the app with the code of this SHA-256, or None for an unknown app. 1 query.
 
-    A code whose approval is gone counts for nothing: it was made at the moment at which the user disconnected the app.
+    A code without approval is left out: it was issued while the user disconnected the app.
     """
     return _presented(client_id, _CODE.one(checksum, client_id))
 
 
 def read_refresh_token(client_id: str, checksum: str) -> Presented | None:
-    """The app with the refresh token of this SHA-256; None where there is no such app. 1 query."""
+    """Return the app with the refresh token of this SHA-256, or None for an unknown app. 1 query."""
     return _presented(client_id, _REFRESH_TOKEN.one(checksum, client_id))
 
 
 class Bearer(NamedTuple):
-    """What an access token lets its app do: the scopes that were granted and are still registered, and the user."""
+    """The app of an access token, the scopes that were granted and are still registered, and the user."""
 
     client_id: str
     scopes: list[str]
@@ -148,7 +148,7 @@ class Bearer(NamedTuple):
 
 
 def read_access_token(checksum: str, now: datetime) -> Bearer | None:
-    """The bearer of an access token that has not expired, of an app that may be used. 1 query."""
+    """Return the bearer of an unexpired access token of a usable app, or None. 1 query."""
     row = _ACCESS_TOKEN.one(checksum, now)
     if row is None:
         return None
@@ -157,12 +157,12 @@ def read_access_token(checksum: str, now: datetime) -> Bearer | None:
 
 
 def read_subject(user_id: str) -> Subject:
-    """The user whose claims the consent page shows. 1 query."""
+    """Return the user whose claims the consent page shows. 1 query."""
     return _subject(_SUBJECT.one(user_id) or ())
 
 
 class Introspected(NamedTuple):
-    """An app, and a live token of its own; `token_type` empty: it has no such one."""
+    """An app with a live token of its own; `token_type` is empty if it has no such token."""
 
     client_secret: str
     is_usable: bool
@@ -174,7 +174,7 @@ class Introspected(NamedTuple):
 
 
 def read_for_introspection(client_id: str, checksum: str, now: datetime) -> Introspected | None:
-    """The app with the live token of either kind with this SHA-256; None where there is no such app. 1 query."""
+    """Return the app with its live token of this SHA-256, or None for an unknown app. 1 query."""
     row = _INTROSPECTION.one(client_id, checksum, now)
     if row is None:
         return None
@@ -202,5 +202,5 @@ def _subject(columns: Row) -> Subject:
 
 @functools.lru_cache(maxsize=256)
 def _scopes(text: str) -> frozenset[str]:
-    """A JSON list of scopes, which many apps have the same."""
+    """Parse a JSON list of scopes; many apps share the same text."""
     return frozenset(json.loads(text))

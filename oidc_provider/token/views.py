@@ -1,4 +1,4 @@
-"""POST /api/auth/oauth2/token: a code or a refresh token for tokens."""
+"""The endpoints token, introspect, revoke and userinfo."""
 
 from django.utils import timezone
 
@@ -13,7 +13,7 @@ from oidc_provider.models import RequestKind
 from oidc_provider.parameters import Parameters
 from oidc_provider.token import claims, grants
 
-# By grant type: how it is recorded, what reads the request and what answers it.
+# By grant type: the kind in the request log, the function that reads and the function that answers.
 GRANTS = {
     "authorization_code": (RequestKind.CODE, grants.read_code, grants.exchange),
     "refresh_token": (RequestKind.REFRESH, grants.read_refresh_token, grants.refresh),
@@ -21,7 +21,7 @@ GRANTS = {
 
 
 class Token(ProtocolEndpoint):
-    """Client authentication always comes first, whatever the grant."""
+    """Client authentication comes first, for every grant."""
 
     endpoint = "token"
     kind = RequestKind.TOKEN
@@ -62,7 +62,7 @@ class Introspect(ProtocolEndpoint):
 
 
 class Revoke(ProtocolEndpoint):
-    """200 with an empty body whether or not there was such a token: the app wanted it gone, and it is."""
+    """200 with an empty body, also for an unknown token (RFC 7009 §2.2)."""
 
     endpoint = "revoke"
     kind = RequestKind.REVOKE
@@ -77,7 +77,7 @@ class Revoke(ProtocolEndpoint):
 
 
 class UserInfo(ProtocolEndpoint):
-    """1 query: the token with its app and its user."""
+    """1 query: the token with app and user."""
 
     endpoint = "userinfo"
     kind = RequestKind.USERINFO
@@ -106,7 +106,7 @@ def _header_token(request: Request) -> str:
 
 
 def _credentials(request: Request, form: Parameters) -> Credentials:
-    """What the app claims, noted as what the request is about."""
+    """Return the credentials, and log the claimed app."""
     credentials = clients.credentials_of(clients.authorization(request), form)
     request_log.about(client_id=clients.lookup_id(credentials.client_id))
     return credentials

@@ -1,4 +1,4 @@
-"""manage.py signing_keys: the life of the keys that sign id_tokens."""
+"""manage.py signing_keys: manages the keys that sign id_tokens."""
 
 import json
 from typing import Any

@@ -155,7 +155,7 @@ def test_a_form_can_be_sent_for_24_hours(user: User) -> None:
         ({"name": "x" * 65}, "Ensure this value has at most 64 characters (it has 65)."),
         (
             {"name": "Tru5ted App"},
-            "The name looks like that of a verified app, Trusted app. Choose one that nobody takes for it.",
+            "The name looks like that of a verified app, Trusted app. Choose a name that looks different.",
         ),
         ({"privacy_url": "javascript:alert(1)"}, "Enter a valid URL."),
         ({"redirect_urls": ["", " "]}, "Register at least one redirect URL."),
