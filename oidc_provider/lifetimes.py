@@ -3,12 +3,13 @@
 from django.conf import settings
 from oauth2_provider.settings import oauth2_settings
 
-_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60), ("second", 1))
+_UNITS = (("day", 86_400), ("hour", 3_600), ("minute", 60))
 
 
 def in_words(seconds: int) -> str:
     """Return `seconds` in the largest unit that divides them."""
-    unit, size = next((unit, size) for unit, size in _UNITS if seconds % size == 0)
+    fitting = ((unit, size) for unit, size in _UNITS if seconds and seconds % size == 0)
+    unit, size = next(fitting, ("second", 1))
     count = seconds // size
     return f"{count} {unit}{'' if count == 1 else 's'}"
 

@@ -1,4 +1,4 @@
-"""Chromium, as Debian packages it, driven by Playwright; and what a page did wrong while somebody looked at it."""
+"""Chromium, as Debian packages it, driven by Playwright; and the errors of its pages."""
 
 from __future__ import annotations
 

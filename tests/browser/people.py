@@ -1,4 +1,4 @@
-"""People at a Chromium of their own: the demo's accounts, and whoever signs up."""
+"""Users with a Chromium of their own: the demo's accounts, and new ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def sign_in(page: Page, account: dict[str, str]) -> None:
 
 
 def sign_up(page: Page, site: Site) -> Person:
-    """Somebody new, whose address is confirmed by the code that was mailed; the dashboard is open."""
+    """A new user, whose address is confirmed by the mailed code; the dashboard is open."""
     person = people.stranger()
     page.goto("/accounts/signup/")
     page.locator("input[name=email]").fill(person.email)

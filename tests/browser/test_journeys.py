@@ -30,7 +30,7 @@ _DROP = """([name, type, text]) => {
 
 
 @scripts_or_not
-def test_somebody_registers_an_app_tries_it_resets_its_secret_and_disconnects_it(
+def test_an_owner_registers_an_app_tries_it_resets_its_secret_and_disconnects_it(
     chrome: Browser, site: Site, scripts: bool
 ) -> None:
     name = f"Wren {'with' if scripts else 'without'} scripts"
@@ -154,20 +154,20 @@ def test_what_the_profile_editor_saves_is_what_the_lookup_tells(chrome: Browser,
         page.get_by_role("button", name="Add", exact=False).first.click()
         expect(page.get_by_text(title).first).to_be_visible()
     key = next(key["key"] for key in site.demo["api_keys"] if "lookup:user" in key["permissions"])
-    told = _lookup(site, key, site.account(USER)["username"], profile="true", links="true").json()
-    assert told["profile"]["location"] == location
-    assert title in [link["title"] for link in told["links"]]
+    found = _lookup(site, key, site.account(USER)["username"], profile="true", links="true").json()
+    assert found["profile"]["location"] == location
+    assert title in [link["title"] for link in found["links"]]
 
 
 @scripts_or_not
-def test_what_staff_suspend_signs_nobody_in_until_they_restore_it(chrome: Browser, site: Site, scripts: bool) -> None:
+def test_a_suspended_app_signs_no_user_in_until_staff_restore_it(chrome: Browser, site: Site, scripts: bool) -> None:
     app = site.demo["app"]
     with at_a_browser(chrome, site, scripts=scripts) as page:
         people.sign_in(page, site.account(OPERATOR))
         for act, error in (("Suspend", "client_disabled"), ("Restore", None)):
             page.goto(f"/dashboard/staff/apps/{app['client_id']}/")
             page.get_by_role("link", name=act).first.click()
-            page.get_by_label("Reason").fill("Somebody reported it.")
+            page.get_by_label("Reason").fill("It was reported.")
             page.get_by_role("button", name=act).click()
             expect(page.get_by_role("link", name="Restore" if act == "Suspend" else "Suspend").first).to_be_visible()
             assert _authorization_error(site) == error

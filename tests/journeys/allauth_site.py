@@ -22,7 +22,7 @@ APPS = ["django.contrib.auth", "django.contrib.contenttypes", "django.contrib.se
 PROCESSORS = ["django.template.context_processors.request", "django.contrib.messages.context_processors.messages"]
 
 
-def whoever_is_signed_in(request: HttpRequest) -> JsonResponse:
+def signed_in_user(request: HttpRequest) -> JsonResponse:
     from allauth.socialaccount.models import SocialAccount
 
     account = SocialAccount.objects.get(user=request.user)
@@ -62,7 +62,7 @@ def main() -> None:
         ],
     )
     django.setup()
-    urlpatterns.extend([path("accounts/", include("allauth.urls")), path("", whoever_is_signed_in)])
+    urlpatterns.extend([path("accounts/", include("allauth.urls")), path("", signed_in_user)])
     call_command("migrate", verbosity=0)
     make_server("127.0.0.1", int(port), get_wsgi_application()).serve_forever()
 

@@ -19,7 +19,7 @@ class Browser:
     """Follows redirects inside the service by hand, and stops at the first that leaves it without fetching that.
 
     After each step either `left_for` is the app's URL that the browser was sent to, or it is empty and `response` is
-    the page that stands there. Obeys `form-action` of the Content-Security-Policy as strict browsers do: for the
+    the current page. Obeys `form-action` of the Content-Security-Policy as strict browsers do: for the
     form's target and for every redirect after it.
     """
 
@@ -38,7 +38,7 @@ class Browser:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.session.close()
 
-    # --- What stands on the page ---
+    # --- The contents of the page ---
 
     @property
     def page(self) -> HtmlElement:
@@ -83,7 +83,7 @@ class Browser:
         form, pressed = self._form_with(button)
         for name, value in values.items():
             assert name in form.fields, self._lost(f"no field {name!r} beside {button!r}")
-            assert form.inputs[name].get("type") != "hidden", f"{name} is hidden: nobody can type there"
+            assert form.inputs[name].get("type") != "hidden", f"{name} is hidden: users cannot type there"
             form.fields[name] = value
         for field in form.xpath(".//input[@required]"):
             assert form.fields[field.name], f"The browser does not send a form whose field {field.name!r} is empty"

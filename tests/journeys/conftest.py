@@ -1,4 +1,4 @@
-"""The running service, one for each process of the test run, and whom its journeys need."""
+"""The running service, one for each process of the test run, and the participants of its journeys."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -60,7 +60,7 @@ def _plain_http_is_fine_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def browser(service: Service) -> Iterator[Browser]:
-    """Of somebody who was never here before."""
+    """The browser of a new visitor."""
     with Browser(service.base_url) as browser:
         yield browser
 

@@ -14,7 +14,7 @@ from tests.support import processes as groups
 
 
 class Operator:
-    """Somebody with a shell on the server's machine. `do(name, ...)` is one deed of console.py."""
+    """An operator with a shell on the server's machine. `do(name, ...)` runs an action of console.py."""
 
     def __init__(
         self, values: dict[str, str], log: Path, *, cwd: Path = processes.ROOT, python: str = sys.executable

@@ -1,4 +1,4 @@
-"""Who takes part: a person with an account, an app that somebody registered."""
+"""The participants: a person with an account, a registered app."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Person:
     uid: int = -1
 
     def sign_in(self, browser: Browser) -> Browser:
-        """Fill in the login page, which must be the one that stands there."""
+        """Fill in the login page, which must be the current page."""
         assert browser.heading == "Sign in", browser.text
         return browser.press("Sign in", login=self.username, password=self.password)
 
@@ -41,13 +41,13 @@ class App:
 
 
 def stranger() -> Person:
-    """Somebody who has no account yet."""
+    """A person without account."""
     name = f"person-{next(_number)}-{secrets.token_hex(3)}"
     return Person(name, f"{name}@mail.example", secrets.token_urlsafe(15))
 
 
 def new_person(operator: Operator) -> Person:
-    """Somebody with an account and a confirmed address."""
+    """A person with an account and a confirmed address."""
     person = stranger()
     made = operator.do("new_person", username=person.username, email=person.email, password=person.password)
     return Person(person.username, person.email, person.password, made["id"], made["uid"])

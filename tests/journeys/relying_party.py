@@ -1,4 +1,4 @@
-"""An app that signs people in with Authlib, which nobody here wrote."""
+"""An app that signs users in with Authlib, an independent library."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ class Program:
     """A saved sample that runs. `with` ends it, however far it came."""
 
     def __init__(self, command: Sequence[str], app: App, folder: Path) -> None:
-        """Plain http is for loopback alone, where both libraries want to be told."""
+        """Plain http is for loopback only; both libraries need a setting for it."""
         insecure = {"OAUTHLIB_INSECURE_TRANSPORT": "1", "AUTHLIB_INSECURE_TRANSPORT": "1"}
         self._process = subprocess.Popen(
             [*command],

@@ -100,5 +100,5 @@ def database(server_url: str) -> Iterator[str]:
 
 
 def forget(directory: Path) -> None:
-    """Remove the state, which holds secrets; the logs stay for whoever asks why a test failed."""
+    """Remove the state, which holds secrets; the logs stay for the search of a failure's cause."""
     shutil.rmtree(directory / "var", ignore_errors=True)

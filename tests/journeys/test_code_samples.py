@@ -1,4 +1,4 @@
-"""The code that the dashboard shows, taken from its page and run: each sample signs somebody in."""
+"""Runs the samples of the dashboard's page: each signs a user in."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SCOPES = people.PLAIN_SCOPES
 
 @pytest.fixture
 def owner(service: Service, person: Person) -> Browser:
-    """The browser of whoever registered the app: the same person who signs in to it."""
+    """The browser of the app's owner, who also signs in to the app."""
     browser = Browser(service.base_url)
     person.sign_in(browser.open("/dashboard/"))
     return browser
@@ -52,7 +52,7 @@ def profile_of(service: Service, person: Person) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("stack", ["curl", "requests-oauthlib"])
-def test_a_sample_for_the_terminal_signs_somebody_in(
+def test_a_sample_for_the_terminal_signs_a_user_in(
     service: Service, browser: Browser, owner: Browser, person: Person, tmp_path: Path, stack: str
 ) -> None:
     app = app_of(service, person, people.REDIRECT_URL)
@@ -63,7 +63,7 @@ def test_a_sample_for_the_terminal_signs_somebody_in(
 
 
 @pytest.mark.parametrize("stack", ["openid-client", "authlib"])
-def test_a_sample_of_a_web_app_signs_somebody_in(
+def test_a_sample_of_a_web_app_signs_a_user_in(
     service: Service, browser: Browser, owner: Browser, person: Person, port: int, tmp_path: Path, stack: str
 ) -> None:
     app = app_of(service, person, f"http://127.0.0.1:{port}/signed-in")
@@ -75,7 +75,7 @@ def test_a_sample_of_a_web_app_signs_somebody_in(
     assert answer.json() == profile_of(service, person)
 
 
-def test_the_settings_for_django_allauth_sign_somebody_in(
+def test_the_settings_for_django_allauth_sign_a_user_in(
     service: Service, browser: Browser, owner: Browser, person: Person, port: int, tmp_path: Path
 ) -> None:
     app = app_of(service, person, f"http://127.0.0.1:{port}/accounts/oidc/hearth/login/callback/")

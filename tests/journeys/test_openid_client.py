@@ -33,7 +33,7 @@ def app(service: Service) -> App:
 
 
 @pytest.mark.parametrize("auth_method", ["client_secret_basic", "client_secret_post"])
-def test_an_app_signs_somebody_in(
+def test_an_app_signs_a_user_in(
     service: Service,
     browser: Browser,
     person: Person,

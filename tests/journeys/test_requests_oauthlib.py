@@ -13,7 +13,7 @@ from tests.journeys.services import Service
 pytestmark = pytest.mark.live
 
 
-def test_an_app_signs_somebody_in(service: Service, browser: Browser, person: Person, app: App) -> None:
+def test_an_app_signs_a_user_in(service: Service, browser: Browser, person: Person, app: App) -> None:
     endpoints = discover(service.base_url)
     auth = HTTPBasicAuth(app.client_id, app.client_secret)
     with OAuth2Session(app.client_id, redirect_uri=app.redirect_url, scope=list(app.scopes), pkce="S256") as session:
@@ -30,7 +30,7 @@ def test_an_app_signs_somebody_in(service: Service, browser: Browser, person: Pe
         profile = session.get(endpoints["userinfo_endpoint"], timeout=TIMEOUT).json()
         refreshed = session.refresh_token(endpoints["token_endpoint"], auth=auth, timeout=TIMEOUT)
 
-    def told(endpoint: str, token: str) -> requests.Response:
+    def asked(endpoint: str, token: str) -> requests.Response:
         return requests.post(endpoints[endpoint], data={"token": token}, auth=auth, timeout=TIMEOUT)
 
     assert profile == {
@@ -41,8 +41,8 @@ def test_an_app_signs_somebody_in(service: Service, browser: Browser, person: Pe
         "profile": f"{service.base_url}/{person.username}",
     }
     assert refreshed["refresh_token"] != tokens["refresh_token"]
-    assert told("introspection_endpoint", refreshed["access_token"]).json()["active"] is True
-    assert told("introspection_endpoint", refreshed["refresh_token"]).json()["token_type"] == "refresh_token"
-    assert told("revocation_endpoint", refreshed["access_token"]).status_code == 200
-    assert told("introspection_endpoint", refreshed["access_token"]).json() == {"active": False}
-    assert told("introspection_endpoint", refreshed["refresh_token"]).json()["active"] is True
+    assert asked("introspection_endpoint", refreshed["access_token"]).json()["active"] is True
+    assert asked("introspection_endpoint", refreshed["refresh_token"]).json()["token_type"] == "refresh_token"
+    assert asked("revocation_endpoint", refreshed["access_token"]).status_code == 200
+    assert asked("introspection_endpoint", refreshed["access_token"]).json() == {"active": False}
+    assert asked("introspection_endpoint", refreshed["refresh_token"]).json()["active"] is True

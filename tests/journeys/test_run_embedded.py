@@ -42,8 +42,10 @@ def demo_of(server: Server) -> Demo:
 
 def sign_in_with_demo_data(base_url: str, entry: Demo) -> dict[str, Any]:
     """The claims that the first demo app reads of the first demo user."""
-    told, user = entry["app"], entry["users"][0]
-    app = App(told["name"], told["client_id"], told["client_secret"], told["redirect_uris"][0], tuple(told["scopes"]))
+    facts, user = entry["app"], entry["users"][0]
+    app = App(
+        facts["name"], facts["client_id"], facts["client_secret"], facts["redirect_uris"][0], tuple(facts["scopes"])
+    )
     party = RelyingParty(base_url, app)
     with Browser(base_url) as browser, party.session:
         Person(user["username"], user["email"], user["password"]).sign_in(browser.open(party.begin()))
@@ -65,7 +67,7 @@ class FromAddress(HTTPAdapter):
 
 
 @pytest.fixture
-def somebody() -> Iterator[requests.Session]:
+def client() -> Iterator[requests.Session]:
     """A client that no other test shares its address with."""
     with requests.Session() as session:
         session.mount("http://", FromAddress("127.0.0.2"))
@@ -73,7 +75,7 @@ def somebody() -> Iterator[requests.Session]:
 
 
 @pytest.fixture
-def somebody_else() -> Iterator[requests.Session]:
+def other_client() -> Iterator[requests.Session]:
     with requests.Session() as session:
         session.mount("http://", FromAddress("127.0.0.3"))
         yield session
@@ -105,10 +107,10 @@ def test_the_demo_file_is_for_its_owner_alone(demo: Server) -> None:
     ("method", "path", "status"), [("POST", "/api/auth/oauth2/token", 400), ("GET", "/api/auth/oauth2/authorize", 400)]
 )
 def test_the_hundred_and_first_request_of_a_minute_waits(
-    demo: Server, somebody: requests.Session, somebody_else: requests.Session, method: str, path: str, status: int
+    demo: Server, client: requests.Session, other_client: requests.Session, method: str, path: str, status: int
 ) -> None:
     url = f"{demo.base_url}{path}"
-    answers = [somebody.request(method, url, timeout=TIMEOUT) for _ in range(LIMIT + 2)]
+    answers = [client.request(method, url, timeout=TIMEOUT) for _ in range(LIMIT + 2)]
     assert [answer.status_code for answer in answers] == [status] * LIMIT + [429] * 2
     refused = answers[-1]
     assert refused.json() == TOO_MANY
@@ -116,23 +118,23 @@ def test_the_hundred_and_first_request_of_a_minute_waits(
     assert 1 <= int(refused.headers["X-Retry-After"]) <= 60
     assert refused.headers["Retry-After"] == refused.headers["X-Retry-After"]
 
-    assert somebody.get(f"{demo.base_url}/api/auth/oauth2/userinfo", timeout=TIMEOUT).status_code == 401
-    assert somebody_else.request(method, url, timeout=TIMEOUT).status_code == status
+    assert client.get(f"{demo.base_url}/api/auth/oauth2/userinfo", timeout=TIMEOUT).status_code == 401
+    assert other_client.request(method, url, timeout=TIMEOUT).status_code == status
 
 
-def test_no_header_makes_another_client(demo: Server, somebody: requests.Session) -> None:
+def test_no_header_makes_another_client(demo: Server, client: requests.Session) -> None:
     answers = set()
     for number in range(LIMIT + 1):
         address = f"10.0.0.{number}"
         forged = {"X-Forwarded-For": address, "X-Real-IP": address, "CF-Connecting-IP": address, "Forwarded": address}
         url = f"{demo.base_url}/api/auth/oauth2/introspect"
-        answers.add(somebody.post(url, headers=forged, timeout=TIMEOUT).status_code)
+        answers.add(client.post(url, headers=forged, timeout=TIMEOUT).status_code)
     assert answers == {400, 429}
 
 
-def test_discovery_is_never_limited(demo: Server, somebody: requests.Session) -> None:
+def test_discovery_is_never_limited(demo: Server, client: requests.Session) -> None:
     url = f"{demo.base_url}/.well-known/openid-configuration"
-    assert {somebody.get(url, timeout=TIMEOUT).status_code for _ in range(LIMIT + 20)} == {200}
+    assert {client.get(url, timeout=TIMEOUT).status_code for _ in range(LIMIT + 20)} == {200}
 
 
 def programs_of(server: Server) -> dict[int, str]:
@@ -254,7 +256,7 @@ def presence_of(base_url: str, entry: Demo, chat_id: str) -> requests.Response:
 
 
 def test_the_presence_of_a_demo_user_is_alive(demo: Server) -> None:
-    """Two readings some seconds apart differ; accounts that are no members, and nobody's, are told apart."""
+    """Two readings some seconds apart differ; accounts that are no members differ from unknown ones."""
     entry = demo_of(demo)
     chat_id = entry["users"][0]["chatId"]
     give_up_at = time.monotonic() + TIMEOUT

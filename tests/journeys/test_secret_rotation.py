@@ -1,4 +1,4 @@
-"""Every secret of ours is replaced on two hosts, one after the other: whoever is signed in notices nothing."""
+"""Every secret is replaced on two hosts, one after the other; sessions and tokens stay valid."""
 
 from __future__ import annotations
 
@@ -77,6 +77,6 @@ def test_a_session_goes_on_on_both_hosts_in_each_step(installation: Installation
             assert done.endswith("1 keys changed. The other secrets are no longer needed: remove them.\n")
             member.refresh()
     member.do_everything("Rotated")
-    told = installation.do("first", "doctor", "secrets", "signing keys", values=steps[-1]).stdout
-    assert "no earlier one is configured" in told
+    report = installation.do("first", "doctor", "secrets", "signing keys", values=steps[-1]).stdout
+    assert "no earlier one is configured" in report
     assert installation.errors() == []

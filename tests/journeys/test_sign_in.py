@@ -35,7 +35,7 @@ def test_a_silent_request_succeeds_after_consent(browser: Browser, person: Perso
     assert approved.userinfo(tokens["access_token"]).json()["sub"] == person.id
 
 
-def test_a_silent_request_of_nobody_is_told_to_log_in(browser: Browser, party: RelyingParty) -> None:
+def test_a_silent_request_of_a_visitor_is_login_required(browser: Browser, party: RelyingParty) -> None:
     assert party.answer(browser.open(party.begin(prompt="none")).left_for)["error"] == "login_required"
 
 
@@ -104,7 +104,7 @@ def test_not_you_leads_back_to_the_same_request_as_another_person(
     assert party.claims(tokens["id_token"], nonce=party.nonce)["sub"] == other.id
 
 
-def test_somebody_new_signs_up_on_the_way(service: Service, browser: Browser, party: RelyingParty) -> None:
+def test_a_new_user_signs_up_on_the_way(service: Service, browser: Browser, party: RelyingParty) -> None:
     person = people.stranger()
     browser.open(party.begin()).follow("Create an account")
     browser.press("Sign up", email=person.email, username=person.username, password1=person.password)

@@ -1,6 +1,6 @@
-"""An app, a person who is signed in, and a clock that stands still until a test moves it.
+"""An app, a signed-in user, and a frozen clock.
 
-Imports of models stand inside the fixtures: pytest may load this file before Django is set up.
+Fixtures import models themselves, because pytest may load this file before Django is set up.
 """
 
 from __future__ import annotations

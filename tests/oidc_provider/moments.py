@@ -1,4 +1,4 @@
-"""The moment at which the clock of these tests stands still."""
+"""The time of the frozen clock of these tests."""
 
 from datetime import UTC, datetime
 

@@ -1,6 +1,6 @@
-"""Speaks the protocol as a browser and an app's server do. What a test changes is what it names.
+"""The requests of browsers and apps' servers. A test names the fields that it changes.
 
-In every call a field that is None is left out, and one that is a list is repeated.
+A field that is None is left out, a list is sent as a repeated field.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, unquote, urlencode, urlsplit
 from django.test import Client
 
 from oidc_provider.models import Application
+from tests.factories.accounts import PASSWORD
 from tests.factories.oidc_provider import CLIENT_SECRET, CODE_CHALLENGE, CODE_VERIFIER
 
 ISSUER = "http://127.0.0.1:8000"
@@ -43,7 +44,7 @@ def encoded(fields: dict[str, Any]) -> str:
 
 
 def authorization_query(application: Application, **changes: Any) -> str:
-    """A good authorization request of `application`, changed as said."""
+    """Return a valid authorization request of `application` with `changes`."""
     good = {
         "client_id": application.client_id,
         "redirect_uri": application.redirect_urls[0],
@@ -61,12 +62,12 @@ def authorize(browser: Client, application: Application, *, accept: str = "text/
 
 
 def place_of(answer: Answer) -> str:
-    """Where a redirect leads, without its query."""
+    """Return the URL of a redirect without its query."""
     return str(answer["Location"]).partition("?")[0]
 
 
 def sent_back(answer: Answer) -> dict[str, str]:
-    """The query parameters of a redirect; each stands there once."""
+    """Return the query parameters of a redirect, each of which occurs once."""
     assert answer.status_code in {302, 303}, (answer.status_code, answer.content)
     values = parse_qs(urlsplit(answer["Location"]).query, keep_blank_values=True, strict_parsing=True)
     assert all(len(several) == 1 for several in values.values()), values
@@ -74,7 +75,7 @@ def sent_back(answer: Answer) -> dict[str, str]:
 
 
 def error_sent_back(answer: Answer) -> str:
-    """The error code of a whole error redirect: description, state and issuer are there too."""
+    """Return the error code of an error redirect with description, state and issuer."""
     values = sent_back(answer)
     assert set(values) == {"error", "error_description", "state", "iss"}, values
     assert DESCRIPTION.fullmatch(values["error_description"]), values
@@ -83,18 +84,23 @@ def error_sent_back(answer: Answer) -> str:
 
 
 def decide(browser: Client, answer: Answer, decision: str = "allow") -> Answer:
-    """Press a button of the consent page that `answer` leads to."""
+    """Press a button of the consent page to which `answer` redirects."""
     assert answer["Location"].startswith("/consent/"), answer["Location"]
     return browser.post(answer["Location"], {"decision": decision})
 
 
 def waiting_at(answer: Answer) -> str:
-    """The path of the waiting request, from a redirect to the login or the reauthentication page."""
+    """Return the path of the waiting request in a redirect to the login or reauthentication page."""
     return unquote(str(answer["Location"]).partition("?next=")[2])
 
 
+def log_in(browser: Client, waiting: str, login: str = "ada") -> Answer:
+    """Log in at the page to which the waiting request led."""
+    return browser.post("/accounts/login/", {"login": login, "password": PASSWORD, "next": waiting})
+
+
 def code_for(browser: Client, application: Application, **changes: Any) -> str:
-    """Sign in to the app, with the consent page where it is shown."""
+    """Sign in to the app, with consent where it is asked for, and return the code."""
     answer = authorize(browser, application, **changes)
     if answer["Location"].startswith("/consent/"):
         answer = decide(browser, answer)
@@ -106,7 +112,7 @@ def basic(client_id: str, client_secret: str, scheme: str = "Basic") -> str:
 
 
 def post(path: str, fields: dict[str, Any] | str, *, content_type: str = FORM, **headers: str) -> Answer:
-    """A form as a server sends it: no cookies, no CSRF token, although both are asked of browsers."""
+    """Send a form as a server does: without cookies and CSRF token, with CSRF checks on."""
     body = fields if isinstance(fields, str) else encoded(fields)
     return Client(enforce_csrf_checks=True).post(path, body, content_type=content_type, headers=headers)
 
@@ -117,7 +123,7 @@ def userinfo(access_token: str) -> Answer:
 
 @dataclass(frozen=True)
 class App:
-    """The server of an app, which sends its secret in the body unless told otherwise."""
+    """The server of an app, which sends its secret in the body."""
 
     application: Application
     secret: str = field(default=CLIENT_SECRET)
@@ -140,7 +146,7 @@ class App:
         return self.post(REVOKE, **{"token": token, **changes})
 
     def sign_in(self, browser: Client, scope: str = EVERY_SCOPE, **changes: Any) -> dict[str, Any]:
-        """The token response of a whole sign-in."""
+        """Sign in and return the token response."""
         answer = self.exchange(code_for(browser, self.application, scope=scope, **changes))
         assert answer.status_code == 200, answer.content
         return dict(answer.json())
@@ -150,7 +156,7 @@ class App:
 
 
 def refused(answer: Answer) -> tuple[int, str]:
-    """Status and error code of a refusal, whose body and caching headers are as documented."""
+    """Return status and error code of a refusal with the documented body and caching headers."""
     assert answer["Content-Type"] == "application/json"
     assert (answer["Cache-Control"], answer["Pragma"]) == ("no-store", "no-cache")
     body = answer.json()

@@ -12,7 +12,6 @@ from django.test import Client
 from oidc_provider.applications import applications
 from oidc_provider.log import request_log
 from oidc_provider.models import Approval, Grant, RequestRecord
-from tests.factories.accounts import PASSWORD
 from tests.oidc_provider.protocol import (
     Answer,
     App,
@@ -20,6 +19,7 @@ from tests.oidc_provider.protocol import (
     code_for,
     decide,
     error_sent_back,
+    log_in,
     sent_back,
     waiting_at,
 )
@@ -54,7 +54,7 @@ def test_a_kept_approval_answers_after_login_once(app: App, browser: Client) -> 
     code_for(browser, app.application)
     visitor = Client()
     waiting = waiting_at(authorize(visitor, app.application))
-    visitor.post("/accounts/login/", {"login": "ada", "password": PASSWORD, "next": waiting})
+    log_in(visitor, waiting)
     assert "code" in sent_back(visitor.get(waiting))
     assert _is_answered(visitor.get(waiting))
     assert Grant.objects.count() == 2

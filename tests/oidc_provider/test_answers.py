@@ -101,7 +101,7 @@ def both_ways(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **headers: str) 
 
 @pytest.fixture
 def values(app: App, browser: Client, user: User) -> dict[str, str]:
-    """What stands in braces in the table."""
+    """The values of the placeholders in the table."""
     for kind in LinkedAccount.Kind:
         LinkedAccountFactory(user=user, kind=kind)
     credentials = {"client_id": app.application.client_id, "client_secret": app.secret}
@@ -180,7 +180,7 @@ def test_the_discovery_document_is_no_page_of_a_sign_in(monkeypatch: pytest.Monk
     assert both_ways(monkeypatch, "HEAD", path) == (line, headers, b"")
 
 
-@pytest.mark.parametrize("path", [DISCOVERY, KEY_SET])
+@pytest.mark.parametrize("path", [DISCOVERY, DISCOVERY_OF_RFC_8414, KEY_SET])
 def test_the_conditions_of_a_request_are_the_same_both_ways(
     app: App, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
@@ -195,6 +195,8 @@ def test_the_conditions_of_a_request_are_the_same_both_ways(
         line, headers, content = both_ways(monkeypatch, "GET", path, **condition)
         assert line == status
         assert headers["Access-Control-Allow-Origin"] == "*"
+        assert headers["Cache-Control"] == "public, max-age=300"
+        assert ("ETag" in headers) is (status[:3] != "412")
         if status != "200 OK":
             assert (content, headers["Content-Length"], "Content-Type" in headers) == (b"", "0", False)
 

@@ -1,4 +1,4 @@
-"""When the consent page is shown: not for what is approved already, always for what is new."""
+"""The consent page is shown for new scopes, not for approved ones."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_a_scope_that_the_app_gave_up_cannot_be_asked_for_though_it_is_approved(
     assert not _is_asked(browser, app, "openid")
 
 
-def test_prompt_none_tells_what_is_missing(browser: Client, app: App) -> None:
+def test_prompt_none_answers_with_the_missing_step(browser: Client, app: App) -> None:
     visitor = Client()
     assert error_sent_back(authorize(visitor, app.application, prompt="none")) == "login_required"
     assert not visitor.session.keys()  # nothing waits

@@ -1,4 +1,4 @@
-"""What is wrong with an authorization request, and who learns of it: the person on a page, or the app at its URL."""
+"""Errors of an authorization request: on a page for the user, or at the app's redirect URL."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from tests.oidc_provider.protocol import (
     claims_of,
     code_for,
     error_sent_back,
+    log_in,
     place_of,
     sent_back,
     waiting_at,
@@ -72,7 +73,7 @@ def test_prompt_login_consent_asks_for_both(clock: time_machine.Traveller, brows
     assert browser.get(waiting_at(answer)).status_code == 200  # the consent page
 
 
-def test_prompt_login_cannot_be_walked_around(clock: time_machine.Traveller, browser: Client, app: App) -> None:
+def test_prompt_login_cannot_be_bypassed(clock: time_machine.Traveller, browser: Client, app: App) -> None:
     code_for(browser, app.application)
     clock.shift(timedelta(minutes=1))
     waiting = waiting_at(authorize(browser, app.application, prompt="login"))
@@ -88,7 +89,7 @@ def test_prompt_login_of_a_visitor_asks_once(clock: time_machine.Traveller, user
     assert place_of(answer) == LOGIN
     waiting = waiting_at(answer)
     clock.shift(timedelta(seconds=5))
-    visitor.post(LOGIN, {"login": "ada", "password": PASSWORD, "next": waiting})
+    log_in(visitor, waiting)
     assert visitor.get(waiting).status_code == 200  # the consent page
 
 

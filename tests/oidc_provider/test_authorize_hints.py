@@ -10,8 +10,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import User
-from tests.factories.accounts import PASSWORD
-from tests.oidc_provider.protocol import App, authorize, code_for, error_sent_back, sent_back, waiting_at
+from tests.oidc_provider.protocol import App, authorize, code_for, error_sent_back, log_in, sent_back, waiting_at
 
 
 def _login_field(browser: Client) -> str:
@@ -29,7 +28,7 @@ def test_a_login_hint_fills_the_login_field(app: App, hint: str) -> None:
 
 def test_the_hint_of_one_app_is_not_shown_for_the_next(app: App, other_app: App) -> None:
     visitor = Client()
-    authorize(visitor, app.application, login_hint="somebody")
+    authorize(visitor, app.application, login_hint="ada")
     authorize(visitor, other_app.application)
     assert _login_field(visitor) == ""
 
@@ -41,7 +40,7 @@ def test_an_expired_id_token_is_a_good_hint(clock: time_machine.Traveller, brows
 
 
 @pytest.mark.parametrize("prompt", ["none", "consent"])
-def test_another_persons_id_token_is_login_required(
+def test_another_users_id_token_is_login_required(
     browser: Client, other_browser: Client, app: App, prompt: str
 ) -> None:
     hint = app.sign_in(browser)["id_token"]
@@ -61,7 +60,7 @@ def test_another_person_than_the_hints_who_signs_in_is_login_required(
     hint = app.sign_in(browser)["id_token"]
     visitor = Client()
     waiting = waiting_at(authorize(visitor, app.application, id_token_hint=hint))
-    visitor.post("/accounts/login/", {"login": "ben", "password": PASSWORD, "next": waiting})
+    log_in(visitor, waiting, "ben")
     assert error_sent_back(visitor.post(waiting, {"decision": "allow"})) == "login_required"
 
 

@@ -8,7 +8,6 @@ from django.test import Client
 from accounts.models import User
 from oidc_provider.applications import applications
 from oidc_provider.models import Approval, Grant, PendingRequest
-from tests.factories.accounts import PASSWORD
 from tests.factories.oidc_provider import REDIRECT_URL
 from tests.oidc_provider.protocol import (
     ISSUER,
@@ -17,6 +16,7 @@ from tests.oidc_provider.protocol import (
     claims_of,
     code_for,
     decide,
+    log_in,
     place_of,
     sent_back,
     waiting_at,
@@ -83,8 +83,7 @@ def test_a_visitor_signs_in_and_comes_back_to_the_request(user: User, app: App) 
     pending = PendingRequest.objects.get()
     assert place_of(answer) == "/accounts/login/"
     assert waiting_at(answer) == f"/consent/{pending.pk}"
-    login = {"login": "ada", "password": PASSWORD, "next": f"/consent/{pending.pk}"}
-    signed_in = browser.post("/accounts/login/", login)
+    signed_in = log_in(browser, waiting_at(answer))
     assert signed_in["Location"] == f"/consent/{pending.pk}"
     code = sent_back(decide(browser, signed_in))["code"]
     assert claims_of(app.exchange(code).json()["id_token"])["sub"] == user.pk
@@ -94,7 +93,7 @@ def test_a_visitor_whose_approval_is_kept_sees_no_consent_page(browser: Client, 
     code_for(browser, app.application)
     visitor = Client()
     consent = waiting_at(authorize(visitor, app.application))
-    visitor.post("/accounts/login/", {"login": "ada", "password": PASSWORD, "next": consent})
+    log_in(visitor, consent)
     answer = visitor.get(consent)
     assert (answer.status_code, place_of(answer)) == (302, REDIRECT_URL)
     assert set(sent_back(answer)) == {"code", "state", "iss"}
@@ -106,7 +105,3 @@ def test_a_visitor_neither_sees_nor_answers_the_request(app: App) -> None:
     assert waiting_at(browser.get(consent)) == consent
     assert waiting_at(browser.post(consent, {"decision": "allow"})) == consent
     assert not Grant.objects.exists()
-
-
-def _code(location: str) -> str:
-    return location.partition("code=")[2].partition("&")[0]

@@ -33,7 +33,7 @@ def _ban(user: User) -> None:
     bans.ban(user=user, by=None, reason="Abuse")
 
 
-def test_codes_and_tokens_are_deleted_and_nobody_elses(
+def test_codes_and_tokens_of_this_user_are_deleted(
     browser: Client, other_browser: Client, app: App, user: User
 ) -> None:
     tokens, code = app.sign_in(browser), code_for(browser, app.application)

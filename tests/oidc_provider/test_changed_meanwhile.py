@@ -1,4 +1,4 @@
-"""Between the authorization request and the decision the world may change; the request is held to what is true then."""
+"""A waiting request is checked against the app and the user as they are at the decision."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How an app proves who it is at the token, introspection and revocation endpoints."""
+"""Client authentication at the token, introspection and revocation endpoints."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ UNKNOWN_APP = "0" * 32
 
 
 def _is_let_in(path: str, answer: object) -> bool:
-    """The app is known: the unknown token of FIELDS is what is spoken of."""
+    """Whether the app is authenticated: the answer is about the unknown token of FIELDS."""
     status = answer.status_code  # type: ignore[attr-defined]  # Django gives test responses no public type
     return bool(status == (400 if path == TOKEN else 200))
 
 
 def _credentials(form: str = "", authorization: str = "") -> tuple[str, str]:
-    """What a request with this header and this form claims."""
+    """Return the credentials of a request with this header and form."""
     claimed = clients.credentials_of(authorization, parameters.parse(form))
     return claimed.client_id, claimed.client_secret
 
@@ -102,9 +102,7 @@ def test_a_secret_is_compared_as_a_whole(secret: str) -> None:
 
 
 @ENDPOINTS
-def test_each_endpoint_takes_header_and_body_and_challenges_what_proves_nothing(
-    path: str, app: App, other_app: App
-) -> None:
+def test_each_endpoint_takes_header_and_body_and_challenges_other_requests(path: str, app: App, other_app: App) -> None:
     client_id = app.application.client_id
     assert _is_let_in(path, app.post(path, **FIELDS[path]))
     assert _is_let_in(path, post(path, FIELDS[path], authorization=basic(client_id, app.secret)))
@@ -129,7 +127,7 @@ def test_a_reset_secret_takes_effect_at_once(path: str, app: App) -> None:
 
 
 @ENDPOINTS
-def test_a_suspended_app_proves_nothing_until_it_is_restored(path: str, app: App) -> None:
+def test_a_suspended_app_is_an_invalid_client_until_it_is_restored(path: str, app: App) -> None:
     wrong = App(app.application, "wrong").post(path, **FIELDS[path]).json()
     applications.suspend(application=app.application, by=None, reason="Abuse")
     assert refused(app.post(path, **FIELDS[path])) == INVALID_CLIENT
@@ -138,7 +136,9 @@ def test_a_suspended_app_proves_nothing_until_it_is_restored(path: str, app: App
     assert _is_let_in(path, app.post(path, **FIELDS[path]))
 
 
-def test_a_failed_proof_burns_neither_code_nor_refresh_token(app: App, other_app: App, browser: Client) -> None:
+def test_failed_authentication_uses_up_neither_code_nor_refresh_token(
+    app: App, other_app: App, browser: Client
+) -> None:
     refresh_token = app.sign_in(browser)["refresh_token"]
     code = code_for(browser, app.application)
     assert refused(app.exchange(code, client_secret="wrong")) == INVALID_CLIENT
@@ -158,7 +158,7 @@ def test_a_failed_proof_burns_neither_code_nor_refresh_token(app: App, other_app
         (None, INVALID_REQUEST),
     ],
 )
-def test_other_grants_are_refused_once_the_app_has_proved_itself(
+def test_other_grants_are_refused_after_client_authentication(
     app: App, grant_type: str | None, expected: tuple[int, str]
 ) -> None:
     fields = {"grant_type": grant_type, "username": "Ada", "password": "wrong", "scope": "openid"}

@@ -1,4 +1,4 @@
-"""The consent page: what it says, and what its answer may lead to."""
+"""The consent page, and the answers to its form."""
 
 from __future__ import annotations
 
@@ -167,10 +167,10 @@ def test_a_forged_redirect_url_in_the_form_is_ignored(browser: Client, app: App)
     assert Approval.objects.get().scopes == ["openid"]
 
 
-def test_whoever_answers_a_request_is_who_signs_in(
+def test_the_user_who_answers_a_request_signs_in(
     browser: Client, other_browser: Client, other_user: User, app: App
 ) -> None:
-    """The id of a waiting request is no credential: it stands for what the app asked, not for a person."""
+    """The id of a waiting request identifies the app's request, not the user."""
     path = authorize(browser, app.application)["Location"]
     assert "Signed in as Ben" in _text(other_browser.get(path))
     code = sent_back(other_browser.post(path, {"decision": "allow"}))["code"]

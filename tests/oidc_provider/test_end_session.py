@@ -47,7 +47,7 @@ def test_a_program_gets_invalid_client(browser: Client, method: str) -> None:
 
 
 @GET_AND_POST
-def test_an_app_ends_nothing_and_redirects_nobody(app: App, browser: Client, method: str) -> None:
+def test_an_app_neither_ends_the_session_nor_redirects(app: App, browser: Client, method: str) -> None:
     fields = encoded(
         {
             "id_token_hint": app.sign_in(browser)["id_token"],

@@ -1,4 +1,4 @@
-"""Access ends while a token request has not committed its write: the end waits for the request and leaves nothing.
+"""An end of access waits for uncommitted token requests and leaves no code or token.
 
 The waiting is seen in PostgreSQL's list of locks; SQLite has one writer at a time.
 """

@@ -33,7 +33,7 @@ def _signed_in(user: User) -> Client:
 
 
 def _personal(id_token: str) -> dict[str, Any]:
-    """The claims about the person."""
+    """The claims about the user."""
     return {name: value for name, value in claims_of(id_token).items() if name not in PROTOCOL}
 
 
@@ -141,7 +141,7 @@ def test_another_verified_address_does_not_verify_this_one(app: App, db: None) -
     assert userinfo(tokens["access_token"]).json() == _personal(tokens["id_token"]) == claims
 
 
-def test_another_persons_accounts_and_address_are_not_theirs(app: App, browser: Client, other_user: User) -> None:
+def test_another_users_accounts_and_address_are_left_out(app: App, browser: Client, other_user: User) -> None:
     LinkedAccountFactory(user=other_user, kind=LinkedAccount.Kind.CHAT)
     shown = userinfo(app.sign_in(browser)["access_token"]).json()
     assert (shown["connections"], shown["email"]) == ([], "ada@example.org")

@@ -11,9 +11,11 @@ from django.test import Client
 from accounts.models import User
 from tests.oidc_provider.moments import NOON
 from tests.oidc_provider.protocol import (
+    INTROSPECT,
     INVALID_CLIENT,
     INVALID_REQUEST,
     ISSUER,
+    REVOKE,
     App,
     code_for,
     refused,
@@ -26,10 +28,24 @@ HINTS = pytest.mark.parametrize("hint", [None, "access_token", "refresh_token"])
 
 @pytest.mark.embedded
 @HINTS
-def test_an_access_token_is_described(
-    clock: time_machine.Traveller, app: App, browser: Client, user: User, hint: str | None
+@pytest.mark.parametrize(
+    "row",
+    [
+        ("access_token", "openid identify", "Bearer", ONE_HOUR),
+        ("refresh_token", "openid offline_access", "refresh_token", THIRTY_DAYS),
+    ],
+    ids=lambda row: row[0],
+)
+def test_a_live_token_is_described(
+    clock: time_machine.Traveller,
+    app: App,
+    browser: Client,
+    user: User,
+    row: tuple[str, str, str, int],
+    hint: str | None,
 ) -> None:
-    token = app.sign_in(browser, "openid identify")["access_token"]
+    kind, scope, token_type, lifetime = row
+    token = app.sign_in(browser, scope)[kind]
     clock.shift(timedelta(minutes=30))
     answer = app.introspect(token, token_type_hint=hint)
     assert (answer.status_code, answer["Content-Type"]) == (200, "application/json")
@@ -39,27 +55,9 @@ def test_an_access_token_is_described(
         "iss": ISSUER,
         "client_id": app.application.client_id,
         "sub": user.pk,
-        "scope": "openid identify",
-        "token_type": "Bearer",
-        "exp": int(NOON.timestamp()) + ONE_HOUR,
-        "iat": int(NOON.timestamp()),
-    }
-
-
-@pytest.mark.embedded
-@HINTS
-def test_a_refresh_token_is_described(
-    clock: time_machine.Traveller, app: App, browser: Client, user: User, hint: str | None
-) -> None:
-    token = app.sign_in(browser, "openid offline_access")["refresh_token"]
-    assert app.introspect(token, token_type_hint=hint).json() == {
-        "active": True,
-        "iss": ISSUER,
-        "client_id": app.application.client_id,
-        "sub": user.pk,
-        "scope": "openid offline_access",
-        "token_type": "refresh_token",
-        "exp": int(NOON.timestamp()) + THIRTY_DAYS,
+        "scope": scope,
+        "token_type": token_type,
+        "exp": int(NOON.timestamp()) + lifetime,
         "iat": int(NOON.timestamp()),
     }
 
@@ -101,7 +99,8 @@ def test_a_token_is_inactive_from_its_exp_on(
     assert not app.is_live(token)
 
 
+@pytest.mark.parametrize("path", [INTROSPECT, REVOKE])
 @pytest.mark.parametrize("token", [None, ""])
-def test_a_missing_token_is_an_invalid_request_of_a_known_app(app: App, token: str | None) -> None:
-    assert refused(app.introspect("", token=token)) == INVALID_REQUEST
-    assert refused(app.introspect("", token=token, client_secret="wrong")) == INVALID_CLIENT
+def test_a_missing_token_is_an_invalid_request_of_a_known_app(app: App, path: str, token: str | None) -> None:
+    assert refused(app.post(path, token=token)) == INVALID_REQUEST
+    assert refused(app.post(path, token=token, client_secret="wrong")) == INVALID_CLIENT

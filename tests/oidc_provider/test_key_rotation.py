@@ -153,9 +153,9 @@ def test_the_first_key_signs_at_once(db: None) -> None:
 
 
 def test_a_first_start_has_a_key_that_signs_and_a_later_one_keeps_it(db: None) -> None:
-    told = _command("ensure")
-    assert told == f"{signing.signer().kid} signs.\n"
-    assert _command("ensure") == told
+    printed = _command("ensure")
+    assert printed == f"{signing.signer().kid} signs.\n"
+    assert _command("ensure") == printed
     assert list(_states().values()) == ["signing"]
 
 

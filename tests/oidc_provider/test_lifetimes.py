@@ -1,4 +1,4 @@
-"""How long each thing lives: just before its end it works, at its end it does not."""
+"""Codes and tokens work until just before their expiry, and not at it."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from django.test import Client
 from oauth2_provider.scopes import SettingsScopes, get_scopes_backend
 from pytest_django import Settings
 
-from oidc_provider import models
+from oidc_provider import errors, lifetimes, models
 from oidc_provider.authorize import validation
 from oidc_provider.authorize.validation import Backend, Server, Validator
 from oidc_provider.models import Application, Grant, RefreshToken
@@ -85,6 +85,27 @@ def test_a_lifetime_is_that_of_its_option(
     }
     assert lifetimes[name] == 77
     assert lifetimes == {option: configured.OAUTH2_PROVIDER[option] for option in LIFETIMES}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "0 seconds"),
+        (1, "1 second"),
+        (90, "90 seconds"),
+        (600, "10 minutes"),
+        (3_600, "1 hour"),
+        (864_000, "10 days"),
+    ],
+)
+def test_a_lifetime_is_named_in_its_largest_unit(seconds: int, words: str) -> None:
+    assert lifetimes.in_words(seconds) == words
+
+
+def test_the_error_guide_names_the_lifetimes_of_the_options() -> None:
+    text = " ".join(cause.cause for error in (errors.InvalidGrant, errors.InvalidToken) for cause in error.causes)
+    for option in (LIFETIMES - {"ID_TOKEN_EXPIRE_SECONDS"}) | {"REFRESH_TOKEN_GRACE_PERIOD_SECONDS"}:
+        assert lifetimes.in_words(configured.OAUTH2_PROVIDER[option]) in text
 
 
 def test_without_rotation_a_refresh_token_is_kept(settings: Settings, app: App, browser: Client) -> None:

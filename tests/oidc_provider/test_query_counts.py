@@ -55,7 +55,7 @@ def _name(sql: str) -> str:
 
 @pytest.fixture
 def app(app: App, browser: Client, user: User) -> App:
-    """An app that somebody has used before: the signing key is in memory, as at nearly every request."""
+    """An app that was used before: the signing key is in memory, as at nearly every request."""
     for kind in LinkedAccount.Kind:
         LinkedAccountFactory(user=user, kind=kind)
     app.sign_in(browser)

@@ -92,8 +92,8 @@ def test_a_scope_that_the_owner_deregisters_is_left_out_of_exchange_and_refresh(
         if removed == "openid":
             assert "id_token" not in tokens
         else:
-            told = {*claims_of(tokens["id_token"]), *userinfo(tokens["access_token"]).json()}
-            assert not {*SCOPES[removed].claims} & told
+            claims = {*claims_of(tokens["id_token"]), *userinfo(tokens["access_token"]).json()}
+            assert not {*SCOPES[removed].claims} & claims
 
 
 @pytest.mark.embedded

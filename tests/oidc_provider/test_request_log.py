@@ -1,4 +1,4 @@
-"""What the provider notes of each request of an app, and what it must never note."""
+"""What the request log holds of each request of an app, and what it must not hold."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def written() -> list[RequestRecord]:
 
 
 def rows() -> list[Row]:
-    """Kind, outcome and the person's name of each record, in the order of the requests."""
+    """Return kind, outcome and username of each record, in the order of the requests."""
     return [(row.kind, row.outcome, row.user.username if row.user else "") for row in written()]
 
 
@@ -173,7 +173,7 @@ def test_nothing_is_noted_of_apps_that_do_not_exist(app: App, browser: Client) -
 
 
 def test_no_secret_code_token_verifier_or_state_is_kept(app: App, browser: Client) -> None:
-    state = "the-state-that-nobody-else-may-read"
+    state = "the-state-of-the-tests"
     tokens = app.sign_in(browser, state=state, nonce="the-nonce-of-the-tests")
     authorize(browser, app.application, state=state, scope="profile")
     app.exchange("the-code-of-the-tests", code_verifier=CODE_VERIFIER)
@@ -184,7 +184,7 @@ def test_no_secret_code_token_verifier_or_state_is_kept(app: App, browser: Clien
     secrets = [CLIENT_SECRET, CODE_VERIFIER, CODE_CHALLENGE, state, "the-nonce-of-the-tests", "the-code-of-the-tests"]
     secrets += [tokens["access_token"], tokens["refresh_token"], tokens["id_token"]]
     assert [secret for secret in secrets if secret in kept] == []
-    assert "Ada" not in kept  # the person is a reference, which ends with the account
+    assert "Ada" not in kept  # the user is a reference, which ends with the account
 
 
 @pytest.mark.parametrize(

@@ -144,7 +144,7 @@ def test_a_view_that_breaks_is_a_server_error(app: App) -> None:
 
 def test_outside_a_request_nothing_is_noted(app: App) -> None:
     request_log.about(client_id=app.application.client_id)
-    request_log.failed("invalid_request", "Nobody asked.")
+    request_log.failed("invalid_request", "Outside a request.")
     request_log.buffer.write()
     assert request_log.request_id() == ""
     assert not RequestRecord.objects.exists()

@@ -1,4 +1,4 @@
-"""`prompt=select_account`: the person sees who is signed in, and may change the account."""
+"""`prompt=select_account`: the page shows the signed-in account and offers another one."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.oidc_provider.protocol import (
     code_for,
     decide,
     error_sent_back,
+    log_in,
     place_of,
     sent_back,
     waiting_at,
@@ -61,7 +62,7 @@ def test_another_account_is_chosen_by_a_login(app: App, browser: Client, other_u
     answer = _asked(browser, app)
     switched = browser.post(f"{answer['Location']}/switch-account")
     assert place_of(switched) == "/accounts/login/"
-    browser.post("/accounts/login/", {"login": "ben", "password": PASSWORD, "next": answer["Location"]})
+    log_in(browser, answer["Location"], "ben")
     assert QUESTION not in browser.get(answer["Location"]).content.decode()
     assert _signed_in_with(app, decide(browser, answer)) == other_user.pk
 
@@ -69,11 +70,11 @@ def test_another_account_is_chosen_by_a_login(app: App, browser: Client, other_u
 def test_a_visitor_chooses_by_the_login(app: App, user: User) -> None:
     visitor = Client()
     waiting = waiting_at(authorize(visitor, app.application, prompt="select_account"))
-    visitor.post("/accounts/login/", {"login": "ada", "password": PASSWORD, "next": waiting})
+    log_in(visitor, waiting)
     assert QUESTION not in visitor.get(waiting).content.decode()
 
 
-def test_the_question_cannot_be_walked_around_and_can_be_refused(app: App, browser: Client) -> None:
+def test_the_question_cannot_be_bypassed_and_can_be_refused(app: App, browser: Client) -> None:
     code_for(browser, app.application)
     Grant.objects.all().delete()
     answer = _asked(browser, app)

@@ -1,4 +1,4 @@
-"""No code, token or secret stands in any table in clear."""
+"""No table holds a code, token or secret in clear."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _text(value: object) -> str:
 
 
 def _disguises(value: str) -> list[str]:
-    """The value, and what a careless hand would call encoded."""
+    """Return the value and its usual encodings."""
     raw = value.encode()
     return [value, raw.hex(), base64.b64encode(raw).decode().rstrip("="), base64.urlsafe_b64encode(raw).decode()]
 

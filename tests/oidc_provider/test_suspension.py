@@ -53,7 +53,7 @@ def test_all_tokens_of_the_app_are_deleted_and_no_others(
     assert other_app.refresh(kept["refresh_token"]).status_code == 200
 
 
-def test_after_a_restore_nobody_is_asked_again(browser: Client, app: App) -> None:
+def test_after_a_restore_users_are_not_asked_again(browser: Client, app: App) -> None:
     code_for(browser, app.application, scope="openid identify")
     _suspend(app)
     _restore(app)

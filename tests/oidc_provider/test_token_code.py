@@ -1,4 +1,4 @@
-"""A code for tokens: the answer, and what each missing or wrong piece is answered with."""
+"""The exchange of a code: the tokens, and the answer to each missing or wrong parameter."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_scopes_are_answered_in_the_order_of_the_document(app: App, browser: Cli
 
 
 @pytest.mark.parametrize("name", ["code", "redirect_uri", "code_verifier"])
-def test_a_missing_parameter_is_an_invalid_request_and_burns_nothing(app: App, browser: Client, name: str) -> None:
+def test_a_missing_parameter_is_an_invalid_request_and_uses_nothing_up(app: App, browser: Client, name: str) -> None:
     code = code_for(browser, app.application)
     assert refused(app.exchange(code, **{name: None})) == INVALID_REQUEST
     assert app.exchange(code).status_code == 200

@@ -1,4 +1,4 @@
-"""A refresh token for newer tokens: rotation, reuse, narrowing."""
+"""The refresh of tokens: rotation, reuse, narrower scopes."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_scope_narrows_the_new_access_token_and_never_the_grant(
 
 
 @pytest.mark.parametrize("scope", ["openid email", "profile", " ", "openid  identify", "openid ", "openid\tidentify"])
-def test_a_wider_or_unreadable_scope_is_an_invalid_scope_and_burns_nothing(
+def test_a_wider_or_malformed_scope_is_an_invalid_scope_and_uses_nothing_up(
     app: App, browser: Client, scope: str
 ) -> None:
     tokens = app.sign_in(browser, "openid identify offline_access")

@@ -1,17 +1,23 @@
-"""Userinfo: how the token may come, and what each token that is not good is answered with."""
+"""Userinfo: where the token may be sent, the answer to each bad token, and the claim `picture`."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from django.conf import settings
 from django.test import Client
 
 from accounts.models import User
+from lookup.models import Profile
+from tests.factories.lookup import AliasRowFactory, AssetFactory, ProfileFactory, main_profile, shown
 from tests.oidc_provider.protocol import (
     INVALID_REQUEST,
     INVALID_TOKEN,
     USERINFO,
     Answer,
     App,
+    claims_of,
     encoded,
     post,
     refused,
@@ -94,6 +100,44 @@ def test_no_other_origin_may_read_it(token: str) -> None:
     assert not [name for name in answer.headers if name.startswith("Access-Control-")]
 
 
-def test_head_is_answered_without_a_body(token: str) -> None:
-    answer = Client().head(USERINFO, headers={"authorization": f"Bearer {token}"})
-    assert (answer.status_code, answer.content) == (200, b"")
+def _nothing(profile: Profile) -> str | None:
+    return None
+
+
+def _uploaded(profile: Profile) -> str | None:
+    profile.avatar = AssetFactory(owner=profile.user, path="avatars/ada.png")
+    return f"{settings.UPLOAD_CDN_URL}/avatars/ada.png"
+
+
+def _mirrored(profile: Profile) -> str | None:
+    profile.settings = {"avatarSettings": {"mirrorChat": True}}
+    return f"{settings.BASE_URL}/api/chat/avatar/{profile.user_id}"
+
+
+@pytest.mark.parametrize("give", [_nothing, _uploaded, _mirrored])
+def test_the_picture_is_the_avatar_and_the_same_in_both_places(
+    app: App, browser: Client, user: User, give: Callable[[Profile], str | None]
+) -> None:
+    profile = main_profile(user)
+    expected = give(profile)
+    profile.save()
+    shown(user)
+    tokens = app.sign_in(browser, "openid identify")
+    claims = userinfo(tokens["access_token"]).json()
+    assert claims.get("picture") == claims_of(tokens["id_token"]).get("picture") == expected
+    assert ("picture" in claims) == (expected is not None)
+
+
+def test_an_alias_profile_gives_no_picture(app: App, browser: Client, user: User) -> None:
+    own = ProfileFactory(user=user, avatar=AssetFactory(owner=user, path="avatars/other.png"))
+    AliasRowFactory(name__user=user, profile=own)
+    shown(user)
+    assert "picture" not in userinfo(app.sign_in(browser, "openid identify")["access_token"]).json()
+
+
+def test_the_picture_is_of_the_scope_identify(app: App, browser: Client, user: User) -> None:
+    profile = main_profile(user)
+    _uploaded(profile)
+    profile.save()
+    shown(user)
+    assert "picture" not in userinfo(app.sign_in(browser, "openid")["access_token"]).json()
