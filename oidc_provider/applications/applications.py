@@ -33,30 +33,23 @@ class RegisteredApp:
 
 
 @transaction.atomic
-def register(  # noqa: PLR0913 - all keyword-only, four of them links with a default
+def register(
     *,
     owner: User,
     name: str,
     redirect_urls: Sequence[str],
     scopes: Sequence[str],
     by: User | None,
-    homepage_url: str = "",
-    privacy_url: str = "",
-    terms_url: str = "",
-    support_url: str = "",
     client_id: str = "",
+    **links: str,
 ) -> RegisteredApp:
     """Register an app and make its secret. ValidationError by argument (`application_rules`).
 
     `client_id`: from `new_client_id`, so that a form sent twice registers one app: AlreadyRegistered.
+    `links`: `application_rules.LINKS`, as far as given.
     """
+    _check_names(links, application_rules.LINKS)
     owner = _locked_owner(owner)
-    links = {
-        "homepage_url": homepage_url,
-        "privacy_url": privacy_url,
-        "terms_url": terms_url,
-        "support_url": support_url,
-    }
     _check_may_register(owner, client_id, by)
     users.check_may_act_for(owner=owner, by=by)
     _check(owner, name=name, redirect_urls=redirect_urls, scopes=scopes, **links)
@@ -110,9 +103,7 @@ def change_details(*, application: Application, by: User | None, **values: str) 
 
     A new name drops `is_verified`: staff vouched for the old one.
     """
-    unknown = set(values) - {"name", *application_rules.LINKS}
-    if unknown:
-        raise TypeError(f"change_details() cannot set {', '.join(sorted(unknown))}.")
+    _check_names(values, ("name", *application_rules.LINKS))
     application = _locked(application)
     users.check_may_act_for(owner=application.user, by=by)
     changed = {name: value for name, value in values.items() if getattr(application, name) != value}
@@ -266,6 +257,11 @@ def _check(owner: User, **values: Any) -> None:
     problems = application_rules.problems(owner=owner, **values)
     if problems:
         raise ValidationError(problems)
+
+
+def _check_names(values: dict[str, str], known: Sequence[str]) -> None:
+    if unknown := set(values).difference(known):
+        raise TypeError(f"{', '.join(sorted(unknown))}: set only {', '.join(known)}.")
 
 
 def _check_may_register(owner: User, client_id: str, by: User | None) -> None:

@@ -19,10 +19,11 @@ from oauth2_provider.settings import oauth2_settings
 from accounts.databases import batches
 from accounts.hashing import digest
 from accounts.models import User
+from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.authorize import approvals
-from oidc_provider.authorize.validation import AuthorizationRequest
 from oidc_provider.errors import ErrorPage, ErrorRedirect
-from oidc_provider.models import Approval, Grant, PendingRequest
+from oidc_provider.models import Application, Approval, Grant, PendingRequest
+from oidc_provider.parameters import Parameters
 from oidc_provider.secret_hasher import new_secret
 from oidc_provider.token import signing
 
@@ -62,36 +63,34 @@ def error_url(error: ErrorRedirect) -> str:
     return response_url(error.redirect_uri, error=error.error, error_description=error.description, **state)
 
 
-def draft(asked: AuthorizationRequest, now: datetime) -> PendingRequest:
-    """Return the request as an unsaved row: most requests are answered at once.
+def draft(application: Application, query: Parameters, now: datetime) -> PendingRequest:
+    """Return a validated request as an unsaved row: most requests are answered at once.
 
     ErrorRedirect: the id_token_hint was not signed by this service.
     """
-    bounds = [now] if "login" in asked.prompt else []
-    if asked.max_age is not None:
-        bounds.append(now - timedelta(seconds=asked.max_age))
-    expected = ""
-    if asked.id_token_hint:
-        hinted = signing.verified_claims(asked.id_token_hint, now)
-        if hinted is None:
-            raise ErrorRedirect(
-                asked.redirect_uri, "invalid_request", "The id_token_hint is not one of ours.", asked.state
-            )
-        expected = str(hinted.get("sub", ""))
-    return PendingRequest(
+    prompt, max_age = query.get("prompt").split(), query.get("max_age")
+    bounds = [now] if "login" in prompt else []
+    if max_age:
+        bounds.append(now - timedelta(seconds=int(max_age)))
+    pending = PendingRequest(
         id=secrets.token_urlsafe(32),
-        application=asked.application,
-        redirect_uri=asked.redirect_uri,
-        scopes=asked.scopes,
-        state=asked.state,
-        nonce=asked.nonce,
-        code_challenge=asked.code_challenge,
-        asks_consent="consent" in asked.prompt,
-        asks_account="select_account" in asked.prompt,
+        application=application,
+        redirect_uri=query.get("redirect_uri"),
+        scopes=in_order(parse(query.get("scope"))),
+        state=query.get("state"),
+        nonce=query.get("nonce"),
+        code_challenge=query.get("code_challenge"),
+        asks_consent="consent" in prompt,
+        asks_account="select_account" in prompt,
         must_authenticate_after=max(bounds, default=None),
-        expected_user_id=expected,
         created_at=now,
     )
+    if hint := query.get("id_token_hint"):
+        hinted = signing.verified_claims(hint, now)
+        if hinted is None:
+            raise _error(pending, "invalid_request", "The id_token_hint is not one of ours.")
+        pending.expected_user_id = str(hinted.get("sub", ""))
+    return pending
 
 
 def check_registration(pending: PendingRequest) -> None:

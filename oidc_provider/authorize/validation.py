@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oauth2_provider.oauth2_backends import OAuthLibCore
@@ -15,7 +14,7 @@ from oauthlib.oauth2.rfc6749 import errors
 from oauthlib.openid.connect.core.exceptions import RequestNotSupported, RequestURINotSupported
 
 from oidc_provider.applications import clients
-from oidc_provider.applications.scopes import in_order, parse
+from oidc_provider.applications.scopes import parse
 from oidc_provider.errors import ErrorPage, ErrorRedirect
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters
@@ -37,22 +36,6 @@ PROMPTS = frozenset({"none", "login", "consent", "select_account"})
 _CHALLENGE = re.compile(r"[A-Za-z0-9_-]{43}\Z")
 _MAX_AGE = re.compile(r"[0-9]{1,9}\Z")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
-
-
-@dataclass(frozen=True)
-class AuthorizationRequest:
-    """A valid request. `max_age` in seconds, or None; `prompt` a subset of PROMPTS; hints may be empty."""
-
-    application: Application
-    redirect_uri: str
-    scopes: list[str]
-    state: str
-    code_challenge: str
-    nonce: str = ""
-    prompt: frozenset[str] = frozenset()
-    max_age: int | None = None
-    login_hint: str = ""
-    id_token_hint: str = ""
 
 
 class S256CodeGrant(AuthorizationCodeGrant):
@@ -106,8 +89,8 @@ class Server(AuthorizationEndpoint):
 class Backend(OAuthLibCore):
     """OAUTH2_BACKEND_CLASS. Oauthlib gets parameters that `parameters` has parsed, and parses nothing."""
 
-    def validated(self, query: Parameters) -> AuthorizationRequest:
-        """Validate the parameters of a query or a body. ErrorPage, or ErrorRedirect if the redirect URL is valid."""
+    def validated(self, query: Parameters) -> Application:
+        """Return the app of a valid query or body. ErrorPage, or ErrorRedirect if the redirect URL is valid."""
         if "client_id" in query.repeated:
             raise _page(errors.InvalidClientIdError())
         if "redirect_uri" in query.repeated:
@@ -123,7 +106,8 @@ class Backend(OAuthLibCore):
             raise ErrorRedirect(query.get("redirect_uri"), code, description, state) from None
         if problem:
             raise ErrorRedirect(query.get("redirect_uri"), "invalid_request", problem, state)
-        return _request(query, credentials["request"].client)
+        application: Application = credentials["request"].client
+        return application
 
 
 @functools.cache
@@ -149,21 +133,6 @@ def _problem_of(query: Parameters) -> str:
 
 def _is_too_long(query: Parameters, name: str) -> bool:
     return len(query.get(name).encode()) > MAX_LENGTHS.get(name, MAX_LENGTH)
-
-
-def _request(query: Parameters, application: Application) -> AuthorizationRequest:
-    return AuthorizationRequest(
-        application=application,
-        redirect_uri=query.get("redirect_uri"),
-        scopes=in_order(parse(query.get("scope"))),
-        state=query.get("state"),
-        code_challenge=query.get("code_challenge"),
-        nonce=query.get("nonce"),
-        prompt=frozenset(query.get("prompt").split()),
-        max_age=int(query.get("max_age")) if query.get("max_age") else None,
-        login_hint=query.get("login_hint"),
-        id_token_hint=query.get("id_token_hint"),
-    )
 
 
 def _page(error: FatalClientError) -> ErrorPage:

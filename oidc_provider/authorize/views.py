@@ -54,15 +54,15 @@ class Authorize(LimitedPage):
 
 
 def _answer(request: HttpRequest, query: Parameters) -> HttpResponse:
-    now = timezone.now()
+    now, prompt = timezone.now(), query.get("prompt").split()
     try:
-        asked = validation.backend().validated(query)
-        if "none" in asked.prompt and request.method == "POST" and request.headers.get("Sec-Fetch-Site") == CROSS_SITE:
+        application = validation.backend().validated(query)
+        if "none" in prompt and request.method == "POST" and request.headers.get("Sec-Fetch-Site") == CROSS_SITE:
             return _again_by_get(request, query)
-        pending = flows.draft(asked, now)
+        pending = flows.draft(application, query, now)
         visitor = _noted(login_redirects.visitor_of(request))
         step = flows.next_step(pending, visitor)
-        if "none" in asked.prompt:
+        if "none" in prompt:
             flows.refuse_interaction(pending, step)
         if visitor and step is Step.FINISH:
             request_log.about(kind=RequestKind.KEPT)
@@ -75,7 +75,7 @@ def _answer(request: HttpRequest, query: Parameters) -> HttpResponse:
     except ErrorRedirect as error:
         return to_app(_noted_error_url(error))
     response = to_step(request, pending, step)
-    login_redirects.remember_waiting(request, response, pending, asked.login_hint)
+    login_redirects.remember_waiting(request, response, pending, query.get("login_hint"))
     return response
 
 

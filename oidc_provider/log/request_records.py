@@ -15,15 +15,14 @@ from accounts import client_address
 from accounts.databases import batches, statements
 from accounts.models import User
 from oidc_provider.models import (
-    DESCRIPTION_LENGTH,
     OK,
     Application,
     LastUse,
     RequestKind,
     RequestRecord,
-    RequestRecordQuerySet,
     UsageCount,
 )
+from oidc_provider.models.log import DESCRIPTION_LENGTH, RequestRecordQuerySet
 
 if TYPE_CHECKING:
     from oidc_provider.log.request_log import Note

@@ -179,10 +179,6 @@ class IDToken(AbstractIDToken):
         return f"ID token #{self.pk}"
 
 
-# A replaced key stays published for an id_token's lifetime and this margin: other processes sign with a cached key.
-RETIREMENT_MARGIN = timedelta(hours=1)
-
-
 class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
     def published(self, now: datetime) -> SigningKeyQuerySet:
         """The key set, newest first."""

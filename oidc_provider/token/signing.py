@@ -25,9 +25,11 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts import audit
 from oidc_provider.errors import SigningUnavailable
-from oidc_provider.models import RETIREMENT_MARGIN, SigningKey
+from oidc_provider.models import SigningKey
 
 SIGNER_CACHE_SECONDS = 30.0
+# A replaced key stays published for an id_token's lifetime and this margin: other processes sign with a cached key.
+RETIREMENT_MARGIN = timedelta(hours=1)
 
 
 class KeyNotReady(Exception):

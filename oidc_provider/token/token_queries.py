@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from accounts.databases.statements import Statement
 from lookup import addresses
-from oidc_provider.models import USABLE
+from oidc_provider.models.applications import USABLE
 
 Row = tuple[Any, ...]
 

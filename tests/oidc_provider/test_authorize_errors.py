@@ -133,7 +133,7 @@ def test_these_errors_are_for_a_page(registered: Application, changes: dict[str,
 def test_these_errors_are_for_the_app(registered: Application, changes: dict[str, Any], code: str) -> None:
     query = parameters.parse_query(authorization_query(registered, **changes))
     with pytest.raises(ErrorRedirect) as refusal:
-        flows.draft(validation.backend().validated(query), NOON)
+        flows.draft(validation.backend().validated(query), query, NOON)
     assert (refusal.value.redirect_uri, refusal.value.error) == (REDIRECT_URL, code)
     assert DESCRIPTION.fullmatch(refusal.value.description)
 
