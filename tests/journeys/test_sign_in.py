@@ -145,31 +145,6 @@ def test_the_port_of_127_0_0_1_may_change(
     assert party.finish(browser.press("Allow").left_for)["token_type"] == "Bearer"
 
 
-@pytest.mark.parametrize(
-    ("registered", "asked"),
-    [
-        ("http://localhost:8000/callback", "http://localhost:53682/callback"),
-        ("http://127.0.0.1:8000/callback", "http://127.0.0.1:8000/elsewhere"),
-        ("http://127.0.0.1:8000/callback", "http://localhost:8000/callback"),
-        ("https://app.example.org/callback", "https://app.example.org:443/callback"),
-        ("https://app.example.org/callback", "https://app.example.org/callback/"),
-    ],
-)
-def test_another_redirect_url_is_never_followed(
-    service: Service, browser: Browser, party_of: PartyOf, registered: str, asked: str
-) -> None:
-    party = party_of(people.new_app(service.operator, redirect_urls=[registered]))
-    party.session.redirect_uri = asked
-    browser.open(party.begin())
-    assert (browser.left_for, browser.response.status_code) == ("", 400)
-    assert "Error code: invalid_redirect" in browser.text
-
-
-def test_a_scope_that_is_not_registered_fails_the_whole_request(browser: Browser, approved: RelyingParty) -> None:
-    for scope in ("openid profile", "openid email"):
-        assert approved.answer(browser.open(approved.begin(scope=scope)).left_for)["error"] == "invalid_scope"
-
-
 def test_a_head_request_makes_no_code(browser: Browser, approved: RelyingParty) -> None:
     response = browser.session.head(approved.begin(), allow_redirects=False, timeout=TIMEOUT)
     assert (response.status_code, response.headers["Allow"]) == (405, "GET, POST")
