@@ -1,4 +1,4 @@
-"""axe-core, which finds what keeps people with disabilities from using a page."""
+"""axe-core, which finds accessibility errors of a page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _source() -> str:
 
 
 def violations(page: Page) -> list[str]:
-    """One line for each rule that an element breaks. The script comes by the debugger, which no policy rules."""
+    """Return one line for each broken rule. The debugger inserts the script, which the policy does not concern."""
     if not page.evaluate("typeof window.axe === 'object'"):
         page.evaluate(_source())
     found = page.evaluate("options => axe.run(document, options)", _OPTIONS)["violations"]
@@ -29,5 +29,5 @@ def violations(page: Page) -> list[str]:
 
 
 def _told(node: dict[str, object]) -> str:
-    """What axe says of a node, in its own words, in one line."""
+    """Return the message of axe about a node in one line."""
     return " ".join(str(node.get("failureSummary", "")).split())[:300]

@@ -37,7 +37,7 @@ def running() -> Iterator[Browser]:
 
 
 class Watch:
-    """Collects what the pages of a context do that none may: break the policy, throw, ask another host."""
+    """Collects errors of the pages of a context: violated policies, exceptions, requests to other hosts."""
 
     def __init__(self, context: BrowserContext, base_url: str) -> None:
         self.problems: list[str] = []
@@ -51,7 +51,7 @@ class Watch:
         page.on("request", self._see)
 
     def _hear(self, message: ConsoleMessage) -> None:
-        """The browser writes each violation of a policy, and each request that failed, to the console."""
+        """The browser's console has each violation of a policy and each failed request."""
         if message.type == "error" and "Content Security Policy" in message.text:
             self.problems.append(message.text)
 

@@ -1,4 +1,4 @@
-"""What `make run` starts, without limits, and a Chromium in front of it."""
+"""The server of `make run` without limits, and a Chromium."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
-    """Not longer than a module: Playwright's event loop runs all the while, and others want one of their own."""
+    """For a module only: Playwright's event loop runs all the while, and other tests need their own."""
     with chromium.running() as browser:
         yield browser
 
 
 @pytest.fixture(autouse=True)
 def _nothing_breaks(site: Site) -> Iterator[None]:
-    """Fails a test that made the service log an error, and shows what it wrote meanwhile."""
+    """Fail a test during which the service logs an error, and show its log."""
     before = site.server.log.stat().st_size
     yield
     written = site.server.log.read_bytes()[before:].decode(errors="replace")

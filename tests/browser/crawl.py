@@ -1,4 +1,4 @@
-"""A walk over the pages that links lead to: each route of the service, with some examples of each."""
+"""A crawl over linked pages: some examples of each route of the service."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ EXAMPLES = 2  # of each route
 
 
 class Crawl:
-    """Iterate: it opens page after page, and gives the path of each that is one of ours and no file."""
+    """Iterate to open page after page; yields the path of each page of the service, without files."""
 
     def __init__(self, page: Page, base_url: str, *, whole: str = "-", only: str = "") -> None:
-        """Of the routes that begin with `whole`, every page; with `only`, no other routes."""
+        """`whole`: routes of which every page is opened. `only`: no other routes."""
         self._page, self._host = page, urlsplit(base_url).netloc
         self._whole, self._only = whole, only
         starts = [f"/{only}"] if only else STARTS
@@ -42,7 +42,7 @@ class Crawl:
                 self._follow()
 
     def _open(self, path: str) -> bool:
-        """Whether it is a page; a file that is handed out is none."""
+        """Whether it is a page and not a file."""
         try:
             answer = self._page.goto(path)
         except Error as error:
@@ -68,7 +68,7 @@ def _is_page(path: str) -> bool:
 
 
 def _route_of(path: str) -> str | None:
-    """The pattern behind the path; None where there is none, or one that leads out of the service."""
+    """Return the pattern of the path, or None if there is none or it leads out of the service."""
     try:
         match = resolve(path.partition("?")[0])
     except Resolver404:

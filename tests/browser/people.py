@@ -20,7 +20,7 @@ STRANGER, USER, OPERATOR = "a stranger", "a user", "an operator"
 
 @dataclass(frozen=True)
 class Site:
-    """The running service. `demo` is what demo.json says; Any: JSON."""
+    """The running service. `demo`: the content of demo.json."""
 
     server: Server
     demo: dict[str, Any]
@@ -30,14 +30,14 @@ class Site:
         return self.server.base_url
 
     def account(self, who: str) -> dict[str, str]:
-        """The demo's first user, or its operator."""
+        """Return the demo's operator for OPERATOR, else its first user."""
         account: dict[str, str] = self.demo["operator"] if who == OPERATOR else self.demo["users"][0]
         return account
 
 
 @contextlib.contextmanager
 def at_a_browser(chrome: Browser, site: Site, *, is_narrow: bool = False, scripts: bool = True) -> Iterator[Page]:
-    """A fresh profile that wants no animations. At the end, nothing may have broken the policy, thrown or asked another
+    """Yield a page of a new profile with reduced motion, and fail if a page broke the policy, threw or asked another
     host."""
     context = chrome.new_context(
         base_url=site.base_url,

@@ -1,4 +1,4 @@
-"""A sign-in from an app of another site, as a real browser carries it out."""
+"""A sign-in from an app of another site in a real browser."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ APP = "https://app.example"  # a redirect URL of the demo app is here; Playwrigh
 
 @contextlib.contextmanager
 def _signed_in(chrome: Browser, site: Site) -> Iterator[BrowserContext]:
-    """A browser in which the demo's user is signed in, and APP is a page with a form that posts to authorize."""
+    """A browser with the signed-in demo user, and a page APP with a form that posts to authorize."""
     context = chrome.new_context(base_url=site.base_url)
     context.set_default_timeout(20_000)
     context.route(f"{APP}/**", lambda route: _answer(route, site))
@@ -47,7 +47,7 @@ def _answer(route: Route, site: Site) -> None:
 
 
 def _asks(context: BrowserContext, prompt: str) -> Page:
-    """A new page of the app; its button posts the request."""
+    """Open a page of the app whose button posts the request."""
     page = context.new_page()
     page.goto(f"{APP}/start?{prompt}")
     return page
@@ -55,7 +55,7 @@ def _asks(context: BrowserContext, prompt: str) -> Page:
 
 @contextlib.contextmanager
 def _leads_back(page: Page) -> Iterator[None]:
-    """What is done inside brings the browser back to the app with a code. Nothing answers there: it is a redirect."""
+    """Expect a redirect to the app with a code inside; the app's URL does not answer."""
     with page.expect_request(f"{APP}/callback?*") as request:
         yield
     assert parse_qs(urlsplit(request.value.url).query).keys() == {"code", "state", "iss"}

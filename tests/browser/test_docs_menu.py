@@ -1,4 +1,4 @@
-"""The menu of the documentation, which is longer than most windows."""
+"""The menu of the documentation, longer than most windows."""
 
 from __future__ import annotations
 

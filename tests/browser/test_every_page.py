@@ -1,4 +1,4 @@
-"""Every page that links lead to, in both themes and at 320 px: for everybody, by keyboard and screen reader."""
+"""Accessibility of every linked page, in both themes and at 320 px."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_page_is_for_everybody(chrome: Browser, site: Site, who: str, walk
 
 
 def _problems_of(page: Page) -> list[str]:
-    """Of the page that is open, at both widths and in both themes."""
+    """Return the errors of the open page at both widths and in both themes."""
     page.set_viewport_size(WIDE)
     found = []
     for theme in THEMES:

@@ -1,4 +1,4 @@
-"""What people come for, each from its first page to its end: with scripts and without."""
+"""The main tasks of users, each from its first page to its end, with and without scripts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _go_on_after_secret(page: Page) -> None:
 
 
 def _try(page: Page) -> None:
-    """The whole flow on the page Try it, the consent page in between."""
+    """The whole login test on the page Try it, with consent."""
     page.get_by_role("button", name="Add it to the redirect URLs").click()
     page.get_by_role("button", name="Start the sign-in").click()
     allow = page.get_by_role("button", name="Allow")
@@ -174,7 +174,7 @@ def test_a_suspended_app_signs_no_user_in_until_staff_restore_it(chrome: Browser
 
 
 def _authorization_error(site: Site) -> str | None:
-    """What the page says on which the app's request ends; None: it goes on to login."""
+    """Return the text of the error page of the app's request, or None if it leads to login."""
     app = site.demo["app"]
     query = urlencode(
         {

@@ -1,4 +1,4 @@
-"""A site with django-allauth that knows one provider, from a settings file that the dashboard shows.
+"""A site with django-allauth and one provider, configured by a settings file of the dashboard.
 
     python allauth_site.py settings.py port
 

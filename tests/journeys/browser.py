@@ -1,4 +1,4 @@
-"""A person at a browser without JavaScript, over real sockets: opens pages, fills in forms, presses buttons."""
+"""A browser without JavaScript over real sockets: opens pages, fills in forms, presses buttons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TIMEOUT = 15
 
 
 class Browser:
-    """Follows redirects inside the service by hand, and stops at the first that leaves it without fetching that.
+    """Follows redirects inside the service, and stops at the first to another host without fetching it.
 
     After each step either `left_for` is the app's URL that the browser was sent to, or it is empty and `response` is
     the current page. Obeys `form-action` of the Content-Security-Policy as strict browsers do: for the
@@ -52,7 +52,7 @@ class Browser:
 
     @property
     def text(self) -> str:
-        """What a reader sees, with single spaces."""
+        """The text of the page, with single spaces."""
         return _text(self.page)
 
     @property
@@ -68,7 +68,7 @@ class Browser:
     # --- What a person does ---
 
     def open(self, url: str) -> Self:
-        """Type an address, or follow a link from elsewhere. `url` may be a path of the service."""
+        """Open a URL or a path of the service."""
         self._walk("GET", urljoin(self.base_url, url), {}, policy=None)
         return self
 
@@ -107,7 +107,7 @@ class Browser:
         return found[0]
 
     def _owners_of(self, pressed: HtmlElement) -> list[FormElement]:
-        """The form that a button sends: the one that its `form` names, or the one around it."""
+        """Return the form of a button: the one that its attribute `form` names, or the one around it."""
         if pressed.get("form"):
             return [form for form in pressed.getroottree().iter("form") if form.get("id") == pressed.get("form")]
         return list(pressed.iterancestors("form"))
@@ -118,7 +118,7 @@ class Browser:
     # --- The wire ---
 
     def _walk(self, method: str, url: str, data: dict[str, str], *, policy: str | None) -> None:
-        """`policy`: of the page whose form is sent; None for an address that was typed."""
+        """`policy`: of the page whose form is sent; None for a typed URL."""
         self.left_for = ""
         for _ in range(MAX_HOPS):
             assert policy is None or _allows(policy, url, self.base_url), (
@@ -145,7 +145,7 @@ def _text(element: HtmlElement) -> str:
 
 
 def _origin(url: str) -> str:
-    """Scheme, host and port; of a private-use scheme the scheme alone."""
+    """Return scheme, host and port; for a private-use scheme only the scheme."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in {"http", "https"} else f"{parts.scheme}:"
 

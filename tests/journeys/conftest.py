@@ -16,7 +16,7 @@ from tests.journeys.services import Service
 
 @pytest.fixture(scope="session")
 def service(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """Without limits. `make test-production` gives one."""
+    """The service without limits; `make test-production` provides its own."""
     if given := pytestconfig.stash.get(services.GIVEN, None):
         yield given
         return
@@ -28,7 +28,7 @@ def service(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="session")
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """What `make run` starts, limits and all."""
+    """The server of `make run`, with limits."""
     directory = tmp_path_factory.mktemp("demo")
     with services.embedded_server(directory) as server:
         yield server
@@ -37,7 +37,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 @pytest.fixture(autouse=True)
 def _nothing_breaks(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Print what the servers log, which pytest shows for a failed test; fail a test that makes them log an error."""
+    """Print the servers' logs for failed tests, and fail a test during which they log an error."""
     logs: list[Path] = []
     if "service" in request.fixturenames:
         logs += request.getfixturevalue("service").logs
@@ -53,7 +53,7 @@ def _nothing_breaks(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _plain_http_is_fine_on_loopback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both libraries insist on https otherwise."""
+    """Let both libraries accept plain http."""
     monkeypatch.setenv("AUTHLIB_INSECURE_TRANSPORT", "1")
     monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
 
@@ -72,13 +72,13 @@ def person(service: Service) -> Person:
 
 @pytest.fixture
 def app(service: Service) -> App:
-    """With the scopes that need no unlocking and one https redirect URL."""
+    """An app with the unlocked scopes and one https redirect URL."""
     return people.new_app(service.operator)
 
 
 @pytest.fixture
 def party_of(service: Service) -> Iterator[Callable[[App], RelyingParty]]:
-    """Makes the relying party of an app."""
+    """Create the relying party of an app."""
     made: list[RelyingParty] = []
 
     def make(app: App) -> RelyingParty:

@@ -1,4 +1,4 @@
-"""The operator's console: a process beside the server that does what staff would do at a shell.
+"""The operator's console: a process beside the server that runs the actions of staff at a shell.
 
 It reads one JSON object `{"do": name, ...arguments}` a line from standard input and answers with one line of JSON.
 """
@@ -17,7 +17,7 @@ Answer = dict[str, Any]
 
 
 def prepare() -> Answer:
-    """What a new production installation runs before its first start."""
+    """The commands of a new production installation before its first start."""
     from django.core.management import call_command
 
     from oidc_provider.models import SigningKey
@@ -37,7 +37,7 @@ def new_person(username: str, email: str, password: str) -> Answer:
 
 
 def new_app(owner: str, name: str, redirect_urls: list[str], scopes: list[str]) -> Answer:
-    """Unlocks what `scopes` need."""
+    """Register an app, and unlock its locked scopes."""
     from oidc_provider.applications import applications
     from oidc_provider.applications.scopes import LOCKED_SCOPES
 

@@ -1,4 +1,4 @@
-"""Several web servers of one installation, as on several hosts, behind one address that leads to any of them."""
+"""Several web servers of one installation, as on several hosts, behind one address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COMMAND_SECONDS = 300
 
 
 class Front:
-    """The address of the service: passes each connection on to one host, and drops those to the host before."""
+    """The address of the service: passes each connection to one host, and closes those to the previous host."""
 
     def __init__(self) -> None:
         self._listener = socket.create_server(("127.0.0.1", 0))
@@ -69,7 +69,7 @@ class Front:
 
 @dataclass(frozen=True)
 class Release:
-    """Code, and a Python that has the packages of its lock file."""
+    """A release: its code, and a Python with the packages of its lock file."""
 
     code: Path = ROOT
     python: str = sys.executable
@@ -81,7 +81,7 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 @dataclass
 class Installation:
-    """`values`: the environment that all hosts share. A host may have further values, and another release."""
+    """`values`: the environment of all hosts. A host can have additional values and another release."""
 
     directory: Path
     front: Front
@@ -91,7 +91,7 @@ class Installation:
     is_settled: bool = False
 
     def host(self, name: str, release: Release = THIS, *, values: Mapping[str, str] = NOTHING) -> Server:
-        """A web server that runs; it may not be ready."""
+        """Start a web server, without waiting until it is ready."""
         (port,) = self.stack.enter_context(ports.held())
         command = [
             release.python,
@@ -109,7 +109,7 @@ class Installation:
         return server
 
     def program(self, name: str, command: str, release: Release = THIS) -> Server:
-        """A command of the project that goes on running. It has no address."""
+        """Start a command of the project that keeps running. It has no address."""
         words = [release.python, "manage.py", *command.split()]
         server = processes.begin(words, self._environment(name), self._log(name), cwd=release.code, base_url="")
         self.stack.callback(server.stop)
@@ -130,7 +130,7 @@ class Installation:
         )
 
     def member(self, name: str, release: Release = THIS) -> Member:
-        """A person with an API key and an app, made on that host. The tables are there."""
+        """Create a person with an API key and an app on that host. The tables must exist."""
         operator = self.operator(name, release)
         if not self.is_settled:
             people.settle(operator)
@@ -150,7 +150,7 @@ class Installation:
         return operator
 
     def errors(self) -> list[str]:
-        """The lines of all logs that say that something failed."""
+        """Return the error lines of all logs."""
         lines = [line for log in self.logs for line in log.read_text(errors="replace").splitlines()]
         return [line for line in lines if "Traceback" in line or '"level": "ERROR"' in line]
 
@@ -164,7 +164,7 @@ class Installation:
 
 @contextlib.contextmanager
 def installed(directory: Path) -> Iterator[Installation]:
-    """A database without tables, and folders of files that the hosts share. Nothing runs yet."""
+    """An empty database and shared folders, without running servers."""
     with contextlib.ExitStack() as stack:
         front = Front()
         stack.callback(front.close)

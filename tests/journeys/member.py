@@ -1,4 +1,4 @@
-"""A member of the service, with a browser, an app and a program: what they do every day."""
+"""A member of the service with a browser, an app and a program, and their daily actions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.journeys.relying_party import RelyingParty
 
 
 class Member:
-    """`files`: the addresses of what they uploaded, with the bytes."""
+    """`files`: the URLs of the member's uploads, with their bytes."""
 
     def __init__(self, base_url: str, person: Person, app: App, key: str) -> None:
         self.base_url, self.person, self.app = base_url, person, app
@@ -26,17 +26,17 @@ class Member:
 
     @property
     def party(self) -> RelyingParty:
-        """Reads the discovery document: a host must be there."""
+        """Read the discovery document; a host must be running."""
         self._party = self._party or RelyingParty(self.base_url, self.app)
         return self._party
 
     def sign_in(self) -> None:
-        """For the first time: the app asks for consent."""
+        """The first sign-in, with consent."""
         self.person.sign_in(self.browser.open(self.party.begin()))
         self._tokens = self.party.finish(self.browser.press("Allow").left_for)
 
     def do_everything(self, sentence: str) -> None:
-        """With the session and the tokens of before. `sentence`: becomes the description of the profile."""
+        """Use the earlier session and tokens. `sentence`: the new description of the profile."""
         self.sign_in_again()
         self.refresh()
         self.edit(sentence)
@@ -45,13 +45,13 @@ class Member:
         self.read_files()
 
     def sign_in_again(self) -> None:
-        """The session lives: nothing is asked."""
+        """Sign in with the kept session and approval."""
         tokens = self.party.finish(self.browser.open(self.party.begin(prompt="none")).left_for)
         assert self.party.claims(tokens["id_token"], nonce=self.party.nonce)["sub"] == self.person.id
         assert self.party.introspect(tokens["access_token"])["active"] is True
 
     def refresh(self) -> None:
-        """One more turn of the refresh token of the first sign-in."""
+        """Refresh the tokens of the first sign-in once more."""
         self._tokens = self.party.refresh(self._tokens["refresh_token"])
         assert self.party.userinfo(self._tokens["access_token"]).json()["sub"] == self.person.id
 

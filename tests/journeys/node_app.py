@@ -1,4 +1,4 @@
-"""The app of node/sign-in.js, which signs people in with openid-client, under the Node of the development tools."""
+"""The app of node/sign-in.js, which signs users in with openid-client, on the Node of the development tools."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.node import NodeError
 
 
 class NodeApp:
-    """One sign-in: `begin()` gives the authorization URL, `finish()` all that followed from the callback."""
+    """One sign-in: `begin()` returns the authorization URL, `finish()` the results after the callback."""
 
     def __init__(self, issuer: str, app: App, *, auth_method: str) -> None:
         self._process = subprocess.Popen(
@@ -38,11 +38,11 @@ class NodeApp:
         return str(self._ask(self._app)["url"])
 
     def finish(self, callback: str) -> dict[str, Any]:
-        """Any: whatever the library read; the tests look at it."""
+        """Return the results as JSON."""
         return self._ask({"callback": callback})
 
     def leave(self) -> None:
-        """End the program, however far it came."""
+        """End the program."""
         with self._process as process:
             processes.kill_group(process)
 

@@ -1,4 +1,4 @@
-"""Speaks to the operator's console (console.py), which runs in the server's own environment."""
+"""The client of the operator's console (console.py), which runs in the server's environment."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Operator:
     def __init__(
         self, values: dict[str, str], log: Path, *, cwd: Path = processes.ROOT, python: str = sys.executable
     ) -> None:
-        """`values`: the server's environment. `log`: where the console's complaints go. `cwd`: where its code lies."""
+        """`values`: the server's environment. `log`: for the console's errors. `cwd`: the folder of its code."""
         self._log = log
         with log.open("ab") as file:
             self._process = subprocess.Popen(
@@ -34,7 +34,7 @@ class Operator:
             )
 
     def do(self, deed: str, **arguments: Any) -> dict[str, Any]:
-        """Any: whatever JSON can carry."""
+        """`Any`: JSON values."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(f"{json.dumps({'do': deed, **arguments})}\n")
@@ -45,7 +45,7 @@ class Operator:
         return answer
 
     def leave(self) -> None:
-        """End of input ends the console."""
+        """End the console by closing its input."""
         with self._process as process:
             if process.stdin:
                 process.stdin.close()

@@ -56,13 +56,13 @@ def new_person(operator: Operator) -> Person:
 def new_app(
     operator: Operator, *, redirect_urls: Sequence[str] = (REDIRECT_URL,), scopes: Sequence[str] = PLAIN_SCOPES
 ) -> App:
-    """An app of the owner of all apps, who exists already (`settle`)."""
+    """An app of the owner of all apps, whom `settle` has created."""
     name = f"Journey app {next(_number)}"
     made = operator.do("new_app", owner=OWNER, name=name, redirect_urls=list(redirect_urls), scopes=list(scopes))
     return App(name, made["client_id"], made["client_secret"], redirect_urls[0], tuple(scopes))
 
 
 def settle(operator: Operator) -> None:
-    """Make the owner of all apps."""
+    """Create the owner of all apps."""
     password = secrets.token_urlsafe(15)
     operator.do("new_person", username=OWNER, email=f"{OWNER}@mail.example", password=password)

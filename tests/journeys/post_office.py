@@ -1,4 +1,4 @@
-"""Where the service's mail arrives: in its log (embedded default) or at an SMTP server of the test run."""
+"""The service's mail: in its log (embedded default) or at an SMTP server of the test run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ WAIT_SECONDS = 10
 
 class PostOffice(Protocol):
     def letters(self) -> list[str]:
-        """The text of every mail so far, with its headers, oldest first."""
+        """Return the text of every mail so far, with headers, oldest first."""
         ...
 
 
 class LogPostOffice:
-    """Reads what the console backend wrote into the server's log: a line of dashes ends each mail."""
+    """Reads mails of the console backend in the server's log: a line of dashes ends each."""
 
     def __init__(self, log: Path) -> None:
         self._log = log
@@ -32,7 +32,7 @@ class LogPostOffice:
 
 
 class SmtpPostOffice:
-    """Takes every mail that comes to `port` on loopback."""
+    """Accepts every mail at `port` on loopback."""
 
     def __init__(self) -> None:
         self._letters: list[str] = []
@@ -50,7 +50,7 @@ class SmtpPostOffice:
 
 
 def _handler(deliver: Callable[[str], None]) -> type[socketserver.StreamRequestHandler]:
-    """As much of RFC 5321 as a sender needs that is content with everything."""
+    """The part of RFC 5321 that a simple sender needs."""
 
     class Handler(socketserver.StreamRequestHandler):
         def handle(self) -> None:
@@ -75,7 +75,7 @@ def _handler(deliver: Callable[[str], None]) -> type[socketserver.StreamRequestH
 
 
 def code_for(office: PostOffice, address: str) -> str:
-    """The code in the newest mail to `address`; waits for that mail."""
+    """Wait for the newest mail to `address` and return its code."""
     give_up_at = time.monotonic() + WAIT_SECONDS
     while not (mine := [letter for letter in office.letters() if f"To: {address}" in letter]):
         assert time.monotonic() < give_up_at, f"No mail came for {address}"

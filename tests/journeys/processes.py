@@ -1,4 +1,4 @@
-"""Programs of the service that a test run starts, each with a log, and stops by their process id."""
+"""Programs of the service that a test run starts, each with a log, and stops by process id."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ START_SECONDS = 300
 
 
 class StartError(Exception):
-    """A program did not start; the message holds the end of what it wrote."""
+    """A program did not start; the message holds the end of its output."""
 
 
 @dataclass(frozen=True)
 class Server:
-    """A running server. `log` is everything that it wrote."""
+    """A running server. `log`: its output."""
 
     base_url: str
     process: subprocess.Popen[bytes]
     log: Path
 
     def stop(self) -> None:
-        """SIGTERM, as an init system does; what is left after that is killed."""
+        """Send SIGTERM as an init system does; kill what is left after that."""
         groups.stop(self.process, signal.SIGTERM)
 
     def wait_until_ready(self) -> None:
-        """StartError where it ends before that."""
+        """Wait until it is ready. StartError if it ends before that."""
         give_up_at = time.monotonic() + START_SECONDS
         while not _is_ready(self.base_url):
             if self.process.poll() is not None or time.monotonic() > give_up_at:
@@ -47,7 +47,7 @@ class Server:
             time.sleep(0.05)
 
     def is_anything_left(self) -> bool:
-        """Whether any process of its group runs: the server was started as the leader of a group of its own."""
+        """Whether any process of its group runs; the server leads a process group."""
         try:
             os.killpg(self.process.pid, 0)
         except ProcessLookupError:
@@ -55,7 +55,7 @@ class Server:
         return True
 
     def wait_until_gone(self) -> None:
-        """AssertionError where a process of its group outlives STOP_SECONDS."""
+        """AssertionError if a process of its group outlives STOP_SECONDS."""
         give_up_at = time.monotonic() + STOP_SECONDS
         while self.process.poll() is None or self.is_anything_left():
             assert time.monotonic() < give_up_at, f"Processes of {self.base_url} are still running"
@@ -63,26 +63,26 @@ class Server:
 
 
 def manage(*arguments: str) -> list[str]:
-    """The command line of a command of the project."""
+    """Return the command line of a command of the project."""
     return [sys.executable, str(ROOT / "manage.py"), *arguments]
 
 
 def clean_environment(**values: str) -> dict[str, str]:
-    """What a person's shell holds, without anything of the test run, and `values`."""
+    """Return the environment of a user's shell, without the test run's variables, with `values`."""
     ours = {*environment.NAMES, "DATABASE_URL", "REDIS_URL", "VAR_DIR", "DJANGO_SETTINGS_MODULE"}
     outer = {name: value for name, value in os.environ.items() if name not in ours and not name.startswith("PYTEST")}
     return {**outer, **values}
 
 
 def start(command: Sequence[str], values: dict[str, str], log: Path) -> Server:
-    """Start a server and wait until it says that it is ready. `values`: its environment, BASE_URL among it."""
+    """Start a server and wait until it is ready. `values`: its environment with BASE_URL."""
     server = begin(command, values, log, cwd=ROOT, base_url=values["BASE_URL"])
     server.wait_until_ready()
     return server
 
 
 def begin(command: Sequence[str], values: dict[str, str], log: Path, *, cwd: Path, base_url: str) -> Server:
-    """Start a server, which may not be ready yet. `cwd`: where its code lies. `base_url`: where it listens."""
+    """Start a server without waiting. `cwd`: the folder of its code. `base_url`: where it listens."""
     with log.open("ab") as file:
         process = subprocess.Popen(
             command,

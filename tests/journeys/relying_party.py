@@ -22,7 +22,7 @@ JSON = dict[str, Any]  # Any: whatever the service answers; the tests look at it
 
 
 def discover(base_url: str) -> JSON:
-    """The discovery document, which Authlib finds in order.
+    """Return the discovery document, validated by Authlib.
 
     OpenID Connect Discovery §3 wants RS256 offered, and so does Authlib; this service signs with EdDSA alone.
     """
@@ -37,7 +37,7 @@ def discover(base_url: str) -> JSON:
 
 
 class RelyingParty:
-    """One app at one service, with the sign-in that it began last."""
+    """An app at a service, with its last sign-in."""
 
     def __init__(self, base_url: str, app: App, *, auth_method: str = "client_secret_basic") -> None:
         self.app = app
@@ -54,7 +54,7 @@ class RelyingParty:
         self.nonce = self.state = self.verifier = ""
 
     def begin(self, **extra: str) -> str:
-        """The authorization URL of a new sign-in; `extra` adds parameters to the request or replaces them."""
+        """Return the authorization URL of a new sign-in; `extra` adds or replaces parameters."""
         self.nonce, self.verifier = secrets.token_urlsafe(16), secrets.token_urlsafe(48)
         url, self.state = self.session.create_authorization_url(
             self.metadata["authorization_endpoint"], code_verifier=self.verifier, nonce=self.nonce, **extra
@@ -62,7 +62,7 @@ class RelyingParty:
         return str(url)
 
     def answer(self, callback: str) -> dict[str, str]:
-        """The parameters that came back to the app, each once, with the state and the issuer checked."""
+        """Return the parameters of the callback, after checking that each occurs once, and state and issuer."""
         place, _, _ = callback.partition("?")
         assert place == self.session.redirect_uri, f"The browser was sent to {place}"
         found = parse_qs(urlsplit(callback).query, strict_parsing=True, keep_blank_values=True)
@@ -88,7 +88,7 @@ class RelyingParty:
         return dict(self.session.refresh_token(self.metadata["token_endpoint"], refresh_token=refresh_token))
 
     def userinfo(self, access_token: str) -> requests.Response:
-        """With a token of any time, not only the session's newest one."""
+        """Read userinfo with any token, not only the session's newest."""
         headers = {"Authorization": f"Bearer {access_token}"}
         return requests.get(self.metadata["userinfo_endpoint"], headers=headers, timeout=TIMEOUT)
 
@@ -102,7 +102,7 @@ class RelyingParty:
         assert (response.status_code, response.content) == (200, b"")
 
     def claims(self, id_token: str, *, nonce: str | None) -> JSON:
-        """The claims of an id_token that has passed every check of OpenID Connect Core §3.1.3.7."""
+        """Return the claims of an id_token after every check of OpenID Connect Core §3.1.3.7."""
         keys = KeySet.import_key_set(requests.get(self.metadata["jwks_uri"], timeout=TIMEOUT).json())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SecurityWarning)  # RFC 9864 would call it Ed25519; the contract says EdDSA
@@ -121,7 +121,7 @@ class RelyingParty:
 
 
 def error_of(act: Callable[[], object]) -> str:
-    """The OAuth error code that Authlib raises out of `act`."""
+    """Return the OAuth error code that `act` raises in Authlib."""
     from authlib.integrations.base_client import OAuthError
 
     try:

@@ -1,4 +1,4 @@
-"""Runs the code that the dashboard shows, as its reader would: saved under its name, the secret in the environment."""
+"""Runs the code samples of the dashboard: saved under their names, with the secret in the environment."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TIMEOUT = 30
 
 
 def shown(browser: Browser, app: App, stack: str) -> tuple[str, str]:
-    """The file's name and the code on the page; `browser`: of the app's owner, signed in."""
+    """Return the file's name and the code on the page; `browser`: of the app's owner, signed in."""
     page = browser.open(f"/dashboard/apps/{app.client_id}/code/?stack={stack}").page
     (code,) = page.xpath("//code[@id='sample-code']")
     (name,) = page.xpath("//*[@class='snippet__head']/span")
@@ -29,7 +29,7 @@ def shown(browser: Browser, app: App, stack: str) -> tuple[str, str]:
 
 
 class Program:
-    """A saved sample that runs. `with` ends it, however far it came."""
+    """A running sample. Leaving `with` ends it."""
 
     def __init__(self, command: Sequence[str], app: App, folder: Path) -> None:
         """Plain http is for loopback only; both libraries need a setting for it."""
@@ -53,19 +53,19 @@ class Program:
             processes.kill_group(process)
 
     def address(self) -> str:
-        """What a program at a terminal asks to be opened."""
+        """Return the URL that a terminal program asks the user to open."""
         assert self._process.stdout is not None
         assert "Open this address" in self._process.stdout.readline()
         return self._process.stdout.readline().strip()
 
     def paste(self, callback: str) -> str:
-        """Give it the callback; the last line that it says after that."""
+        """Enter the callback URL and return the program's last line."""
         said, _ = self._process.communicate(f"{callback}\n", timeout=TIMEOUT)
         assert self._process.returncode == 0, said
         return said.strip().splitlines()[-1]
 
     def wait_for(self, port: int) -> None:
-        """Until it listens."""
+        """Wait until it listens."""
         gives_up_at = time.monotonic() + TIMEOUT
         while True:
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
@@ -90,7 +90,7 @@ def command_for(name: str) -> list[str]:
 
 
 def sign_in_through(origin: str, start: str, browser: Browser, person: Person) -> requests.Response:
-    """Go through a sign-in of an app that runs at `origin`: its first page, ours, its callback and where that leads."""
+    """Sign in to an app at `origin`, from its first page to the page after its callback."""
     with requests.Session() as visitor:
         visitor.trust_env = False
         first = visitor.get(f"{origin}{start}", allow_redirects=False, timeout=TIMEOUT)

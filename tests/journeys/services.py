@@ -1,4 +1,4 @@
-"""The running services that journeys go through: one as in production, and the embedded default."""
+"""The running services of the journeys: one as in production, and the embedded default."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ GRANIAN = "-m granian --interface wsgi --workers 2 --blocking-threads 4 --worker
 
 @dataclass(frozen=True)
 class Service:
-    """`logs`: of all its programs. `operator`: has a shell on one of its hosts."""
+    """`logs`: of all its programs. `operator`: with a shell on one of its hosts."""
 
     base_url: str
     logs: tuple[Path, ...]
@@ -42,7 +42,7 @@ GIVEN = pytest.StashKey[Service]()
 
 @contextlib.contextmanager
 def running(directory: Path) -> Iterator[Service]:
-    """The service as in production, without limits: all journeys share one address. Nothing is in its database."""
+    """The service as in production with an empty database, without limits, because all journeys share one address."""
     with contextlib.ExitStack() as stack:
         (port,) = stack.enter_context(ports.held())
         office = SmtpPostOffice()
@@ -68,7 +68,7 @@ def running(directory: Path) -> Iterator[Service]:
 
 @contextlib.contextmanager
 def embedded_server(directory: Path, **more: str) -> Iterator[Server]:
-    """What `make run` starts; the state of an earlier start in `directory` is used again."""
+    """The server of `make run`, with the state of an earlier start in `directory`."""
     with ports.held() as (port,):
         values = embedded_values(directory, port, **more)
         server = processes.start(processes.manage("run_embedded"), values, directory / "log")
@@ -84,7 +84,7 @@ def embedded_values(directory: Path, port: int, **more: str) -> dict[str, str]:
 
 
 def redis_url() -> str:
-    """A database of this worker's own: the tests empty others, and hosts with one Redis share their folders."""
+    """A Redis database for this worker only: tests empty others, and hosts with one Redis share their folders."""
     worker = int((environment.WORKER or "gw0").removeprefix("gw"))
     return f"{os.environ['REDIS_URL'].rpartition('/')[0]}/{63 - worker}"
 

@@ -1,4 +1,4 @@
-"""How an app loses its access, and how it gets it back."""
+"""An app loses its access and gets it back."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.live
 
 @dataclass(frozen=True)
 class Grant:
-    """What the app holds after a sign-in. `tokens` as the token endpoint answered."""
+    """The app's state after a sign-in. `tokens`: the answer of the token endpoint."""
 
     party: RelyingParty
     tokens: dict[str, Any]
@@ -29,7 +29,7 @@ class Grant:
 
 @pytest.fixture
 def grant(browser: Browser, person: Person, party: RelyingParty) -> Grant:
-    """`person` sits signed in at `browser`, and the app's tokens work."""
+    """`person` is signed in at `browser`, and the app has tokens."""
     person.sign_in(browser.open(party.begin()))
     tokens = party.finish(browser.press("Allow").left_for)
     assert party.userinfo(tokens["access_token"]).json()["sub"] == person.id

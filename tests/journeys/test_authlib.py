@@ -22,7 +22,7 @@ def app(service: Service) -> App:
 
 @pytest.fixture(params=["client_secret_basic", "client_secret_post"])
 def party(request: pytest.FixtureRequest, service: Service, app: App) -> Iterator[RelyingParty]:
-    """With either way of sending the secret."""
+    """One party for each client authentication method."""
     party = RelyingParty(service.base_url, app, auth_method=request.param)
     with party.session:
         yield party
@@ -30,7 +30,7 @@ def party(request: pytest.FixtureRequest, service: Service, app: App) -> Iterato
 
 @pytest.fixture
 def tokens(browser: Browser, person: Person, party: RelyingParty) -> dict[str, Any]:
-    """What the token endpoint answers (Any: JSON) after `person` has signed in and allowed everything."""
+    """Return the token response after `person` has signed in and allowed every scope."""
     person.sign_in(browser.open(party.begin()))
     assert browser.heading.startswith(f"{party.app.name} wants to use your")
     return party.finish(browser.press("Allow").left_for)

@@ -32,7 +32,7 @@ def owner(service: Service, person: Person) -> Browser:
 
 @pytest.fixture
 def port() -> Iterator[int]:
-    """Of the app that signs people in."""
+    """The sample app that signs users in."""
     with ports.held() as (port,):
         yield port
 
@@ -46,7 +46,7 @@ def app_of(service: Service, person: Person, redirect_url: str) -> App:
 
 
 def profile_of(service: Service, person: Person) -> dict[str, Any]:
-    """What user info says. Any: JSON."""
+    """Return the answer of userinfo."""
     names = {"name": person.username, "preferred_username": person.username}
     return {"sub": person.id, "uid": person.uid, **names, "profile": f"{service.base_url}/{person.username}"}
 
@@ -92,7 +92,7 @@ def test_the_settings_for_django_allauth_sign_a_user_in(
 def test_the_code_for_auth_js_is_a_module_that_node_can_read(
     service: Service, owner: Browser, person: Person, tmp_path: Path
 ) -> None:
-    """It holds no types, so that Node reads it; running it would take a whole Next.js."""
+    """The sample has no types, so Node can parse it; running it would need Next.js."""
     app = app_of(service, person, people.REDIRECT_URL)
     _, code = samples.shown(owner, app, "authjs")
     (tmp_path / "auth.mjs").write_text(code)

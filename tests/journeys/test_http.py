@@ -1,4 +1,4 @@
-"""What the running server says on the wire, below any library."""
+"""The running server's HTTP, read from the socket."""
 
 import http.client
 import json
@@ -120,7 +120,7 @@ def test_a_body_of_another_form_is_refused_and_the_connection_lives(
 
 
 def test_an_answer_waits_for_a_body_that_comes_late(service: Service) -> None:
-    """An answer before the body's end would close the connection, which the client learns at its next request."""
+    """An answer before the body's end would close the connection."""
     where = urlsplit(service.base_url)
     head = f"POST {TOKEN} HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\n"
     with socket.create_connection((where.hostname or "", where.port or 0), timeout=TIMEOUT) as connection:

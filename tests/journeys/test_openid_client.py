@@ -15,7 +15,7 @@ pytestmark = pytest.mark.live
 
 @pytest.fixture
 def started() -> Iterator[Callable[[NodeApp], NodeApp]]:
-    """Sees to it that the program ends with the test."""
+    """Ends the program with the test."""
     apps: list[NodeApp] = []
 
     def keep(app: NodeApp) -> NodeApp:

@@ -40,7 +40,7 @@ def test_the_first_sign_in_ends_on_a_page_with_the_code_and_a_command_that_excha
 
 
 def allowed(base_url: str, address: str, person: Person) -> str:
-    """Sign in, allow, and return the address that the browser leaves for."""
+    """Sign in, allow, and return the URL of the callback."""
     with Browser(base_url) as browser:
         person.sign_in(browser.open(address))
         return browser.left_for or browser.press("Allow").left_for

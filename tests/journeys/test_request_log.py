@@ -1,4 +1,4 @@
-"""What apps asked shortly before the service was stopped is in the log, too."""
+"""The request log holds requests from just before the service stops."""
 
 import contextlib
 import json

@@ -1,4 +1,4 @@
-"""What `make run` starts: demo data, limits, and a clean end."""
+"""The embedded default of `make run`: demo data, limits, and a clean end."""
 
 import contextlib
 import json
@@ -35,13 +35,13 @@ Demo = dict[str, Any]  # Any: the file's JSON, as demo/seeding.py writes it
 
 
 def demo_of(server: Server) -> Demo:
-    """What VAR_DIR/demo.json says."""
+    """Return the content of VAR_DIR/demo.json."""
     entry: Demo = json.loads((server.log.parent / "var" / "demo.json").read_text())
     return entry
 
 
 def sign_in_with_demo_data(base_url: str, entry: Demo) -> dict[str, Any]:
-    """The claims that the first demo app reads of the first demo user."""
+    """Sign in to the first demo app as the first demo user, and return the claims."""
     facts, user = entry["app"], entry["users"][0]
     app = App(
         facts["name"], facts["client_id"], facts["client_secret"], facts["redirect_uris"][0], tuple(facts["scopes"])
@@ -55,20 +55,20 @@ def sign_in_with_demo_data(base_url: str, entry: Demo) -> dict[str, Any]:
 
 
 class FromAddress(HTTPAdapter):
-    """Connects from another loopback address, which counts as another client."""
+    """Connects from another loopback address, for the limits another client."""
 
     def __init__(self, address: str) -> None:
         self._address = address
         super().__init__()
 
     def init_poolmanager(self, *args: Any, **kwargs: Any) -> None:
-        """Any: whatever the pool takes."""
+        """`Any`: the arguments of the pool."""
         super().init_poolmanager(*args, **kwargs, source_address=(self._address, 0))
 
 
 @pytest.fixture
 def client() -> Iterator[requests.Session]:
-    """A client that no other test shares its address with."""
+    """A client with an address of its own."""
     with requests.Session() as session:
         session.mount("http://", FromAddress("127.0.0.2"))
         yield session
@@ -138,7 +138,7 @@ def test_discovery_is_never_limited(demo: Server, client: requests.Session) -> N
 
 
 def programs_of(server: Server) -> dict[int, str]:
-    """Its processes, the first one aside, by number: which program each belongs to.
+    """Return the program of each of its processes, except the first, by process id.
 
     The web server may answer before the last program has been started.
     """
@@ -158,7 +158,7 @@ def _name(command: str) -> str:
 
 
 def wait_for_jobs(server: Server) -> None:
-    """Until every periodic job has succeeded once."""
+    """Wait until every periodic job has succeeded once."""
     give_up_at = time.monotonic() + TIMEOUT
     with contextlib.closing(sqlite3.connect(server.log.parent / "var" / "db.sqlite3")) as database:
         jobs_done = "SELECT count(*), count(succeeded_at) FROM accounts_jobrun"
@@ -168,7 +168,7 @@ def wait_for_jobs(server: Server) -> None:
 
 
 def test_the_end_leaves_no_process_and_the_next_start_finds_everything(tmp_path: Path) -> None:
-    """Ctrl-C reaches every process of the terminal's group, an init system's SIGTERM the first one alone."""
+    """Ctrl-C reaches every process of the terminal's group, an init system's SIGTERM only the first."""
     with services.embedded_server(tmp_path) as server, requests.Session() as kept_open:
         before, programs = demo_of(server), programs_of(server)
         kept_open.get(f"{server.base_url}/healthz", timeout=TIMEOUT)
@@ -197,7 +197,7 @@ def test_the_jobs_run_and_a_killed_supervisor_takes_everything_along(tmp_path: P
 
 
 def test_a_web_worker_and_a_web_server_that_are_killed_are_replaced(tmp_path: Path) -> None:
-    """Two workers at once: the server takes that for a loop and ends, and the supervisor starts it again."""
+    """Two workers end at once: the server ends too, and the supervisor restarts it."""
     with services.embedded_server(tmp_path) as server:
         programs = programs_of(server)
         for place in (1, 1, 0):
@@ -210,7 +210,7 @@ def test_a_web_worker_and_a_web_server_that_are_killed_are_replaced(tmp_path: Pa
 
 
 def _web_processes(server: Server) -> tuple[int, int]:
-    """The server's and its worker's."""
+    """Return the process ids of the server and its worker."""
     programs, table = programs_of(server), process_table.descendants(server.process.pid)
     return next((process.parent, process.pid) for process in table if programs.get(process.parent) == "web")
 
@@ -235,7 +235,7 @@ def test_what_breaks_is_answered_plainly_and_logged_whole(tmp_path: Path) -> Non
 
 
 def _refusal(values: dict[str, str]) -> str:
-    """What the command says that cannot start."""
+    """Return the output of a command that cannot start."""
     environment = processes.clean_environment(**values)
     refused = groups.run(processes.manage("run_embedded"), seconds=60, env=environment)
     assert refused.returncode == 1
@@ -291,7 +291,7 @@ def test_the_chat_platform_takes_another_port_than_the_next_one_where_that_is_ta
 
 
 def _port_with_a_busy_neighbour(stack: contextlib.ExitStack) -> int:
-    """A held port; something listens on the next one."""
+    """Hold a port while another program listens on the next one."""
     while True:
         (port,) = stack.enter_context(ports.held())
         with contextlib.suppress(OSError):

@@ -32,7 +32,7 @@ class Pair:
     running: dict[str, Server] = dataclasses.field(default_factory=dict)
 
     def restart(self, name: str, values: dict[str, str]) -> None:
-        """One of them, with these values; wait until it is ready."""
+        """Start one host with these values and wait until it is ready."""
         if name in self.running:
             self.running[name].stop()
         self.running[name] = self.installation.host(name, values=values)

@@ -1,4 +1,4 @@
-"""What a person meets between an app's request and the app."""
+"""The pages between an app's request and its callback."""
 
 from collections.abc import Callable
 from urllib.parse import urlencode
@@ -19,7 +19,7 @@ PartyOf = Callable[[App], RelyingParty]
 
 @pytest.fixture
 def approved(browser: Browser, person: Person, party: RelyingParty) -> RelyingParty:
-    """`person` sits signed in at `browser` and has allowed the app."""
+    """`person` is signed in at `browser` and has allowed the app."""
     person.sign_in(browser.open(party.begin()))
     party.finish(browser.press("Allow").left_for)
     return party
@@ -151,7 +151,7 @@ def test_a_head_request_makes_no_code(browser: Browser, approved: RelyingParty) 
 
 
 def assert_is_complete(browser: Browser, heading: str) -> None:
-    """The page has nothing inline, nothing of another site, and all that it names is there."""
+    """The page has nothing inline, nothing of another site, and its assets exist."""
     assert browser.heading.startswith(heading)
     assert browser.page.xpath("//style | //*[@style] | //script[not(@src)][not(@type='application/json')]") == []
     for asset in browser.assets():

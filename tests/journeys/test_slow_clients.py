@@ -1,4 +1,4 @@
-"""Clients that send one byte a second, to the embedded default as it starts."""
+"""Clients that send one byte a second to the embedded default."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 class SlowClients:
-    """Open connections, each of which has sent the head of a request and sends the body, a byte a second."""
+    """Open connections, each of which sends a request's body, one byte a second."""
 
     def __init__(self, server: Server) -> None:
         where = urlsplit(server.base_url)
@@ -60,7 +60,7 @@ class SlowClients:
         self._sockets.append(connection)
 
     def answers(self) -> list[tuple[int, bytes]]:
-        """Status and what follows of each answer, once the server has closed each connection, or answered 503."""
+        """Return status and rest of each answer, once the server has closed the connection or answered 503."""
         return [_answer(connection) for connection in self._sockets]
 
     def _drip(self) -> None:
@@ -79,13 +79,13 @@ def _answer(connection: socket.socket) -> tuple[int, bytes]:
 
 
 def _demo(server: Server) -> dict[str, Any]:
-    """What the demo made. Any: JSON."""
+    """Return the demo's data."""
     entry: dict[str, Any] = json.loads((server.log.parent / "var" / "demo.json").read_text())
     return entry
 
 
 def _key(entry: dict[str, Any], permission: str) -> str:
-    """The demo's API key with that permission. Any: as above."""
+    """Return the demo's API key with that permission."""
     return next(str(key["key"]) for key in entry["api_keys"] if permission in key["permissions"])
 
 

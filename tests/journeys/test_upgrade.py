@@ -1,4 +1,4 @@
-"""The previous release goes on while this one migrates the database, and beside it: its code out of the history."""
+"""The previous release, taken from the history, works during this one's migration and beside it."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def previous(tmp_path: Path) -> Release:
 
 
 def _installed(lock: Path, folder: Path) -> str:
-    """A Python with the packages of `lock` alone."""
+    """A Python with the packages of `lock` only."""
     install = ["--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "--requirement", str(lock)]
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=INSTALL_SECONDS)
     subprocess.run([folder / "bin/python", "-m", "pip", "install", *install], check=True, timeout=INSTALL_SECONDS)
@@ -81,7 +81,7 @@ def test_the_previous_release_goes_on_while_and_after_this_one_migrates(
 
 
 def _start_before_the_migrations(installation: Installation) -> None:
-    """This release says that it is not ready, so that no request is sent to it."""
+    """This release is not ready, so that it gets no requests."""
     installation.do("new", "collectstatic", "--noinput", "--verbosity", "0")
     early = installation.host("new")
     commit, _ = previous_release.commit()
@@ -92,7 +92,7 @@ def _start_before_the_migrations(installation: Installation) -> None:
 
 
 def _state_of_migrations(base_url: str) -> str:
-    """What /readyz says of them, once it answers."""
+    """Return the answer of /readyz about them, once it answers."""
     while True:
         try:
             return str(requests.get(f"{base_url}/readyz", timeout=30).json()["parts"]["migrations"])
@@ -101,7 +101,7 @@ def _state_of_migrations(base_url: str) -> str:
 
 
 class _in_use:  # noqa: N801 - a context manager
-    """The member looks themself up and refreshes tokens all the time; what failed."""
+    """The member looks up their own profile and refreshes tokens all the time. Yields the failures."""
 
     def __init__(self, member: Member) -> None:
         self._member, self._is_over, self._problems = member, threading.Event(), list[str]()
