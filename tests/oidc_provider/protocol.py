@@ -173,7 +173,7 @@ INVALID_TOKEN = (401, "invalid_token")
 
 
 def parts_of(jwt: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Header and claims, unverified."""
+    """Return header and claims, unverified."""
     header, claims, _ = jwt.split(".")
     return _json_of(header), _json_of(claims)
 

@@ -1,4 +1,4 @@
-"""A waiting request leads back to its app once."""
+"""A waiting request is answered once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.oidc_provider.protocol import (
 
 
 def _links(answer: Answer) -> list[str]:
-    """The links to the app on the page of a request that has ended."""
+    """Return the links to the app on the page of an ended request."""
     assert answer.status_code == 400
     assert "Location" not in answer
     return list(lxml.html.fromstring(answer.content).xpath('//main//a[contains(@href, "app.example.org")]/@href'))

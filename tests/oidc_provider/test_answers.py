@@ -1,4 +1,4 @@
-"""The answers of the endpoints that programs ask: each header, and the same with and without Django.
+"""The headers of the endpoints for programs, the same with and without Django.
 
 Each request is sent to the WSGI application twice: answered by `config.hot_lane`, and by Django's handler.
 """
@@ -65,7 +65,7 @@ NO_OPENID = {
 
 
 def sent(method: str, path: str, body: str = "", **headers: str) -> Sent:
-    """The answer, with a fixed id in place of its own, and a fixed tag."""
+    """Return the answer with a fixed request id and a fixed tag."""
     path, _, query = path.partition("?")
     if method == "POST":
         headers.setdefault("CONTENT_TYPE", FORM)
@@ -81,7 +81,7 @@ def sent(method: str, path: str, body: str = "", **headers: str) -> Sent:
 
 
 def both_ways(monkeypatch: pytest.MonkeyPatch, *arguments: Any, **headers: str) -> Sent:
-    """The answer to a request, which is the same whichever way it takes."""
+    """Return the answer to a request, the same with and without Django."""
     answered: list[bool] = []
     usual = hot_lane.answer
 
@@ -210,7 +210,7 @@ def test_a_cookie_or_a_nul_byte_beside_the_discovery_document_is_left_to_django(
 
 
 def test_tokens_come_both_ways(app: App, browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a code gives differs each time; its form does not."""
+    """Tokens differ each time, so their names and headers are compared."""
     for _ in range(2):
         code = code_for(browser, app.application, scope=EVERY_SCOPE)
         response = app.exchange(code)

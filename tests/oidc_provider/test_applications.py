@@ -1,4 +1,4 @@
-"""Operations on apps, and the rules of what may be registered."""
+"""Operations on apps, and the rules of registration."""
 
 import contextlib
 import io

@@ -1,4 +1,4 @@
-"""How fresh a sign-in has to be: `prompt=login`, `max_age`, and what `auth_time` says of it."""
+"""Reauthentication by `prompt=login` and `max_age`, and the claim `auth_time`."""
 
 from __future__ import annotations
 

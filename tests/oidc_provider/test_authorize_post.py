@@ -29,7 +29,7 @@ pytestmark = pytest.mark.django_db
 
 
 def _post(browser: Client, body: str, *, path: str = AUTHORIZE, content_type: str = FORM, **headers: str) -> Answer:
-    """As an app's page does it: without a form token of ours."""
+    """Post as an app's page does, without a CSRF token."""
     browser.handler.enforce_csrf_checks = True
     try:
         return browser.post(path, body, content_type=content_type, headers=headers)

@@ -1,4 +1,4 @@
-"""A good authorization request: login, consent, and the answer at the app's URL."""
+"""A valid authorization request: login, consent, and the answer at the app's redirect URL."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from tests.oidc_provider.protocol import (
 
 @pytest.fixture
 def browser(user: User) -> Client:
-    """Signed in through the login page, so that the session is one that a ban can find."""
+    """Signed in through the login page, so that the ban finds the session."""
     browser = Client()
     browser.post("/accounts/login/", {"login": "ada", "password": PASSWORD})
     return browser

@@ -50,7 +50,7 @@ def test_a_scope_removed_meanwhile_is_invalid(browser: Client, app: App) -> None
 
 
 def test_a_code_made_while_the_user_disconnects_is_dead(browser: Client, app: App, user: User) -> None:
-    """The step was decided with the approval there, the code is made when it has gone."""
+    """The approval exists at `next_step`, and not when the code is issued."""
     sent_back(decide(browser, authorize(browser, app.application)))
     waiting = authorize(browser, app.application, prompt="consent")
     pending = app.application.pending_requests.get(pk=waiting["Location"].rpartition("/")[2])

@@ -44,7 +44,7 @@ def _text(answer: Answer) -> str:
 
 
 def _lines(answer: Answer) -> list[str]:
-    """The label of each permission, with its badge."""
+    """Return the label of each permission with its badge."""
     labels = lxml.html.fromstring(answer.content).find_class("permissions__label")
     return [" ".join(label.text_content().split()) for label in labels]
 

@@ -1,4 +1,4 @@
-"""The end-session endpoint: advertised, and not enabled for apps."""
+"""The end-session endpoint: advertised, but not enabled for apps."""
 
 from __future__ import annotations
 

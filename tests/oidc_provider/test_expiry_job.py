@@ -102,7 +102,7 @@ def test_once_a_family_is_dead_nothing_of_it_is_left(clock: time_machine.Travell
 def test_a_code_whose_line_of_tokens_goes_on_does_not_stop_the_batches(
     clock: time_machine.Traveller, app: App, browser: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is kept lies between what is deleted, in the order of the index."""
+    """Kept rows are between deleted ones in the order of the index."""
     monkeypatch.setattr(batches, "SIZE", 2)
     token = app.sign_in(browser)["refresh_token"]
     for _ in range(5):

@@ -52,7 +52,7 @@ BROKEN = ["%zz", "%FF", "%ED%A0%80", "%00"]  # in a query string or a body
 
 @pytest.fixture
 def good(app: App, browser: Client) -> dict[str, dict[str, str]]:
-    """A request to each endpoint that would be answered 200."""
+    """A valid request to each endpoint."""
     credentials = {"client_id": app.application.client_id, "client_secret": app.secret}
     exchange = {
         "grant_type": "authorization_code",
@@ -68,7 +68,7 @@ def good(app: App, browser: Client) -> dict[str, dict[str, str]]:
 
 
 def _rows() -> dict[str, int]:
-    """The number of rows of each table."""
+    """Return the number of rows of each table."""
     models = apps.get_models(include_auto_created=True)
     return {model._meta.label: model._default_manager.count() for model in models}
 
@@ -107,7 +107,7 @@ def test_a_body_that_cannot_be_read_is_an_invalid_request(good: dict[str, dict[s
 
 
 def _send_chunks(path: str, body: bytes) -> Answer:
-    """As a server hands such a body on: without a length, and a few bytes at a time."""
+    """Send a body without a length, which is read a few bytes at a time."""
 
     class Chunks(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
@@ -124,7 +124,7 @@ def test_a_body_in_chunks_is_read_like_any_other(good: dict[str, dict[str, str]]
 
 
 class _Lost(io.BytesIO):
-    """A body whose client goes away after a few bytes."""
+    """A body whose client closes the connection."""
 
     def read(self, size: int | None = -1) -> bytes:
         raise OSError("connection reset")
@@ -136,7 +136,7 @@ class _Lost(io.BytesIO):
 def test_a_body_that_does_not_come_whole_is_an_invalid_request(
     path: str, good: dict[str, dict[str, str]], is_reset: bool
 ) -> None:
-    """As servers hand it on: with an error, or ended before the announced length."""
+    """Servers raise an error, or end the body before the announced length."""
     body = encoded(good.get(path, {"access_token": "unknown"})).encode()
     stream = _Lost() if is_reset else io.BytesIO(body)
     environ: dict[str, Any] = {"wsgi.input": stream, "CONTENT_TYPE": FORM, "CONTENT_LENGTH": str(len(body) + 1)}

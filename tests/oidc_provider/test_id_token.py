@@ -1,4 +1,4 @@
-"""The claims: in the id_token and at userinfo the same, with their types, scope by scope."""
+"""The claims of each scope with their types, the same in the id_token and at userinfo."""
 
 from __future__ import annotations
 

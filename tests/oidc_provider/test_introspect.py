@@ -1,4 +1,4 @@
-"""Introspection: whether a token of the calling app lives, and nothing of any other."""
+"""Introspection describes live tokens of the calling app only."""
 
 from __future__ import annotations
 

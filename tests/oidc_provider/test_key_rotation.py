@@ -1,4 +1,4 @@
-"""The life of a signing key, by command: published, signing, replaced, gone from the key set."""
+"""The states of a signing key, changed by command: published, signing, replaced, unpublished."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def test_the_list_names_a_key_that_cannot_be_decrypted(signing_key: SigningKey, 
 
 
 def _change_of_secret(settings: Settings) -> str:
-    """The new secret comes first, and the old one is behind it. The new one alone, when it is over."""
+    """Put a new secret before the old one, and return the new one."""
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new", *settings.SIGNING_KEY_ENCRYPTION_KEYS]
     return "new"
 

@@ -1,4 +1,4 @@
-"""The key set, the signatures that it verifies, and the keys at rest."""
+"""The key set, the signatures that it verifies, and the stored keys."""
 
 from __future__ import annotations
 

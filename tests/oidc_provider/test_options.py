@@ -1,4 +1,4 @@
-"""OAUTH2_PROVIDER: each option that the settings have changes the service."""
+"""OAUTH2_PROVIDER: each option of the settings changes the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which statements each request costs, transactions included. More of them need a reason here."""
+"""The statements of each request, with transactions. Each additional one needs a reason here."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _STATEMENT = re.compile(
 
 
 def _statements(act: Callable[[], Any]) -> list[str]:
-    """What `act` asks the database, as `VERB first_table`."""
+    """Return the statements of `act` as `VERB first_table`."""
     with CaptureQueriesContext(connection) as captured:
         act()
     return [_name(query["sql"]) for query in captured.captured_queries]
 
 
 def _name(sql: str) -> str:
-    """Subqueries aside, the table that the statement is about."""
+    """Return verb and table of a statement, without its subqueries."""
     verb = sql.split(maxsplit=1)[0]
     if verb in TRANSACTIONS:
         return TRANSACTIONS[verb]
@@ -63,7 +63,7 @@ def app(app: App, browser: Client, user: User) -> App:
 
 
 def _issues(used_up: str, *inserted: str) -> list[str]:
-    """Use up what was presented and insert the tokens: one statement that commits by itself where WITH may INSERT."""
+    """Use up a code or token and insert tokens: on PostgreSQL one statement, which commits by itself."""
     if connection.vendor == "postgresql":
         return [f"WITH {inserted[-1]}"]
     return ["BEGIN", f"UPDATE {used_up}", *(f"INSERT {table}" for table in inserted), "COMMIT"]

@@ -32,7 +32,7 @@ ROUNDS = 2
 
 
 def _winners(answers: list[Answer]) -> list[Answer]:
-    """The answers with tokens; every other one is an invalid_grant."""
+    """Return the answers with tokens, after checking that the others are invalid_grant."""
     won = [answer for answer in answers if answer.status_code == 200]
     assert [refused(answer) for answer in answers if answer.status_code != 200] == [INVALID_GRANT] * (
         len(answers) - len(won)
@@ -45,7 +45,7 @@ def _live_rows() -> int:
 
 
 def _same_session(browser: Client) -> Client:
-    """Another tab."""
+    """Return another tab of the browser."""
     tab = Client()
     tab.cookies.load(browser.cookies.output(header="", sep=";"))
     return tab
@@ -72,7 +72,7 @@ def test_of_many_refreshes_of_one_token_one_wins_and_the_family_survives(app: Ap
 
 
 def test_what_two_requests_have_read_is_used_up_by_one(app: App, browser: Client) -> None:
-    """Without threads: both have read it before either writes."""
+    """Without threads: both read before either writes."""
     now = timezone.now()
     code = token_queries.read_code(app.application.client_id, digest(code_for(browser, app.application)))
     token = app.sign_in(browser)["refresh_token"]

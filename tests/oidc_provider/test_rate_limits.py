@@ -58,10 +58,10 @@ def _use_up(path: str, address: str = "203.0.113.7") -> set[int]:
 
 @pytest.fixture
 def wait(clock: time_machine.Traveller) -> Wait:
-    """Let seconds pass, for the limits too."""
+    """Let seconds pass, also for the limits."""
 
     def redis(seconds: float) -> None:
-        """Redis has a clock of its own, which no test can move: shorten what is left of every key."""
+        """Shorten the remaining time of every key, because tests cannot move the clock of Redis."""
         from django_redis import get_redis_connection
 
         connection = get_redis_connection("default")

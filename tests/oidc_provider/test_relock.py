@@ -1,4 +1,4 @@
-"""A scope that an app no longer registers: staff take a locked one from its owner, or the owner deregisters it."""
+"""A scope that an app no longer registers, because staff relock it or the owner removes it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes are bounded in memory, written in batches, counted whole, and never break a request."""
+"""Notes are bounded in memory, written in batches, all counted, and never break a request."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_an_app_or_a_person_that_is_gone_breaks_no_batch(app: App, other_app: Ap
 
 
 def broken_by(error: DatabaseError) -> contextlib.AbstractContextManager[None]:
-    """Every statement fails in this way inside."""
+    """Context manager: every statement raises `error`."""
 
     def fail(*call: object) -> NoReturn:
         raise error

@@ -19,7 +19,7 @@ HINTS = pytest.mark.parametrize("hint", [None, "access_token", "refresh_token"])
 
 
 def _is_done(answer: object) -> bool:
-    """200, an empty body, nothing to be cached."""
+    """Whether the answer is 200 with an empty body, and not cached."""
     status, content = answer.status_code, answer.content  # type: ignore[attr-defined]  # no public type in Django
     headers = answer["Cache-Control"], answer["Pragma"]  # type: ignore[index]  # the same
     return bool((status, content, headers) == (200, b"", ("no-store", "no-cache")))

@@ -30,7 +30,7 @@ QUESTION = "Choose an account for Notebook"
 
 
 def _asked(browser: Client, app: App, prompt: str = "select_account") -> Answer:
-    """The redirect to the page that asks."""
+    """Return the redirect to the page that asks for the account."""
     answer = authorize(browser, app.application, prompt=prompt)
     page = browser.get(answer["Location"])
     assert page.status_code == 200

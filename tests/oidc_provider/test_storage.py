@@ -16,7 +16,7 @@ from tests.oidc_provider.protocol import App, code_for
 
 
 def _everything_stored() -> str:
-    """All rows of all tables, as text."""
+    """Return all rows of all tables as text."""
     with connection.cursor() as cursor:
         tables = connection.introspection.table_names(cursor)
         parts = []
@@ -74,7 +74,7 @@ def test_codes_tokens_and_secrets_are_found_by_their_sha_256(app: App, browser: 
 
 @pytest.mark.django_db
 def test_codes_and_tokens_have_no_index_for_like() -> None:
-    """Each INSERT would pay for it, and no query reads it. Django adds it to unique texts on PostgreSQL."""
+    """Django adds such an index to unique texts on PostgreSQL: no query reads it, and each INSERT updates it."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT indexname FROM pg_indexes WHERE indexdef LIKE '%%varchar_pattern_ops%%' AND tablename IN "
