@@ -21,6 +21,7 @@ from oidc_provider import redirects
 from oidc_provider.applications import application_rules
 from oidc_provider.applications.scopes import SCOPES, Scope
 from oidc_provider.models import KINDS_OF_ENDPOINTS, OK, Application
+from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
 
 FIX_THE_ROWS = "Fix the rows that show an error."
 _STARTS_WITH = ["openid", "identify"]
@@ -54,7 +55,7 @@ class AppForm(forms.Form):
     """`owner`: whose app it is, or will be."""
 
     name = forms.CharField(
-        max_length=application_rules.MAX_NAME_LENGTH,
+        max_length=MAX_NAME_LENGTH,
         help_text="People read it on the consent screen. It must not pass for another app, or for the service itself.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "data-preview": ""}),
     )
@@ -67,7 +68,7 @@ class AppForm(forms.Form):
         forms.CharField(
             label=LABELS[name],
             required=False,
-            max_length=application_rules.MAX_LINK_LENGTH,
+            max_length=MAX_LINK_LENGTH,
             widget=forms.TextInput(
                 attrs={"inputmode": "url", "autocomplete": "off", "data-preview": "", "spellcheck": "false"}
             ),

@@ -18,6 +18,7 @@ from oidc_provider.applications import application_rules, logos
 from oidc_provider.applications.scopes import Scope, in_order
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application
+from oidc_provider.models.applications import MAX_NAME_LENGTH
 from oidc_provider.token import claims
 from oidc_provider.token.token_queries import Subject
 
@@ -35,7 +36,7 @@ def consent_screen(
     user_count: int = 0,
 ) -> dict[str, Any]:
     """For the template of the preview. `existing`: the app that the form edits."""
-    application = Application(user=user, name=name[: application_rules.MAX_NAME_LENGTH] or _NAMELESS)
+    application = Application(user=user, name=name[:MAX_NAME_LENGTH] or _NAMELESS)
     application.created = existing.created if existing else timezone.now()
     application.is_verified = existing is not None and existing.is_verified and existing.name == name
     refused = application_rules.link_problems(links)

@@ -14,9 +14,8 @@ from accounts.models import User
 from oidc_provider import redirects
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.models import Application
+from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
 
-MAX_NAME_LENGTH = 64
-MAX_LINK_LENGTH = 200
 MAX_APPLICATIONS = 50
 TOO_MANY = f"An account can have at most {MAX_APPLICATIONS} apps; delete one that you no longer need."
 LINKS = ("homepage_url", "privacy_url", "terms_url", "support_url")

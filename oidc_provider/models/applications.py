@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from jwcrypto.jwk import JWK
 
 EDDSA = "EdDSA"
+MAX_NAME_LENGTH = 64
+MAX_LINK_LENGTH = 200
 USABLE = "a.suspended_at IS NULL"  # `Application.is_usable` in SQL, where the app's row is `a`
 
 
@@ -37,7 +39,7 @@ class Application(AbstractApplication):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="applications")
     client_id = models.CharField(max_length=64, unique=True, default=new_client_id, editable=False)
     client_secret = ClientSecretField(max_length=255, editable=False)  # the toolkit's has two unused indexes
-    name = models.CharField(max_length=64)
+    name = models.CharField(max_length=MAX_NAME_LENGTH)
     client_type = models.CharField(
         max_length=32,
         default=AbstractApplication.CLIENT_CONFIDENTIAL,
@@ -53,10 +55,10 @@ class Application(AbstractApplication):
     algorithm = models.CharField(max_length=5, default=EDDSA, editable=False, choices=[(EDDSA, "Ed25519")])
 
     registered_scopes: list[str] = models.JSONField(default=list)  # type: ignore[assignment]  # a list, always
-    homepage_url = models.URLField(blank=True)
-    privacy_url = models.URLField(blank=True)
-    terms_url = models.URLField(blank=True)
-    support_url = models.URLField(blank=True)
+    homepage_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
+    privacy_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
+    terms_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
+    support_url = models.URLField(blank=True, max_length=MAX_LINK_LENGTH)
 
     is_verified = models.BooleanField(default=False)
     suspended_at = models.DateTimeField(null=True, blank=True, editable=False)
