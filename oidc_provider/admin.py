@@ -126,7 +126,7 @@ class ApplicationAdmin(IssuingAdmin):
         StaffAction(
             "suspend",
             "Suspend",
-            "The app is refused everywhere and its tokens are deleted; what users approved is kept.",
+            "The app is refused everywhere and its tokens are deleted. Approvals are kept.",
             "oidc_provider.suspend_application",
             through(applications.suspend, "application"),
             is_offered=lambda app: not app.is_suspended,
@@ -134,7 +134,7 @@ class ApplicationAdmin(IssuingAdmin):
         StaffAction(
             "restore",
             "Restore",
-            "The app works again; users are not asked again.",
+            "The app works again. Users are not asked again.",
             "oidc_provider.suspend_application",
             through(applications.restore, "application"),
             is_offered=lambda app: app.is_suspended,
@@ -142,7 +142,7 @@ class ApplicationAdmin(IssuingAdmin):
         StaffAction(
             "verify",
             "Verify",
-            "The consent screen says that staff know this app.",
+            "The consent screen shows the app as verified.",
             "oidc_provider.verify_application",
             through(applications.verify, "application"),
             is_offered=lambda app: not app.is_verified,
@@ -150,7 +150,7 @@ class ApplicationAdmin(IssuingAdmin):
         StaffAction(
             "unverify",
             "Take the verification back",
-            "The consent screen calls the app unverified.",
+            "The consent screen shows the app as unverified.",
             "oidc_provider.verify_application",
             through(applications.unverify, "application"),
             is_offered=lambda app: app.is_verified,
@@ -158,7 +158,7 @@ class ApplicationAdmin(IssuingAdmin):
         StaffAction(
             "reset_secret",
             "Reset the secret",
-            "The old secret fails at once; the new one is shown once.",
+            "The old secret stops working at once. The new one is shown once.",
             "oidc_provider.reset_secret_application",
             through(applications.reset_secret, "application"),
         ),
@@ -282,7 +282,7 @@ class AccessTokenAdmin(_TokenAdmin):
         StaffAction(
             "revoke",
             "Revoke",
-            "The token is dead at once; a refresh token of the same sign-in goes on.",
+            "The token stops working at once. Refresh tokens of the same sign-in keep working.",
             "oidc_provider.delete_accesstoken",
             through(tokens.revoke_access_token, "token"),
         ),
@@ -305,7 +305,7 @@ class RefreshTokenAdmin(_TokenAdmin):
         StaffAction(
             "revoke",
             "Revoke",
-            "The token and everything else that came from the same sign-in is dead at once.",
+            "All tokens of the same sign-in stop working at once.",
             "oidc_provider.delete_refreshtoken",
             through(tokens.revoke_refresh_token, "token"),
         ),

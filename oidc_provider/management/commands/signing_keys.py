@@ -3,9 +3,11 @@
 import json
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from oidc_provider import lifetimes
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
@@ -14,8 +16,9 @@ from oidc_provider.token.signing import KeyNotReady
 
 class Command(BaseCommand):
     help = (
-        "Rotate the key that signs id_tokens: publish a new one, wait until every client can know it (10 minutes), let "
-        "it sign; the one before leaves the key set by itself once its last id_token is dead. retire ends a key early."
+        "Rotate the key that signs id_tokens: publish a new one, wait until clients have it "
+        f"({lifetimes.in_words(2 * int(settings.DISCOVERY_CACHE_TIME.total_seconds()))}), let "
+        "it sign; the earlier key leaves the key set when its last id_token has expired. retire removes a key early."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
