@@ -11,6 +11,7 @@ from django.conf import settings as configured
 from django.contrib import admin
 from django.test import Client
 from oauth2_provider.scopes import SettingsScopes, get_scopes_backend
+from oauth2_provider.settings import oauth2_settings
 from pytest_django import Settings
 
 from oidc_provider import errors, lifetimes, models
@@ -105,7 +106,7 @@ def test_a_lifetime_is_named_in_its_largest_unit(seconds: int, words: str) -> No
 def test_the_error_guide_names_the_lifetimes_of_the_options() -> None:
     text = " ".join(cause.cause for error in (errors.InvalidGrant, errors.InvalidToken) for cause in error.causes)
     for option in (LIFETIMES - {"ID_TOKEN_EXPIRE_SECONDS"}) | {"REFRESH_TOKEN_GRACE_PERIOD_SECONDS"}:
-        assert lifetimes.in_words(configured.OAUTH2_PROVIDER[option]) in text
+        assert lifetimes.in_words(getattr(oauth2_settings, option)) in text
 
 
 def test_without_rotation_a_refresh_token_is_kept(settings: Settings, app: App, browser: Client) -> None:
