@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from accounts.statements import Statement
 from django.db.models import Q, Sum
 from django.http import HttpResponse
 from django.shortcuts import render
@@ -13,6 +12,7 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from accounts.databases.statements import Statement
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, User
 from accounts.plans import ALLOWANCES
