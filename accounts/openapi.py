@@ -38,7 +38,7 @@ COMMON_ERRORS: tuple[type[ApiError] | ApiError, ...] = (
     Unavailable,
 )
 
-# Where a view's credential is, in the names of config/openapi.py.
+# Where a view's credential is, in the names of config/settings.py.
 _HEADER: list[dict[str, list[str]]] = [{"apiKey": []}]
 _EARLIER: list[dict[str, list[str]]] = [{"accountKeyQuery": []}, {"accountKeyBearer": []}]
 

@@ -18,8 +18,8 @@ class RequestContext:
     """`job`: its name, where this is the run of one. `route`: where it is known from the beginning. `error`: the code
     of the answer.
 
-    `span`: of `config.tracing`, with `traceparent` as W3C Trace Context writes it; None and "" where nothing is traced.
-    Any: a span of OpenTelemetry.
+    `span`: OpenTelemetry's, of `config.observability.tracing`, with `traceparent` as W3C Trace Context writes it; None
+    and "" without tracing.
     """
 
     __slots__ = ("client_id", "error", "job", "key_id", "request_id", "route", "span", "traceparent", "user_id")

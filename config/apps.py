@@ -44,7 +44,8 @@ class ConfigConfig(AppConfig):
     verbose_name = "Configuration"
 
     def ready(self) -> None:
-        from config import checks, jobs, sentry, tracing  # noqa: F401 - registers their system checks
+        from config import checks, jobs  # noqa: F401 - registers their system checks
+        from config.observability import sentry, tracing
 
         tracing.prepare()
         sentry.prepare()

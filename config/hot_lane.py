@@ -22,8 +22,9 @@ from accounts.databases import database_connections
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
 from accounts.request_context import RequestContext
-from config import compression, nul_bytes, observation, request_body, request_metrics
-from config.observation import Told
+from config import compression, nul_bytes, request_body
+from config.observability import observation
+from config.observability.observation import AnsweredRequest
 
 METHODS = frozenset({"GET", "HEAD", "POST"})
 _PARAMETER = re.compile(r"(.*)/(?:<str:(\w+)>|\(\?P<(\w+)>\[\^/\]\*\)\$)")  # a route whose last part is one
@@ -65,7 +66,7 @@ class Asked(NamedTuple):
         finally:
             request_context.current.reset(token)
         answer.headers[request_context.HEADER] = context.request_id
-        told = Told(
+        answered = AnsweredRequest(
             context,
             route=self.route,
             method=self.request.method,
@@ -74,7 +75,7 @@ class Asked(NamedTuple):
             address=self.address,
             began_at=began_at,
         )
-        told.end(len(answer.body))
+        answered.end(len(answer.body))
         return answer
 
     def _answer(self) -> Answer:
@@ -153,7 +154,7 @@ class Routes:
         self._exact: dict[str, Endpoint] = {}
         self._by_parent: dict[str, tuple[Endpoint, str]] = {}
         for route, view_class in _endpoints(get_resolver(urlconf)):
-            endpoint = Endpoint(view_class(), request_metrics.label_of(route))
+            endpoint = Endpoint(view_class(), observation.label_of(route))
             parameter = _PARAMETER.fullmatch(route)
             if parameter:
                 self._by_parent[parameter[1]] = endpoint, parameter[2] or parameter[3]

@@ -23,15 +23,16 @@ from django.utils.functional import SimpleLazyObject
 from accounts import client_address, content_security, request_context, waiting_apps
 from accounts.databases import replicas
 from accounts.errors import Forbidden
-from config import compression, hot_lane, nul_bytes, observation, request_body, request_metrics, views
-from config.observation import CountedAsyncIterator, CountedIterator, Told
+from config import compression, hot_lane, nul_bytes, request_body, views
+from config.observability import observation
+from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator
 from imagehost.views import delivery
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 
 class ObservationMiddleware:
-    """Gives each request that `config.hot_lane` leaves to Django its id, and tells of it, refused ones too."""
+    """Observes each request that `config.hot_lane` leaves to Django, refused ones too."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -45,7 +46,7 @@ class ObservationMiddleware:
             request_context.current.reset(token)
         response.headers[request_context.HEADER] = context.request_id
         context.user_id = context.user_id or _user_of_session(request)
-        told = Told(
+        answered = AnsweredRequest(
             context,
             route=route_of(request),
             method=request.method or "",
@@ -55,18 +56,18 @@ class ObservationMiddleware:
             began_at=began_at,
         )
         if observation.has_end():
-            self._tell_at_end(response, told)
+            self._end_with_answer(response, answered)
         return response
 
-    def _tell_at_end(self, response: HttpResponse | StreamingHttpResponse, told: Told) -> None:
+    def _end_with_answer(self, response: HttpResponse | StreamingHttpResponse, answered: AnsweredRequest) -> None:
         if not isinstance(response, StreamingHttpResponse):
-            told.end(len(response.content))
+            answered.end(len(response.content))
             return
         pieces: Any = response.streaming_content  # an iterable of bytes, asynchronous or not
         if response.is_async:
-            response.streaming_content = CountedAsyncIterator(aiter(pieces), told)
+            response.streaming_content = CountedAsyncIterator(aiter(pieces), answered)
         else:
-            response.streaming_content = CountedIterator(iter(pieces), told)
+            response.streaming_content = CountedIterator(iter(pieces), answered)
 
 
 def route_of(request: HttpRequest) -> str:
@@ -74,8 +75,8 @@ def route_of(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is None:  # whitenoise asks no URL
         is_static = request.path_info.startswith(settings.STATIC_URL)
-        return f"{settings.STATIC_URL}<path>" if is_static else request_metrics.UNMATCHED
-    return request_metrics.UNMATCHED if match.func is views.api_not_found else request_metrics.label_of(match.route)
+        return f"{settings.STATIC_URL}<path>" if is_static else observation.UNMATCHED
+    return observation.UNMATCHED if match.func is views.api_not_found else observation.label_of(match.route)
 
 
 def _user_of_session(request: HttpRequest) -> str:

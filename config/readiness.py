@@ -1,6 +1,7 @@
-"""Whether the parts of the service are ready. Each group of checks has its own thread: one that hangs delays no other.
+"""Health checks for operators: GET /healthz says that the process answers, GET /readyz that its parts do.
 
-A part's state is "ok" or a sentence that says what is wrong.
+A part's state is "ok" or a sentence that says what is wrong. Each group of checks has a thread of its own, so a check
+that hangs delays no other group.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from django.conf import settings
 from django.contrib.staticfiles.storage import ManifestFilesMixin, staticfiles_storage
 from django.core.cache import cache
 from django.core.files.storage import storages
+from django.core.handlers.asgi import ASGIRequest
 from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
 from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
@@ -45,6 +49,39 @@ Checks = Mapping[str, Callable[[], str]]  # part → "" where it is ready, else 
 class Part(NamedTuple):
     state: str
     milliseconds: int
+
+
+@never_cache
+def healthz(request: HttpRequest) -> HttpResponse:
+    """200 as long as the process answers. Reads nothing."""
+    return JsonResponse({"status": "ok"})
+
+
+@never_cache
+def readyz(request: HttpRequest) -> HttpResponse:
+    """200, or 503 with the state of each part and how long its check took. Takes at most a second.
+
+    `?exclude=jobs,presence`: these parts are listed, and do not count. 400 for an unknown part.
+    """
+    excluded = {name for value in request.GET.getlist("exclude") for name in value.split(",") if name}
+    if unknown := excluded - names():
+        return _unknown(unknown)
+    found = parts()
+    if isinstance(request, ASGIRequest):
+        del found["static_files"], found["files"]  # `config.asgi` serves no pages and no files
+    needed = [part for name, part in found.items() if name not in excluded and not is_optional(name)]
+    is_ready = all(part.state == "ok" for part in needed)
+    body = {
+        "status": "ok" if is_ready else "unavailable",
+        "parts": {name: part.state for name, part in found.items()},
+        "milliseconds": {name: part.milliseconds for name, part in found.items()},
+    }
+    return JsonResponse(body, status=200 if is_ready else 503)
+
+
+def _unknown(parts: set[str]) -> HttpResponse:
+    sentence = f"exclude: no part is named {', '.join(sorted(parts))}. Parts: {', '.join(sorted(names()))}.\n"
+    return HttpResponse(sentence, status=400, content_type="text/plain; charset=utf-8")
 
 
 def parts() -> dict[str, Part]:

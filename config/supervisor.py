@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 
 from accounts import signal_waiter
 from accounts.signal_waiter import SignalWaiter
-from config.logging import options
+from config.observability.logs import options
 
 STOP_SECONDS = 8.0  # the web server gives its connections 5
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 15.0  # seconds before a program that ended starts again

@@ -5,7 +5,8 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from accounts.signup import SignupView
-from config import exposition, health, views
+from config import readiness, views
+from config.observability import metrics
 from dashboard.documentation import views as documentation_views
 
 admin.autodiscover()
@@ -16,9 +17,9 @@ urlpatterns = [
     path("docs/openapi.json", views.openapi, name="openapi"),
     path("llms.txt", documentation_views.llms_txt, name="llms_txt"),
     path("", include("dashboard.urls")),
-    path("healthz", health.healthz),
-    path("readyz", health.readyz),
-    path("metrics", exposition.metrics),
+    path("healthz", readiness.healthz),
+    path("readyz", readiness.readyz),
+    path("metrics", metrics.metrics),
     path("", include("oidc_provider.urls")),
     path("", include("lookup.urls")),
     path("", include("imagehost.urls")),

@@ -16,7 +16,7 @@ from accounts import api_view, authentication
 from accounts.api_view import ApiView
 from accounts.errors import NotFound, Unavailable
 from accounts.hot import Request
-from config import outage_log
+from config.observability import outages
 from imagehost.errors import Busy
 from oidc_provider import endpoints
 from oidc_provider.errors import TemporarilyUnavailable
@@ -93,7 +93,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
     The page has no context of the request: whatever failed may be what a context processor needs.
     """
-    if outage_log.server_of(sys.exc_info()[1]):
+    if outages.server_of(sys.exc_info()[1]):
         return _outage(request)
     if _is_api(request):
         return _json_failure(request, 500, "errors.internal")

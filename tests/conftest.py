@@ -73,7 +73,7 @@ def _nothing_is_left_over() -> None:
 
     from accounts import limits, metrics
     from accounts.api_keys import uses
-    from config import access_log
+    from config.observability import access_log
     from oidc_provider.log import request_log
     from oidc_provider.token import signing
 

@@ -1,4 +1,4 @@
-"""The metrics that the service counts, for `config.exposition`: counters, histograms and gauges.
+"""The metrics that the service counts, for `config.observability.metrics`: counters, histograms and gauges.
 
 Each app defines the metrics of its own events. A label holds one of few values: never a user, a key, an app or an
 address. Nothing is counted unless METRICS_TOKEN is set. Events wait in memory, and a thread adds them up within two

@@ -30,7 +30,7 @@ _CALLS = {"SELECT": READ, "INSERT": WRITE, "UPDATE": WRITE, "DELETE": WRITE}
 _SCRIPTS = {"EVAL", "EVALSHA"}
 
 Record = Callable[[str, str, float], None]  # engine, call, seconds until now
-recorders: list[Record] = []  # of `config.tracing`
+recorders: list[Record] = []  # of `config.observability.tracing`
 
 
 @from_settings

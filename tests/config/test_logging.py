@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from config.logging import NotUnavailable
+from config.observability.logs import NotUnavailable
 
 
 @pytest.mark.parametrize(("status", "is_logged"), [(500, True), (503, False), (504, True)])

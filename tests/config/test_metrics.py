@@ -26,7 +26,9 @@ from accounts import limits, metrics
 from accounts.databases.statements import Statement
 from accounts.metrics import engine_time
 from accounts.models import JobRun, Permission
-from config import jobs, readiness, request_metrics, service_state
+from config import jobs, readiness
+from config.observability import metrics as served
+from config.observability import observation
 from imagehost import delivery, probing
 from imagehost.models import PreviewState
 from oidc_provider.token import signing
@@ -183,7 +185,7 @@ def test_no_label_carries_what_a_caller_sent(path: str) -> None:
 
 def test_seconds_fall_into_the_buckets_at_and_above_them() -> None:
     for seconds in (0.001, 0.0011, 10, 11):
-        request_metrics.note("/x", "GET", 200, seconds)
+        observation._count("/x", "GET", 200, seconds)
     series = scraped()
     labels = {"route": "/x", "method": "GET", "status": "200"}
     bounds = ("0.001", "0.005", "10.0", "+Inf")
@@ -261,20 +263,20 @@ def test_the_state_of_jobs_key_and_previews_is_read() -> None:
     JobRun.objects.filter(name="fold_visits").update(succeeded_at=timezone.now(), duration_ms=1500)
     JobRun.objects.filter(name="sweep_assets").update(created_at=timezone.now() - timedelta(days=9), last_error="X: no")
     now = timezone.now()
-    found = {**service_state._jobs(now), **service_state._signing_key(now), **service_state._previews(now)}
-    late, failed = (dict(found[family]) for family in (service_state.JOB_LATE, service_state.JOB_FAILED))
+    found = {**served._jobs(now), **served._signing_key(now), **served._previews(now)}
+    late, failed = (dict(found[family]) for family in (served.JOB_LATE, served.JOB_FAILED))
     assert [labels for labels, is_late in late.items() if is_late] == [("sweep_assets",)]
     assert [labels for labels, has_failed in failed.items() if has_failed] == [("sweep_assets",)]
-    assert found[service_state.JOB_SECONDS] == [(("fold_visits",), 1.5)]
-    assert found[service_state.SIGNING_SINCE][0][1] == pytest.approx(now.timestamp(), abs=60)
-    assert found[service_state.PREVIEWS_DUE] == [((), 0)]
+    assert found[served.JOB_SECONDS] == [(("fold_visits",), 1.5)]
+    assert found[served.SIGNING_SINCE][0][1] == pytest.approx(now.timestamp(), abs=60)
+    assert found[served.PREVIEWS_DUE] == [((), 0)]
 
 
 def test_the_state_costs_three_queries() -> None:
     jobs.scheduled()
     now = timezone.now()
     with CaptureQueriesContext(connection) as queries:
-        for ask in (service_state._jobs, service_state._signing_key, service_state._previews):
+        for ask in (served._jobs, served._signing_key, served._previews):
             ask(now)
     assert len(queries) == 3  # the runs of jobs, the key that signs, the previews that are due
 
@@ -283,22 +285,22 @@ def test_previews_that_are_due_are_counted_with_the_longest_wait() -> None:
     now = timezone.now()
     for minutes in (-7, -2, 3):
         FileFactory(preview_state=PreviewState.WAITING, preview_due_at=now + timedelta(minutes=minutes))
-    found = service_state._previews(now)
-    assert found[service_state.PREVIEWS_DUE] == [((), 2)]
-    assert found[service_state.PREVIEWS_DUE_SINCE] == [((), 420)]
+    found = served._previews(now)
+    assert found[served.PREVIEWS_DUE] == [((), 2)]
+    assert found[served.PREVIEWS_DUE_SINCE] == [((), 420)]
 
 
 def test_the_feed_of_presence_is_dated(settings: Settings) -> None:
-    assert service_state._presence(timezone.now()) == {service_state.FEED_EXPECTED: [((), 0)]}
+    assert served._presence(timezone.now()) == {served.FEED_EXPECTED: [((), 0)]}
     settings.CHAT = replace(settings.CHAT, guild_id="268473310000000000")
     opened = store.opened()
-    assert service_state._presence(timezone.now())[service_state.FEED_ALIVE] == [((), 0)]
+    assert served._presence(timezone.now())[served.FEED_ALIVE] == [((), 0)]
     lookups.alive(opened)
     opened.keep_stats({"members": 12, "reconnects": {"closed": 3}})
-    found = service_state._presence(timezone.now())
-    assert found[service_state.FEED_ALIVE][0][1] == pytest.approx(timezone.now().timestamp(), abs=60)
-    assert found[service_state.MEMBERS] == [((), 12)]
-    assert found[service_state.RECONNECTS] == [(("closed",), 3)]
+    found = served._presence(timezone.now())
+    assert found[served.FEED_ALIVE][0][1] == pytest.approx(timezone.now().timestamp(), abs=60)
+    assert found[served.MEMBERS] == [((), 12)]
+    assert found[served.RECONNECTS] == [(("closed",), 3)]
 
 
 # --- Parts that are away ---
@@ -337,7 +339,7 @@ def test_a_database_that_hangs_holds_no_scrape(client: Client, monkeypatch: pyte
         goes_on.wait(30)
         return ""
 
-    monkeypatch.setattr(service_state, "GROUPS", ({"hanging": hang},))
+    monkeypatch.setattr(served, "GROUPS", ({"hanging": hang},))
     monkeypatch.setattr(readiness, "GROUPS", ({"hanging_too": hang},))
     began_at = time.perf_counter()
     try:

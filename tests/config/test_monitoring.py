@@ -13,7 +13,7 @@ import yaml
 from django.core.management import get_commands
 
 from accounts.metrics import METRICS, Counter, Histogram
-from config import exposition, service_state
+from config.observability import metrics
 
 pytestmark = pytest.mark.once
 
@@ -35,7 +35,7 @@ def exported() -> dict[str, set[str]]:
         if isinstance(metric, Histogram):
             names = [f"{metric.name}_{part}" for part in ("bucket", "count", "sum")]
         series |= {name: set(metric.labels) for name in names}
-    for family in (*service_state.FAMILIES, exposition.PROCESSES):
+    for family in (*metrics.FAMILIES, metrics.PROCESSES):
         series[f"{family.name}_total" if family.only_grows else family.name] = set(family.labels)
     return series
 

@@ -1,4 +1,4 @@
-"""What is told of a request: its id, the ids in log lines, and its line in the access log."""
+"""The observation of a request: its id, the ids in log lines, and its line in the access log."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from pytest_django import Settings
 
 from accounts import http_client, request_context
 from accounts.models import Permission
-from config import access_log, observation, tracing
-from config.logging import JsonFormatter
+from config.observability import access_log, observation, tracing
+from config.observability.logs import JsonFormatter
 from imagehost import storage
 from oidc_provider.log import request_log
 from oidc_provider.models import RequestRecord
@@ -265,8 +265,8 @@ def test_a_download_is_logged_once_with_its_bytes(written: Lines) -> None:
     assert line["request_id"] == headers["X-Request-Id"]
 
 
-class Ended(observation.Told):
-    """A request of which nothing is told but its sizes."""
+class Ended(observation.AnsweredRequest):
+    """A request that notes the sizes of its answer and nothing else."""
 
     def __init__(self) -> None:
         self.context = request_context.RequestContext()
@@ -277,16 +277,16 @@ class Ended(observation.Told):
 
 
 def test_a_download_that_its_client_leaves_is_logged_with_what_was_sent() -> None:
-    told = Ended()
-    pieces = observation.CountedIterator(iter([b"abc", b"de"]), told)
+    ended = Ended()
+    pieces = observation.CountedIterator(iter([b"abc", b"de"]), ended)
     assert next(pieces) == b"abc"
     pieces.close()
     pieces.close()
-    assert told.sizes == [3]
+    assert ended.sizes == [3]
 
 
 def test_an_event_stream_is_logged_at_its_end_and_its_log_lines_have_its_id() -> None:
-    told = Ended()
+    ended = Ended()
     seen: list[str] = []
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -297,11 +297,11 @@ def test_an_event_stream_is_logged_at_its_end_and_its_log_lines_have_its_id() ->
     async def read() -> list[bytes]:
         return [piece async for piece in stream]
 
-    stream = observation.CountedAsyncIterator(pieces(), told)
+    stream = observation.CountedAsyncIterator(pieces(), ended)
     assert asyncio.run(read()) == [b"abc", b"de"]
-    assert told.sizes == []
+    assert ended.sizes == []
     stream.close()
-    assert (told.sizes, seen) == ([5], [told.context.request_id] * 2)
+    assert (ended.sizes, seen) == ([5], [ended.context.request_id] * 2)
 
 
 def test_the_process_for_event_streams_logs_too(written: Lines, async_client: AsyncClient) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from config.redaction import redacted, redacted_path, redacted_value
+from config.observability.redaction import redacted, redacted_path, redacted_value
 
 pytestmark = pytest.mark.once
 

@@ -18,8 +18,9 @@ from accounts import signal_waiter
 from accounts.jobs import let_go_of_connections
 from accounts.metrics import metrics_server
 from accounts.signal_waiter import SignalWaiter
-from config import jobs, tracing
+from config import jobs
 from config.jobs import Job
+from config.observability import tracing
 from imagehost import previews
 
 ENDS = (signal.SIGTERM, signal.SIGINT)

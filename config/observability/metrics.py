@@ -1,32 +1,43 @@
-"""The state of the service that the database and Redis know, read at each scrape of /metrics.
+"""GET /metrics for Prometheus: what the processes of this host have counted, and the state of the service.
 
-Each host's web process says the same, so a rule takes the largest value (`max by (name)`).
+The state is what the database and Redis know, read at each scrape. Each host's web process answers the same, so a rule
+takes the largest value (`max by (name)`).
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import NamedTuple
 
 from django.conf import settings
 from django.db import DatabaseError
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+from prometheus_client.core import Metric
 from redis.exceptions import RedisError
 
+from accounts import metrics as counted
 from accounts.databases import replicas
-from config import jobs, readiness, rounds
+from accounts.metrics import metric_text
+from accounts.metrics.metric_files import CountsUnavailable
+from config import jobs, readiness, rounds, views
 from imagehost import previews
 from oidc_provider.models import SigningKey
 from presence import store
 from presence.store import StoreUnavailable
+
+logger = logging.getLogger(__name__)
 
 LIMIT = 0.9  # seconds for all of it; `readiness` has as many for its parts
 Samples = list[tuple[tuple[str, ...], float]]  # values of the labels, value
 
 
 class Family(NamedTuple):
-    """A metric of the state. `only_grows`: it is a counter, which begins anew with the process that counts."""
+    """A metric of the state. `only_grows`: a counter, which begins anew with the process that counts."""
 
     name: str
     help: str
@@ -34,6 +45,7 @@ class Family(NamedTuple):
     only_grows: bool = False
 
 
+PROCESSES = Family("hearth_processes", "Processes of this host that have counted something and run.")
 READY = Family("hearth_ready", "1: this part of /readyz is ready.", ("part",))
 READ = Family("hearth_state_read", "1: this scrape could read this part of the state.", ("part",))
 JOB_LATE = Family("hearth_job_late", "1: the job should have succeeded by now.", ("name",))
@@ -58,8 +70,38 @@ FAMILIES = (
 )
 
 
-def read() -> Iterator[tuple[Family, Samples]]:
-    """Every family with what is known of it, within two seconds. 3 queries, and those of /readyz."""
+@never_cache
+@require_safe
+def metrics(request: HttpRequest) -> HttpResponse:
+    """404 without METRICS_TOKEN, 401 without its value in the header; 503 where the counts cannot be read.
+
+    Takes at most three seconds. Leaves out what comes from the database or Redis while they are away.
+    """
+    if not settings.METRICS_TOKEN:
+        return views.not_found(request)
+    if not metric_text.is_authorized(request.headers.get("Authorization", "")):
+        return _text("A bearer token is required.\n", status=401, headers={"WWW-Authenticate": "Bearer"})
+    try:
+        counts, processes = counted.collected()
+    except (CountsUnavailable, OSError) as error:
+        logger.error("The counts of the processes cannot be read: %s", error)
+        return _text("The counts cannot be read: see the log.\n", status=503)
+    families = [*metric_text.counted({**counts.totals, **counts.gauges}), *_state_families(processes)]
+    return HttpResponse(metric_text.text(families), content_type=metric_text.CONTENT_TYPE)
+
+
+def _text(sentence: str, *, status: int, headers: dict[str, str] | None = None) -> HttpResponse:
+    return HttpResponse(sentence, status=status, content_type="text/plain; charset=utf-8", headers=headers)
+
+
+def _state_families(processes: int) -> Iterator[Metric]:
+    yield metric_text.family(PROCESSES, [((), float(processes))])
+    for family, samples in state():
+        yield metric_text.family(family, samples, is_counter=family.only_grows)
+
+
+def state() -> Iterator[tuple[Family, Samples]]:
+    """Yield every family with its samples, within two seconds. 3 queries, and those of /readyz."""
     answers = rounds.ask(GROUPS, limit=LIMIT)
     found: Found = {READ: [((part,), float(answered.answer is not None)) for part, answered in answers.items()]}
     for answered in answers.values():

@@ -1,28 +1,41 @@
-"""What is told of each request to the outside: its id, its metrics, its line in the access log, its span.
+"""The observation of each request: its id, its metrics, its line in the access log, its span.
 
-`config.hot_lane` and the first middleware call this, so every request is told of once, and alike.
+`config.hot_lane` and the first middleware call this once for each request.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import AsyncIterator, Iterator, Mapping
 from time import perf_counter
 from typing import Any
 
 from accounts import client_address, metrics, request_context
+from accounts.metrics import Histogram
 from accounts.request_context import RequestContext
-from config import access_log, request_metrics, tracing
+from config.observability import access_log, tracing
 
 _ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 _TRACEPARENT = re.compile(r"00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}")  # W3C Trace Context
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+UNMATCHED, _OTHER = "unmatched", "other"
+_GROUP = re.compile(r"\(\?P(<\w+>)(?:[^()\\]|\\.|\([^()]*\))*\)")  # a named group, with groups in it
+_CONVERTER = re.compile(r"<\w+:(\w+)>")
+
+REQUESTS = Histogram(
+    "hearth_http_request_seconds",
+    "Seconds until the answer to a request began.",
+    ("route", "method", "status"),
+    (0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 10),
+)
 
 
 def begin(meta: Mapping[str, Any]) -> RequestContext:
-    """The context of a request. Its id is the edge proxy's, of `X-Request-Id` or of `traceparent`, where one is well
-    formed, else a new one: what clients send without an edge proxy is not believed.
+    """Return the context of a request, with the id that the edge proxy sends in `X-Request-Id` or `traceparent`.
 
-    `meta`: a WSGI environ, or the META of a request. Any: WSGI's values.
+    The id is a new one where those are malformed, and without an edge proxy, since clients may send any.
+    `meta`: a WSGI environ, or the META of a request.
     """
     sent = traceparent = ""
     if client_address.has_edge_proxy():
@@ -37,22 +50,22 @@ def begin(meta: Mapping[str, Any]) -> RequestContext:
     return context
 
 
-class Told:
-    """A request that has been answered, and what is told of it at its end."""
+class AnsweredRequest:
+    """A request whose answer has begun."""
 
     __slots__ = ("address", "began_at", "context", "method", "path", "route", "status")
 
     def __init__(
         self, context: RequestContext, *, route: str, method: str, path: str, status: int, address: str, began_at: float
     ) -> None:
-        """`began_at`: as `perf_counter` said it. The answer begins now, as metrics count it."""
+        """`began_at`: of `perf_counter`. Metrics count the time from then until now, when the answer begins."""
         self.context, self.route, self.method, self.path = context, route, method, path
         self.status, self.address, self.began_at = status, address, began_at
         if metrics.is_on():
-            request_metrics.note(route, method, status, perf_counter() - began_at)
+            _count(route, method, status, perf_counter() - began_at)
 
     def end(self, size: int) -> None:
-        """The whole answer is out, or its client is gone. `size`: bytes of the body."""
+        """Log and trace it: the whole answer is sent, or the client has gone. `size`: bytes of the body."""
         if access_log.is_on():
             seconds = perf_counter() - self.began_at
             line = (self.context, self.method, self.route, self.path, self.status, seconds, size, self.address)
@@ -62,22 +75,22 @@ class Told:
 
 
 class Counted:
-    """The pieces of a streamed answer, which count their bytes and tell of the request when they are closed.
+    """The pieces of a streamed answer. They count their bytes, and end the request when they are closed.
 
-    Log lines on the way have the request's id.
+    Log lines written meanwhile have the request's id.
     """
 
-    def __init__(self, pieces: Any, told: Told) -> None:
-        """`pieces`: an iterator of bytes, asynchronous or not, hence Any."""
-        self._pieces, self._told = pieces, told
+    def __init__(self, pieces: Any, request: AnsweredRequest) -> None:
+        """`pieces`: an iterator of bytes, asynchronous or not."""
+        self._pieces, self._request = pieces, request
         self._size = 0
         self._has_ended = False
 
     def close(self) -> None:
-        """May be called again."""
+        """End the request. Idempotent."""
         if not self._has_ended:
             self._has_ended = True
-            self._told.end(self._size)
+            self._request.end(self._size)
 
     def _count(self, piece: bytes) -> bytes:
         self._size += len(piece)
@@ -89,7 +102,7 @@ class CountedIterator(Counted):
         return self
 
     def __next__(self) -> bytes:
-        token = request_context.current.set(self._told.context)
+        token = request_context.current.set(self._request.context)
         try:
             return self._count(next(self._pieces))
         finally:
@@ -101,7 +114,7 @@ class CountedAsyncIterator(Counted):
         return self
 
     async def __anext__(self) -> bytes:
-        token = request_context.current.set(self._told.context)
+        token = request_context.current.set(self._request.context)
         try:
             return self._count(await anext(self._pieces))
         finally:
@@ -109,5 +122,18 @@ class CountedAsyncIterator(Counted):
 
 
 def has_end() -> bool:
-    """Whether anything is told at the end of an answer."""
+    """Whether the end of an answer is logged or traced."""
     return access_log.is_on() or tracing.is_on()
+
+
+def _count(route: str, method: str, status: int, seconds: float) -> None:
+    labels = (route, method if method in _METHODS else _OTHER, str(status))
+    metrics.buffer.note((REQUESTS, labels, seconds))
+
+
+@functools.cache  # there are as many as URLs
+def label_of(route: str) -> str:
+    """Return a URL pattern as documented: `/api/lookup/presence/<chat_id>`. The pages of the admin are one route."""
+    label = "/" + _CONVERTER.sub(r"<\1>", _GROUP.sub(r"\1", route)).replace("^", "").replace("\\Z", "").lstrip("/")
+    label = label.rstrip("$").replace("\\", "")
+    return "/admin/" if label.startswith("/admin/") else label

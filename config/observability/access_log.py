@@ -18,8 +18,8 @@ from accounts import client_address
 from accounts.kept_settings import from_settings
 from accounts.request_context import RequestContext
 from accounts.write_behind import WriteBehindBuffer
-from config import redaction
-from config.logging import timestamp
+from config.observability import redaction
+from config.observability.logs import timestamp
 
 INTERVAL = 0.5  # seconds
 MOST_LINES = 100_000  # in memory

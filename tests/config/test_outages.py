@@ -15,9 +15,9 @@ from django.utils.module_loading import import_string
 from redis.exceptions import ConnectionError as NoConnection
 
 from accounts.limits import LimitsUnavailable
-from config import outage_log
-from config.logging import JsonFormatter
-from config.outage_log import NONE, SERVERS, OutageFilter
+from config.observability import outages
+from config.observability.logs import JsonFormatter
+from config.observability.outages import NONE, SERVERS, OutageFilter
 from imagehost.storage import ObjectMissing, StorageFailed
 from lookup.redis_visits import StoreUnavailable
 
@@ -31,7 +31,7 @@ class Timers:
         self.waiting: list[tuple[object, tuple[object, ...]]] = []
 
     def __call__(self, seconds: float, act: object, arguments: tuple[object, ...]) -> Timers:
-        assert seconds == outage_log.PERIOD
+        assert seconds == outages.PERIOD
         self.waiting.append((act, arguments))
         return self
 
@@ -57,7 +57,7 @@ class Lines(logging.Handler):
 @pytest.fixture
 def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
     timers = Timers()
-    monkeypatch.setattr("config.outage_log.threading.Timer", timers)
+    monkeypatch.setattr("config.observability.outages.threading.Timer", timers)
     return timers
 
 

@@ -15,13 +15,13 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
 from accounts import request_context
-from config import redaction
+from config.observability import redaction
 
 END_SECONDS = 3.0  # that the end of a process waits for Sentry
 
 
 def prepare() -> None:
-    """Start the library, whose handler `config.logging` names. ImproperlyConfigured where the DSN is none."""
+    """Start the library, whose handler `logs.options` names. ImproperlyConfigured: the DSN is malformed."""
     if not settings.SENTRY_DSN:
         return
     import sentry_sdk

@@ -6,8 +6,8 @@ import time
 from typing import Any
 
 from accounts import request_context
-from config import outage_log
-from config.redaction import redacted
+from config.observability import outages
+from config.observability.redaction import redacted
 
 
 def timestamp(seconds: float) -> str:
@@ -34,8 +34,8 @@ class JsonFormatter(logging.Formatter):
             "message": redacted(record.getMessage()),
             **_ids(),
         }
-        if outage_log.is_outage(record):
-            entry["exception"] = redacted(outage_log.in_one_line(record))
+        if outages.is_outage(record):
+            entry["exception"] = redacted(outages.in_one_line(record))
         elif record.exc_info:
             entry["exception"] = redacted(self.formatException(record.exc_info))
         return json.dumps(entry)
@@ -66,10 +66,10 @@ def options(*, with_sentry: bool = False) -> dict[str, Any]:
     return {
         "version": 1,
         "disable_existing_loggers": False,
-        "formatters": {"json": {"()": "config.logging.JsonFormatter"}, "plain": {"format": "%(message)s"}},
+        "formatters": {"json": {"()": "config.observability.logs.JsonFormatter"}, "plain": {"format": "%(message)s"}},
         "filters": {
-            "not_unavailable": {"()": "config.logging.NotUnavailable"},
-            "outages": {"()": "config.outage_log.OutageFilter"},
+            "not_unavailable": {"()": "config.observability.logs.NotUnavailable"},
+            "outages": {"()": "config.observability.outages.OutageFilter"},
         },
         "handlers": handlers,
         "root": {"handlers": used, "level": "WARNING"},
