@@ -2,7 +2,7 @@
 
     granian --interface asgi config.asgi:application
 
-Serves what reads presence and nothing else, without reading a body: `config.wsgi` serves everything.
+Serves only reads of presence, and reads no body; `config.wsgi` serves everything.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ _OF_BODIES = {b"content-type", b"content-length", b"transfer-encoding", b"expect
 
 
 class Application(ASGIHandler):
-    """Django's, which itself keeps a thread for each request until the answer has been sent: here until it is made."""
+    """Django's, which keeps a thread for each request until its answer is sent. This one frees it once it is made."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._answer_lifespan(receive, send)
         elif scope["type"] == "http":
             await self.handle(_cleaned(scope), _without_body(receive), send)
         else:
@@ -58,8 +58,8 @@ class Application(ASGIHandler):
         return response
 
     async def send_response(self, response: HttpResponseBase, send: Send) -> None:
-        """Django closes what was sent, or cancelled, and not what could not be sent: `send` raises where the client is
-        gone (ASGI 2.4)."""
+        """Close a response that cannot be sent, as Django does only for sent or cancelled ones: `send` raises where the
+        client has gone (ASGI 2.4)."""
         try:
             await super().send_response(response, send)
         except asyncio.CancelledError:
@@ -68,8 +68,8 @@ class Application(ASGIHandler):
             await sync_to_async(response.close)()
             raise
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        """The server waits for its answers to end before it tells of its own: streams must hear of it themselves."""
+    async def _answer_lifespan(self, receive: Receive, send: Send) -> None:
+        """Answer the lifespan messages. The server waits for open answers first, so streams watch for the shutdown."""
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
@@ -80,8 +80,8 @@ class Application(ASGIHandler):
 
 
 def _cleaned(scope: Scope) -> Scope:
-    """The scheme is that of BASE_URL; what else stands here is not found. No header speaks of a body, or looks like
-    another one: Django reads `X_A` as `X-A`.
+    """Set the scheme of BASE_URL and replace paths that are not SERVED. Drop headers of a body, and those with an
+    underscore: Django reads `X_A` as `X-A`.
     """
     headers = [(name, value) for name, value in scope["headers"] if b"_" not in name and name.lower() not in _OF_BODIES]
     path = scope["path"] if scope["path"].startswith(SERVED) else NOT_FOUND
@@ -89,13 +89,13 @@ def _cleaned(scope: Scope) -> Scope:
 
 
 def _without_body(receive: Receive) -> Receive:
-    """Of a request that has none, whatever is sent. The server forgets the rest when the answer is out."""
-    is_told = False
+    """Return `receive` for a request whose body is ignored. The server drops the rest when the answer is sent."""
+    is_received = False
 
     async def receive_next() -> Message:
-        nonlocal is_told
-        if not is_told:
-            is_told = True
+        nonlocal is_received
+        if not is_received:
+            is_received = True
             return {"type": "http.request", "body": b"", "more_body": False}
         while (message := await receive())["type"] == "http.request":
             pass

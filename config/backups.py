@@ -38,9 +38,9 @@ class BackupFailed(Exception):
 
 
 def make(directory: Path, *, now: datetime) -> Path:
-    """A new backup in `directory`, named after the time. Nothing half-made bears such a name.
+    """Make a backup in `directory`, named after the time. An incomplete one has another name.
 
-    The database comes first: a file that is newer than it does no harm, a row without its file does.
+    The database is copied first: a file without a row does no harm, a row without its file does.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(directory):
@@ -78,7 +78,7 @@ def _alone(directory: Path) -> Iterator[None]:
 
 
 def about(backup: Path) -> dict[str, Any]:
-    """What `about.json` says; any JSON. BackupFailed where `backup` is none."""
+    """Return the content of `about.json`. BackupFailed where `backup` is none."""
     try:
         return dict(json.loads((backup / ABOUT).read_text()))
     except (OSError, ValueError):
@@ -86,7 +86,7 @@ def about(backup: Path) -> dict[str, Any]:
 
 
 def restore(backup: Path) -> int:
-    """Bring the database and the files back; how many files there are. Empties the cache.
+    """Restore the database and the files; return the number of files. Empties the cache.
 
     BackupFailed where the database of the settings is not empty, or files would stay behind. Nothing that exists is
     overwritten.
@@ -188,7 +188,7 @@ def _check(*programs: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
 
 
 def _copy_files(folder: Path, target: Path, earlier: Path | None) -> int:
-    """How many there are. What is removed meanwhile is left out."""
+    """Copy the files; return how many. Files removed meanwhile are left out."""
     count = 0
     for key in _keys(folder):
         copy = target / key
@@ -217,14 +217,14 @@ def _link(earlier: Path, copy: Path, *, now: os.stat_result) -> bool:
 
 
 def _keys(folder: Path) -> Iterator[str]:
-    """Names with a leading dot are no keys."""
+    """Yield the keys of a folder's files. Names with a leading dot are no keys."""
     for directory, names, files in os.walk(folder):
         names[:] = [name for name in names if not name.startswith(".")]
         yield from (Path(directory, file).relative_to(folder).as_posix() for file in files if not file.startswith("."))
 
 
 def _put_back(source: Path, alias: str, folder: Path) -> int:
-    """As uploads are kept: whole or not at all, with the rights that the store gives. Those that are there stay."""
+    """Store the files as uploads are: atomically, with the store's permissions. Existing files stay."""
     store, count = cast("Bucket", storages[alias]), 0
     for key in _keys(source):
         count += 1

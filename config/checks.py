@@ -1,4 +1,4 @@
-"""Deploy checks: what a production start must not forget (`manage.py check --deploy`)."""
+"""System checks of the settings (`manage.py check --deploy`)."""
 
 from typing import Any
 from urllib.parse import urlsplit

@@ -1,9 +1,9 @@
-"""The ASGI application of the embedded default, which no nginx shields from slow clients.
+"""The ASGI application of the embedded default, which has no nginx against slow clients.
 
     granian --interface asgi config.embedded:application
 
 The busiest reads (`hot_lane`) are answered on the event loop itself: SQLite reads a row by its key in 20 microseconds
-and waits for no writer, while a thread costs a hundred. What has to write or to wait goes on in a thread.
+and waits for no writer, while a thread costs a hundred. A request that has to write or to wait goes on in a thread.
 
 `config.wsgi` runs in threads, and a slow client keeps none of them: a small body is received before a thread starts,
 and an answer is sent between the calls that make its pieces. A large body is received while its thread reads it
@@ -66,7 +66,7 @@ class Call:
         return self.take()
 
     def take(self) -> tuple[bytes, bool]:
-        """About another PIECE of the answer, and whether it is the last one: the answer is closed then."""
+        """Return the next PIECE of the answer, about, and whether it is the last one, which closes the answer."""
         taken, size = [], 0
         try:
             for piece in self._pieces:
@@ -81,13 +81,13 @@ class Call:
         return b"".join(taken), True
 
     def close(self) -> None:
-        """End the answer; may be called again."""
+        """Close the answer. Idempotent."""
         answer, self._answer = self._answer, None
         if hasattr(answer, "close"):  # a list of bytes, as `config.wsgi` answers from its lane, has nothing to close
             answer.close()
 
     def _start(self, status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> None:
-        """WSGI's `start_response`. Any: what was raised, where the answer is one to an exception."""
+        """WSGI's `start_response`."""
         self.status = int(status[:3])
         self.headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
@@ -168,7 +168,7 @@ async def _answer(call: Call, body: ReceivedBody, send: Send) -> None:
 
 
 async def _refuse(send: Send) -> None:
-    """Answer a body that came too slowly, or went."""
+    """Answer 408 to a body that came too slowly or ended early."""
     headers = [(b"content-type", b"application/json"), CLOSE]
     await send({"type": "http.response.start", "status": 408, "headers": headers})
     await send({"type": "http.response.body", "body": TIMEOUT})

@@ -1,4 +1,4 @@
-"""Reads the environment, loudly: a value that cannot be used stops the start with a sentence.
+"""Reads the environment. An invalid value raises ImproperlyConfigured with a sentence for the operator.
 
 This package alone reads `os.environ`.
 """

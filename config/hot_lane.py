@@ -1,7 +1,7 @@
 """Answers the busiest endpoints before Django's handler, by the function that their Django view calls.
 
-Everything out of the ordinary is left to Django: another host, another method, an address that the edge proxy did not
-set, a large body. tests/config/test_hot_lane.py sends requests both ways and compares what comes back.
+Django answers the rest: another host, another method, an address that the edge proxy did not set, a large body.
+tests/config/test_hot_lane.py sends requests both ways and compares the answers.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ logger = logging.getLogger("django.request")
 
 
 class HotView(Protocol):
-    """What a view has that is answered here."""
+    """A view that can be answered here."""
 
     def respond(self, request: Request, **parameters: str) -> Answer: ...
 
     def failed(self, request: Request) -> Answer:
-        """500, where `respond` raised what it should not."""
+        """Return 500, where `respond` raised an unexpected exception."""
 
 
 class Asked(NamedTuple):
@@ -54,11 +54,11 @@ class Asked(NamedTuple):
 
     @property
     def is_read(self) -> bool:
-        """Whether the answer takes a few reads by key, or MustWait."""
+        """Whether the answer needs a few reads by key at most, or raises MustWait."""
         return self.request.method != "POST" and getattr(self.view, "is_read", False)
 
     def answer(self) -> Answer:
-        """The answer. What MustWait has stopped goes on at the next call: a request is counted once."""
+        """Return the answer. After MustWait, call it again: the request is counted once."""
         context, began_at = self.context, perf_counter()
         token = request_context.current.set(context)
         try:
@@ -88,13 +88,13 @@ class Asked(NamedTuple):
 
 
 def answer(environ: Mapping[str, Any]) -> Answer | None:
-    """The answer to the request of a WSGI environ; None where Django has to answer. Any: WSGI's values."""
+    """Return the answer to the request of a WSGI environ; None where Django has to answer."""
     asked = find(environ)
     return None if asked is None else asked.answer()
 
 
 def find(environ: Mapping[str, Any]) -> Asked | None:
-    """The request of a WSGI environ with its view; None where Django has to answer. Any: WSGI's values."""
+    """Return the request of a WSGI environ with its view; None where Django has to answer."""
     path = environ.get("PATH_INFO", "")
     found = routes().find(path)
     if found is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ.get("HTTP_HOST", "")):
@@ -112,7 +112,7 @@ def find(environ: Mapping[str, Any]) -> Asked | None:
 
 
 def _let_go() -> None:
-    """What Django does with the thread's connection after a request."""
+    """Release the thread's connection as Django does after a request."""
     held = database_connections.of_thread()
     if held.in_atomic_block:
         return
@@ -131,7 +131,6 @@ def _responded(view: HotView, request: Request, parameters: dict[str, str]) -> A
 
 
 def _compressed(answer: Answer, environ: Mapping[str, Any]) -> Answer:
-    """Any: WSGI's values."""
     path = environ.get("PATH_INFO", "")
     if len(answer.body) < compression.SMALLEST_JSON or compression.holds_secret(answer.headers, path):
         return answer
@@ -178,12 +177,12 @@ class Routes:
 
 @from_settings
 def routes() -> Routes:
-    """Those of the service, read once."""
+    """Return the routes of the service, read once."""
     return Routes(settings.ROOT_URLCONF)
 
 
 def _endpoints(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, Any]]:
-    """Every route whose view can be answered here, with the view's class (Any: it is a HotView)."""
+    """Yield every route whose view is a HotView, with its class."""
     for pattern in resolver.url_patterns:
         route = before + str(pattern.pattern).lstrip("^")
         if isinstance(pattern, URLResolver):

@@ -1,7 +1,7 @@
 """An e-mail to the operators when a job keeps failing or is late for long, and one when it works again.
 
-A job's row says whether the operators know. It is changed by a conditional UPDATE before the e-mail is sent, so that
-two runners never send the same, and changed back where the mail server takes nothing: the next turn tries again.
+A job's row notes whether its failure is reported. A conditional UPDATE changes it before the e-mail is sent, so two
+runners never send the same report, and changes it back where the mail server fails: the next run retries.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class Reported:
 
 
 def report(now: datetime) -> str:
-    """Write to the operators what they do not know yet; what was done, in one sentence.
+    """Send the operators a report of what has changed since the last one. Return what was done, in one sentence.
 
-    1 query, 1 for each job to report, and 1 for the superusers where OPERATOR_EMAILS names nobody.
+    1 query, 1 for each job to report, and 1 for the superusers where OPERATOR_EMAILS is empty.
     """
     others = [job for job in jobs.scheduled() if job.name != OWN_NAME]
     news = [job for job in others if needs_report(job, now)]
@@ -57,7 +57,7 @@ def report(now: datetime) -> str:
         return "Nothing to report."
     addresses = recipients()
     if not addresses:
-        return f"Nobody to write to about {_names(news)}: set OPERATOR_EMAILS."
+        return f"No recipient for the report about {_names(news)}: set OPERATOR_EMAILS."
     claimed = [job for job in news if _claim(job, now)]
     reported = Reported(
         [job for job in claimed if not job.run.is_reported], [job for job in claimed if job.run.is_reported]
@@ -68,7 +68,7 @@ def report(now: datetime) -> str:
 
 
 def needs_report(job: Job, now: datetime) -> bool:
-    """Whether the operators do not know how it stands. They hear at most once a PAUSE that it fails."""
+    """Whether the job's state differs from the last report. A failure is reported at most once a PAUSE."""
     if job.run.is_reported:
         return not is_broken(job, now)
     return is_broken(job, now) and (job.run.reported_at is None or job.run.reported_at <= now - PAUSE)
@@ -87,7 +87,7 @@ def recipients() -> list[str]:
 
 
 def _claim(job: Job, now: datetime) -> bool:
-    """Note the report in the row; False where another runner has."""
+    """Note the report in the row; False where another runner did."""
     row = JobRun.objects.filter(pk=job.name, is_reported=job.run.is_reported, reported_at=job.run.reported_at)
     if job.run.is_reported:
         return bool(row.update(is_reported=False))
@@ -99,7 +99,7 @@ def _take_back(job: Job) -> None:
 
 
 def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
-    """Whether the mail server took it."""
+    """Send the report; False where the mail server fails."""
     context = {
         "broken": [(job, job.state(now)) for job in reported.broken],
         "mended": reported.mended,

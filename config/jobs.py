@@ -59,7 +59,7 @@ class Job:
         return now - (self.run.succeeded_at or self.run.created_at) > 3 * interval + timedelta(minutes=1)
 
     def state(self, now: datetime) -> str:
-        """In one line, for people."""
+        """Describe the job in one line."""
         words = ["late"] if self.is_late(now) else []
         if self.run.is_running(now):
             words.append("running")
@@ -68,13 +68,13 @@ class Job:
         return ", ".join(words) or "ok"
 
     def perform(self) -> str:
-        """Do it in this process; what was done. Raises what the job raises."""
+        """Run the job in this process and return its message. Exceptions of the job are raised."""
         message: str = call_command(self.name, seen=self.run, stdout=io.StringIO())
         return message
 
 
 def scheduled() -> list[Job]:
-    """Every job, in order. 1 query; jobs without a row get one."""
+    """Return every job in order. Creates missing rows. 1 query."""
     runs = JobRun.objects.in_bulk(list(SCHEDULE))
     if missing := SCHEDULE.keys() - runs.keys():
         jobs.plant(sorted(missing))
@@ -83,7 +83,7 @@ def scheduled() -> list[Job]:
 
 
 def in_words(interval: timedelta) -> str:
-    """For example `5 min`; the largest unit that divides it."""
+    """Return for example `5 min`: the largest unit that divides the interval."""
     seconds = int(interval.total_seconds())
     for unit, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds % unit == 0:
@@ -92,12 +92,12 @@ def in_words(interval: timedelta) -> str:
 
 
 def late(now: datetime) -> list[Job]:
-    """Those that should have succeeded by now. 1 query."""
+    """Return the late jobs. 1 query."""
     return [job for job in scheduled() if job.is_late(now)]
 
 
 def next_due_at() -> datetime | None:
-    """When something is to be done next; None where nothing is scheduled. 1 query."""
+    """Return when the next job is due; None without a schedule. 1 query."""
     return min((job.due_at() for job in scheduled()), default=None)
 
 

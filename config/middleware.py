@@ -1,4 +1,4 @@
-"""What every request passes on its way in and out."""
+"""The middleware of the service."""
 
 from collections.abc import Callable, MutableMapping
 from time import perf_counter
@@ -71,16 +71,16 @@ class ObservationMiddleware:
 
 
 def route_of(request: HttpRequest) -> str:
-    """The pattern of a request that Django has answered."""
+    """Return the URL pattern of a request that Django has answered."""
     match = request.resolver_match
-    if match is None:  # whitenoise asks no URL
+    if match is None:  # whitenoise resolves no URL
         is_static = request.path_info.startswith(settings.STATIC_URL)
         return f"{settings.STATIC_URL}<path>" if is_static else observation.UNMATCHED
     return observation.UNMATCHED if match.func is views.api_not_found else observation.label_of(match.route)
 
 
 def _user_of_session(request: HttpRequest) -> str:
-    """The id of who is signed in, where the session has been read; it is not read for this."""
+    """Return the signed-in user's id, or "" where no view has read the session."""
     read: dict[str, Any] = vars(getattr(request, "session", object)).get("_session_cache") or {}
     return str(read.get(SESSION_KEY, ""))
 
@@ -128,8 +128,8 @@ class ReplicaMiddleware:
 
 
 class OperatorsHostMiddleware:
-    """Serves a probe and a scrape as though they had asked by the name of BASE_URL: on a cluster they ask by a pod's
-    address, which is in no ALLOWED_HOSTS.
+    """Serves probes and scrapes under the host of BASE_URL: on a cluster they use a pod's address, which is not in
+    ALLOWED_HOSTS.
     """
 
     PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
@@ -186,7 +186,7 @@ class ApiMiddleware:
     """Takes requests under /api/, the pages of a sign-in aside, straight to their view.
 
     Such a view needs no session, no cookie and no form, and sets its own headers: the middleware below would cost more
-    than many an answer. What a view raises goes the usual way, to Django's log and `config.views`.
+    than many an answer. Exceptions of a view go the usual way, to Django's log and `config.views`.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
@@ -239,7 +239,7 @@ class ContentSecurityPolicyMiddleware:
     """Sets the strict policy on every response that has none of its own.
 
     Account pages may also redirect to the apps that wait for a sign-in in this browser. Apps may open the pages of a
-    sign-in in a popup and hear from it when it comes back: those pages leave the popup its opener.
+    sign-in in a popup and hear from it when it comes back: those pages keep the popup's opener.
     """
 
     SIGN_IN_PATHS = ("/api/auth/", "/consent/", "/accounts/")
@@ -258,7 +258,7 @@ class ContentSecurityPolicyMiddleware:
         return response
 
     def _waiting(self, request: HttpRequest) -> list[str]:
-        """Where the apps and the services to be linked live."""
+        """Return the origins of waiting apps and of services to be linked."""
         services = request.session.get(content_security.WAITING_FORM_ACTIONS, [])
         return [*services, *waiting_apps.of(request).form_actions]
 

@@ -85,14 +85,14 @@ def _unknown(parts: set[str]) -> HttpResponse:
 
 
 def parts() -> dict[str, Part]:
-    """Every part, within a second, whatever hangs."""
+    """Return every part within a second, even if checks hang."""
     groups = [{name: partial(_state, check) for name, check in checks.items()} for checks in (*GROUPS, *_replicas())]
     answers = rounds.ask(groups, limit=LIMIT)
     return {name: Part(found.answer or NO_ANSWER, found.milliseconds) for name, found in answers.items()}
 
 
 def names() -> set[str]:
-    """The names of all parts."""
+    """Return the names of all parts."""
     return {name for checks in GROUPS for name in checks}
 
 
@@ -104,12 +104,12 @@ def _state(check: Callable[[], str]) -> str:
 
 
 def is_optional(part: str) -> bool:
-    """Whether the rest of the service works without: it is named only."""
+    """Whether the service is ready without this part."""
     return part == "presence" or part.startswith(REPLICA)
 
 
 def _replicas() -> list[Checks]:
-    """Each in a thread of its own."""
+    """Return the checks of the replicas, each in a thread of its own."""
     return [{f"{REPLICA}{number}": partial(_replica, one)} for number, one in enumerate(replicas.configured(), start=1)]
 
 
@@ -145,7 +145,7 @@ def static_files() -> str:
 
 
 def files() -> str:
-    """Buckets are shared by their nature."""
+    """Check that both folders are writable and shared by all hosts."""
     for alias, variable in (("imagehost", "FILES_DIR"), ("uploads", "UPLOADS_DIR")):
         store: object = storages[alias]
         if not isinstance(store, FolderStorage):
@@ -194,7 +194,7 @@ def _age(job: Job, now: datetime) -> str:
     return f"{job.name} (last success {(now - job.run.succeeded_at) // timedelta(minutes=1)} min ago)"
 
 
-REPLICA = "replica_"  # and a number, in the order of DATABASE_REPLICA_URLS: anybody may read /readyz
+REPLICA = "replica_"  # and a number, in the order of DATABASE_REPLICA_URLS. Not the host: /readyz is public
 GROUPS: tuple[Checks, ...] = (
     {"database": _database, "migrations": migrations, "signing_key": _signing_key, "jobs": _jobs},
     {"static_files": static_files, "cache": _cache},  # which may hang

@@ -45,7 +45,7 @@ class Pace:
 
 
 class CutOff(BadRequest):
-    """The client has gone, or was too slow: a part of the body is missing. Django answers 400."""
+    """The client has gone, or was too slow. Django answers 400."""
 
 
 async def _disconnected() -> Message:
@@ -84,7 +84,7 @@ class ReceivedBody(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Any: a writable buffer. Called in a thread; raises CutOff."""
+        """Fill a writable buffer. Called in a thread; raises CutOff."""
         target = memoryview(buffer)
         wanted = min(len(target), AHEAD // 2)
         with self._changed:
@@ -174,7 +174,7 @@ class ReceivedBody(io.RawIOBase):
         self._task = self._loop.create_task(self._receive_in_advance())
 
     def _take(self, target: memoryview) -> int:
-        """Move bytes into `target`; how many. Called with the lock."""
+        """Move bytes into `target`; return how many. Called with the lock."""
         taken = 0
         while self._pieces and taken < len(target):
             piece = self._pieces[0]

@@ -30,14 +30,14 @@ def _places() -> threading.BoundedSemaphore:
 
 
 def is_large(environ: Mapping[str, Any]) -> bool:
-    """Whether the body has more than LARGE bytes, or may have: one in chunks does not say. Any: WSGI's values."""
+    """Whether the body has more than LARGE bytes, or may have: a chunked body does not say."""
     length = environ.get("CONTENT_LENGTH") or ""
     return int(length) > LARGE if length.isascii() and length.isdigit() else "HTTP_TRANSFER_ENCODING" in environ
 
 
 @contextlib.contextmanager
 def place(environ: dict[str, Any]) -> Iterator[None]:
-    """Hold a place for the request's body while it is served; `HAS_NO_PLACE` where there is none. Any: as above."""
+    """Hold a place for the request's body while it is served; set `HAS_NO_PLACE` where there is none."""
     if not is_large(environ):
         yield
     elif _places().acquire(blocking=False):
@@ -51,7 +51,7 @@ def place(environ: dict[str, Any]) -> Iterator[None]:
 
 
 class RequestBody:
-    """Replaces `wsgi.input`, and can read what Django left of it. `environ`: WSGI's, whose values have no type.
+    """Replaces `wsgi.input`, and can read what Django left of it. `environ`: WSGI's.
 
     A client that announces more than LARGEST_BODY has the connection closed.
     """

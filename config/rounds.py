@@ -1,4 +1,4 @@
-"""Asks several questions at once, each group in a thread of its own, and waits for the answers only so long."""
+"""Calls several functions at once, each group in a thread of its own, with one time limit for all."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ logger = logging.getLogger(__name__)
 
 
 class Answered(NamedTuple, Generic[T]):
-    """`answer`: None where none has come so far."""
+    """`answer`: None where the function has not returned yet, or failed."""
 
     answer: T | None
     milliseconds: int
 
 
 class _Round(Generic[T]):
-    """One run of some questions, one after the other, on one database connection."""
+    """One run of a group of functions, one after the other, on one database connection."""
 
     def __init__(self, questions: Questions[T]) -> None:
         self.answers: dict[str, Answered[T]] = {}
@@ -51,8 +51,9 @@ _lock = threading.Lock()
 
 
 def ask(groups: Iterable[Questions[T]], *, limit: float) -> dict[str, Answered[T]]:
-    """Every question's answer, after at most `limit` seconds, whatever hangs. At most one thread a group hangs with it:
-    until it ends, later calls share its answers.
+    """Return every answer after at most `limit` seconds.
+
+    A function that hangs keeps one thread: until that ends, later calls share its answers.
     """
     give_up_at = time.perf_counter() + limit
     rounds = [(questions, _round(questions)) for questions in groups]
@@ -65,7 +66,7 @@ def ask(groups: Iterable[Questions[T]], *, limit: float) -> dict[str, Answered[T
 
 
 def _round(questions: Questions[T]) -> _Round[T]:
-    """A new one, unless that of another request still runs."""
+    """Start a round, unless one of another request still runs."""
     key = tuple(questions)
     with _lock:
         current = _rounds.get(key)

@@ -1,9 +1,9 @@
-"""granian, where the settings may serve strangers. Takes granian's options:
+"""Starts granian where the settings are safe (`config.start`). Takes granian's options:
 
     python -m config.serve --interface wsgi --workers 2 config.wsgi:application
 
-A worker that does not start makes granian end with exit code 1, and a service manager would start it again and again.
-This says what is wrong before, once, with exit code 78, at which `deploy/systemd/` leaves it stopped.
+A worker that does not start makes granian end with exit code 1, and a service manager would restart it for ever.
+This command reports problems once, with exit code 78, which `deploy/systemd/` does not restart.
 """
 
 import os

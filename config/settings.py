@@ -316,7 +316,7 @@ STORAGES = {
 }
 
 # --- Mail -------------------------------------------------------------------------------------------------------------
-OPERATOR_EMAILS = env.words("OPERATOR_EMAILS")  # without it, superusers hear of failing jobs
+OPERATOR_EMAILS = env.words("OPERATOR_EMAILS")  # without it, superusers get reports about failing jobs
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", f"no-reply@{_base.hostname}")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 SUPPORT_EMAIL = env.text("SUPPORT_EMAIL", f"support@{_base.hostname}" if HTTPS else "")

@@ -1,6 +1,7 @@
-"""What must not serve strangers. With it a program of production does not start: it says each fact in one sentence.
+"""Unsafe settings with which a program of production does not start. Each problem is one sentence.
 
-`check --deploy` says the same of the settings. ALLOW_UNSAFE_START lets single facts pass, for measuring and for tests.
+`check --deploy` reports the same problems of the settings. ALLOW_UNSAFE_START allows single ones, for measurements and
+tests.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from config import rounds
 PROGRAMS = ("run_embedded", "run_jobs", "run_presence_gateway")  # commands of manage.py that run until they are stopped
 SHORTEST_SECRET = 32  # characters
 FEWEST_CHARACTERS = 8  # different ones in a secret
-# What stands for a secret in deploy/*.example.
+# Placeholders for secrets in deploy/*.example.
 EXAMPLES = {"FIFTY-RANDOM-CHARACTERS", "FIFTY-OTHER-RANDOM-CHARACTERS", "PASSWORD", "RANDOM-LETTERS-AND-DIGITS"}
 HOW_TO_MAKE_ONE = 'Make one with python3 -c "import secrets; print(secrets.token_urlsafe(48))".'
 REDIS_SECONDS = 2.0  # that a start waits for Redis; one that is away keeps no service from starting
 
 
 class Problem(NamedTuple):
-    """`word`: of it in ALLOW_UNSAFE_START. `id`: of the check."""
+    """`word`: its name in ALLOW_UNSAFE_START. `id`: of the system check."""
 
     word: str
     id: str
@@ -40,7 +41,7 @@ class Problem(NamedTuple):
 
 
 def problems() -> Iterator[Problem]:
-    """Those of the settings. The embedded default is for one machine: it needs no proxy, and makes its own secrets."""
+    """Yield problems of the settings. The embedded default needs no proxy, and makes its own secrets."""
     if not settings.EMBEDDED:
         yield from _without_proxy_or_limits()
         yield from _weak_secrets()
@@ -53,12 +54,12 @@ def problems() -> Iterator[Problem]:
 
 
 def check_program() -> None:
-    """End this program with exit code 78 where it must not serve strangers."""
+    """End this program with exit code 78 where it has problems."""
     _refuse([*problems(), *_evicting_redis()])
 
 
 def check_worker() -> None:
-    """The same in a worker of a web server. Redis was asked when the server started; a worker may be a later one."""
+    """Do the same in a worker of a web server. Redis is not asked again: it may be away when a worker restarts."""
     _refuse([*problems()])
 
 
@@ -83,7 +84,7 @@ def _without_proxy_or_limits() -> Iterator[Problem]:
 
 
 def _weak_secrets() -> Iterator[Problem]:
-    """Only the first of the encryption keys encrypts; earlier ones are kept as they were."""
+    """Check secrets. Of the encryption keys only the first encrypts, so earlier ones are not checked."""
     long = {
         "SECRET_KEY": settings.SECRET_KEY,
         "SIGNING_KEY_ENCRYPTION_KEYS": settings.SIGNING_KEY_ENCRYPTION_KEYS[0],
@@ -102,7 +103,7 @@ def _weak_secrets() -> Iterator[Problem]:
 
 
 def _evicting_redis() -> Iterator[Problem]:
-    """Only an answer counts."""
+    """Check the eviction policy. A Redis that is away is no problem."""
     if not settings.REDIS_URL:
         return
     policy = rounds.ask([{"eviction": _eviction}], limit=REDIS_SECONDS)["eviction"].answer
@@ -113,8 +114,8 @@ def _evicting_redis() -> Iterator[Problem]:
 
 
 def _eviction() -> str:
-    """The policy of a Redis that may evict, else "". Any: a method of our own backend."""
-    cache: Any = caches["presence"]
+    """Return the policy of a Redis that may evict, else ""."""
+    cache: Any = caches["presence"]  # of a backend of ours, with methods of its own
     try:
         return str(cache.eviction())
     except RedisError:
@@ -131,7 +132,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _workers() -> int:
-    """Of the server that this process belongs to; granian's workers have its command line."""
+    """Return the number of workers of this process's server; granian's workers have its command line."""
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     parser.add_argument("--workers", type=int, default=int(os.environ.get("GRANIAN_WORKERS") or 1))
     return int(parser.parse_known_args(sys.argv[1:])[0].workers)

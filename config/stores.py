@@ -14,7 +14,7 @@ OUTAGE_SECONDS = 2  # after which a server that does not answer counts as away; 
 def postgresql(
     given: dict[str, Any], *, pool_size: int, are_prepared: bool, is_pooled_by_transaction: bool = False
 ) -> dict[str, Any]:
-    """What DATABASES says beside the address. `given`: the options in DATABASE_URL. Any: libpq's and Django's values.
+    """Return the entry of DATABASES without the address. `given`: the options in DATABASE_URL.
 
     A `pool_size` of 0: each thread keeps a connection of its own, which costs nothing to take. Otherwise the threads
     share that many, which suits more threads than the server has connections for. `is_pooled_by_transaction`: a pooler
@@ -40,7 +40,7 @@ def postgresql(
 
 
 def bound_waits() -> None:
-    """Let no request of this process wait for a PostgreSQL that hangs."""
+    """Limit how long requests of this process wait for a PostgreSQL that hangs."""
     if not settings.EMBEDDED:
         from accounts.databases.postgresql import watched  # loads psycopg
 
@@ -48,12 +48,12 @@ def bound_waits() -> None:
 
 
 def _pool(size: int) -> dict[str, Any]:
-    """Any: psycopg's values. A connection that could not be made is tried again when one is asked for, not later."""
+    """Return the options of the pool. A failed connection is retried when the next one is needed."""
     return {"pool": {"min_size": min(size, 2), "max_size": size, "timeout": 1.5, "reconnect_timeout": 0}}
 
 
 def replicas(database_url: str, redis_url: str) -> list[str]:
-    """DATABASE_REPLICA_URLS. Processes tell one another through Redis which replicas are read."""
+    """Return DATABASE_REPLICA_URLS. Processes share the state of replicas through Redis, so it needs REDIS_URL."""
     urls = env.database_urls("DATABASE_REPLICA_URLS")
     if urls and not (database_url and redis_url):
         raise ImproperlyConfigured("DATABASE_REPLICA_URLS needs DATABASE_URL and REDIS_URL.")
@@ -67,11 +67,11 @@ REDIS_OPTIONS: dict[str, Any] = {**TIMEOUTS, "REDIS_CLIENT_CLASS": "accounts.dat
 
 
 def redis_options() -> dict[str, Any]:
-    """OPTIONS of each cache in Redis.
+    """Return OPTIONS of each cache in Redis.
 
-    With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels tell. Its
+    With REDIS_SENTINELS the host in REDIS_URL is the name of the primary, whose address the sentinels know. Its
     replicas are not read: they may be behind. With REDIS_CLUSTER the host in REDIS_URL is a node of the cluster, which
-    tells of the others.
+    knows the others.
     """
     sentinels = env.addresses("REDIS_SENTINELS")
     if env.flag("REDIS_CLUSTER", default=False):
@@ -97,7 +97,7 @@ def redis_options() -> dict[str, Any]:
 def caches(
     redis_url: str, options: dict[str, Any] = REDIS_OPTIONS, *, presence_url: str = ""
 ) -> dict[str, dict[str, Any]]:
-    """CACHES. Without Redis one process keeps its own cache, and presence, which two processes share, the database.
+    """Return CACHES. Without Redis the cache is in the process, and presence, which processes share, in the database.
 
     `presence_url`: a single Redis for presence, apart from the others.
     """
@@ -131,9 +131,9 @@ def caches(
 
 
 def file_storage(directory: Path, *, variable: str, is_read_by_group: bool = False) -> dict[str, Any]:
-    """An entry of Django's STORAGES. S3_BUCKET decides; with it come endpoint, region and credentials.
+    """Return an entry of Django's STORAGES: a bucket where S3_BUCKET is set, else a folder.
 
-    `directory`: the folder, where the environment's `variable` names no other one; in a bucket, keys tell them apart.
+    `directory`: the folder, where the environment's `variable` names no other one. A bucket has prefixes instead.
     `is_read_by_group`: another web server, whose user is in this one's group, sends what lies in the folder.
     """
     bucket = env.text("S3_BUCKET", "")

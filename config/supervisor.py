@@ -1,7 +1,7 @@
 """Several programs as one: they start together, and none of them is left when the first process ends, however it ends.
 
-Each program leads a session of its own, so the terminal's Ctrl-C reaches the supervisor alone, which passes the wish on
-as SIGTERM; what a program leaves behind in its group is killed. Loads nothing of Django: it is small.
+Each program leads a session of its own, so the terminal's Ctrl-C reaches the supervisor alone, which sends SIGTERM
+to the programs and kills what they leave in their groups. It loads nothing of Django, to stay small.
 """
 
 from __future__ import annotations

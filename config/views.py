@@ -56,7 +56,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def too_many_uploads(request: HttpRequest) -> HttpResponse:
-    """503, in the form of what was asked for."""
+    """Answer 503 in the form of the requested resource."""
     error = Busy()
     if is_in_api_lane(request):
         return api_view.finished(request, api_view.error_response(error))
@@ -75,7 +75,7 @@ class ApiNotFound(ApiView):
     """For the pattern after every known path under /api/: 404 for any method."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """What looks like a protocol endpoint is none of the others, and does not count among them."""
+        """Answer paths of the protocol in its own form, without counting them for the limits of the API."""
         if is_in_api_lane(request):
             return super().dispatch(request, *args, **kwargs)
         return _failure(request, 404, "errors.notFound", "404.html")
@@ -129,10 +129,10 @@ def is_in_api_lane(request: HttpRequest) -> bool:
 
 
 def _is_api(request: HttpRequest) -> bool:
-    """In any case: `/API/lookup` is no path, and a program asked for it."""
+    """Whatever the case of the letters: `/API/lookup` is no path, but a program's request."""
     return request.path_info.lower().startswith("/api/") or request.path_info.lower() == "/api"
 
 
 def site(request: HttpRequest) -> dict[str, str]:
-    """A context processor: what every page's template may name."""
+    """Context processor of every page."""
     return {"site_name": settings.SITE_NAME, "support_email": settings.SUPPORT_EMAIL, "base_url": settings.BASE_URL}

@@ -68,7 +68,7 @@ def _round_trip(store: Bucket, where: str) -> Iterator[Finding]:
         yield failure(f"{where}: what was written is not what is there", "Look whether this host writes elsewhere.")
     elif is_public:
         cure = "Make it private; with S3_PUBLIC_URL only keys below files/ are public (docs/operations.md)."
-        yield failure(f"{where}: anybody may read every object", cure)
+        yield failure(f"{where}: every object is public", cure)
     else:
         yield ok(f"{where}: written, moved, listed, read, removed")
 

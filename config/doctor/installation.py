@@ -24,8 +24,8 @@ def settings_of_this_host() -> Iterator[Finding]:
     found = checks.run_checks(include_deployment_checks=not settings.EMBEDDED)
     loud = [message for message in found if message.level >= checks.WARNING and not message.is_silenced()]
     for message in loud:
-        told = failure if message.level >= checks.ERROR else warning
-        yield told(f"{message.msg} ({message.id})", message.hint or "Change the setting, then start again.")
+        report = failure if message.level >= checks.ERROR else warning
+        yield report(f"{message.msg} ({message.id})", message.hint or "Change the setting, then start again.")
     if not loud:
         kind = "the embedded default, for a first look and small installations" if settings.EMBEDDED else "production"
         yield ok(f"agree with one another; this is {kind}")

@@ -122,10 +122,10 @@ def _redis_time() -> float:
     return int(seconds) + int(microseconds) / 1e6
 
 
-def _difference(server: str, told: Callable[[], float]) -> Finding:
-    told()  # so that no connection is made in between
+def _difference(server: str, clock: Callable[[], float]) -> Finding:
+    clock()  # opens the connection, outside the measured time
     began_at = time.time()
-    there = told()
+    there = clock()
     difference = there - (began_at + time.time()) / 2
     text = f"{server}'s clock differs by {difference:+.2f} s from this host's"
     if abs(difference) > WRONG:
@@ -151,7 +151,7 @@ def mail() -> Iterator[Finding]:
     if is_remote and not settings.EMAIL_USE_TLS:
         yield warning("mails go there in clear", "Set EMAIL_USE_TLS=1, with the port for it (587).")
     if not settings.OPERATOR_EMAILS:
-        yield warning("the superusers alone hear of jobs that keep failing", "Name who should in OPERATOR_EMAILS.")
+        yield warning("only the superusers get e-mails about failing jobs", "Set OPERATOR_EMAILS.")
 
 
 def _info(wire: RedisConnection, section: str) -> dict[str, str]:

@@ -1,1 +1,1 @@
-"""What the service tells its operators: logs, metrics, traces, errors."""
+"""What operators see of the service: logs, metrics, traces, errors."""

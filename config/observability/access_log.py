@@ -39,12 +39,12 @@ def is_on() -> bool:
 
 
 def note(line: Line) -> None:
-    """To be called where `is_on`."""
+    """Log a request. Call it only where `is_on`."""
     buffer.note((time.time(), line))
 
 
 def write(noted: list[tuple[float, Line]]) -> None:
-    """One record for as many lines as are written at once."""
+    """Write the lines, several in one log record."""
     for text in _joined(_text(ended_at, line) for ended_at, line in noted):
         logger.info("%s", text)
 

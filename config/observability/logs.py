@@ -11,20 +11,19 @@ from config.observability.redaction import redacted
 
 
 def timestamp(seconds: float) -> str:
-    """UNIX seconds in UTC, to the millisecond."""
+    """Format UNIX seconds in UTC, to the millisecond."""
     return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{int(seconds % 1 * 1000):03d}Z"
 
 
 class NotUnavailable(logging.Filter):
-    """Leaves out the answers 503: what is missing is logged where it is noticed, not once for each caller."""
+    """Drops answers 503: an outage is logged where it is noticed, not once for each caller."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return getattr(record, "status_code", None) != 503
 
 
 class JsonFormatter(logging.Formatter):
-    """Time, level, logger, message, the id of the request or of the run of a job, and the traceback of an exception; of
-    an outage the error alone."""
+    """Time, level, logger, message, id of the request or job run, and traceback. An outage has no traceback."""
 
     def format(self, record: logging.LogRecord) -> str:
         entry: dict[str, Any] = {
@@ -42,7 +41,7 @@ class JsonFormatter(logging.Formatter):
 
 
 def _ids() -> dict[str, str]:
-    """Of what this thread is serving."""
+    """Return the ids of the request or job run of this thread."""
     context = request_context.current.get()
     if context is None:
         return {}
@@ -51,7 +50,7 @@ def _ids() -> dict[str, str]:
 
 
 def options(*, with_sentry: bool = False) -> dict[str, Any]:
-    """LOGGING of the settings. Any: as `logging.config` reads it."""
+    """Return LOGGING of the settings."""
     handlers: dict[str, Any] = {
         "stderr": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["outages"]},
         "access": {"class": "logging.StreamHandler", "formatter": "plain"},  # its lines are JSON already
@@ -76,7 +75,7 @@ def options(*, with_sentry: bool = False) -> dict[str, Any]:
         "loggers": {
             "access": {"handlers": ["access"], "level": "INFO", "propagate": False},
             "django": {"handlers": used, "level": "WARNING", "propagate": False},
-            # What callers do wrong is answered, not logged.
+            # Client errors are answered, not logged.
             "django.request": {"level": "ERROR", "filters": ["not_unavailable"]},
             "opentelemetry": {"level": "ERROR"},  # not each try to reach a collector that is away
             "psycopg.pool": {"level": "ERROR"},  # each request that gets no connection fails, which is logged

@@ -1,6 +1,6 @@
-"""One log line where a server goes away and one where its errors end, with counts in between.
+"""One log line when an outage of a server begins and one when it ends, with counts in between.
 
-Every request fails while Redis or the database is away: a traceback for each would fill the disk and hide the rest.
+Every request fails while Redis or the database is away: a traceback for each would fill the disk and hide other errors.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class _Outage:
 
 
 class OutageFilter(logging.Filter):
-    """Of a handler: lets the first error of a server pass and counts the others. Each process counts its own."""
+    """A filter of a handler: passes the first error of a server and counts the others, in each process."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class OutageFilter(logging.Filter):
         os.register_at_fork(after_in_child=self._begin_anew)
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Of several handlers that have this filter each asks once: the first time decides."""
+        """Several handlers may ask about one record: the first decides for all."""
         passes: bool | None = getattr(record, "passes_outages", None)
         if passes is None:
             passes = record.passes_outages = self._decide(record)
@@ -71,11 +71,11 @@ class OutageFilter(logging.Filter):
             return False
 
     def _look_again(self, server: str) -> None:
-        timer = threading.Timer(PERIOD, self._tell, (server,))
+        timer = threading.Timer(PERIOD, self._report, (server,))
         timer.daemon = True
         timer.start()
 
-    def _tell(self, server: str) -> None:
+    def _report(self, server: str) -> None:
         with self._lock:
             outage = self._outages[server]
             count, outage.count = outage.count, 0
@@ -89,14 +89,14 @@ class OutageFilter(logging.Filter):
             logger.warning("No error of %s for %.0f s, after %s of them.", server, PERIOD, outage.total)
 
     def _begin_anew(self) -> None:
-        """A forked child has no timers, and may have copied a lock while it was held."""
+        """Reset a forked child: it has no timers, and may have copied a held lock."""
         self._outages, self._lock = {}, threading.Lock()
 
 
 def server_of(error: BaseException | None) -> str:
-    """The server that an exception says is away; "" where it says something else.
+    """Return the server that is away according to an exception; "" for other exceptions.
 
-    What PostgreSQL answers is named with its kind, so that a deadlock and an outage do not hide each other.
+    An error that PostgreSQL answers is named with its kind, so that a deadlock and an outage do not hide each other.
     """
     names = [f"{each.__module__}.{each.__qualname__}" for each in type(error).__mro__]
     if error is None or NONE.intersection(names) or _is_wrong_sql(error):
@@ -107,12 +107,12 @@ def server_of(error: BaseException | None) -> str:
 
 
 def in_one_line(record: logging.LogRecord) -> str:
-    """Its exception and what caused that, without tracebacks."""
-    told, error = [], _error_of(record)
+    """Return the record's exception and its causes, without tracebacks."""
+    causes, error = [], _error_of(record)
     while error is not None:
-        told.append(f"{type(error).__name__}: {error}".replace("\n", " ").removesuffix(": "))
+        causes.append(f"{type(error).__name__}: {error}".replace("\n", " ").removesuffix(": "))
         error = error.__cause__
-    return ", caused by ".join(told)
+    return ", caused by ".join(causes)
 
 
 def is_outage(record: logging.LogRecord) -> bool:
@@ -124,7 +124,7 @@ def _error_of(record: logging.LogRecord) -> BaseException | None:
 
 
 def _answered(error: BaseException) -> str:
-    """The kind of error that PostgreSQL answered with; "" where it is away."""
+    """Return the kind of error that PostgreSQL answered with; "" where it is away."""
     cause = error.__cause__ or error
     state = getattr(cause, "sqlstate", None) or ""
     return type(cause).__name__ if state and not state.startswith(AWAY) else ""

@@ -1,4 +1,4 @@
-"""Takes secrets out of texts that leave the service: log lines, tracebacks, events for Sentry.
+"""Redacts secrets in texts that leave the service: log lines, tracebacks, events for Sentry.
 
 Imports nothing of ours.
 """
@@ -47,7 +47,7 @@ _NAMED = re.compile(rf"(?i)(?:[a-z0-9]+[_-])*(?:{NAMES}|(?:proxy-|http_)?authori
 
 
 def redacted(text: str) -> str:
-    """`text` with the values of secrets replaced."""
+    """Return `text` with the values of secrets replaced."""
     text = _LINK.sub(rf"\1{MASK}", text)
     text = _URL_PASSWORD.sub(rf"\g<before>:{MASK}@", text)
     text = _HEADER.sub(_masked_header, text)
@@ -57,7 +57,7 @@ def redacted(text: str) -> str:
 
 
 def redacted_path(path: str) -> str:
-    """The same of a path without its query, or of an id: quicker where it holds no name with a value."""
+    """Redact a path without its query, or an id: quicker where it holds no name with a value."""
     if _PLAIN.fullmatch(path):
         return _LINK.sub(rf"\1{MASK}", path)
     return redacted(path)
@@ -68,9 +68,9 @@ _PLAIN = re.compile(r"(?!.*(?:ik_|eyJ))[A-Za-z0-9/._-]*")
 
 
 def redacted_value(value: Any) -> Any:
-    """The same of every text in nested lists, tuples and mappings; what stands under a secret's name is replaced whole.
+    """Redact every text in nested lists, tuples and mappings. Values under a secret's name are replaced whole.
 
-    Any: what JSON holds, and what is turned into text.
+    `value`: any JSON; other objects become texts.
     """
     if isinstance(value, str):
         return redacted(value)
@@ -86,7 +86,6 @@ def redacted_value(value: Any) -> Any:
 
 
 def _redacted_member(name: Any, member: Any) -> Any:
-    """Any: as above."""
     is_secret = isinstance(name, str) and _NAMED.fullmatch(name) and member not in (None, "")
     return MASK if is_secret else redacted_value(member)
 

@@ -1,4 +1,4 @@
-"""Errors for Sentry, where SENTRY_DSN is set: what the log has at level ERROR, and what ends a command.
+"""Errors for Sentry, where SENTRY_DSN is set: log records of level ERROR, and exceptions that end a command.
 
 The library's integration of Django is not used: it would add addresses, headers, cookies and forms. An event holds the
 message, the traceback without local variables, the route and the id of the request; secrets are masked as in the log.
@@ -46,7 +46,7 @@ def prepare() -> None:
 
 
 def _prepared(event: Any, hint: dict[str, Any]) -> Any:
-    """The event as it is sent. Any: as the library has it."""
+    """Return the event as it is sent."""
     _send_rest_at_end()
     context = request_context.current.get()
     tags: dict[str, str] = {}
@@ -71,7 +71,7 @@ def _route(hint: dict[str, Any], context: request_context.RequestContext | None)
 
 @functools.cache
 def _send_rest_at_end() -> None:
-    """Of this process. A server's worker is a child of multiprocessing, which runs this and no atexit function."""
+    """Flush when this process ends. A server's worker is a child of multiprocessing, which calls no atexit function."""
     import sentry_sdk
 
     Finalize(None, sentry_sdk.flush, (END_SECONDS,), exitpriority=0)

@@ -27,7 +27,7 @@ from accounts.request_context import RequestContext
 if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
 
-END_SECONDS = 3.0  # that the end of a process waits for a collector
+END_SECONDS = 3.0  # that a process waits for the collector at its end
 
 
 @from_settings
@@ -47,7 +47,7 @@ def prepare() -> None:
 
 
 def begin(context: RequestContext, traceparent: str, *, is_job: bool = False) -> None:
-    """Begin the span of a request or of a run. `traceparent`: of the edge proxy, well formed; "" for a new trace."""
+    """Begin the span of a request or job run. `traceparent`: well formed, of the edge proxy; "" for a new trace."""
     from opentelemetry import trace
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
@@ -59,7 +59,7 @@ def begin(context: RequestContext, traceparent: str, *, is_job: bool = False) ->
 
 
 def end(context: RequestContext, method: str, route: str, status: int) -> None:
-    """End the span of a request, with what is known of it by now."""
+    """End the span of a request."""
     span = context.span
     span.update_name(f"{method[:16]} {route}")
     span.set_attributes(
@@ -77,7 +77,7 @@ def end(context: RequestContext, method: str, route: str, status: int) -> None:
 
 @contextlib.contextmanager
 def job(name: str) -> Iterator[None]:
-    """A run of the job `name`: its log lines have the id of the run, and it is a span."""
+    """Trace a run of the job `name`; its log lines have the run's id."""
     with request_context.job(name) as context:
         if is_on():
             begin(context, "", is_job=True)
@@ -100,7 +100,7 @@ def _mark_as_error(context: RequestContext) -> None:
 
 
 def _record(engine: str, call: str, seconds: float) -> None:
-    """A call that has just ended, of the request that this thread serves."""
+    """Record a call that has just ended, below the span of this thread's request."""
     context = request_context.current.get()
     if context is None or context.span is None or not context.span.is_recording():
         return
@@ -127,7 +127,7 @@ def _tracer() -> Tracer:
 
 @functools.cache
 def _started() -> Tracer:
-    """Of this process, from its first span on: the library sends from a thread, which no fork copies."""
+    """Start the library in this process. It sends from a thread, which no fork copies."""
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import TracerProvider
@@ -142,14 +142,14 @@ def _started() -> Tracer:
 
 
 def _end(shutdown: object) -> None:
-    """Send what is left, for END_SECONDS at most."""
+    """Send the rest, for at most END_SECONDS."""
     thread = threading.Thread(target=shutdown, daemon=True)  # type: ignore[arg-type]  # the provider's method
     thread.start()
     thread.join(END_SECONDS)
 
 
 def _begin_anew() -> None:
-    """In a forked process, which may have copied the lock while it was held."""
+    """Reset a forked process, which may have copied a held lock."""
     global _starting  # noqa: PLW0603 - of the process
     _starting = threading.Lock()
     _started.cache_clear()

@@ -182,7 +182,7 @@ def test_where_the_mail_server_is_away_the_job_goes_on_and_tries_again(
 def test_without_the_setting_superusers_hear_of_it(settings: Settings, mailoutbox: list[EmailMessage]) -> None:
     settings.OPERATOR_EMAILS = []
     fail(times=3)
-    assert report() == "Nobody to write to about tidy: set OPERATOR_EMAILS."
+    assert report() == "No recipient for the report about tidy: set OPERATOR_EMAILS."
     boss = StaffFactory()
     StaffFactory(email_verified=False)
     StaffFactory(is_active=False)

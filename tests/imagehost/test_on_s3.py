@@ -137,7 +137,7 @@ def test_the_doctor_tells_a_bucket_that_anybody_reads(is_public: bool, bucket: S
     (finding,) = doctor.examine("files")
     assert finding.level == (Level.FAILURE if is_public else Level.OK)
     assert finding.text.endswith(
-        "anybody may read every object" if is_public else "written, moved, listed, read, removed"
+        "every object is public" if is_public else "written, moved, listed, read, removed"
     )
     assert list(bucket.entries("")) == []
 

@@ -51,7 +51,7 @@ class Command(BaseCommand):
             self._seed()
 
     def _migrate(self) -> None:
-        """Skipped where the database has each migration that is there: loading them takes a quarter of a second."""
+        """Migrate, unless every migration is applied: loading the migrations takes a quarter of a second."""
         there = {
             (app.label, path.stem)
             for app in apps.get_app_configs()
@@ -61,20 +61,20 @@ class Command(BaseCommand):
             call_command("migrate", verbosity=0, interactive=False)
 
     def _seed(self) -> None:
-        """Someone who banned the demo's owner or took its names can still start the service."""
+        """Seed the demo data. The service starts without it where names are taken or the demo's owner is banned."""
         from demo import seeding  # a production build has no such app
 
         try:
             entry = seeding.seed()
             if not LeaderboardEntry.objects.exists():
                 boards.rank()  # the job first runs after the server's first answer
-            self._tell(entry, seeding.path())
+            self._print_entry(entry, seeding.path())
         except ValidationError as error:
             self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
             self.stdout.write(f"{settings.SITE_NAME} is at {settings.BASE_URL}")
 
     def _refuse_a_busy_port(self) -> None:
-        """The server shares its port with others that allow it, so it would not say so itself."""
+        """Refuse a port in use. The server would share it with another one that allows that."""
         if problem := _problem_of_port(settings.HOST, settings.PORT):
             raise CommandError(
                 f"Cannot listen on {settings.HOST}:{settings.PORT} ({problem}). "
@@ -93,15 +93,15 @@ class Command(BaseCommand):
             os.environ[PORT_VARIABLE] = str(probe.getsockname()[1])
 
     def _make_private_directory(self) -> None:
-        """State and secrets are for this account's eyes."""
+        """Only this account may read state and secrets."""
         directory = Path(settings.VAR_DIR)
         directory.mkdir(parents=True, exist_ok=True)
-        if directory.stat().st_mode & stat.S_ISVTX:  # /tmp itself: closing it would lock everybody else out
+        if directory.stat().st_mode & stat.S_ISVTX:  # /tmp itself, which other accounts need
             raise CommandError(f"VAR_DIR is {directory}, which others share; give it a directory of its own.")
         directory.chmod(0o700)
 
     def _collect_static_files(self) -> None:
-        """Hashing and compressing takes seconds; skipped while no file has changed."""
+        """Collect static files, unless no file has changed: hashing and compressing takes seconds."""
         stamp = Path(settings.VAR_DIR) / "static.stamp"
         now = _fingerprint_of_static_files()
         if stamp.exists() and stamp.read_text() == now and Path(settings.STATIC_ROOT).is_dir():
@@ -109,7 +109,7 @@ class Command(BaseCommand):
         call_command("collectstatic", verbosity=0, interactive=False, clear=True)
         stamp.write_text(now)
 
-    def _tell(self, entry: dict[str, Any], file: Path) -> None:
+    def _print_entry(self, entry: dict[str, Any], file: Path) -> None:
         base_url, operator, person = entry["base_url"], entry["operator"], entry["users"][0]
         self.stdout.write(
             f"{settings.SITE_NAME} is at {base_url}\n"
@@ -146,7 +146,7 @@ def _problem_of_port(host: str, port: int) -> str:
 
 
 def _other_programs() -> list[Program]:
-    """What makes the whole service beside the web server."""
+    """Return the programs of the service beside the web server."""
     manage = (sys.executable, str(settings.BASE_DIR / "manage.py"))
     names = ["run_jobs"]
     if settings.CHAT.simulator_port and apps.is_installed("demo"):
@@ -157,7 +157,7 @@ def _other_programs() -> list[Program]:
 
 
 def _fingerprint_of_static_files() -> str:
-    """Names, sizes and times of every source file."""
+    """Hash names, sizes and times of every source file."""
     digest = hashlib.sha256()
     for finder in get_finders():
         for name, storage in sorted(finder.list([]), key=lambda found: found[0]):
@@ -167,5 +167,5 @@ def _fingerprint_of_static_files() -> str:
 
 
 def _leave(number: int, frame: object) -> NoReturn:
-    """Ctrl-C while it prepares: no traceback."""
+    """End without a traceback on Ctrl-C."""
     raise SystemExit(128 + number)

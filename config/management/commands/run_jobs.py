@@ -1,4 +1,4 @@
-"""manage.py run_jobs: does every periodic job when it is due."""
+"""manage.py run_jobs: runs every periodic job when it is due."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from config.observability import tracing
 from imagehost import previews
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
-PATIENCE = 3.0  # seconds that a job may go on after the end was asked for
+PATIENCE = 3.0  # seconds that a job may go on after the signal
 PATIENCE_FOR_PREVIEW = 1.0  # seconds after that
 LONGEST_SLEEP = 60.0  # a clock may be set, a row may be changed
 SHORTEST_SLEEP = 0.2
@@ -35,9 +35,9 @@ logger = logging.getLogger(__name__)
 
 
 class Abandoned(KeyboardInterrupt):
-    """The end was asked for, and the running job has had its time.
+    """The running job is aborted at shutdown.
 
-    A KeyboardInterrupt, because no job takes that for an error of its own, and psycopg then cancels its statement.
+    A KeyboardInterrupt: no job handles it as an error of its own, and psycopg cancels its statement.
     """
 
 
@@ -51,7 +51,7 @@ class Command(BaseCommand):
     requires_system_checks = [jobs.TAG]  # the others are for the deploy: here they would double the time of a start
 
     _is_asked_to_end = False
-    _is_telling = False
+    _is_verbose = False
 
     def add_arguments(self, parser: CommandParser) -> None:
         modes = parser.add_mutually_exclusive_group()
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         if list:
             self._list()
             return
-        self._is_telling = once or options["verbosity"] > 1  # every minute is too often for a log
+        self._is_verbose = once or options["verbosity"] > 1  # every minute is too often for a log
         with signal_waiter.opened(*ENDS, signal.SIGALRM, note=self._note) as waiter:
             try:
                 if once:
@@ -83,7 +83,7 @@ class Command(BaseCommand):
                 signal.setitimer(signal.ITIMER_REAL, 0)
 
     def _note(self, number: int) -> None:
-        """The first wish lets the running job finish if it is quick about it."""
+        """The first signal leaves the running job PATIENCE to finish; the next one aborts it."""
         if self._is_asked_to_end:
             raise Abandoned
         self._is_asked_to_end = True
@@ -120,7 +120,7 @@ class Command(BaseCommand):
             self._sleep(waiter, seconds, parent)
 
     def _run_due(self) -> list[str]:
-        """Run what is due, in order; the names of those that failed."""
+        """Run the due jobs in order; return the names of failed ones."""
         failed = []
         for job in jobs.scheduled():
             if self._is_asked_to_end:
@@ -138,7 +138,7 @@ class Command(BaseCommand):
             return False
         finally:
             let_go_of_connections()
-        if self._is_telling:
+        if self._is_verbose:
             self.stdout.write(f"{job.name}: {message}")
         return True
 
