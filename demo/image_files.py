@@ -16,7 +16,7 @@ from imagehost import folders, quotas, storage
 from imagehost.folders import Changes
 from imagehost.models import FILES, File, Folder, FolderRule, MatchKind, State
 
-# In the rules' order: what a rule looks at, its pattern, and the folder, with whether everybody may open its page.
+# In the rules' order: kind, pattern, folder, and whether the folder is public.
 RULES = (
     (MatchKind.FILENAME, "*secret*", "Private", False),
     (MatchKind.MIME, "video/*", "Clips", True),
@@ -53,7 +53,7 @@ SAMPLES = (
 
 
 def furnish(ada: User) -> None:
-    """Make them, where ada has no folder yet. The caller holds the transaction."""
+    """Make them where ada has no folder yet, in the caller's transaction."""
     if Folder.objects.filter(owner=ada).exists():
         return
     for position, (kind, pattern, name, is_public) in enumerate(RULES):
@@ -65,7 +65,7 @@ def furnish(ada: User) -> None:
 
 
 def _store(ada: User, sample: Sample, uploaded_at: datetime) -> None:
-    """As an upload does, without looking at the file: what is in it is known."""
+    """Store a file as an upload does, without probing it."""
     name, extension = secrets.token_hex(4), sample.path.suffix.removeprefix(".")
     file = File(
         owner=ada,

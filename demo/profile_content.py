@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.users import new_id
-from demo import showcase
-from demo.population import awards, growth, page_sections, pages, people
+from demo import vocabulary
+from demo.population import awards, catalogue_data, growth, page_sections, pages, people
 from demo.population.pages import Page
 from demo.population.people import LATEST
 from demo.population.rows import Rows
@@ -43,6 +43,7 @@ from lookup.models import (
 from lookup.sections import SectionType
 
 MEMBERS, SEED = 40, 1  # of the population
+showcase = vocabulary.load("showcase")
 People = dict[str, User]
 
 
@@ -70,20 +71,20 @@ def _fill(keeper: User, ada: User, ben: User, cleo: User) -> None:
         _fill_cleo(profile)
     if (profile := _untouched(ada)) is not None:
         _fill_ada(profile)
-        _add_second_face(ada)
+        _add_aliases(ada)
         if not Comment.objects.filter(user=ada).exists() and not FeedbackVote.objects.filter(user=ada).exists():
             _talk_about(ada, {"ada": ada, "ben": ben, "cleo": cleo})
         _unlock(profile)
 
 
 def chat_picture(external_id: str) -> str:
-    """The picture of a demo user's chat account lies with this service."""
+    """Return the URL of a demo user's chat picture, which this service delivers."""
     name = showcase.CHAT_PICTURES.get(external_id)
     return addresses.upload(f"demo/{name}.svg") if name else ""
 
 
 def _refresh_chat_pictures() -> None:
-    """The service may have another address than at the last start."""
+    """Update the URLs of the pictures: the service may have another address than at the last start."""
     for external_id in showcase.CHAT_PICTURES:
         linked = LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, external_id=external_id)
         url = chat_picture(external_id)
@@ -91,19 +92,19 @@ def _refresh_chat_pictures() -> None:
 
 
 def _untouched(user: User) -> Profile | None:
-    """The main profile while there is nothing on it."""
+    """Return the main profile while it is empty."""
     lists = ("links", "sections", "badges", "custom_badges", "widgets", "audios", "backgrounds", "projects", "gallery")
     bare = Profile.objects.filter(user=user, is_main=True, description="", **dict.fromkeys(lists))
     return bare.select_related("user").first()
 
 
 def _page(profile: Profile) -> Page:
-    """Its ids are new ones each time: somebody may have emptied the profile and kept the files."""
+    """Begin to fill a profile. Its ids are new each time: an emptied profile may have kept its files."""
     return Page(profile, profile.user.username, seeded(new_id()), Rows())
 
 
 def _save(page: Page) -> None:
-    """Its assets first, which the profile names; then the documents."""
+    """Insert the rows, then save the profile, which names assets among them, and render the documents."""
     page.profile.updated_at = timezone.now()
     page.rows.insert()
     page.profile.save()
@@ -111,7 +112,6 @@ def _save(page: Page) -> None:
 
 
 def _set(profile: Profile, values: dict[str, Any]) -> None:
-    """Any: a value of a column."""
     for column, value in values.items():
         setattr(profile, column, value)
 
@@ -145,7 +145,7 @@ def _fill_ada(profile: Profile) -> None:
 
 
 def _add_badges(page: Page) -> None:
-    """What staff gave, and three badges of one's own, one of them switched off."""
+    """Add the badges of staff, and three custom ones, one of them disabled."""
     for order, (badge_id, tiers) in enumerate(showcase.GIVEN_BADGES):
         given = ProfileBadge(profile=page.profile, badge_id=badge_id, order=order, obtained_at=LATEST)
         given.color, given.recolor = ("", False) if tiers else (showcase.GOLD, True)
@@ -175,14 +175,14 @@ def _add_lists(page: Page) -> None:
 
 
 def _add_sections(page: Page) -> None:
-    """One of each type, and what they name."""
+    """Add one section of each type, with its widgets and projects."""
     widgets = [
         Widget(profile=page.profile, platform=platform, type=type_, identifier=identifier, order=order)
         for order, (platform, type_, identifier) in enumerate(showcase.WIDGETS)
     ]
     projects = [_project(page, values, order) for order, values in enumerate(showcase.PROJECTS)]
     page.rows.add(*widgets, *projects)
-    configs = showcase.section_configs([widget.id for widget in widgets], [project.id for project in projects])
+    configs = _section_configs([widget.id for widget in widgets], [project.id for project in projects])
     for order, type_ in enumerate(SectionType):
         title, description, alignment = showcase.SECTIONS[type_]
         section = Section(profile=page.profile, type=type_, order=order, title=title, description=description)
@@ -192,8 +192,25 @@ def _add_sections(page: Page) -> None:
             page.rows.extend(_pictures(page, section))
 
 
+def _section_configs(widget_ids: list[str], project_ids: list[str]) -> dict[SectionType, dict[str, Any]]:
+    return {
+        SectionType.ABOUT_ME: {
+            "content": showcase.ABOUT,
+            "widgetIds": widget_ids,
+            "skills": showcase.SKILLS,
+            "skillsEnabled": True,
+            "skillsAlignment": "center",
+        },
+        SectionType.PROJECTS: {"projectIds": project_ids},
+        SectionType.CUSTOM_TEXT: {"content": showcase.NOW},
+        SectionType.GAMES: {"gameIds": list(catalogue_data.GAME_IDS)},
+        SectionType.ANIME: {"animeIds": list(catalogue_data.ANIME_IDS)},
+        SectionType.MEDIA: {"mediaIds": list(catalogue_data.MEDIA_IDS)},
+        SectionType.MUSIC: {"music": [{"kind": kind, "musicId": key} for kind, key in catalogue_data.MUSIC_KEYS]},
+    }
+
+
 def _project(page: Page, values: dict[str, Any], order: int) -> Project:
-    """Any: a value of a column."""
     icon = page.picture(values["icon"]) if "icon" in values else None
     return Project(**{**values, "profile": page.profile, "order": order, "icon": icon})
 
@@ -211,8 +228,8 @@ def _pictures(page: Page, section: Section) -> Iterator[GalleryItem]:
         )
 
 
-def _add_second_face(ada: User) -> None:
-    """An alias that leads to her username, and one that shows a profile of its own, unless somebody has these names."""
+def _add_aliases(ada: User) -> None:
+    """Add an alias that leads to her username, and one with a profile of its own, where these names are free."""
     for name, has_own_profile in ((showcase.REDIRECTING_ALIAS, False), (showcase.OWN_ALIAS, True)):
         if Name.objects.by_name(name).exists():
             continue
@@ -223,7 +240,7 @@ def _add_second_face(ada: User) -> None:
 
 
 def _fill_maps(profile: Profile) -> None:
-    """A little of everything that a profile of an alias answers with."""
+    """Add a little of everything to the profile of an alias."""
     page = _page(profile)
     _set(profile, showcase.MAPS_TEXTS)
     profile.settings = settings_schema.validated(showcase.MAPS_SETTINGS)
@@ -233,7 +250,7 @@ def _fill_maps(profile: Profile) -> None:
     pages.add_backgrounds(page, 1)
     widgets, projects = pages.add_widgets(page, 2), pages.add_projects(page, 2, 2)
     types = (SectionType.ABOUT_ME, SectionType.PROJECTS, SectionType.GALLERY)
-    page_sections.add_sections(page, types, widgets=widgets, projects=projects)
+    page_sections.add_sections(page, types, widgets=widgets, projects=projects, is_shown=True)
     page_sections.add_pictures(page, None, 2)
     page.rows.add(ProfileBadge(profile=profile, badge_id="artist", obtained_at=LATEST))
     awards.add_custom(page, order=1)
@@ -266,7 +283,7 @@ def _talk_about(ada: User, friends: People) -> None:
 
 
 def _unlock(profile: Profile) -> None:
-    """What her counters have reached, the highest tier shown."""
+    """Unlock the badges that her counters have reached, and show the highest tier."""
     unlocking.unlock()
     for badge in ProfileBadge.objects.filter(profile=profile).exclude(badge__rule="").exclude(unlocked_tiers=[]):
         badge.selected_tier = badge.unlocked_tiers[-1]
@@ -275,7 +292,7 @@ def _unlock(profile: Profile) -> None:
 
 
 def _members() -> list[User]:
-    """The population, in the order of its numbers."""
+    """Return the population in the order of its numbers."""
     found = User.objects.in_bulk([people.user_id(SEED, number) for number in range(MEMBERS)])
     return sorted(found.values(), key=lambda user: user.uid)
 

@@ -1,9 +1,8 @@
 """Demo data of the embedded default: an operator, three users, two apps and four keys, listed in VAR_DIR/demo.json,
 and a small population beside them.
 
-Made once. At a later start, whatever still exists is left as it is; what is missing is made, and what exists in the
-database without standing in the file gets a fresh password or secret, since nobody can read the old one. What stands
-on the profiles is in `profile_content`, what the image host has in `image_files`.
+A later start leaves existing rows as they are and makes missing ones. Rows that the file does not list get a fresh
+password or secret, since the old one is hashed. `profile_content` fills the profiles, `image_files` the image host.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ FILE_WAS_LOST = "demo.json was missing"
 
 @dataclass(frozen=True)
 class Person:
-    """`linked`: the outside accounts, as kind, id and name there. `joined_at`: before the population did."""
+    """`linked`: the outside accounts, as kind, id and name there. `joined_at`: before the population."""
 
     username: str
     joined_at: datetime = datetime(2020, 5, 4, 9, 30, tzinfo=UTC)
@@ -91,8 +90,8 @@ def path() -> Path:
 
 
 def seed() -> Entry:
-    """Make what is missing and return what the file says. The file is written last: after a crash the next start
-    finds accounts without an entry and gives them fresh passwords."""
+    """Make what is missing and return the content of the file, which is written last: after a crash the next start
+    gives accounts without an entry fresh passwords."""
     known = _read()
     known_users = [*known.get("users", []), *({} for _ in PEOPLE)]
     with transaction.atomic():
@@ -200,7 +199,7 @@ def _read() -> Entry:
 
 
 def _write(entry: Entry) -> None:
-    """Whole or not at all, and never readable to others."""
+    """Replace the file atomically; only this account may read it."""
     fresh = path().with_suffix(".new")
     fresh.unlink(missing_ok=True)
     with os.fdopen(os.open(fresh, os.O_CREAT | os.O_WRONLY | os.O_EXCL, 0o600), "w") as file:

@@ -1,13 +1,16 @@
-"""The words and sentences of invented members, as JSON in demo/data/."""
+"""The words, sentences and objects of invented data, as JSON in demo/data/."""
 
 from __future__ import annotations
 
+import functools
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 DATA = Path(__file__).with_name("data")
 
 
-def lists(name: str) -> dict[str, tuple[str, ...]]:
-    """The lists of a file, by their names."""
-    return {key: tuple(texts) for key, texts in json.loads(DATA.joinpath(f"{name}.json").read_text()).items()}
+@functools.cache
+def load(name: str) -> SimpleNamespace:
+    """Return the values of a file as attributes."""
+    return SimpleNamespace(**json.loads(DATA.joinpath(f"{name}.json").read_text()))

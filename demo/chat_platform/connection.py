@@ -33,7 +33,7 @@ class Connection:
     """What is sent waits in a queue; `write` takes it from there."""
 
     def __init__(self, request: web.Request, *, silence: float) -> None:
-        """`silence`: seconds after which a client that says nothing is gone."""
+        """`silence`: seconds after which a silent client counts as gone."""
         self.query = request.query
         self.socket = web.WebSocketResponse(max_msg_size=LARGEST, compress=False, timeout=PATIENCE)
         self._request, self._silence = request, silence
@@ -54,7 +54,7 @@ class Connection:
         self.send(shapes.text({"op": op, "d": data, "s": None, "t": None}))
 
     async def drained(self) -> None:
-        """Until all has been sent, or nothing can be any more."""
+        """Wait until everything is sent, or the connection is closed."""
         while self._is_open and not self._outgoing.empty():
             await asyncio.sleep(0.002)
 
@@ -70,9 +70,9 @@ class Connection:
                     await self.socket.send_bytes(data)
 
     async def receive(self) -> Json | None:
-        """None: the connection has ended. One from which nothing comes is cut.
+        """Return the next object; None: the connection has ended. A silent one is cut.
 
-        Raises Closed for what is no object, and for a client that says too much.
+        Raises Closed for anything but an object, and for a client that sends too often.
         """
         try:
             message: WSMessage = await self.socket.receive(timeout=self._silence)
@@ -97,7 +97,7 @@ class Connection:
         self._came_in_at.append(now)
 
     def abort(self) -> None:
-        """As when a cable is cut."""
+        """Cut the connection without a close frame."""
         self._is_open = False
         if self._request.transport is not None:
             self._request.transport.abort()
@@ -110,7 +110,7 @@ class Connection:
                 await self.socket.close(code=code, message=reason.encode())
 
     async def end(self) -> None:
-        """Let go of everything, once nobody is closing it any more."""
+        """Release everything, after a `close` that is under way."""
         self._is_open = False
         async with self._closing:
             self._writer.cancel()

@@ -15,7 +15,7 @@ from demo.chat_platform.shapes import Json
 from demo.chat_platform.world import World
 
 VERSION = 10
-RESUME_PATH = "/resume"  # a second address of the same gateway, which only READY tells of
+RESUME_PATH = "/resume"  # a second address of the same gateway, which READY alone names
 UNKNOWN_OPCODE, NOT_AUTHENTICATED, AUTHENTICATION_FAILED, ALREADY_AUTHENTICATED = 4001, 4003, 4004, 4005
 INVALID_SHARD, INVALID_VERSION, INVALID_INTENTS, DISALLOWED_INTENTS = 4010, 4012, 4013, 4014
 SESSION_IS_OVER = {1000, 1001}  # when the client closes with one of them

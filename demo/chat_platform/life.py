@@ -1,4 +1,4 @@
-"""Presence that changes by itself: now and then for everybody, every few seconds for those who are featured."""
+"""Presence that changes by itself: now and then for each member, every few seconds for featured ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TICK = 1.0  # seconds
 FEATURED_EVERY = 3  # ticks
 EVERYBODY_IN = 120  # ticks, in which each member has about one turn
 MOST_AT_ONCE = 20  # members in a tick, beside the featured ones
-MOST_TRIES = 50  # until something changes that one can see
+MOST_TRIES = 50  # until something visible changes
 UNSEEN = {"timestamps", "created_at", "id", "sync_id", "session_id", "party", "flags"}  # of an activity
 
 
@@ -67,7 +67,7 @@ class Life:
         return [chat_id for chat_id in found if chat_id not in self._featured and chat_id != self._world.bot_id]
 
     def _move(self, chat_id: str, now: int, *, is_featured: bool) -> None:
-        """To the next scene; to one that looks otherwise for a featured member."""
+        """Go to the next scene; a featured member to one that looks different."""
         turn = self._turns[chat_id] = self._turns.get(chat_id, 0) + 1
         chance = seeded("life", chat_id, turn)
         name = self._world.members[chat_id].user()["username"]
@@ -86,7 +86,7 @@ class Life:
 
 
 def _seen(presence: Json | None) -> str:
-    """What of it one can see from outside."""
+    """Return the visible part of a presence, as text."""
     presence = presence or {}
     activities = [
         {key: value for key, value in activity.items() if key not in UNSEEN}

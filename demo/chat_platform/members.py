@@ -1,15 +1,22 @@
-"""Believable members, the same ones every time."""
+"""The members of the chat server: invented ones, the same each time, and the featured ones with everything."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
 
-from demo.chat_platform import scenes, shapes, words
+from demo import vocabulary
+from demo.chat_platform import scenes, shapes
 from demo.chat_platform.shapes import Json
 from demo.chat_platform.world import World
 from demo.seeded_random import SeededRandom, seeded
 
+words = vocabulary.load("chat")
+ADA, CLEO = "268473310986240001", "268473310986240003"
+STRANGER = "268473310986249999"  # exists, and is no member
+STRANGERS = 5  # in all
+
+EVERY_FLAG = (0, 1, 2, 3, 6, 7, 8, 9, 14, 17, 18)
 FIRST, LATEST = 130_000_000_000, 330_000_000_000  # when accounts were made: milliseconds of the platform's own time
 ONLINE = 1 / 3
 # Bits of the public flags, with how many of a thousand have them.
@@ -27,12 +34,12 @@ class Newcomer:
 
 
 def newcomer(chat_id: str, name: str) -> Newcomer:
-    """The member that somebody with this id and name is."""
+    """Return the member for an id and a name."""
     return _newcomer(seeded("newcomer", chat_id), chat_id, name, int(time.time()))
 
 
 def fill(world: World, count: int) -> list[int]:
-    """So many more members; their ids. Nobody is told."""
+    """Add `count` members without a dispatch; return their ids."""
     now = int(time.time())
     first = len(world.members)
     ids = []
@@ -53,7 +60,7 @@ def _newcomer(chance: SeededRandom, chat_id: str, name: str, now: int) -> Newcom
 
 
 def username(chance: SeededRandom, number: int) -> str:
-    """Lower case, and nobody else's."""
+    """Return a unique name in lower case."""
     first = chance.pick(words.ADJECTIVES) if chance.chance(0.6) else chance.pick(words.GIVEN)
     return f"{first}{chance.pick(('', '.', '_'))}{chance.pick(words.NOUNS)}{number}"
 
@@ -117,3 +124,35 @@ def clan(chance: SeededRandom) -> Json:
         "tag": chance.pick(words.TAGS),
         "badge": chance.image_hash(),
     }
+
+
+def featured_member(chat_id: str, name: str) -> Json:
+    """Return a member with everything that the platform has. Cleo has no picture of her own."""
+    chance = seeded("featured", chat_id)
+    user = {
+        "username": name,
+        "global_name": name.capitalize(),
+        "avatar": None if chat_id == CLEO else chance.image_hash(is_animated=True),
+        "banner": chance.image_hash(is_animated=True),
+        "accent_color": 0x3D6B5C,
+        "avatar_decoration_data": decoration(chance),
+        "collectibles": {"nameplate": nameplate(chance)},
+        "primary_guild": clan(chance),
+        "public_flags": sum(1 << bit for bit in (EVERY_FLAG if chat_id == ADA else (7, 9, 17))),
+    }
+    member = {
+        "nick": f"{name.capitalize()} of the lounge",
+        "avatar": chance.image_hash(),
+        "banner": chance.image_hash(),
+        "roles": ["268473310660000001"],
+        "premium_since": shapes.JOINED_AT,
+    }
+    return shapes.member(chat_id, member, user)
+
+
+def strangers() -> list[Json]:
+    """Return user objects of accounts that have not joined."""
+    return [
+        shapes.user(str(int(STRANGER) - number), {"username": f"passing.{word}", "global_name": word.capitalize()})
+        for number, word in enumerate(words.NOUNS[:STRANGERS])
+    ]

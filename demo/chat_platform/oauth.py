@@ -38,18 +38,18 @@ class Code:
 
 @dataclass
 class Grants:
-    """The codes that nobody has exchanged yet."""
+    """The codes that are not exchanged yet."""
 
     codes: dict[str, Code] = field(default_factory=dict)
 
     def issue(self, code: Code) -> str:
-        """The code's value. Old ones are forgotten."""
-        alive = {value: old for value, old in self.codes.items() if code.issued_at - old.issued_at < CODE_SECONDS}
-        self.codes = {**alive, (value := secrets.token_urlsafe(22)): code}
+        """Return the code's value. Expired codes are dropped."""
+        current = {value: old for value, old in self.codes.items() if code.issued_at - old.issued_at < CODE_SECONDS}
+        self.codes = {**current, (value := secrets.token_urlsafe(22)): code}
         return value
 
     def take(self, value: str, now: float) -> Code | None:
-        """Once: whatever becomes of the exchange, the code is gone."""
+        """Use up a code, whatever becomes of the exchange."""
         code = self.codes.pop(value, None)
         return code if code is not None and now - code.issued_at < CODE_SECONDS else None
 
@@ -89,7 +89,7 @@ def routes(world: World) -> list[web.RouteDef]:
 
 
 def user_of_bearer(world: World, token: str) -> Json | None:
-    """Who let a client have this access token; None: nobody, or somebody who is not there any more."""
+    """Return the user of an access token; None: unknown token, or its account is gone."""
     chat_id = world.bearers.get(token)
     return world.accounts[chat_id] if chat_id is not None and chat_id in world.accounts else None
 
@@ -102,7 +102,7 @@ def _show(world: World, asked: Any) -> web.Response:
     problem = _problem(world, asked)
     if problem:
         return pages.answer("This request cannot be answered", f"<p>{problem}</p>", status=400)
-    question = "An app wants to know who you are here: your id, name and picture."
+    question = "An app asks for your account here: your id, name and picture."
     return pages.answer("Simulated chat platform", pages.form(question, pages.choice_of_members(world), {}))
 
 
@@ -117,13 +117,13 @@ def _decide(world: World, grants: Grants, asked: Any, form: Any) -> web.Response
         return _back(asked["redirect_uri"], {"error": "access_denied", "error_description": description, **state})
     chat_id = str(form.get("other") or form.get("member") or "")
     if chat_id not in world.accounts:
-        return pages.answer("Nobody has this id", "<p>Go back and choose again.</p>", status=400)
+        return pages.answer("Unknown id", "<p>Go back and choose again.</p>", status=400)
     code = Code(chat_id, asked["redirect_uri"], asked["scope"], asked.get("code_challenge", ""), time.time())
     return _back(asked["redirect_uri"], {"code": grants.issue(code), **state})
 
 
 def _problem(world: World, asked: Any) -> str:
-    """What is wrong with an authorization request, in words; empty where nothing is."""
+    """Return the problem of an authorization request in words; "" for a valid one."""
     scopes = asked.get("scope", "").split()
     if asked.get("client_id") != world.bot_id:
         return "Unknown client_id."

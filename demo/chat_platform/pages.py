@@ -1,5 +1,4 @@
-"""The two pages on which people choose who they are on the simulated platforms. Plain HTML, for tests and for trying
-things out: whoever can reach it is believed."""
+"""The two pages on which you choose your account on the simulated platforms: plain HTML without authentication."""
 
 from __future__ import annotations
 
@@ -55,11 +54,11 @@ def choice_of_members(world: World) -> str:
     )
     return (
         f'<label for="member">You are</label><select id="member" name="member">{options}</select>'
-        f'<label for="other">or somebody else, by id</label>'
+        f'<label for="other">or another account, by id</label>'
         f'<input id="other" name="other" inputmode="numeric" pattern="[0-9]+" autocomplete="off">'
     )
 
 
 def _latest_members(world: World) -> list[str]:
-    """Who joined last comes first: the command takes in those who are linked before it makes up the others."""
+    """Return the latest members first: the command adds linked accounts before it invents the others."""
     return [chat_id for chat_id in reversed(world.members) if chat_id != world.bot_id][:MOST_CHOICES]

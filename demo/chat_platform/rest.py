@@ -1,4 +1,4 @@
-"""The REST routes, version 10: what bots may ask, and the outside profile source."""
+"""The REST routes, version 10, for bots, and the outside profile source."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def refusal(status: int, message: str, code: int = 0) -> web.Response:
 
 
 def middleware(world: World) -> Middleware:
-    """Counts what is asked, fails when it is to fail, and writes every error of the API as the platform does."""
+    """Count requests, fail as the switches say, and write errors in the platform's form."""
 
     @web.middleware
     async def around(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -93,7 +93,7 @@ class Rest:
         return answer({"url": self.world.gateway_url, "shards": 1, "session_start_limit": limit})
 
     async def me(self, request: web.Request) -> web.Response:
-        """The bot, or whoever gave an application the bearer token."""
+        """Return the bot, or the user of the bearer token."""
         kind, _, token = request.headers.get("Authorization", "").partition(" ")
         if kind == "Bot" and token == self.world.bot_token:
             bot = self.world.accounts[self.world.bot_id]
@@ -110,7 +110,7 @@ class Rest:
                 "id": self.world.bot_id,
                 "name": "Presence",
                 "icon": None,
-                "description": "Tells who is there.",
+                "description": "Shows presence.",
                 "summary": "",
                 "type": None,
                 "bot_public": False,
@@ -161,7 +161,7 @@ class Rest:
         return _as_json(f"[{','.join(self.world.members[str(chat_id)].text for chat_id in ids)}]")
 
     async def outside_profile(self, request: web.Request) -> web.Response:
-        """What an HTTP profile source tells of a member; of others nothing."""
+        """Answer as an HTTP profile source; 404 for accounts that are no members."""
         if self.world.switches.profiles_are_down:
             return answer({"error": "down"}, 503)
         member = self.world.members.get(request.match_info["id"])

@@ -29,7 +29,7 @@ Value = TypeVar("Value")
 class Simulator(Switches):
     """The running platform. Every method may be called from any thread, and returns when it is done.
 
-    What hangs in the air goes on: that an event was dispatched does not say that somebody has read it.
+    A dispatched event may not have been read yet.
     """
 
     def __init__(self, *, guild_id: str, bot_token: str, oauth_secret: str, heartbeat_interval: float) -> None:
@@ -69,11 +69,11 @@ class Simulator(Switches):
         self._do(lambda: self._world.add_member(str(chat_id), value, presence=presence, profile=profile))
 
     def add_account(self, chat_id: int | str, **user: Any) -> None:
-        """Somebody who exists, and is no member."""
+        """Add an account that is no member."""
         self._do(lambda: self._world.others.__setitem__(str(chat_id), shapes.user(str(chat_id), user)))
 
     def populate(self, count: int) -> list[int]:
-        """So many more members, the same ones every time, two of three offline. Nobody is told."""
+        """Add `count` members without a dispatch, the same ones each time, two of three offline."""
         return self._do(lambda: members.fill(self._world, count))
 
     def count(self) -> int:
@@ -81,7 +81,7 @@ class Simulator(Switches):
         return self._do(lambda: len(self._world.members))
 
     def account(self, chat_id: int | str) -> Json | None:
-        """The user object, of a member or of somebody else; None: nobody has this id."""
+        """Return the user object of a member or another account; None: unknown id."""
         return self._do(lambda: self._world.accounts.get(str(chat_id)))
 
     def is_member(self, chat_id: int | str) -> bool:
@@ -95,7 +95,7 @@ class Simulator(Switches):
         self._do(lambda: self._world.update_member(str(chat_id), member, user))
 
     def set_presence(self, chat_id: int | str, presence: Json) -> None:
-        """In the place of the one before, over a plain one: `{"status": "idle"}` is somebody idle at the desktop."""
+        """Replace the presence. `presence` is laid over a plain one: `{"status": "idle"}` means idle at the desktop."""
         self._do(lambda: self._world.set_presence(str(chat_id), presence))
 
     def set_presences(self, presences: Mapping[int, Json]) -> None:
@@ -151,7 +151,7 @@ class Simulator(Switches):
         self._wait_for(self._gateway.close(code))
 
     def set_unavailable(self, unavailable: bool) -> None:  # noqa: FBT001 - the one thing that it says
-        """An outage of the chat server, or its end. What changes meanwhile is not told."""
+        """Begin or end an outage of the chat server. Changes meanwhile are not dispatched."""
 
         def change() -> None:
             world = self._world
@@ -165,7 +165,7 @@ class Simulator(Switches):
         self._do(change)
 
     def wait_for_session(self, timeout: float = 10) -> None:
-        """Until somebody is READY or has resumed; TimeoutError after so many seconds."""
+        """Wait until a client is READY or has resumed; TimeoutError after `timeout` seconds."""
 
         async def wait() -> None:
             while not self._world.sessions.is_any_connected():
@@ -224,7 +224,7 @@ def simulator(
     """A platform on loopback with an empty chat server (but for the bot); `port` 0: a free one.
 
     Raises OSError where the port is taken. `is_alive`: presences change by themselves. `furnish`: fills the chat
-    server before anybody can connect.
+    server before clients can connect.
     """
     started = Simulator(
         guild_id=guild_id,

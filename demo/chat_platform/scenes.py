@@ -1,13 +1,14 @@
-"""What somebody is doing at the moment, how it goes on, and how the platform tells of it."""
+"""Scenes: the devices and activities of a member, their next steps, and their presence objects."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from demo.chat_platform import catalogue, words
+from demo import vocabulary
 from demo.chat_platform.shapes import Json
 from demo.seeded_random import SeededRandom
 
+words = vocabulary.load("chat")
 STATUSES = ("online", "online", "online", "idle", "dnd")
 DEVICES = (("desktop",), ("desktop",), ("desktop", "mobile"), ("mobile",), ("web",), ("desktop", "web"))
 PASTIMES = ("music", "music", "game", "game", "stream", "video", "editor")
@@ -25,7 +26,7 @@ class Pastime:
 
 @dataclass(frozen=True)
 class Scene:
-    """`devices`: where somebody is, and with which status there; none: offline. `custom`: number of a custom status."""
+    """`devices`: with the status on each; none: offline. `custom`: number of a custom status."""
 
     devices: tuple[tuple[str, str], ...] = ()
     pastimes: tuple[Pastime, ...] = ()
@@ -41,14 +42,14 @@ OFFLINE = Scene()
 
 
 def begin(rng: SeededRandom, now: int) -> Scene:
-    """Somebody comes online."""
+    """Return the first scene of a member who comes online."""
     custom = rng.randrange(len(words.STATUSES)) if rng.chance(0.4) else None
     scene = Scene(_devices(rng), (), custom)
     return replace(scene, pastimes=(_pastime(rng, now),)) if rng.chance(0.55) else scene
 
 
 def go_on(scene: Scene, rng: SeededRandom, now: int, *, stays: bool = False) -> Scene:
-    """The next thing that happens, which may be nothing that anybody sees. `stays`: does not go offline for long."""
+    """Return the next scene, which may look the same. `stays`: the member does not go offline for long."""
     if not scene.devices:
         return begin(rng, now) if stays or rng.chance(0.5) else scene
     if rng.chance(0.05 if stays else 0.12):
@@ -84,7 +85,7 @@ def _further(pastime: Pastime, now: int) -> Pastime:
 def presence(scene: Scene, chat_id: str, name: str) -> Json:
     """The platform's object, without user and guild. The custom status comes first, as there."""
     custom = [_custom(scene.custom)] if scene.custom is not None and scene.devices else []
-    activities = [TOLD[pastime.kind](pastime, chat_id, name) for pastime in scene.pastimes]
+    activities = [ACTIVITIES[pastime.kind](pastime, chat_id, name) for pastime in scene.pastimes]
     return {"status": scene.status, "client_status": dict(scene.devices), "activities": [*custom, *activities]}
 
 
@@ -102,7 +103,7 @@ def _custom(number: int) -> Json:
 
 
 def _music(pastime: Pastime, chat_id: str, name: str) -> Json:
-    track = catalogue.TRACKS[(pastime.number + pastime.step) % len(catalogue.TRACKS)]
+    track = words.TRACKS[(pastime.number + pastime.step) % len(words.TRACKS)]
     start = pastime.started_at * 1000
     return {
         "id": "spotify:1",
@@ -112,23 +113,23 @@ def _music(pastime: Pastime, chat_id: str, name: str) -> Json:
         "sync_id": f"{abs(pastime.number * 31 + pastime.step):022d}",
         "session_id": f"{int(chat_id):032x}",
         "party": {"id": f"spotify:{chat_id}"},
-        "details": track.title,
-        "state": track.artists,
-        "assets": {"large_image": f"spotify:{track.cover}", "large_text": track.album},
-        "timestamps": {"start": start, "end": start + track.seconds * 1000},
+        "details": track["title"],
+        "state": track["artists"],
+        "assets": {"large_image": f"spotify:{track['cover']}", "large_text": track["album"]},
+        "timestamps": {"start": start, "end": start + track["seconds"] * 1000},
         "created_at": start,
     }
 
 
 def _game(pastime: Pastime, chat_id: str, name: str) -> Json:
-    game = catalogue.GAMES[pastime.number % len(catalogue.GAMES)]
-    details, state = game.scenes[pastime.step % len(game.scenes)]
+    game = words.GAMES[pastime.number % len(words.GAMES)]
+    details, state = game["scenes"][pastime.step % len(game["scenes"])]
     activity: Json = {
         "id": f"{int(chat_id) % 16**12:x}",
-        "name": game.name,
+        "name": game["name"],
         "type": 0,
         "flags": 0,
-        "application_id": game.application_id,
+        "application_id": game["application_id"],
         "timestamps": {"start": pastime.started_at * 1000},
         "created_at": pastime.started_at * 1000,
     }
@@ -136,13 +137,13 @@ def _game(pastime: Pastime, chat_id: str, name: str) -> Json:
         activity["details"] = details
     if state:
         activity["state"] = state
-    if game.picture:
-        activity["assets"] = {"large_image": game.picture} | ({"large_text": game.tooltip} if game.tooltip else {})
+    if game["assets"]:
+        activity["assets"] = game["assets"]
     return activity
 
 
 def _stream(pastime: Pastime, chat_id: str, name: str) -> Json:
-    title, category = catalogue.STREAMS[(pastime.number + pastime.step) % len(catalogue.STREAMS)]
+    title, category = words.STREAMS[(pastime.number + pastime.step) % len(words.STREAMS)]
     return {
         "id": f"{int(chat_id) % 16**12 + 1:x}",
         "name": "Twitch",
@@ -156,7 +157,7 @@ def _stream(pastime: Pastime, chat_id: str, name: str) -> Json:
 
 
 def _video(pastime: Pastime, chat_id: str, name: str) -> Json:
-    title, channel, video = catalogue.VIDEOS[(pastime.number + pastime.step) % len(catalogue.VIDEOS)]
+    title, channel, video = words.VIDEOS[(pastime.number + pastime.step) % len(words.VIDEOS)]
     return {
         "id": f"{int(chat_id) % 16**12 + 2:x}",
         "name": "YouTube",
@@ -170,21 +171,21 @@ def _video(pastime: Pastime, chat_id: str, name: str) -> Json:
 
 
 def _editor(pastime: Pastime, chat_id: str, name: str) -> Json:
-    file = catalogue.FILES[(pastime.number + pastime.step) % len(catalogue.FILES)]
+    file = words.FILES[(pastime.number + pastime.step) % len(words.FILES)]
     return {
         "id": f"{int(chat_id) % 16**12 + 3:x}",
         "name": "Code Editor",
         "type": 0,
-        "application_id": catalogue.EDITOR,
+        "application_id": words.EDITOR,
         "details": f"Editing {file}",
         "state": "Workspace: lounge",
         "assets": {
-            "large_image": catalogue.EDITOR_PICTURE,
-            "small_image": catalogue.EDITOR_PICTURE,
+            "large_image": words.EDITOR_PICTURE,
+            "small_image": words.EDITOR_PICTURE,
             "small_text": "Code Editor",
         },
         "created_at": pastime.started_at * 1000,
     }
 
 
-TOLD = {"music": _music, "game": _game, "stream": _stream, "video": _video, "editor": _editor}
+ACTIVITIES = {"music": _music, "game": _game, "stream": _stream, "video": _video, "editor": _editor}

@@ -10,7 +10,7 @@ from typing import Protocol
 GUILDS, GUILD_MEMBERS, GUILD_PRESENCES = 1 << 0, 1 << 1, 1 << 8
 PRIVILEGED = GUILD_MEMBERS | GUILD_PRESENCES | 1 << 15
 KNOWN = (1 << 26) - 1
-# What a dispatch asks for; one that is not listed reaches everybody.
+# The intent that a dispatch needs; others reach every session.
 NEEDED = {
     "GUILD_CREATE": GUILDS,
     "GUILD_UPDATE": GUILDS,

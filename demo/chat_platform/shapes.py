@@ -1,4 +1,4 @@
-"""The platform's JSON objects: a plain user, member and presence, and what is laid over them."""
+"""The platform's JSON objects: a plain user, member and presence, with given fields over them."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def member(chat_id: str, given: Json | None = None, given_user: Json | None = No
 
 
 def presence(chat_id: str, given: Json | None = None) -> Json:
-    """A presence object without the guild's id. Of somebody online without a device: at the desktop."""
+    """A presence object without the guild's id. The default device is the desktop."""
     given = given or {}
     status = given.get("status", "online")
     device = {} if status == "offline" else {"desktop": status}
@@ -76,7 +76,7 @@ class Member:
     """A member as JSON texts, because a chat server has many. Make one with `make_member`.
 
     `presence`: empty while offline. `account`: what `GET /users/{id}` adds to the user. `profile`: what the outside
-    profile source says. `is_prominent`: has a role or a nick, and so is told of in a large server even when offline.
+    profile source says. `is_prominent`: has a role or a nick, and so is listed in a large server even when offline.
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""What is true on the simulated platform: its members, accounts and sessions, and how each change is told.
+"""The state of the simulated platform: members, accounts and sessions. Each change is dispatched.
 
 Everything here happens on the event loop of the platform; `running.Simulator` is the way in from elsewhere.
 """
@@ -21,8 +21,10 @@ BOT = "268473310000000001"
 
 @dataclass
 class Counters:
-    """What was asked of the platform. `rest`: the paths, `/api/v10` included, in order. `resumes`: those that went
-    well. `refused_requests`: of the `full_requests`, those that were answered with RATE_LIMITED."""
+    """The requests to the platform. `rest`: the paths, `/api/v10` included, in order. `resumes`: successful ones.
+
+    `refused_requests`: those of the `full_requests` that were answered with RATE_LIMITED.
+    """
 
     identifies: int = 0
     resumes: int = 0
@@ -35,7 +37,7 @@ class Counters:
 
 @dataclass(eq=False)
 class Switches:
-    """What of the platform is out of order, or slow. May be turned from any thread.
+    """Faults of the platform. May be set from any thread.
 
     `rest_status`: every REST call is answered with it, where it is not 0. `starts_left`: of today's IDENTIFYs.
     `full_request_window`: seconds, for `limits_full_requests`.
@@ -71,8 +73,8 @@ class Accounts(Mapping[str, Json]):
 
 
 class World:
-    """`members` by id, the bot among them. `accounts`: users, members and others. `bearers`: OAuth access tokens and
-    whose they are; `GET /users/@me` answers those who hold one."""
+    """`members` by id, the bot among them. `accounts`: users, members and others. `bearers`: OAuth access tokens with
+    the ids of their users, for `GET /users/@me`."""
 
     def __init__(self, *, guild_id: str, bot_token: str, oauth_secret: str, switches: Switches) -> None:
         self.guild_id, self.bot_token, self.oauth_secret = guild_id, bot_token, oauth_secret
@@ -95,12 +97,12 @@ class World:
         return self.url.replace("http", "ws", 1)
 
     def dispatch(self, name: str, data: str) -> None:
-        """`data`: JSON. Nothing is told of a chat server that is unavailable."""
+        """`data`: JSON. Nothing is dispatched while the chat server is unavailable."""
         if not self.is_unavailable:
             self.sessions.dispatch(name, data)
 
     def put_member(self, chat_id: str, value: Json, *, presence: Json | None = None, profile: Any = None) -> None:
-        """Without telling anybody. `value`: a member object. Without a presence: offline."""
+        """Put a member there without a dispatch. `value`: a member object. Without a presence: offline."""
         self.others.pop(chat_id, None)
         self.members[chat_id] = shapes.make_member(value)
         if presence is not None:
@@ -136,7 +138,7 @@ class World:
         self.dispatch("PRESENCE_UPDATE", shapes.with_guild(self.guild_id, text))
 
     def put_presence(self, chat_id: str, presence: Json) -> str:
-        """Without telling anybody; the presence object's JSON. The lists know nobody who is offline."""
+        """Set a presence without a dispatch; return its JSON. Lists leave out offline members."""
         text = shapes.text(shapes.presence(chat_id, presence))
         self.members[chat_id].presence = "" if presence.get("status") == "offline" else text
         return text

@@ -50,7 +50,7 @@ class Batch:
 
 @transaction.atomic
 def make(seed: int, numbers: Sequence[int], badges: Mapping[str, Badge], now: datetime) -> int:
-    """Make those of the members that are missing; how many that were."""
+    """Make the missing members; return their number."""
     batch = admit(seed, numbers, now)
     fill(batch, badges)
     write(batch)
@@ -73,7 +73,7 @@ def admit(seed: int, numbers: Sequence[int], now: datetime, *, after: Sequence[B
         for member in batch.members:
             member.level = min(FULL, member.rng.weighted(LEVELS) + (member.views >= OFTEN_SEEN))
             member.linked = list(people.linked_accounts(member))
-        _leave_linked_accounts(batch.members, earlier)
+        _drop_taken_accounts(batch.members, earlier)
     return batch
 
 
@@ -98,7 +98,7 @@ def write(batch: Batch) -> None:
 
 
 def _name_members(members: Sequence[Member], earlier: Sequence[Member]) -> None:
-    """Give each member a uid and the first free of the names that they would like."""
+    """Give each member a uid and the first free one of their wanted names."""
     taken = set(Name.objects.filter(key__in=people.wanted_keys(members)).values_list("key", flat=True))
     taken.update(RESERVED_KEYS, (name.upper() for one in earlier for name in (one.user.username, *one.aliases)))
     with transaction.atomic():
@@ -170,13 +170,13 @@ def _reward(one: Made, badges: Mapping[str, Badge], counters: Mapping[str, int])
 
 
 def _present(made: Sequence[Made], batch: Batch) -> dict[str, bool]:
-    """Everybody who has said something, and whether their account is active."""
+    """Return the authors, and whether each account is active."""
     others = {author for one in made for author in one.talk.authors()} - set(batch.present)
     return batch.present | dict(User.objects.filter(pk__in=others).values_list("pk", "is_active"))
 
 
-def _leave_linked_accounts(members: Sequence[Member], earlier: Sequence[Member]) -> None:
-    """A linked account that a user has already stays with that user."""
+def _drop_taken_accounts(members: Sequence[Member], earlier: Sequence[Member]) -> None:
+    """Drop linked accounts that belong to another user already."""
     wanted = [account for member in members for account in member.linked]
     held = LinkedAccount.objects.filter(external_id__in=[account.external_id for account in wanted])
     taken: set[tuple[str, str]] = set(held.values_list("kind", "external_id"))
@@ -187,7 +187,7 @@ def _leave_linked_accounts(members: Sequence[Member], earlier: Sequence[Member])
 
 
 def _add_documents(rows: Rows, counters: Mapping[str, Mapping[str, int]]) -> None:
-    """Rendered from the rows as they were made: they say what any later rendering says."""
+    """Render the documents from the new rows; a later rendering has the same result."""
     for one in _whole(rows):
         user = one.profile.user
         rows.add(bulk.build(ProfileDocument, profile_id=one.profile.pk, user_id=user.pk, **documents.rendered(one)))
@@ -197,7 +197,7 @@ def _add_documents(rows: Rows, counters: Mapping[str, Mapping[str, int]]) -> Non
 
 
 def _whole(rows: Rows) -> Collection[WholeProfile]:
-    """The profiles with everything on them, without reading it back."""
+    """Return the profiles with all their rows, without reading them from the database."""
     aliases: dict[str, list[Alias]] = defaultdict(list)
     for alias in sorted(rows.of(Alias), key=lambda alias: (alias.created_at, alias.pk)):
         aliases[alias.name.user_id].append(alias)

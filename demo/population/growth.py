@@ -1,4 +1,4 @@
-"""The population grows to a number of members, in steps that can be stopped and taken up again."""
+"""Grows the population to a number of members, in steps that can be interrupted and resumed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Badges = dict[str, Badge]
 
 @dataclass(frozen=True)
 class Progress:
-    """Of `users`, `done` are there; `made` of them are new."""
+    """Of `users`, `done` exist; `made` of them are new."""
 
     users: int
     done: int
@@ -29,7 +29,7 @@ class Progress:
 
 
 def prepare() -> None:
-    """The catalogues: badges, games, anime, media, music."""
+    """Fill the catalogues: badges, games, anime, media, music."""
     badge_catalog.load_missing()
     catalogue_data.fill()
 
@@ -42,7 +42,7 @@ def grow(
     report: Callable[[Progress], None] | None = None,
     processes: int | None = None,
 ) -> int:
-    """Make those of the first `users` members of this seed that are missing; how many that was.
+    """Make the missing ones of the first `users` members of this seed; return their number.
 
     Each batch is a transaction of its own. `processes` fill batches while the next ones are admitted, and write them
     in their order; without it one for each core, where `workers.may_fork`. The members are the same in any case.

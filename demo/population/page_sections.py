@@ -11,37 +11,22 @@ from lookup import bulk
 from lookup.models import GalleryItem, Project, Section, Widget
 from lookup.sections import SKILL_GROUPS, Alignment, SectionType
 
-SKILLS = {
-    "frontend": ("HTML", "CSS", "TypeScript", "Canvas", "Web components"),
-    "backend": ("Python", "Go", "Rust", "Elixir", "PHP"),
-    "database": ("SQL", "Key-value stores", "Full-text search"),
-    "core": ("Algorithms", "Networks", "Operating systems"),
-    "game": ("Level design", "Shaders", "Pixel art"),
-    "tools": ("Version control", "Shell", "Spreadsheets"),
-    "cloud": ("Containers", "Queues", "Monitoring"),
-    "mobile": ("Offline first", "Accessibility"),
-    "design": ("Typography", "Illustration", "Colour"),
-    "music": ("Piano", "Mixing", "Field recording"),
-}
-TITLES = {
-    SectionType.PROJECTS: ("Projects", "Things I make", "Workshop"),
-    SectionType.GALLERY: ("Gallery", "Pictures", "Sketchbook"),
-    SectionType.AUDIO_PLAYER: ("Listening", "On repeat", ""),
-    SectionType.GAMES: ("Games", "What I play", "Favourites"),
-    SectionType.ANIME: ("Anime", "Watched twice"),
-    SectionType.MEDIA: ("Films and series", "On the screen"),
-    SectionType.MUSIC: ("Music", "Records"),
-}
-Json = dict[str, Any]  # Any: a JSON value
+Json = dict[str, Any]
 
 
 def add_sections(
-    page: Page, types: Sequence[SectionType], *, widgets: Sequence[Widget] = (), projects: Sequence[Project] = ()
+    page: Page,
+    types: Sequence[SectionType],
+    *,
+    widgets: Sequence[Widget] = (),
+    projects: Sequence[Project] = (),
+    is_shown: bool = False,
 ) -> None:
-    """One section of each type, in this order."""
+    """Add a section of each type, in this order. `is_shown`: all are enabled, instead of most."""
     for order, type_ in enumerate(types):
         section = _section(page, type_, order)
         section.config = _config(page, type_, widgets, projects)
+        section.is_enabled = section.is_enabled or is_shown
         page.rows.add(section)
         if type_ is SectionType.GALLERY:
             add_pictures(page, section, page.rng.randint(2, 6))
@@ -57,7 +42,7 @@ def add_pictures(page: Page, section: Section | None, number: int) -> None:
                 profile=page.profile,
                 section=section,
                 asset=page.any_picture("gallery"),
-                caption=page.rng.choice(sentences.CAPTIONS),
+                caption=page.rng.choice(sentences.texts.CAPTIONS),
                 width=page.rng.choice(GalleryItem.Width.values),
                 order=order,
             )
@@ -72,17 +57,11 @@ def _section(page: Page, type_: SectionType, order: int) -> Section:
         profile=page.profile,
         type=type_,
         order=order,
-        title=rng.choice(_titles(type_)),
+        title=rng.choice(sentences.texts.SECTION_TITLES[type_]),
         description=sentences.description(rng) if rng.chance(0.2) else "",
         alignment=rng.choice(Alignment.values) if rng.chance(0.3) else Alignment.LEFT,
         is_enabled=rng.chance(0.94),
     )
-
-
-def _titles(type_: SectionType) -> Sequence[str]:
-    if type_ is SectionType.ABOUT_ME:
-        return sentences.TITLES
-    return sentences.NOTES_TITLES if type_ is SectionType.CUSTOM_TEXT else TITLES[type_]
 
 
 def _config(page: Page, type_: SectionType, widgets: Sequence[Widget], projects: Sequence[Project]) -> Json:
@@ -100,7 +79,7 @@ def _config(page: Page, type_: SectionType, widgets: Sequence[Widget], projects:
         case SectionType.PROJECTS:
             return {"projectIds": [project.id for project in projects]}
         case SectionType.CUSTOM_TEXT:
-            return {"content": sentences.filled(rng, rng.choice(sentences.NOTES))}
+            return {"content": sentences.filled(rng, rng.choice(sentences.texts.NOTES))}
         case SectionType.GAMES:
             return {"gameIds": rng.some(catalogue_data.GAME_IDS, 2, 6)}
         case SectionType.ANIME:
@@ -115,8 +94,10 @@ def _config(page: Page, type_: SectionType, widgets: Sequence[Widget], projects:
 
 def _skills(page: Page) -> Json:
     rng, groups = page.rng, set(page.rng.some(SKILL_GROUPS, 1, 4))
-    skills: Json = {name: rng.some(SKILLS[name], 1, 4) if name in groups else [] for name in SKILL_GROUPS}
+    skills: Json = {
+        name: rng.some(sentences.texts.SKILLS[name], 1, 4) if name in groups else [] for name in SKILL_GROUPS
+    }
     skills["custom"] = []
     if rng.chance(0.2):
-        skills["custom"] = [{"label": rng.choice(sentences.THINGS), "iconName": "", "iconSvg": page.icon()}]
+        skills["custom"] = [{"label": rng.choice(sentences.texts.THINGS), "iconName": "", "iconSvg": page.icon()}]
     return skills

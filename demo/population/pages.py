@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from demo.population import sentences, styles, words
-from demo.population.people import LATEST, Member
+from demo.population import sentences, styles
+from demo.population.people import LATEST, Member, words
 from demo.population.rows import Rows
 from demo.seeded_random import SeededRandom
 from lookup import bulk
@@ -137,7 +137,7 @@ def decorate(page: Page, *, share: float) -> None:
 
 def add_links(page: Page, least: int, most: int) -> None:
     rng = page.rng
-    for order, (title, platform) in enumerate(rng.some(sentences.LINK_TITLES, least, most)):
+    for order, (title, platform) in enumerate(rng.some(sentences.texts.LINK_TITLES, least, most)):
         is_text = rng.chance(0.06)
         link = bulk.build(
             Link,
@@ -178,7 +178,7 @@ def add_projects(page: Page, least: int, most: int) -> list[Project]:
             icon=page.any_picture("project") if rng.chance(0.6) else None,
             order=order,
         )
-        for order, (title, description, tags) in enumerate(rng.some(sentences.PROJECTS, least, most))
+        for order, (title, description, tags) in enumerate(rng.some(sentences.texts.PROJECTS, least, most))
     ]
     page.rows.extend(projects)
     return projects
@@ -204,14 +204,14 @@ def add_widgets(page: Page, most: int) -> list[Widget]:
 def add_audios(page: Page, most: int, *, is_shown: bool = False) -> None:
     """A few are hidden; with `is_shown`, none."""
     rng = page.rng
-    for order, title in enumerate(rng.some(sentences.SONGS, 1, most)):
+    for order, title in enumerate(rng.some(sentences.texts.SONGS, 1, most)):
         page.rows.add(
             bulk.build(
                 Audio,
                 id=rng.new_id(),
                 profile=page.profile,
                 title=title,
-                artist=rng.choice(sentences.ARTISTS) if rng.chance(0.9) else "",
+                artist=rng.choice(sentences.texts.ARTISTS) if rng.chance(0.9) else "",
                 external_url=f"https://music.example/{rng.randint(1000, 99_999)}" if rng.chance(0.5) else "",
                 audio=page.sound(rng.choice(TONES)),
                 cover=page.any_picture("cover") if rng.chance(0.8) else None,
@@ -229,7 +229,7 @@ def add_backgrounds(page: Page, most: int) -> None:
                 Background,
                 id=rng.new_id(),
                 profile=page.profile,
-                title=rng.choice(sentences.CAPTIONS),
+                title=rng.choice(sentences.texts.CAPTIONS),
                 asset=page.any_picture("background"),
                 order=order,
                 is_active=order == 0 or rng.chance(0.7),

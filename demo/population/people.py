@@ -1,4 +1,4 @@
-"""Who the members are: names, plans, marks and linked accounts, before anything of theirs is in the database."""
+"""The members: names, plans, marks and linked accounts, before anything is in the database."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from datetime import UTC, datetime, timedelta
 from accounts.models import LinkedAccount, User
 from accounts.models.names import RESERVED_KEYS
 from accounts.plans import Plan
-from demo.population import words
+from demo import vocabulary
 from demo.seeded_random import SeededRandom, seeded
 from lookup import addresses, bulk
 
+words = vocabulary.load("names")
 OPENED_AT = datetime(2020, 6, 1, tzinfo=UTC)
 LATEST = datetime(2026, 6, 1, tzinfo=UTC)  # nothing happens after it
 GROWTH, AT_THE_END = timedelta(days=5 * 365), 10_000_000
@@ -25,10 +26,10 @@ PLANS = ((Plan.FREE, 0.84), (Plan.PREMIUM, 0.13), (Plan.IMAGEHOST, 0.03))
 
 @dataclass
 class Member:
-    """`rng` goes on where it stands: every step of making a member takes from it, always in the same order.
+    """Each step of making a member takes from `rng`, always in the same order.
 
-    `names` are what the member would like to be called, the last one surely free; `aliases` likewise, if any. `level`
-    and `linked`, how much they make of their profile and their accounts elsewhere, come with the name.
+    `names`: wanted usernames, of which the last one is free; `aliases` likewise, if any. `level` (how full the profile
+    is) and `linked` are set together with the username.
     """
 
     seed: int
@@ -51,13 +52,13 @@ def user_id(seed: int, number: int) -> str:
 
 
 def joined_at(number: int) -> datetime:
-    """More and more join each day, so that everybody has joined before AT_THE_END whatever their number."""
+    """Return when a member joined: growth is exponential, and the last of AT_THE_END joins at its end."""
     passed = GROWTH * (math.log1p(number) / math.log1p(AT_THE_END))
     return OPENED_AT + timedelta(seconds=int(passed.total_seconds()))
 
 
 def member(seed: int, number: int, now: datetime) -> Member:
-    """The member without uid and username: those depend on who is there already."""
+    """Return the member without uid and username, which depend on the existing rows."""
     rng = seeded(seed, "member", number)
     user = bulk.build(User, id=rng.new_id(), password=f"!{rng.new_id()}", created_at=joined_at(number))
     given = rng.choice(words.GIVEN)
@@ -78,7 +79,7 @@ def member(seed: int, number: int, now: datetime) -> Member:
 
 def _base_name(rng: SeededRandom, given: str) -> str:
     adjective, noun = rng.choice(words.ADJECTIVES), rng.choice(words.NOUNS)
-    name = rng.weighted(
+    name: str = rng.weighted(
         (
             (f"{adjective}{noun}", 0.20),
             (f"{adjective}_{noun}", 0.12),
@@ -98,7 +99,7 @@ def _base_name(rng: SeededRandom, given: str) -> str:
 
 
 def _alternatives(rng: SeededRandom, base: str, surely: str) -> list[str]:
-    """The name, and what one takes when it is taken."""
+    """Return the name and alternatives to it."""
     return [
         base,
         f"{base}{rng.randint(10, 99)}",
@@ -109,7 +110,7 @@ def _alternatives(rng: SeededRandom, base: str, surely: str) -> list[str]:
 
 
 def choose(wanted: list[str], taken: set[str]) -> str:
-    """The first of the names that nobody has, which is taken then. `taken`: keys of the namespace."""
+    """Take the first free name. `taken`: keys of the namespace."""
     name = next((name for name in wanted if name.upper() not in taken), wanted[-1])
     taken.add(name.upper())
     return name
@@ -122,7 +123,7 @@ def wanted_keys(members: Collection[Member]) -> set[str]:
 def _display_name(rng: SeededRandom, given: str) -> str:
     adjective, noun = rng.choice(words.ADJECTIVES), rng.choice(words.NOUNS)
     emoji, written = rng.choice(words.EMOJI), rng.choice(words.WRITTEN)
-    return rng.weighted(
+    name: str = rng.weighted(
         (
             ("", 0.14),
             (given.capitalize(), 0.30),
@@ -134,6 +135,7 @@ def _display_name(rng: SeededRandom, given: str) -> str:
             (f"{written} {emoji}", 0.04),
         )
     )
+    return name
 
 
 def _plan(rng: SeededRandom) -> tuple[Plan, datetime | None]:

@@ -1,6 +1,6 @@
-"""What earlier members leave on the profile of a later one: votes, comments, replies, likes.
+"""Votes, comments, replies and likes of earlier members on the profile of a later one.
 
-Nobody leaves anything on an earlier profile, so that a new member changes no row that is there already.
+Members write on later profiles only, so a new member changes no existing row.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Talk:
         }
 
     def leave_out_all_but(self, present: Mapping[str, bool]) -> None:
-        """Forget what members did who have been deleted. `present`: whether each of the others is active."""
+        """Drop rows of deleted members. `present`: whether each of the others is active."""
         self.votes = [vote for vote in self.votes if vote.voter_id in present]
         self.comments = [comment for comment in self.comments if comment.author_id in present]
         kept = {comment.pk for comment in self.comments}
@@ -57,7 +57,7 @@ class Talk:
 
 
 def about(member: Member) -> Talk:
-    """Much about few profiles, little about most: it grows with the views."""
+    """Make the rows of a profile; their number grows with its views."""
     rng, talk, number = member.rng, Talk(), member.number
     voters = int(member.views**0.5 / 6 * rng.uniform(0.5, 1.5))
     for voter in _earlier(member, min(voters, number // 2, MOST_VOTES)):
@@ -83,7 +83,7 @@ def _add_comment(member: Member, talk: Talk) -> None:
     if rng.chance(0.1):
         answering += [rng.randrange(member.number) for _ in range(rng.randint(1, 4))]
     for number in answering:
-        reply = _said(member, number, rng.choice(sentences.REPLIES), parent=comment)
+        reply = _said(member, number, rng.choice(sentences.texts.REPLIES), parent=comment)
         talk.replies.append(reply)
         _add_likes(member, talk, reply, eagerness=0.06)
 
@@ -110,5 +110,5 @@ def _add_likes(member: Member, talk: Talk, comment: Comment, *, eagerness: float
 
 
 def _earlier(member: Member, count: int) -> Iterator[str]:
-    """So many earlier members, none twice."""
+    """Yield the ids of `count` different earlier members."""
     return (user_id(member.seed, number) for number in member.rng.sample(range(member.number), count))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from demo.chat_platform import featured, members
+from demo.chat_platform import members
 from demo.chat_platform.life import FEATURED_EVERY, Life
 from demo.chat_platform.world import Switches, World
 
@@ -21,8 +21,8 @@ def world() -> World:
 
 def new_world(count: int) -> World:
     world = World(guild_id="268473310000000000", bot_token="x", oauth_secret="", switches=Switches())
-    for chat_id, name in ((featured.ADA, "ada"), (featured.CLEO, "cleo")):
-        world.put_member(chat_id, featured.member(chat_id, name), profile=featured.PROFILES[chat_id])
+    for chat_id, name in ((members.ADA, "ada"), (members.CLEO, "cleo")):
+        world.put_member(chat_id, members.featured_member(chat_id, name), profile=members.words.PROFILES[chat_id])
     members.fill(world, count)
     return world
 
@@ -35,10 +35,10 @@ def visible(world: World, chat_id: str) -> str:
     return json.dumps([presence.get("client_status"), activities])
 
 
-@pytest.mark.parametrize("chat_id", [featured.ADA, featured.CLEO])
+@pytest.mark.parametrize("chat_id", [members.ADA, members.CLEO])
 def test_a_featured_member_looks_otherwise_every_few_seconds(world: World, chat_id: str) -> None:
     alive = Life(world)
-    alive.feature([featured.ADA, featured.CLEO])
+    alive.feature([members.ADA, members.CLEO])
     seen = []
     for tick in range(300):
         alive.step(NOW + tick)

@@ -14,7 +14,8 @@ from whitenoise.middleware import WhiteNoiseMiddleware  # type: ignore[import-un
 
 from accounts.models import LinkedAccount, Name, User
 from accounts.models.names import NameKind
-from demo import profile_content, seeding, showcase
+from demo import profile_content, seeding
+from demo.profile_content import showcase
 from imagehost.models import File
 from lookup import boards, document_checks, profiles, sections, settings_schema
 from lookup.models import (

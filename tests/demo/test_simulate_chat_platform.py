@@ -18,7 +18,8 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from accounts.models import LinkedAccount
-from demo.chat_platform import featured, life, running
+from demo.chat_platform import life, running
+from demo.chat_platform import members as featured
 from demo.management.commands import simulate_chat_platform
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence.workers import wait_until
@@ -118,7 +119,7 @@ class TestRunning:
             assert (len(names), names[featured.ADA], names[MIRA]) == (29, "ada", "mira.b")
             status, ada = get(port, f"/api/v10/users/{featured.ADA}")
             assert (status, ada["banner"][:2], ada["avatar"][:2]) == (200, "a_", "a_")
-            assert get(port, f"/profiles/{featured.ADA}") == (200, featured.PROFILES[featured.ADA])
+            assert get(port, f"/profiles/{featured.ADA}") == (200, featured.words.PROFILES[featured.ADA])
             unknown = {"message": "Unknown Member", "code": 10007}
             assert get(port, f"/api/v10/guilds/{running.GUILD}/members/{featured.STRANGER}") == (404, unknown)
 

@@ -17,11 +17,11 @@ from accounts import signal_waiter
 from accounts.jobs import let_go_of_connections
 from accounts.models import LinkedAccount
 from accounts.signal_waiter import SignalWaiter
-from demo.chat_platform import featured, members, running
+from demo.chat_platform import members, running
 from demo.chat_platform.running import Simulator
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
-LOOK_AT_ACCOUNTS = 5.0  # seconds: whoever is linked meanwhile joins the chat server
+LOOK_AT_ACCOUNTS = 5.0  # seconds; accounts linked meanwhile join the chat server
 LOOK_AT_PARENT = 2.0
 MEMBERS = 120
 LAST_PORT = 65_535
@@ -77,13 +77,13 @@ class Command(BaseCommand):
             self.stdout.flush()
             self._stay(waiter, platform, parent)
 
-    def _furnish(self, platform: Simulator, members: int) -> None:
+    def _furnish(self, platform: Simulator, count: int) -> None:
         platform.limits_full_requests = True
-        platform.feature(featured.ADA, featured.CLEO)
-        for stranger in featured.strangers():
+        platform.feature(members.ADA, members.CLEO)
+        for stranger in members.strangers():
             platform.add_account(stranger["id"], **stranger)
         self._take_in(platform)
-        platform.populate(max(members - platform.count(), 0))
+        platform.populate(max(count - platform.count(), 0))
 
     def _stay(self, waiter: SignalWaiter, platform: Simulator, parent: int | None) -> None:
         looks_at = time.monotonic() + LOOK_AT_ACCOUNTS
@@ -92,11 +92,11 @@ class Command(BaseCommand):
                 return
             if time.monotonic() >= looks_at:
                 for chat_id in self._take_in(platform):
-                    platform.feature(chat_id)  # who has just linked an account wants to see something happen
+                    platform.feature(chat_id)  # so that its presence changes soon
                 looks_at = time.monotonic() + LOOK_AT_ACCOUNTS
 
     def _take_in(self, platform: Simulator) -> list[str]:
-        """Make members of the chat accounts that were linked since the last look; the ids of those who joined."""
+        """Add members for the chat accounts that were linked since the last look; return their ids."""
         linked = LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, pk__gt=self._latest).order_by("pk")
         joined = []
         try:
@@ -111,11 +111,13 @@ class Command(BaseCommand):
         return joined
 
     def _join(self, platform: Simulator, chat_id: str, name: str) -> bool:
-        """False: it is a member already, or no id of the platform. An account that exists there stays as it is."""
+        """Add one member; False for a member and for an id of another platform. An account keeps its user object."""
         if not (chat_id.isascii() and chat_id.isdigit()) or platform.is_member(chat_id):
             return False
-        if chat_id in featured.PROFILES:
-            platform.add_member(chat_id, member=featured.member(chat_id, name), profile=featured.PROFILES[chat_id])
+        if chat_id in members.words.PROFILES:
+            platform.add_member(
+                chat_id, member=members.featured_member(chat_id, name), profile=members.words.PROFILES[chat_id]
+            )
         else:
             new = members.newcomer(chat_id, name)
             user = platform.account(chat_id)
