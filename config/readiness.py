@@ -26,7 +26,7 @@ from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
 from accounts.databases import replicas
-from config import jobs, rounds
+from config import jobs, timed_calls
 from config.jobs import Job
 from imagehost.storage import FolderStorage, sharing
 from oidc_provider.errors import SigningUnavailable
@@ -87,8 +87,8 @@ def _unknown(parts: set[str]) -> HttpResponse:
 def parts() -> dict[str, Part]:
     """Return every part within a second, even if checks hang."""
     groups = [{name: partial(_state, check) for name, check in checks.items()} for checks in (*GROUPS, *_replicas())]
-    answers = rounds.ask(groups, limit=LIMIT)
-    return {name: Part(found.answer or NO_ANSWER, found.milliseconds) for name, found in answers.items()}
+    outcomes = timed_calls.run(groups, limit=LIMIT)
+    return {name: Part(found.value or NO_ANSWER, found.milliseconds) for name, found in outcomes.items()}
 
 
 def names() -> set[str]:

@@ -11,67 +11,67 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from django.db import connections
 
 T = TypeVar("T")
-Questions = Mapping[str, Callable[[], T]]
+Calls = Mapping[str, Callable[[], T]]
 
 logger = logging.getLogger(__name__)
 
 
-class Answered(NamedTuple, Generic[T]):
-    """`answer`: None where the function has not returned yet, or failed."""
+class Outcome(NamedTuple, Generic[T]):
+    """`value`: None where the function has not returned yet, or failed."""
 
-    answer: T | None
+    value: T | None
     milliseconds: int
 
 
-class _Round(Generic[T]):
+class _Run(Generic[T]):
     """One run of a group of functions, one after the other, on one database connection."""
 
-    def __init__(self, questions: Questions[T]) -> None:
-        self.answers: dict[str, Answered[T]] = {}
+    def __init__(self, calls: Calls[T]) -> None:
+        self.outcomes: dict[str, Outcome[T]] = {}
         self.began_at = time.perf_counter()
-        self.thread = threading.Thread(target=self._run, args=(questions,), name="questions", daemon=True)
+        self.thread = threading.Thread(target=self._run, args=(calls,), name="timed-calls", daemon=True)
         self.thread.start()
 
-    def _run(self, questions: Questions[T]) -> None:
+    def _run(self, calls: Calls[T]) -> None:
         try:
-            for name, ask in questions.items():
+            for name, call in calls.items():
                 began_at = time.perf_counter()
                 try:
-                    answer = ask()
-                except Exception:  # of one question: the others are answered
-                    logger.exception("The question %s failed.", name)
+                    value = call()
+                except Exception:  # of one call: the others go on
+                    logger.exception("The check %s failed.", name)
                     continue
-                self.answers[name] = Answered(answer, _milliseconds(began_at))
+                self.outcomes[name] = Outcome(value, _milliseconds(began_at))
         finally:
             connections.close_all()
 
 
-_rounds: dict[tuple[str, ...], _Round[Any]] = {}  # by the names of the questions, which belong to one caller
+_runs: dict[tuple[str, ...], _Run[Any]] = {}  # by the names of the calls, which belong to one caller
 _lock = threading.Lock()
 
 
-def ask(groups: Iterable[Questions[T]], *, limit: float) -> dict[str, Answered[T]]:
-    """Return every answer after at most `limit` seconds.
+def run(groups: Iterable[Calls[T]], *, limit: float) -> dict[str, Outcome[T]]:
+    """Return the outcome of every call after at most `limit` seconds.
 
-    A function that hangs keeps one thread: until that ends, later calls share its answers.
+    A function that hangs keeps one thread: until that ends, later calls share its outcomes.
     """
     give_up_at = time.perf_counter() + limit
-    rounds = [(questions, _round(questions)) for questions in groups]
-    found: dict[str, Answered[T]] = {}
-    for questions, current in rounds:
+    runs = [(calls, _run_of(calls)) for calls in groups]
+    found: dict[str, Outcome[T]] = {}
+    for calls, current in runs:
         current.thread.join(max(give_up_at - time.perf_counter(), 0))
-        done = dict(current.answers)
-        found |= {name: done.get(name) or Answered(None, _milliseconds(current.began_at)) for name in questions}
+        done = dict(current.outcomes)
+        found |= {name: done.get(name) or Outcome(None, _milliseconds(current.began_at)) for name in calls}
     return found
 
 
-def _round(questions: Questions[T]) -> _Round[T]:
-    """Start a round, unless one of another request still runs."""
-    key = tuple(questions)
+def _run_of(calls: Calls[T]) -> _Run[T]:
+    """Start a run, unless one of another request still goes on."""
+    key = tuple(calls)
     with _lock:
-        current = _rounds.get(key)
+        current = _runs.get(key)
         if current is None or not current.thread.is_alive():
-            current = _rounds[key] = _Round(questions)
+            current = _runs[key] = _Run(calls)
         return current
 
 

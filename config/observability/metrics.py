@@ -24,7 +24,7 @@ from accounts import metrics as counted
 from accounts.databases import replicas
 from accounts.metrics import metric_text
 from accounts.metrics.metric_files import CountsUnavailable
-from config import jobs, readiness, rounds, views
+from config import jobs, readiness, timed_calls, views
 from imagehost import previews
 from oidc_provider.models import SigningKey
 from presence import store
@@ -102,10 +102,10 @@ def _state_families(processes: int) -> Iterator[Metric]:
 
 def state() -> Iterator[tuple[Family, Samples]]:
     """Yield every family with its samples, within two seconds. 3 queries, and those of /readyz."""
-    answers = rounds.ask(GROUPS, limit=LIMIT)
-    found: Found = {READ: [((part,), float(answered.answer is not None)) for part, answered in answers.items()]}
-    for answered in answers.values():
-        found |= answered.answer or {}
+    outcomes = timed_calls.run(GROUPS, limit=LIMIT)
+    found: Found = {READ: [((part,), float(outcome.value is not None)) for part, outcome in outcomes.items()]}
+    for outcome in outcomes.values():
+        found |= outcome.value or {}
     parts = readiness.parts().items()
     found[READY] = [((name,), float(part.state == "ok")) for name, part in parts if not readiness.is_optional(name)]
     return ((family, found.get(family, [])) for family in FAMILIES)
@@ -170,7 +170,7 @@ def _presence(now: datetime) -> Found:
     }
 
 
-GROUPS: tuple[rounds.Questions[Found | None], ...] = (
+GROUPS: tuple[timed_calls.Calls[Found | None], ...] = (
     {"jobs": _reading(_jobs), "signing_key": _reading(_signing_key), "previews": _reading(_previews)},
     {"presence": _reading(_presence)},
     {"replicas": _reading(_replica_lags)},

@@ -16,7 +16,7 @@ from redis.exceptions import ConnectionError as NoConnection
 
 from accounts.limits import LimitsUnavailable
 from config.observability import outages
-from config.observability.logs import JsonFormatter
+from config.observability.logs import JsonFormatter, NotUnavailable
 from config.observability.outages import NONE, SERVERS, OutageFilter
 from imagehost.storage import ObjectMissing, StorageFailed
 from lookup.redis_visits import StoreUnavailable
@@ -190,3 +190,9 @@ def test_the_error_of_an_outage_takes_one_line() -> None:
         record = logging.makeLogRecord({"msg": "Failed.", "exc_info": sys.exc_info()})
     written = json.loads(JsonFormatter().format(record))
     assert written["exception"] == "LimitsUnavailable, caused by ConnectionError: refused \tIs the server running?"
+
+
+@pytest.mark.parametrize(("status", "is_logged"), [(500, True), (503, False), (504, True)])
+def test_each_answer_of_an_outage_is_not_logged(status: int, is_logged: bool) -> None:
+    record = logging.makeLogRecord({"status_code": status})
+    assert NotUnavailable().filter(record) is is_logged

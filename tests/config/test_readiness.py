@@ -225,7 +225,7 @@ def test_a_check_that_fails_takes_no_other_along(
     monkeypatch.setattr(readiness, "GROUPS", ({"first": fail, "second": lambda: ""},))
     status, body = asked(client)
     assert (status, body["parts"]) == (503, {"first": readiness.NO_ANSWER, "second": "ok"})
-    assert "The question first failed." in caplog.text
+    assert "The check first failed." in caplog.text
 
 
 def test_a_host_without_collected_static_files_is_not_ready(

@@ -13,7 +13,7 @@ import pytest
 from pytest_django import Settings
 
 from config.asgi import Message
-from config.received_body import AHEAD, CutOff, ReceivedBody
+from config.received_body import AHEAD, CutOff, Pace, ReceivedBody
 
 pytestmark = pytest.mark.once
 
@@ -175,6 +175,30 @@ def test_a_client_that_sends_nothing_is_cut_off(settings: Settings) -> None:
             await asyncio.to_thread(body.readinto, bytearray(10))
 
     run(go)
+
+
+@pytest.mark.parametrize(
+    ("steps", "is_kept"),
+    [
+        ([(0.15, 10), (0.15, 10)], False),  # 20 bytes in 0.3 s
+        ([(0.15, 200), (0.15, 10)], True),  # 200 bytes within 0.2 s, and another 0.2 s begin
+        ([(0.0, 0)] * 50, True),
+    ],
+)
+def test_the_pace_of_a_client(settings: Settings, steps: list[tuple[float, int]], *, is_kept: bool) -> None:
+    settings.SLOW_CLIENT_SECONDS = 0.2
+
+    async def go() -> bool:
+        pace = Pace()
+        try:
+            for seconds, size in steps:
+                await pace.keep(asyncio.sleep(seconds))
+                pace.count(size)
+        except TimeoutError:
+            return False
+        return True
+
+    assert asyncio.run(go()) is is_kept
 
 
 async def _tasks() -> int:

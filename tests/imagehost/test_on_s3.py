@@ -136,9 +136,7 @@ def test_the_doctor_tells_a_bucket_that_anybody_reads(is_public: bool, bucket: S
         bucket.public_url = f"{s3.server().public_url}/{bucket.bucket_name}"
     (finding,) = doctor.examine("files")
     assert finding.level == (Level.FAILURE if is_public else Level.OK)
-    assert finding.text.endswith(
-        "every object is public" if is_public else "written, moved, listed, read, removed"
-    )
+    assert finding.text.endswith("every object is public" if is_public else "written, moved, listed, read, removed")
     assert list(bucket.entries("")) == []
 
 
