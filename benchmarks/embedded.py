@@ -31,7 +31,7 @@ def contender(directory: Path, **more: str) -> Contender:
 
 
 def populate(bench: Bench, directory: Path) -> list[str]:
-    """Make the same members in a SQLite file, and the same keys; the names of those whom a lookup may show."""
+    """Make the same members in a SQLite file, and the same keys; the names of members that a lookup may show."""
     (directory / "var").mkdir(parents=True)
     values = environment(directory, BASE_URL=BASE_URL)
     bench.manage("migrate", "--verbosity", "0", environment=values)

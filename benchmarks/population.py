@@ -1,6 +1,6 @@
 """The members, keys and boards that the measurements read: `python -m benchmarks.population`.
 
-The same for the same number of members. The names of those whom a lookup may show and the secrets of the keys are
+The same for the same number of members. The names of members that a lookup may show and the secrets of the keys are
 written into a folder, for those who build requests.
 """
 

@@ -69,7 +69,7 @@ def _presence(number: int) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def environment(store: str) -> Iterator[dict[str, str]]:
-    """What the worker and this process stand on: PostgreSQL and Redis of their own, or a SQLite file."""
+    """The stores of the worker and this process: PostgreSQL and Redis of their own, or a SQLite file."""
     with contextlib.ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory())
         values = {

@@ -102,7 +102,7 @@ def _member(chat_id: int) -> dict[str, Any]:
 
 
 class Leader:
-    """The earlier one: it has written everybody, and stamps until it ends."""
+    """The earlier one: it has written all members, and stamps until it ends."""
 
     def __init__(self, store: PresenceStore, members: int) -> None:
         from presence.store import Record

@@ -1,4 +1,4 @@
-"""What a held event stream costs in memory and processor time, and what it costs everybody else.
+"""What a held event stream costs in memory and processor time, and what it costs other requests.
 
 Run: .venv/bin/python -m benchmarks.presence_streams [--rounds N]
 Starts the service on SQLite with one worker: granian WSGI with 4 and with 40 blocking threads, and the ASGI process. It

@@ -99,7 +99,7 @@ def _started(bench: Bench, command: list[str], values: dict[str, str]) -> Iterat
 
 
 def _wait_for(port: int, ids: list[int], population: Population) -> None:
-    """Until the worker has written everybody."""
+    """Wait until the worker has written all members."""
     import time
 
     give_up_at = time.monotonic() + 60

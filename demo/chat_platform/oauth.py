@@ -11,7 +11,7 @@ import secrets
 import time
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote, urlsplit
 
 from aiohttp import web
 
@@ -101,25 +101,25 @@ def _show(world: World, asked: Any) -> web.Response:
     """`asked`: the query, one of aiohttp's mappings."""
     problem = _problem(world, asked)
     if problem:
-        return pages.answer("This request cannot be answered", f"<p>{problem}</p>", status=400)
+        return pages.refusal(problem)
     question = "An app asks for your account here: your id, name and picture."
-    return pages.answer("Simulated chat platform", pages.form(question, pages.choice_of_members(world), {}))
+    return pages.answer("Simulated chat platform", pages.form(question, pages.choice_of_members(world)))
 
 
 def _decide(world: World, grants: Grants, asked: Any, form: Any) -> web.Response:
     """Both: mappings of aiohttp."""
     problem = _problem(world, asked)
     if problem:
-        return pages.answer("This request cannot be answered", f"<p>{problem}</p>", status=400)
+        return pages.refusal(problem)
     state = {"state": asked["state"]} if "state" in asked else {}
     if form.get("decision") != "allow":
         description = "The resource owner or authorization server denied the request"
-        return _back(asked["redirect_uri"], {"error": "access_denied", "error_description": description, **state})
+        return pages.back(asked["redirect_uri"], {"error": "access_denied", "error_description": description, **state})
     chat_id = str(form.get("other") or form.get("member") or "")
     if chat_id not in world.accounts:
         return pages.answer("Unknown id", "<p>Go back and choose again.</p>", status=400)
     code = Code(chat_id, asked["redirect_uri"], asked["scope"], asked.get("code_challenge", ""), time.time())
-    return _back(asked["redirect_uri"], {"code": grants.issue(code), **state})
+    return pages.back(asked["redirect_uri"], {"code": grants.issue(code), **state})
 
 
 def _problem(world: World, asked: Any) -> str:
@@ -138,13 +138,6 @@ def _problem(world: World, asked: Any) -> str:
     ):
         return "PKCE is spoken with S256 alone."
     return ""
-
-
-def _back(url: str, more: dict[str, str]) -> web.Response:
-    """See Other: to the client's address, with more in its query."""
-    parts = urlsplit(url)
-    query = "&".join(filter(None, [parts.query, urlencode(more)]))
-    return web.Response(status=303, headers={"Location": urlunsplit(parts._replace(query=query))})
 
 
 # --- The exchange ---------------------------------------------------------------------------------------------------

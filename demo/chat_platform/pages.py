@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from html import escape
+from urllib.parse import urlencode, urlsplit, urlunsplit
 
 from aiohttp import web
 
@@ -33,13 +33,22 @@ def answer(title: str, inner: str, status: int = 200) -> web.Response:
     return web.Response(body=body, status=status, content_type="text/html", charset="utf-8", headers=headers)
 
 
-def form(question: str, field: str, hidden: Mapping[str, str]) -> str:
-    """A form with Allow and Refuse, sent to the address of the page. `field`: HTML; `hidden`: values it takes along."""
-    kept = "".join(
-        f'<input type="hidden" name="{escape(name)}" value="{escape(value)}">' for name, value in hidden.items()
-    )
+def refusal(problem: str) -> web.Response:
+    """The page for a malformed request."""
+    return answer("This request cannot be answered", f"<p>{escape(problem)}</p>", status=400)
+
+
+def back(url: str, more: dict[str, str]) -> web.Response:
+    """See Other: to the client's address, with more in its query."""
+    parts = urlsplit(url)
+    query = "&".join(filter(None, [parts.query, urlencode(more)]))
+    return web.Response(status=303, headers={"Location": urlunsplit(parts._replace(query=query))})
+
+
+def form(question: str, field: str) -> str:
+    """A form with Allow and Refuse, sent to the address of the page. `field`: HTML."""
     return (
-        f'<p>{escape(question)}</p><form method="post">{kept}{field}'
+        f'<p>{escape(question)}</p><form method="post">{field}'
         f'<button name="decision" value="allow">Allow</button> '
         f'<button name="decision" value="refuse" formnovalidate>Refuse</button></form>'
     )

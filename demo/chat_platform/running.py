@@ -164,15 +164,6 @@ class Simulator(Switches):
 
         self._do(change)
 
-    def wait_for_session(self, timeout: float = 10) -> None:
-        """Wait until a client is READY or has resumed; TimeoutError after `timeout` seconds."""
-
-        async def wait() -> None:
-            while not self._world.sessions.is_any_connected():
-                await asyncio.sleep(0.01)
-
-        self._wait_for(asyncio.wait_for(wait(), timeout))
-
     # --- The thread --------------------------------------------------------------------------------------------------
     def _do(self, change: Callable[[], Value]) -> Value:
         async def on_the_loop() -> Value:

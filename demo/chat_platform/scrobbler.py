@@ -6,9 +6,8 @@ import hashlib
 import hmac
 import secrets
 import time
-from html import escape
 from typing import Any
-from urllib.parse import urlencode, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -63,24 +62,22 @@ def routes(world: World) -> list[web.RouteDef]:
 def _show(asked: Any) -> web.Response:
     """`asked`: the query, one of aiohttp's mappings."""
     if problem := _problem(asked):
-        return pages.answer("This request cannot be answered", f"<p>{escape(problem)}</p>", status=400)
-    return pages.answer("Simulated scrobbler", pages.form("An app wants to know what you listen to.", NAME, {}))
+        return pages.refusal(problem)
+    return pages.answer("Simulated scrobbler", pages.form("An app asks what you listen to.", NAME))
 
 
 def _decide(tokens: dict[str, tuple[str, float]], asked: Any, form: Any) -> web.Response:
-    """Both: mappings of aiohttp. Who refuses comes back without a token; the real service just keeps them."""
+    """`asked`, `form`: mappings of aiohttp. A refusal goes back without a token; the real service stays on its page."""
     name = str(form.get("name", "")).strip()
     if problem := _problem(asked):
-        return pages.answer("This request cannot be answered", f"<p>{escape(problem)}</p>", status=400)
+        return pages.refusal(problem)
     if form.get("decision") != "allow":
         return web.Response(status=303, headers={"Location": asked["cb"]})
     if not name:
         return pages.answer("A name is needed", "<p>Go back and type one.</p>", status=400)
     token = secrets.token_urlsafe(24)
     tokens[token] = (name, time.time())
-    parts = urlsplit(asked["cb"])
-    query = "&".join(filter(None, [parts.query, urlencode({"token": token})]))
-    return web.Response(status=303, headers={"Location": urlunsplit(parts._replace(query=query))})
+    return pages.back(asked["cb"], {"token": token})
 
 
 def _problem(asked: Any) -> str:

@@ -99,6 +99,3 @@ class Sessions:
 
     def that_hear(self, name: str) -> list[Session]:
         return [session for session in self._by_id.values() if session.hears(name)]
-
-    def is_any_connected(self) -> bool:
-        return any(session.line is not None for session in self._by_id.values())

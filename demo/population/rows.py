@@ -9,35 +9,16 @@ from typing import TypeVar
 from django.db.models import Model
 
 from accounts.models import LinkedAccount, Name, User
-from lookup import bulk
-from lookup.models import (
-    Alias,
-    Asset,
-    Audio,
-    Background,
-    Comment,
-    CommentLike,
-    CustomBadge,
-    FeedbackVote,
-    GalleryItem,
-    Link,
-    Profile,
-    ProfileBadge,
-    ProfileDocument,
-    Project,
-    Section,
-    UserDocument,
-    Widget,
-)
+from lookup import bulk, models
 
 Row = TypeVar("Row", bound=Model)
 
 # What others refer to comes first; only linked accounts come before their users, as each one that is added to a user
 # raises the version that documents are rendered from.
 ORDER: tuple[type[Model], ...] = (
-    *(LinkedAccount, User, Name, Asset, Profile, Alias, ProfileBadge, CustomBadge, Widget, Audio, Background, Link),
-    *(Project, Section, GalleryItem, FeedbackVote, Comment, CommentLike),
-    *(ProfileDocument, UserDocument),
+    *(LinkedAccount, User, Name, models.Asset, models.Profile, models.Alias, models.ProfileBadge, models.CustomBadge),
+    *(models.Widget, models.Audio, models.Background, models.Link, models.Project, models.Section, models.GalleryItem),
+    *(models.FeedbackVote, models.Comment, models.CommentLike, models.ProfileDocument, models.UserDocument),
 )
 
 

@@ -108,8 +108,8 @@ def test_protocol_requests_do_not_count_among_the_others() -> None:
     ],
 )
 def test_a_server_gets_the_same_as_the_test_client(method: str, path: str, status: str, body: bytes) -> None:
-    told, headers, content = wsgi.send(path, method=method)
+    found_status, headers, content = wsgi.send(path, method=method)
     length = headers.pop("Content-Length")
     assert len(headers.pop("X-Request-Id")) == 16
-    assert (told, content, headers) == (status, body, ALWAYS)
+    assert (found_status, content, headers) == (status, body, ALWAYS)
     assert length == str(len(body or b'{"seen":[],"query":null}'))

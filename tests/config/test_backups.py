@@ -151,9 +151,9 @@ def test_files_that_are_there_stay_as_they_are(installation: Installation, tmp_p
         path.write_bytes(b"after the backup")
         os.utime(path, (0, 0))  # older than what a night's comparison leaves alone
     installation.lose_database()
-    told = installation.do("restore", backup)
-    assert "The database and 2 files are back." in told
-    assert "2 objects have no file, perhaps uploads after the backup" in told
+    printed = installation.do("restore", backup)
+    assert "The database and 2 files are back." in printed
+    assert "2 objects have no file, perhaps uploads after the backup" in printed
     assert [path.read_bytes() for path in (kept, newer)] == [b"after the backup"] * 2
     newer.unlink()
 
@@ -181,8 +181,8 @@ def test_where_there_are_no_hard_links_files_are_copied(tmp_path: Path, monkeypa
 
 
 def test_what_was_lost_is_back(installation: Installation, tmp_path: Path) -> None:
-    told = installation.do("backup", str(tmp_path / "backups"))
-    backup, _, rest = told.partition(": ")
+    printed = installation.do("backup", str(tmp_path / "backups"))
+    backup, _, rest = printed.partition(": ")
     assert rest.startswith("the database and 2 files.")
     digests, files = installation.digests(), installation.files()
     assert len(files) == 2

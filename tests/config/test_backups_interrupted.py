@@ -26,7 +26,7 @@ PATIENCE = 300  # seconds
 
 
 def content(name: str) -> bytes:
-    """Of the file of that name: whoever reads a part of it, or of another one, notices."""
+    """Of the file of that name: a part of it, or of another file, is recognised."""
     return hashlib.sha256(name.encode()).digest() * 64
 
 

@@ -99,11 +99,11 @@ def test_a_difference_is_named_by_its_path() -> None:
 
 
 def test_a_profile_counts_own_time_and_time_within() -> None:
-    told = profiles.text("a;b;c 3\na;b 1\n", [(4, 50.0, 2.0, 1.0, "SELECT 1")], 12)
+    written = profiles.text("a;b;c 3\na;b 1\n", [(4, 50.0, 2.0, 1.0, "SELECT 1")], 12)
 
-    assert "  75.0%  c" in told
-    assert " 100.0%  a" in told
-    assert "SELECT 1" in told
+    assert "  75.0%  c" in written
+    assert " 100.0%  a" in written
+    assert "SELECT 1" in written
 
 
 def test_processor_time_and_memory_are_those_of_this_process() -> None:

@@ -68,11 +68,11 @@ def test_what_was_forgotten_is_named(
 @pytest.mark.django_db
 def test_the_checks_belong_to_deploy_checks_and_to_no_other_run(production: Settings) -> None:
     production.HTTPS = False
-    told = [
+    found = [
         {message.id for message in run_checks(tags=["security"], include_deployment_checks=is_deploy)}
         for is_deploy in (True, False)
     ]
-    assert ["config.E004" in identifiers for identifiers in told] == [True, False]
+    assert ["config.E004" in identifiers for identifiers in found] == [True, False]
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_files_on_the_own_host_have_one_place(settings: Settings, url: str, iden
         ("redirect", "imagehost.storage.S3Storage", []),
     ],
 )
-def test_whoever_delivers_files_must_have_them(
+def test_the_server_that_delivers_files_must_have_them(
     settings: Settings, delivery: str, backend: str, identifiers: list[str]
 ) -> None:
     settings.FILE_DELIVERY = delivery
@@ -111,10 +111,10 @@ def test_whoever_delivers_files_must_have_them(
 
 
 def test_nginx_takes_what_the_largest_plan_allows() -> None:
-    told = (configured.BASE_DIR / "deploy" / "nginx.conf").read_text()
-    (size,) = re.findall(r"client_max_body_size (\d+)m;", told)
+    nginx = (configured.BASE_DIR / "deploy" / "nginx.conf").read_text()
+    (size,) = re.findall(r"client_max_body_size (\d+)m;", nginx)
     assert int(size) * plans.MEGABYTE == plans.LARGEST_BODY
-    (answer,) = re.findall(r"return 413 '(.*)';", told)
+    (answer,) = re.findall(r"return 413 '(.*)';", nginx)
     assert json.loads(answer) == FileTooLarge(plans.LARGEST_FILE).body()
 
 

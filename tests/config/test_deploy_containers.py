@@ -115,26 +115,28 @@ def test_only_nginx_has_ports_outside() -> None:
 
 
 @pytest.mark.parametrize("name", OURS)
-def test_containers_of_ours_start_after_the_tables_are_there(name: str) -> None:
-    needs = OURS[name]["depends_on"]
+def test_a_container_of_ours_gets_the_environment_and_starts_after_the_migration(name: str) -> None:
+    service = OURS[name]
+    assert service["env_file"] == ".env"
+    assert service["environment"].keys() <= _documented()
     if name not in {"migrate", "bucket", "backup"}:
-        assert needs["migrate"] == {"condition": "service_completed_successfully"}
+        assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
 
 
 def test_nginx_of_the_compose_file_replaces_every_example() -> None:
-    told = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text())
+    rewritten = re.sub(r"#.*", "", (DEPLOY / "nginx.conf").read_text())
     script = COMPOSE["services"]["nginx"]["command"][-1]
     for pattern, new in re.findall(r'-e "s\|(.*?)\|(.*?)\|g?"', script):
-        assert pattern in told
-        told = told.replace(pattern, new)
+        assert pattern in rewritten
+        rewritten = rewritten.replace(pattern, new)
     assert (
         re.findall(
             r"\b[A-Z]+[./][A-Z./]+\b|(?<!\$)\b[A-Z]{5,}\b",
-            told.replace("FILE_TOO_LARGE", "").replace("HOSTNAME_OF_SITE", ""),
+            rewritten.replace("FILE_TOO_LARGE", "").replace("HOSTNAME_OF_SITE", ""),
         )
         == []
     )
-    assert "127.0.0.1" not in told
+    assert "127.0.0.1" not in rewritten
 
 
 def test_the_example_for_compose_has_what_is_asked_for() -> None:
@@ -144,24 +146,14 @@ def test_the_example_for_compose_has_what_is_asked_for() -> None:
     assert asked <= given <= asked | _documented()
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_every_variable_of_the_environment_reaches_the_containers(name: str) -> None:
-    assert OURS[name]["env_file"] == ".env"
-
-
 def test_nginx_of_the_compose_file_starts_again_with_what_it_leads_to() -> None:
     needs = COMPOSE["services"]["nginx"]["depends_on"]
     assert needs == {name: {"condition": "service_healthy", "restart": True} for name in SERVED}
 
 
-@pytest.mark.parametrize("name", OURS)
-def test_the_compose_file_names_documented_variables(name: str) -> None:
-    assert OURS[name]["environment"].keys() <= _documented()
-
-
 def test_the_configuration_of_pods_names_documented_variables() -> None:
-    (told,) = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
-    assert told.keys() <= _documented()
+    (configuration,) = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
+    assert configuration.keys() <= _documented()
     secrets = re.findall(
         r"\b[A-Z0-9]+(?:_[A-Z0-9]+)+\b",
         (DEPLOY / "kubernetes" / "configuration.yaml").read_text().partition("apiVersion")[0],
@@ -189,18 +181,14 @@ def test_a_pod_keeps_to_the_restricted_profile(name: str) -> None:
 
 @pytest.mark.parametrize("name", SERVED)
 def test_a_probe_asks_as_the_edge_proxy_does(name: str) -> None:
-    (told,) = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
+    (configuration,) = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
     (container,) = PODS[name]["containers"]
     asked = {kind: container[kind]["httpGet"] for kind in ("startupProbe", "readinessProbe", "livenessProbe")}
     assert [each["path"] for each in asked.values()] == ["/healthz", "/readyz?exclude=jobs", "/healthz"]
     for each in asked.values():
         headers = {header["name"]: header["value"] for header in each["httpHeaders"]}
-        assert headers.keys() == {told["EDGE_CLIENT_ADDRESS_HEADER"]}
-
-
-@pytest.mark.parametrize("name", SERVED)
-def test_a_pod_is_out_of_service_long_before_it_is_restarted(name: str) -> None:
-    (container,) = PODS[name]["containers"]
+        assert headers.keys() == {configuration["EDGE_CLIENT_ADDRESS_HEADER"]}
+    # A pod is out of service long before it is restarted.
     seconds = {
         kind: container[kind]["periodSeconds"] * container[kind]["failureThreshold"]
         for kind in ("readinessProbe", "livenessProbe")

@@ -140,8 +140,8 @@ def test_a_redis_that_may_evict_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     ("seconds", "level"), [(1.5, Level.OK), (-2.5, Level.WARNING), (29, Level.WARNING), (31, Level.FAILURE)]
 )
 def test_a_clock_that_differs(monkeypatch: pytest.MonkeyPatch, seconds: float, level: Level) -> None:
-    told = servers._redis_time
-    monkeypatch.setattr(servers, "_redis_time", lambda: told() + seconds)
+    clock = servers._redis_time
+    monkeypatch.setattr(servers, "_redis_time", lambda: clock() + seconds)
     assert [finding.level for finding in found("clock") if "Redis" in finding.text] == [level]
 
 
@@ -302,10 +302,10 @@ def test_the_command_ends_with_an_error_where_something_fails(settings: Settings
     output = io.StringIO()
     with pytest.raises(CommandError, match=r"^1 failures, 0 warnings\.$"):
         call_command("doctor", "migrations", "address", stdout=output)
-    told = output.getvalue().splitlines()
-    assert told[0] == "ok       migrations: all are applied"
-    assert told[1].startswith("failure  address: http://127.0.0.1:1 does not answer as this service: Connection")
-    assert told[2].startswith("         → Is the web server started")
+    lines = output.getvalue().splitlines()
+    assert lines[0] == "ok       migrations: all are applied"
+    assert lines[1].startswith("failure  address: http://127.0.0.1:1 does not answer as this service: Connection")
+    assert lines[2].startswith("         → Is the web server started")
 
 
 def test_the_command_says_that_all_is_well() -> None:

@@ -174,8 +174,8 @@ def test_processes_that_start_at_once_agree_on_the_secret(tmp_path: Path) -> Non
         assert run.stdin is not None
         run.stdin.write("go\n")
         run.stdin.flush()
-    told = {run.communicate(timeout=60) for run in runs}
-    assert told == {(" ".join(env.kept_secret(f"secret{number}", tmp_path) for number in range(20)) + "\n", "")}
+    printed = {run.communicate(timeout=60) for run in runs}
+    assert printed == {(" ".join(env.kept_secret(f"secret{number}", tmp_path) for number in range(20)) + "\n", "")}
 
 
 def test_presence_in_redis_does_not_expire_by_itself_and_the_cache_does() -> None:

@@ -157,7 +157,7 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _planned(statement: Statement) -> str:
-    """How the database finds the rows. PostgreSQL reads a small table whole, unless it is told not to."""
+    """How the database finds the rows. PostgreSQL reads a small table whole, unless that is switched off."""
     is_postgresql = connection.vendor == "postgresql"
     with connection.cursor() as cursor:
         if is_postgresql:

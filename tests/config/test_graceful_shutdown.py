@@ -1,4 +1,4 @@
-"""How the process hears that its server is asked to stop, where the server sets its handlers later on."""
+"""The shutdown flag of a process whose server sets its signal handlers later."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _signals_as_before() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_signals_as_before")
-def test_it_is_set_whoever_handles_the_signal() -> None:
+def test_it_is_set_whatever_handles_the_signal() -> None:
     flag, heard = ShutdownFlag(), list[int]()
     flag.watch_wakeup_pipe()
     signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
@@ -40,7 +40,7 @@ def test_it_is_set_whoever_handles_the_signal() -> None:
 
 
 @pytest.mark.usefixtures("_signals_as_before")
-def test_somebody_elses_socket_is_left_alone() -> None:
+def test_a_foreign_wakeup_socket_stays() -> None:
     reader, writer = socket.socketpair()
     writer.setblocking(False)  # noqa: FBT003 - the socket takes it so
     with reader, writer:

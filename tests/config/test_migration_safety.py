@@ -27,7 +27,7 @@ ITEM: list[tuple[str, Any]] = [  # fields of any kind
 ]
 
 
-def told(operation: Operation | list[Operation], module: ModuleType | None = None, *, is_atomic: bool = True) -> str:
+def refusal(operation: Operation | list[Operation], module: ModuleType | None = None, *, is_atomic: bool = True) -> str:
     """Each problem of a migration with that operation."""
     before = ProjectState()
     before.add_model(ModelState("shop", "Item", ITEM))
@@ -100,24 +100,24 @@ TAKEN = [
 
 @pytest.mark.parametrize(("operation", "reason"), REFUSED)
 def test_what_the_previous_release_cannot_run_beside_is_refused(operation: Operation, reason: str) -> None:
-    assert reason in told(operation)
+    assert reason in refusal(operation)
 
 
 @pytest.mark.parametrize("operation", TAKEN)
 def test_what_it_does_not_notice_is_taken(operation: Operation | list[Operation]) -> None:
-    assert told(operation) == ""
+    assert refusal(operation) == ""
 
 
 def test_a_concurrent_index_is_taken_outside_of_a_transaction() -> None:
-    assert told(ConcurrentIndex("item", INDEX), is_atomic=False) == ""
+    assert refusal(ConcurrentIndex("item", INDEX), is_atomic=False) == ""
 
 
 def test_a_migration_that_says_why_it_is_safe_is_taken() -> None:
     """The second phase of a removal."""
     removal = operations.RemoveField("item", "note")
     said = ModuleType("migration", "Drops a column.\n\nSafe beside the previous release: it no longer reads `note`.")
-    assert told(removal, said) == ""
-    assert told(removal, ModuleType("migration", "Safe beside the previous release:")) != ""
+    assert refusal(removal, said) == ""
+    assert refusal(removal, ModuleType("migration", "Safe beside the previous release:")) != ""
 
 
 FUNCTIONS = {
@@ -139,7 +139,7 @@ def test_a_function_of_a_migration(tmp_path: Path, name: str) -> None:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    problem = told(migrations.RunPython(module.change, migrations.RunPython.noop), module)
+    problem = refusal(migrations.RunPython(module.change, migrations.RunPython.noop), module)
     assert reason in problem
     assert bool(reason) == bool(problem)
 

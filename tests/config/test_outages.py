@@ -63,7 +63,7 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
 
 @pytest.fixture
 def log(timers: Timers, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What the handler of the service writes. That of this process, which has a filter too, stands aside."""
+    """What the handler of the service writes. The handler of this process, which has a filter too, is removed."""
     handler, root = Lines(), logging.getLogger()
     monkeypatch.setattr(root, "handlers", [])
     handler.addFilter(OutageFilter())

@@ -144,8 +144,8 @@ def _serves(service: Recovered, directory: Path) -> None:
     """What the guide says to do afterwards, and the start."""
     service.do("reconcile_files", "--all")
     service.do("collectstatic", "--noinput", "--verbosity", "0")
-    told = service.do("doctor", "database", "migrations", "signing keys")
-    assert "signs id_tokens" in told
+    printed = service.do("doctor", "database", "migrations", "signing keys")
+    assert "signs id_tokens" in printed
     with ports.held() as (port,):
         command = [sys.executable, *hosts.GRANIAN.split(), "--host", "127.0.0.1", "--port", str(port)]
         values = {**service.environment(), "BASE_URL": f"http://127.0.0.1:{port}", "ALLOW_UNSAFE_START": "edge,secrets"}

@@ -56,7 +56,7 @@ def doomed(tmp_path: Path) -> Iterator[Cluster]:
 
 @pytest.fixture(autouse=True)
 def service(request: pytest.FixtureRequest, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """This process as one that REDIS_CLUSTER tells of the test's cluster."""
+    """This process, with REDIS_CLUSTER on and the test's cluster."""
     name = "doomed" if "doomed" in request.fixturenames else "cluster"
     cluster: Cluster = request.getfixturevalue(name)
     monkeypatch.setenv("REDIS_CLUSTER", "1")

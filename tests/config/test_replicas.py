@@ -142,7 +142,7 @@ def test_what_one_host_has_changed_another_one_says(ada: User, only: Replica, st
             assert elsewhere() == f"Ada {number}"
 
 
-def test_who_saves_does_not_wait_for_a_replica_that_nobody_reads(
+def test_saving_does_not_wait_for_a_replica_that_is_not_read(
     ada: User, only: Replica, standby: Standby, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with standby.paused():
@@ -157,7 +157,7 @@ def test_who_saves_does_not_wait_for_a_replica_that_nobody_reads(
 
 def test_a_replica_that_lags_is_left_out_and_taken_back(ada: User, only: Replica, standby: Standby) -> None:
     with standby.paused():
-        User.objects.filter(pk=ada.pk).update(display_name="By hand")  # no page: nobody waits
+        User.objects.filter(pk=ada.pk).update(display_name="By hand")  # no page waits
         committed_at = time.monotonic()
         until_the_primary_is_read()
         assert lookup() == "By hand"

@@ -94,8 +94,8 @@ class TestProcess:
         wait_for(name="hang", lease_ends_at__isnull=False)
         assert runner.end() == 0
         (entry,) = [json.loads(line) for line in runner.output().splitlines()]
-        told = "Stopped in the middle of a job, which is left for its next turn."
-        assert (entry["level"], entry["message"]) == ("WARNING", told)
+        sentence = "Stopped in the middle of a job, which is left for its next turn."
+        assert (entry["level"], entry["message"]) == ("WARNING", sentence)
         hang = JobRun.objects.get()
         assert (hang.lease_ends_at, hang.succeeded_at, hang.last_error) == (None, None, "Abandoned")
 
@@ -118,7 +118,7 @@ class TestProcess:
         assert set(messages) == {"The job stumble failed"}
 
     def test_it_ends_with_its_parent(self) -> None:
-        """Where the system does not tell it of its parent's death."""
+        """Where the system does not signal the death of its parent."""
         script = (
             "import os, subprocess, sys, time\n"
             "child = subprocess.Popen([*sys.argv[1:], '--parent', str(os.getpid())])\n"

@@ -19,7 +19,7 @@ from tests.config import process_table
 from tests.support import processes
 
 ROOT = Path(__file__).parents[2]
-# What the small programs do. Each writes its process id, and what it was told, a line each.
+# What the small programs do. Each writes its process id, and its orders, a line each.
 WAITS = """
 import os, signal, sys, time
 def leave(number, frame):
@@ -46,8 +46,8 @@ QUICK = "from config import supervisor; supervisor.FIRST_PAUSE, supervisor.LONGE
 IMPATIENT = "from config import supervisor; supervisor.STOP_SECONDS = 0.5; "
 
 
-class Bed:
-    """A supervisor of small programs."""
+class SmallPrograms:
+    """Small programs and their supervisor."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -73,16 +73,21 @@ class Bed:
         """What the program has written, once there are that many lines."""
         give_up_at = time.monotonic() + 20
         while len(lines := self._written(name)) < count:
-            assert time.monotonic() < give_up_at, (lines, self.told())
+            assert time.monotonic() < give_up_at, (lines, self.logged())
             time.sleep(0.02)
         return lines
 
     def pid(self, name: str) -> int:
         return int(self.lines(name, 1)[0])
 
-    def told(self) -> list[str]:
+    def logged(self) -> list[str]:
         """The messages of the log."""
         return [json.loads(line)["message"] for line in (self.directory / "log").read_text().splitlines()]
+
+    def end(self) -> None:
+        assert self.process is not None
+        self.process.terminate()
+        assert self.process.wait(20) == 0
 
     def close(self) -> None:
         """Kill the supervisor and each program, which leads a group of its own."""
@@ -106,75 +111,70 @@ class Bed:
 
 
 @pytest.fixture
-def bed(tmp_path: Path) -> Iterator[Bed]:
-    bed = Bed(tmp_path)
-    yield bed
-    bed.close()
+def small(tmp_path: Path) -> Iterator[SmallPrograms]:
+    small = SmallPrograms(tmp_path)
+    yield small
+    small.close()
 
 
 @pytest.mark.parametrize(
     ("number", "is_for_all"), [(signal.SIGTERM, False), (signal.SIGINT, True), (signal.SIGHUP, True)]
 )
-def test_the_signal_to_end_reaches_every_program_once(bed: Bed, number: int, is_for_all: bool) -> None:
+def test_the_signal_to_end_reaches_every_program_once(small: SmallPrograms, number: int, is_for_all: bool) -> None:
     """Ctrl-C goes to the terminal's whole group, an init system's SIGTERM to the first process alone."""
-    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER))
-    pids = [bed.pid("web"), bed.pid("jobs")]
+    supervisor = small.start(small.program("web", FOR_EVER), small.program("jobs", FOR_EVER))
+    pids = [small.pid("web"), small.pid("jobs")]
     (os.killpg if is_for_all else os.kill)(supervisor.pid, number)
     assert supervisor.wait(20) == 0
-    assert [bed.lines(name, 2)[1:] for name in ("web", "jobs")] == [["SIGTERM"], ["SIGTERM"]]
+    assert [small.lines(name, 2)[1:] for name in ("web", "jobs")] == [["SIGTERM"], ["SIGTERM"]]
     process_table.wait_until_gone(*pids)
-    assert bed.told() == []
+    assert small.logged() == []
 
 
-def test_a_program_that_ends_starts_again(bed: Bed) -> None:
-    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER))
-    web, jobs = bed.pid("web"), bed.pid("jobs")
+def test_a_program_that_ends_starts_again(small: SmallPrograms) -> None:
+    small.start(small.program("web", FOR_EVER), small.program("jobs", FOR_EVER))
+    web, jobs = small.pid("web"), small.pid("jobs")
     os.kill(jobs, signal.SIGKILL)
-    again = int(bed.lines("jobs", 2)[1])
+    again = int(small.lines("jobs", 2)[1])
     assert process_table.running().keys() & {web, jobs, again} == {web, again}
-    assert bed.told() == ["jobs ended (exit code -9); it starts again in 1 s."]
-    supervisor.terminate()
-    assert supervisor.wait(20) == 0
+    assert small.logged() == ["jobs ended (exit code -9); it starts again in 1 s."]
+    small.end()
     process_table.wait_until_gone(web, again)
-    assert bed.lines("web", 2) == [str(web), "SIGTERM"]
+    assert small.lines("web", 2) == [str(web), "SIGTERM"]
 
 
-def test_the_pause_before_another_start_grows(bed: Bed) -> None:
-    programs = bed.program("web", FOR_EVER), bed.program("jobs", ENDS, "1")
-    supervisor = bed.start(*programs, patch=QUICK)
-    bed.lines("jobs", 5)
-    supervisor.terminate()
-    assert supervisor.wait(20) == 0
-    pauses = [message.rpartition("again in ")[2] for message in bed.told()]
+def test_the_pause_before_another_start_grows(small: SmallPrograms) -> None:
+    programs = small.program("web", FOR_EVER), small.program("jobs", ENDS, "1")
+    small.start(*programs, patch=QUICK)
+    small.lines("jobs", 5)
+    small.end()
+    pauses = [message.rpartition("again in ")[2] for message in small.logged()]
     assert pauses[:4] == ["0.05 s.", "0.1 s.", "0.2 s.", "0.2 s."]
 
 
-def test_a_program_that_lasted_starts_again_after_the_first_pause(bed: Bed) -> None:
-    programs = bed.program("web", FOR_EVER), bed.program("jobs", ENDS_LATER, "1")
-    supervisor = bed.start(*programs, patch=QUICK)
-    bed.lines("jobs", 4)
-    supervisor.terminate()
-    assert supervisor.wait(20) == 0
-    assert set(bed.told()) == {"jobs ended (exit code 1); it starts again in 0.05 s."}
+def test_a_program_that_lasted_starts_again_after_the_first_pause(small: SmallPrograms) -> None:
+    programs = small.program("web", FOR_EVER), small.program("jobs", ENDS_LATER, "1")
+    small.start(*programs, patch=QUICK)
+    small.lines("jobs", 4)
+    small.end()
+    assert set(small.logged()) == {"jobs ended (exit code 1); it starts again in 0.05 s."}
 
 
-def test_a_program_that_cannot_work_as_things_are_set_stays_stopped(bed: Bed) -> None:
+def test_a_program_that_cannot_work_as_things_are_set_stays_stopped(small: SmallPrograms) -> None:
     """Another start would fail the same way; the others go on."""
-    programs = bed.program("web", FOR_EVER), bed.program("gateway", ENDS, "78")
-    supervisor = bed.start(*programs, bed.program("jobs", ENDS, "1"), patch=QUICK)
-    bed.lines("jobs", 4)
-    supervisor.terminate()
-    assert supervisor.wait(20) == 0
-    assert len(bed.lines("gateway", 1)) == 1
-    told = [message for message in bed.told() if message.startswith("gateway")]
-    assert told == ["gateway cannot work as things are set (exit code 78) and stays stopped."]
+    programs = small.program("web", FOR_EVER), small.program("gateway", ENDS, "78")
+    small.start(*programs, small.program("jobs", ENDS, "1"), patch=QUICK)
+    small.lines("jobs", 4)
+    small.end()
+    assert len(small.lines("gateway", 1)) == 1
+    logged = [message for message in small.logged() if message.startswith("gateway")]
+    assert logged == ["gateway cannot work as things are set (exit code 78) and stays stopped."]
 
 
-def test_a_program_that_does_not_listen_is_killed(bed: Bed) -> None:
-    supervisor = bed.start(bed.program("web", DEAF), patch=IMPATIENT)
-    web = int(bed.lines("web", 2)[0])
-    supervisor.terminate()
-    assert supervisor.wait(20) == 0
+def test_a_program_that_does_not_listen_is_killed(small: SmallPrograms) -> None:
+    small.start(small.program("web", DEAF), patch=IMPATIENT)
+    web = int(small.lines("web", 2)[0])
+    small.end()
     process_table.wait_until_gone(web)
 
 
@@ -183,19 +183,19 @@ def test_a_program_that_does_not_listen_is_killed(bed: Bed) -> None:
     [(signal.SIGTERM, False), (signal.SIGKILL, False), (signal.SIGTERM, True)],
     ids=["the program ends", "the program is killed", "the supervisor ends"],
 )
-def test_what_a_program_leaves_behind_is_killed(bed: Bed, number: int, is_for_all: bool) -> None:
-    supervisor = bed.start(bed.program("web", LEAVES_A_CHILD))
-    web, left = (int(line) for line in bed.lines("web", 2))
+def test_what_a_program_leaves_behind_is_killed(small: SmallPrograms, number: int, is_for_all: bool) -> None:
+    supervisor = small.start(small.program("web", LEAVES_A_CHILD))
+    web, left = (int(line) for line in small.lines("web", 2))
     os.kill(supervisor.pid if is_for_all else web, number)
     process_table.wait_until_gone(web, left)
 
 
-def test_the_programs_of_a_killed_supervisor_end(bed: Bed) -> None:
-    supervisor = bed.start(bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER))
-    pids = [bed.pid("web"), bed.pid("jobs")]
+def test_the_programs_of_a_killed_supervisor_end(small: SmallPrograms) -> None:
+    supervisor = small.start(small.program("web", FOR_EVER), small.program("jobs", FOR_EVER))
+    pids = [small.pid("web"), small.pid("jobs")]
     supervisor.kill()
     process_table.wait_until_gone(*pids)
-    assert [bed.lines(name, 2)[1:] for name in ("web", "jobs")] == [["SIGTERM"], ["SIGTERM"]]
+    assert [small.lines(name, 2)[1:] for name in ("web", "jobs")] == [["SIGTERM"], ["SIGTERM"]]
 
 
 ADOPTS = """
@@ -213,23 +213,21 @@ os.execv(command[0], command)
 """
 
 
-def test_a_program_that_runs_already_is_adopted(bed: Bed) -> None:
-    supervisor = bed.start_script(ADOPTS, bed.program("web", FOR_EVER), bed.program("jobs", FOR_EVER))
-    web, jobs = bed.pid("web"), bed.pid("jobs")
+def test_a_program_that_runs_already_is_adopted(small: SmallPrograms) -> None:
+    small.start_script(ADOPTS, small.program("web", FOR_EVER), small.program("jobs", FOR_EVER))
+    web, jobs = small.pid("web"), small.pid("jobs")
     os.kill(web, signal.SIGKILL)
-    again = int(bed.lines("web", 2)[1])
+    again = int(small.lines("web", 2)[1])
     assert process_table.running().keys() & {web, jobs, again} == {jobs, again}
-    assert bed.told() == ["web ended (exit code -9); it starts again in 1 s."]
-    supervisor.terminate()
-    assert supervisor.wait(20) == 0
+    assert small.logged() == ["web ended (exit code -9); it starts again in 1 s."]
+    small.end()
     process_table.wait_until_gone(jobs, again)
 
 
-def test_an_adopted_program_ends_with_the_supervisor(bed: Bed) -> None:
-    supervisor = bed.start_script(ADOPTS, bed.program("web", LEAVES_A_CHILD), bed.program("jobs", FOR_EVER))
-    bed.pid("jobs")  # the supervisor has started it, so it listens
-    web, left = (int(line) for line in bed.lines("web", 2))
-    supervisor.terminate()
-    assert supervisor.wait(20) == 0
+def test_an_adopted_program_ends_with_the_supervisor(small: SmallPrograms) -> None:
+    small.start_script(ADOPTS, small.program("web", LEAVES_A_CHILD), small.program("jobs", FOR_EVER))
+    small.pid("jobs")  # the supervisor has started it, so it listens
+    web, left = (int(line) for line in small.lines("web", 2))
+    small.end()
     process_table.wait_until_gone(web, left)
-    assert bed.lines("web", 3)[2] == "SIGTERM"
+    assert small.lines("web", 3)[2] == "SIGTERM"

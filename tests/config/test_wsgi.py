@@ -25,7 +25,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(
-    ("content_type", "told"),
+    ("content_type", "passed_on"),
     [
         ("text/plain; charset=hex", "text/plain"),
         ("application/json;Charset=rot13;x=y", "application/json;x=y"),
@@ -36,9 +36,11 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         ("", ""),
     ],
 )
-def test_no_charset_of_the_caller_reaches_a_codec(seen: list[dict[str, Any]], content_type: str, told: str) -> None:
+def test_no_charset_of_the_caller_reaches_a_codec(
+    seen: list[dict[str, Any]], content_type: str, passed_on: str
+) -> None:
     wsgi.application({"CONTENT_TYPE": content_type}, None)
-    assert seen[0]["CONTENT_TYPE"] == told
+    assert seen[0]["CONTENT_TYPE"] == passed_on
 
 
 @pytest.mark.parametrize("scheme", ["http", "https"])
@@ -105,7 +107,7 @@ def test_a_body_that_is_not_there_or_too_long_is_left_alone(
 
 
 def test_an_expected_body_that_was_read_in_part_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The client was told to send it."""
+    """The server has asked the client to send it."""
     monkeypatch.setattr(wsgi, "django_application", lambda environ, start_response: [environ["wsgi.input"].read(3)])
     sent = Sent(b"x" * 10)
     headers = {"CONTENT_LENGTH": "10", "HTTP_EXPECT": "100-Continue"}

@@ -40,11 +40,11 @@ async def test_a_server_above_the_threshold_tells_only_of_those_who_stand_out(
         simulator.add_member(300000000000000000 + number)
     async with greeted(simulator) as client:
         await client.identify()
-        told = await client.event("GUILD_CREATE")
-        assert (told["id"], told["large"], told["member_count"]) == (simulator.guild_id, is_large, others + 1)
-        assert len(told["members"]) == (4 if is_large else others + 1)
-        assert ids(told["members"]) >= {BOT, MIRA, NOOR, LENA}
-        assert told["presences"] == [
+        guild = await client.event("GUILD_CREATE")
+        assert (guild["id"], guild["large"], guild["member_count"]) == (simulator.guild_id, is_large, others + 1)
+        assert len(guild["members"]) == (4 if is_large else others + 1)
+        assert ids(guild["members"]) >= {BOT, MIRA, NOOR, LENA}
+        assert guild["presences"] == [
             {"user": {"id": MIRA}, "status": "idle", "client_status": {"desktop": "idle"}, "activities": []}
         ]
 
@@ -100,14 +100,14 @@ STRANGER = "268473310986250009"
 @run
 async def test_presences_come_only_where_they_are_asked_for(simulator: Simulator) -> None:
     simulator.add_member(MIRA, presence={"status": "idle"})
-    told = {"user": {"id": MIRA}, "status": "idle", "client_status": {"desktop": "idle"}, "activities": []}
+    presence = {"user": {"id": MIRA}, "status": "idle", "client_status": {"desktop": "idle"}, "activities": []}
     async with in_session(simulator) as client:
         await client.ask(user_ids=[MIRA, STRANGER], presences=True)
         chunk = await client.event("GUILD_MEMBERS_CHUNK")
         assert [member["user"]["id"] for member in chunk.pop("members")] == [MIRA]
         assert chunk == {
             "guild_id": simulator.guild_id,
-            "presences": [told],
+            "presences": [presence],
             "chunk_index": 0,
             "chunk_count": 1,
             "not_found": [STRANGER],
@@ -240,7 +240,7 @@ async def test_another_version_encoding_or_compression_is_refused(simulator: Sim
     ("op", "data", "code"),
     [
         pytest.param(2, {}, 4005, id="identify again"),
-        pytest.param(8, {}, 4002, id="ask for nobody"),
+        pytest.param(8, {}, 4002, id="ask without names"),
         pytest.param(8, {"user_ids": ["1"] * 101}, 4002, id="ask for too many"),
     ],
 )

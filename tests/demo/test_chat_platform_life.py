@@ -28,7 +28,7 @@ def new_world(count: int) -> World:
 
 
 def visible(world: World, chat_id: str) -> str:
-    """What of a presence an observer could tell from another one, as text."""
+    """The visible part of a presence, as text."""
     presence: Any = world.presence(chat_id) or {}
     kept = {"name", "type", "state", "details", "assets", "emoji"}
     activities = [{key: value for key, value in one.items() if key in kept} for one in presence.get("activities", [])]

@@ -10,7 +10,7 @@ import requests
 from demo.chat_platform.running import Simulator
 
 MIRA, NOOR = "268473310986250001", "268473310986250002"
-STRANGER, NOBODY = "268473310986250009", "268473310986250010"
+STRANGER, UNKNOWN = "268473310986250009", "268473310986250010"
 BOT = "268473310000000001"
 GUILD = "268473310000000000"
 UNKNOWN_GUILD = {"message": "Unknown Guild", "code": 10004}
@@ -53,10 +53,10 @@ def test_the_route_of_the_account_alone_has_the_banner(platform: Simulator) -> N
     ("path", "status", "body"),
     [
         (f"/guilds/{GUILD}/members/{STRANGER}", 404, UNKNOWN_MEMBER),
-        (f"/guilds/{GUILD}/members/{NOBODY}", 404, UNKNOWN_USER),
+        (f"/guilds/{GUILD}/members/{UNKNOWN}", 404, UNKNOWN_USER),
         (f"/guilds/{STRANGER}/members/{MIRA}", 404, UNKNOWN_GUILD),
         (f"/guilds/{STRANGER}/members", 404, UNKNOWN_GUILD),
-        (f"/users/{NOBODY}", 404, UNKNOWN_USER),
+        (f"/users/{UNKNOWN}", 404, UNKNOWN_USER),
         (f"/users/{MIRA}/profile", 403, {"message": "Bots cannot use this endpoint", "code": 20001}),
         (f"/guilds/{GUILD}/members?limit=1001", 400, {"message": "Invalid Form Body", "code": 50035}),
         ("/nowhere", 404, {"message": "404: Not Found", "code": 0}),

@@ -1,4 +1,4 @@
-"""The population grows to the same rows in any steps, beside whoever is there; `manage.py seed_demo` calls it."""
+"""The population grows to the same rows in any steps, beside existing users; `manage.py seed_demo` calls it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def export() -> Export:
 
 
 def grown(*steps: int, seed: int = 1, now: datetime = NOW) -> Export:
-    """What a database without anybody in it holds after these steps."""
+    """The content of an empty database after these steps."""
     with transaction.atomic():
         for step in steps:
             grow(step, seed=seed, now=now)
@@ -129,7 +129,7 @@ def test_what_a_deleted_member_said_is_left_out() -> None:
 def test_a_batch_takes_the_same_statements_whatever_its_size() -> None:
     growth.prepare()
     badges, kinds = awards.catalogue(), []
-    batches.make(1, range(20), badges, NOW)  # whom the others talk of
+    batches.make(1, range(20), badges, NOW)  # the others write on their profiles
     for numbers in (range(20, 60), range(60, 160)):
         with CaptureQueriesContext(connection) as captured:
             batches.make(1, numbers, badges, NOW)

@@ -1,4 +1,4 @@
-"""What stands on the profiles of the demo users."""
+"""The profiles of the demo users."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def test_a_file_of_another_database_is_made_again(entry: Entry) -> None:
     second = seeding.seed()
     assert_works(second)
     assert second["users"][0]["id"] != entry["users"][0]["id"]
-    assert second["users"][0]["chatId"] is None  # the linked account of somebody else is left to them
+    assert second["users"][0]["chatId"] is None  # an account that another user has linked stays theirs
 
 
 def test_a_renamed_demo_user_stays_the_same_user_at_another_address(settings: Any, entry: Entry) -> None:

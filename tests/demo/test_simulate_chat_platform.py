@@ -67,12 +67,12 @@ class Companion:
 
     def __init__(self, act: Callable[[], None], number: int = signal.SIGTERM) -> None:
         self.act, self.number = act, number
-        self.told = ""
+        self.printed = ""
         self.failure: Exception | AssertionError | None = None
         self.thread = threading.Thread(target=self._work)
 
     def write(self, text: str) -> None:
-        self.told += text
+        self.printed += text
         if not self.thread.ident:
             self.thread.start()
 
@@ -94,7 +94,7 @@ class Companion:
         self.thread.join()
         if self.failure is not None:
             raise self.failure
-        return self.told
+        return self.printed
 
 
 @pytest.mark.django_db(transaction=True)
@@ -103,8 +103,8 @@ class TestRunning:
 
     @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
     def test_it_says_where_it_is_and_ends_when_it_is_asked_to(self, port: int, number: int) -> None:
-        told = Companion(lambda: None, number).run("--members", "7")
-        assert told == f"Simulated chat platform with 7 members on http://127.0.0.1:{port}.\n"
+        sentence = Companion(lambda: None, number).run("--members", "7")
+        assert sentence == f"Simulated chat platform with 7 members on http://127.0.0.1:{port}.\n"
         with socket.create_server(("127.0.0.1", port)):
             pass
 
@@ -149,15 +149,17 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(port: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "sentence"),
     [
         (["--port", "-1"], "The port must be 1 to 65535."),
         (["--port", "65536"], "The port must be 1 to 65535."),
         ([], "The chat platform of the settings is no simulated one. With --port it runs all the same."),
     ],
 )
-def test_what_cannot_be_simulated_is_told(settings: Any, arguments: list[str], told: str) -> None:
+def test_what_cannot_be_simulated_is_refused_with_a_sentence(
+    settings: Any, arguments: list[str], sentence: str
+) -> None:
     settings.CHAT = replace(project.CHAT, simulator_port=0)
     with pytest.raises(CommandError) as refused:
         call_command("simulate_chat_platform", *arguments)
-    assert str(refused.value) == told
+    assert str(refused.value) == sentence

@@ -86,8 +86,8 @@ def _counts(report: Path) -> Counter[str]:
 
 
 def _summary(counts: Counter[str]) -> str:
-    told = [f"{counts[name]} {name}" for name in ("failed", "errors", "passed", "skipped") if counts[name]]
-    return ", ".join(told) or "no tests"
+    parts = [f"{counts[name]} {name}" for name in ("failed", "errors", "passed", "skipped") if counts[name]]
+    return ", ".join(parts) or "no tests"
 
 
 def _line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A person at a browser: opens pages, fills the forms that stand there, follows where they lead."""
+"""A browser without JavaScript: opens pages, fills forms, follows redirects."""
 
 from __future__ import annotations
 

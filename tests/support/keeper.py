@@ -32,7 +32,7 @@ def watching(directory: Path) -> Iterator[None]:
 
 
 def members(directory: Path) -> Iterator[int]:
-    """The processes of the run in `directory`. Linux alone tells; elsewhere there are none."""
+    """The processes of the run in `directory`. Found on Linux alone."""
     name = os.fsencode(directory)
     for entry in _PROC.glob("[0-9]*"):
         pid = int(entry.name)

@@ -40,7 +40,7 @@ class ObjectStore:
 
     @property
     def public_url(self) -> str:
-        """Where everybody reads the buckets that are public, each under its name."""
+        """The address of public buckets, each under its name."""
         return f"{self.endpoint_url}/v1/AUTH_{self.access_key.partition(':')[0]}"
 
     def variables(self) -> dict[str, str]:
@@ -55,7 +55,7 @@ class OwnObjectStore(ObjectStore):
     _servers: "_Servers" = field(repr=False)
 
     def kill_object_server(self) -> None:
-        """As a crash does: requests on their way break off, later ones find nobody."""
+        """End it as a crash does: open requests break off, later ones are refused."""
         self._servers.tell("kill object-server")
 
     def restart_object_server(self) -> None:

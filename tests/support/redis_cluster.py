@@ -31,7 +31,7 @@ class Cluster:
 
     @property
     def url(self) -> str:
-        """Of one node, which tells of the others."""
+        """Of one node, which knows the others."""
         return f"redis://127.0.0.1:{self.ports[0]}/0"
 
     def client(self, number: int) -> Any:
@@ -42,7 +42,7 @@ class Cluster:
         return str(self.client(number).execute_command("CLUSTER MYID"))
 
     def primary_of(self, key: str) -> int:
-        """The number of the primary that has the key's slot, as the first living node sees it."""
+        """The number of the primary that has the key's slot, as the first node that runs sees it."""
         slot = key_slot(key.encode())
         for first, last, (_, port, *_), *_ in self._ask("CLUSTER SLOTS"):
             if first <= slot <= last:

@@ -55,7 +55,7 @@ def running(directory: Path, postgres_options: Sequence[str] = POSTGRES_OPTIONS)
 
 
 class Postgres:
-    """The programs of PostgreSQL and the user whom they run as. Each server has a folder, with `data` in it."""
+    """The programs of PostgreSQL and the user that they run as. Each server has a folder, with `data` in it."""
 
     def __init__(self, directory: Path) -> None:
         """`directory`: for a copy of the programs, where that user cannot read them."""
@@ -86,8 +86,8 @@ class Postgres:
         self, home: Path, port: int, options: Sequence[str], stack: contextlib.ExitStack
     ) -> subprocess.Popen[bytes]:
         settings = [*options, "listen_addresses=127.0.0.1", f"port={port}", f"unix_socket_directories={home}"]
-        told = [part for setting in settings for part in ("-c", setting)]
-        command: list[str | Path] = [self._programs / "postgres", "-D", home / "data", *told]
+        options = [part for setting in settings for part in ("-c", setting)]
+        command: list[str | Path] = [self._programs / "postgres", "-D", home / "data", *options]
 
         def ask() -> None:
             psycopg.connect(self.url(port), connect_timeout=5).close()
@@ -132,7 +132,7 @@ def ping(port: int) -> None:
 
 
 def unprivileged() -> dict[str, Any]:
-    """The user whom PostgreSQL runs as, since it refuses root. Keyword arguments of `subprocess`, mixed in type."""
+    """The user that PostgreSQL runs as, since it refuses root. Keyword arguments of `subprocess`, mixed in type."""
     if os.geteuid() != 0:
         return {}
     for name in ("postgres", "nobody"):

@@ -6,7 +6,7 @@ from pathlib import Path
 KINDS = ("account", "container", "object")
 SERVERS = (*(f"{kind}-server" for kind in KINDS), "proxy-server")
 
-# Nobody else's log: messages go to stderr alone.
+# Messages go to stderr alone, not to the machine's log.
 EVERY = """\
 [DEFAULT]
 bind_ip = 127.0.0.1
@@ -41,7 +41,7 @@ conn_timeout = 1
 node_timeout = 10
 error_suppression_interval = 0
 """
-# The order matters; a name that stands twice is one filter. No memcached: it would be the machine's, and outlive a run.
+# The order matters; a repeated name is one filter. No memcached: it would be the machine's, and outlive a run.
 FILTERS = (
     "catch_errors gatekeeper proxy_logging listing_formats bulk s3api tempauth slo dlo symlink proxy_logging"
 ).split()
