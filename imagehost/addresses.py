@@ -1,4 +1,4 @@
-"""Where files, their pages and folders are found, as whole URLs."""
+"""Absolute URLs of files, their pages and folders."""
 
 from django.conf import settings
 
@@ -6,7 +6,7 @@ from imagehost.models import File, Folder
 
 
 def file_url(file: File) -> str:
-    """The file itself, for everybody who knows its name."""
+    """The file itself."""
     return f"{settings.IMAGE_CDN_URL}/{file.file_name}"
 
 
@@ -16,17 +16,17 @@ def page_url(file: File) -> str:
 
 
 def preview_url(file: File) -> str:
-    """The small picture of it, once there is one."""
+    """The file's preview, once there is one."""
     return f"{settings.BASE_URL}/files/{file.name}/preview.webp"
 
 
 def card_url(file: File) -> str:
-    """The same picture as a PNG, for messengers that show no WebP."""
+    """The preview as a PNG, for messengers that show no WebP."""
     return f"{settings.BASE_URL}/files/{file.name}/preview.png"
 
 
 def deletion_url(file: File, token: str) -> str:
-    """Its page deletes the file, without signing in."""
+    """The page that deletes the file without a session."""
     return f"{settings.BASE_URL}/files/{file.name}/delete/{token}"
 
 

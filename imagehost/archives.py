@@ -1,7 +1,7 @@
-"""The files of a folder as one ZIP archive, written while it is sent: in no memory and on no disk.
+"""The files of a folder as one ZIP archive, written while it is sent, without a copy in memory or on the disk.
 
-Nothing is compressed, as pictures and videos are already. The sizes follow each file (data descriptors), and
-archives of more than 4 GiB are Zip64.
+Files are stored as they are: pictures and videos are compressed already. The sizes follow each file (data descriptors),
+and archives of more than 4 GiB are Zip64.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from accounts import client_address, limits
 from accounts.limits import LimitsUnavailable
-from imagehost import original_names, storage
+from imagehost import names, storage
 from imagehost.models import File
 from imagehost.storage import Bucket, ObjectMissing
 
@@ -23,14 +23,14 @@ logger = logging.getLogger(__name__)
 
 MIME = "application/zip"
 _REGULAR_FILE = 0o100644 << 16
-PAUSE = 10  # seconds, until another archive may be sent
-AT_ONCE = 2  # in a process, whose threads serve everything else, too
+PAUSE = 10  # seconds, for `Retry-After`
+AT_ONCE = 2  # in a process: its threads serve all other requests too
 _places = threading.BoundedSemaphore(AT_ONCE)
-_EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)  # that the format can say
+_EARLIEST = datetime(1980, 1, 1, tzinfo=UTC)  # of the format
 
 
 class Refused(Exception):
-    """Not now. `status`: 429 over the limit of an address, 503 while too many archives are being sent."""
+    """`status`: 429 over the limit of an address, 503 while too many archives are being sent."""
 
     def __init__(self, status: int, seconds_left: int) -> None:
         super().__init__(status, seconds_left)
@@ -39,7 +39,7 @@ class Refused(Exception):
 
 
 def count() -> None:
-    """Count an archive for the address that asks. Raises Refused."""
+    """Count an archive for the client's address. Raises Refused."""
     try:
         seconds_left = limits.hit(limits.ARCHIVES.of(client_address.current.get()))
     except LimitsUnavailable:
@@ -50,10 +50,10 @@ def count() -> None:
 
 
 class Archive:
-    """The pieces of an archive, for one reader; close it. Refused where this process sends AT_ONCE of them already.
+    """The pieces of an archive, for one reader; close it. Raises Refused while this process sends AT_ONCE of them.
 
-    A file whose object is gone meanwhile is left out. StorageFailed, from a piece: a store broke off. The archive then
-    has no directory at its end, so that no reader takes it for complete.
+    A file whose object is missing is left out. StorageFailed, from a piece: the store broke off. The archive then has
+    no directory at its end, so that readers see that it is incomplete.
     """
 
     def __init__(self, files: Sequence[File]) -> None:
@@ -68,7 +68,7 @@ class Archive:
     def __next__(self) -> bytes:
         try:
             return next(self._pieces)
-        except BaseException:  # its end, too
+        except BaseException:  # StopIteration as well
             self.close()
             raise
 
@@ -81,7 +81,7 @@ class Archive:
 
 def _pieces(files: Sequence[File]) -> Generator[bytes]:
     bucket, sink = storage.bucket(), _Sink()
-    entries = original_names.unpacked((file.original_name, file.name, file.extension) for file in files)
+    entries = names.unpacked((file.original_name, file.name, file.extension) for file in files)
     with ZipFile(sink, "w", ZIP_STORED) as archive:
         for file, name in zip(files, entries, strict=True):
             yield from _entry(archive, sink, bucket, file, name)
@@ -92,7 +92,7 @@ def _entry(archive: ZipFile, sink: _Sink, bucket: Bucket, file: File, name: str)
     try:
         pieces = bucket.read(file.key, 0, file.size)
     except ObjectMissing:
-        logger.info("The object of %s is gone; the archive goes on without it.", file.pk)
+        logger.info("The object of %s is missing; the archive leaves it out.", file.pk)
         return
     entry = ZipInfo(name, max(file.uploaded_at.astimezone(UTC), _EARLIEST).timetuple()[:6])
     entry.file_size, entry.external_attr = file.size, _REGULAR_FILE
@@ -103,7 +103,7 @@ def _entry(archive: ZipFile, sink: _Sink, bucket: Bucket, file: File, name: str)
 
 
 class _Sink:
-    """What ZipFile writes to: it cannot go back, and holds no more than what was not fetched yet."""
+    """The file that ZipFile writes to: it cannot seek, and keeps only what was not taken yet."""
 
     def __init__(self) -> None:
         self._written: list[bytes] = []
@@ -113,13 +113,13 @@ class _Sink:
         return len(content)
 
     def flush(self) -> None:
-        """Nothing waits."""
+        """Does nothing: there is no buffer."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing."""
 
     def taken(self) -> bytes:
-        """What was written since the last time."""
+        """The bytes written since the last call."""
         content = b"".join(self._written)
         self._written.clear()
         return content

@@ -1,4 +1,4 @@
-"""URLs of a host that serves uploaded files alone, as IMAGE_CDN_URL names it."""
+"""URLs of the host in IMAGE_CDN_URL, which serves uploaded files alone."""
 
 from urllib.parse import urlsplit
 

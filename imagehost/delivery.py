@@ -1,6 +1,6 @@
 """Answers with the bytes of a file, for the image host and for the uploads of profiles.
 
-Range and conditional requests (RFC 9110 §13, §14), and every header: these answers pass by the middleware of pages.
+They handle Range and conditional requests (RFC 9110 §13, §14) and set every header, as no middleware does.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import ObjectMissing, StorageFailed
 
 POLICY = "default-src 'none'; sandbox"
-# A browser that opens a file as a page of its own makes a small document around it, to which the policy applies: it may
-# load the file itself, and be laid out. Still a sandbox without scripts.
+# A browser that opens a file in a tab makes a small document around it, to which the policy applies: that document may
+# load the file and set its layout. It stays a sandbox without scripts.
 PAGE_POLICY = (
     "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox allow-same-origin"
 )
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Vary": "Sec-Fetch-Dest",
-    "Cross-Origin-Resource-Policy": "cross-origin",  # pictures are shown on other people's pages
+    "Cross-Origin-Resource-Policy": "cross-origin",  # other sites embed pictures
 }
 _ONE_RANGE = re.compile(r"(?P<first>[0-9]{1,30})-(?P<last>[0-9]{0,30})|-(?P<suffix>[0-9]{1,30})", re.ASCII)
 
@@ -42,9 +42,9 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Content:
-    """A file to deliver. `etag` with its quotes; `changed_at` in UNIX seconds; `disposition`, `caching`: the headers.
+    """A file to deliver. `etag` with its quotes; `changed_at` in UNIX seconds; `disposition`, `caching`: header values.
 
-    `read(start, length)` gives the bytes; it raises ObjectMissing and StorageFailed.
+    `read(start, length)` returns the bytes; it raises ObjectMissing and StorageFailed.
     """
 
     etag: str
@@ -59,9 +59,9 @@ class Content:
 def answer(
     request: HttpRequest, produce: Callable[[], AnyResponse], *, headers: Mapping[str, str] = HEADERS
 ) -> AnyResponse:
-    """The response of `produce` to GET and HEAD, with the headers of every delivered file.
+    """Return the response of `produce` to GET and HEAD, with the headers of every delivered file.
 
-    Where `produce` raises: 404 without the object, 503 while the store or the prober does not answer.
+    404 where `produce` misses the object, 503 while the store or the prober does not answer.
     """
     response = _produced(request, produce)
     is_page = request.META.get("HTTP_SEC_FETCH_DEST") == "document"
@@ -75,7 +75,7 @@ def answer(
 
 
 def content(request: HttpRequest, wanted: Content) -> AnyResponse:
-    """The whole or the part of it that the request asks for; 304, 412 and 416 where its conditions or range say so."""
+    """Answer with the file or the requested part; 304, 412 and 416 as the request's conditions and range demand."""
     response: AnyResponse | None = get_conditional_response(request, wanted.etag, wanted.changed_at)
     try:
         response = response or _body(request, wanted, _wanted_part(request, wanted))
@@ -120,7 +120,7 @@ def _produced(request: HttpRequest, produce: Callable[[], AnyResponse]) -> AnyRe
 
 
 def _wanted_part(request: HttpRequest, wanted: Content) -> Part | None:
-    """What of the file is asked for; None: all of it. If-Range with another version asks for all (§13.1.5)."""
+    """The requested part; None: the whole file, also for If-Range with another version (§13.1.5)."""
     header = request.META.get("HTTP_RANGE")
     if header is None or request.method != "GET":  # only GET has ranges (§14.2)
         return None
@@ -131,7 +131,7 @@ def _wanted_part(request: HttpRequest, wanted: Content) -> Part | None:
 
 
 class _Counted(Iterator[bytes]):
-    """The pieces of a file, which counts those that are sent. A class, as `contract.Pieces`: to be closed unread."""
+    """The pieces of a file, counted as they are sent. A class, as `contract.Pieces`: it can be closed unread."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -171,14 +171,14 @@ class Part:
 
 
 class Unsatisfiable(ValueError):
-    """None of the bytes that are asked for exists."""
+    """The requested range holds no byte of the file."""
 
 
 def part_of(header: str, size: int) -> Part | None:
-    """The one range of a Range header, cut to what `size` bytes hold; None: answer with the whole.
+    """The range of a Range header, cut to `size` bytes; None: answer with the whole file.
 
-    That is so for another unit, for nonsense, and for several ranges, which a server need not answer (§14.2).
-    Unsatisfiable: answer 416.
+    None is for another unit, a syntax error, and several ranges, which a server may ignore (§14.2). Unsatisfiable:
+    answer 416.
     """
     unit, is_range, ranges = header.partition("=")
     asked = [item for item in map(str.strip, ranges.split(",")) if item]

@@ -1,14 +1,12 @@
-"""The errors of the image host, in the document's words."""
+"""The errors of the image host (docs/spec/image-host.md)."""
 
 from accounts import errors
 from accounts.errors import ApiError
 from imagehost import media
 
-_TYPES = [type_.label for type_ in media.ALL]
-
 
 class Unauthorized(ApiError):
-    """The key is missing, unknown, or may not. `error`: which of them, in the words of the key check."""
+    """The key is missing, invalid or lacks the permission. `error`: the text of the key check."""
 
     status = 401
     error = "API key missing, invalid or without the permission for this."
@@ -22,7 +20,7 @@ class Unauthorized(ApiError):
 class NoFile(ApiError):
     error = "No file attached. Send multipart/form-data with the file in the field `file`."
     code = "NO_FILE"
-    cause = "The request has no part `file`, or is no `multipart/form-data`."
+    cause = "The request has no part `file`, or is not `multipart/form-data`."
     cure = "Send the file as a part named `file`, and let your library write the `Content-Type` with its boundary."
 
     def __init__(self, error: str = "") -> None:
@@ -31,17 +29,17 @@ class NoFile(ApiError):
 
 
 class InvalidMime(ApiError):
-    error = f"File type not allowed. Allowed are {', '.join(_TYPES[:-1])} and {_TYPES[-1]}."
+    error = f"File type not allowed. Allowed are {media.LABELS}."
     code = "INVALID_MIME"
-    cause = "The content is none of the eight types. The file's name and the type that you send decide nothing."
+    cause = "The content is none of the allowed types. The file's name and the type that you send decide nothing."
     cure = "Convert the file. SVG, HTML and archives are refused, and so is a file that hides one type in another."
 
 
 class QuotaExceeded(ApiError):
     error = "The upload would exceed your total storage."
     code = "QUOTA_EXCEEDED"
-    cause = "The file does not fit into what is left of your storage."
-    cure = "Delete files, or take a larger plan."
+    cause = "The file is larger than the rest of your storage."
+    cure = "Delete files, or choose a larger plan."
 
 
 class FileTooLarge(ApiError):
@@ -50,7 +48,7 @@ class FileTooLarge(ApiError):
     status = 413
     code = "FILE_TOO_LARGE"
     cause = "The file is larger than your plan allows. The text names the maximum in bytes."
-    cure = "Make the file smaller, or take a larger plan."
+    cure = "Make the file smaller, or choose a larger plan."
 
     def __init__(self, maximum: int) -> None:
         super().__init__(maximum)
@@ -58,29 +56,29 @@ class FileTooLarge(ApiError):
 
 
 class UploadFailed(ApiError):
-    """Nothing is stored and nothing is booked; the same request may be sent again."""
+    """Nothing is stored or booked; the request may be retried."""
 
     status = 500
     error = "The file could not be stored. Please try again."
     code = "UPLOAD_FAILED"
-    cause = "The storage did not take the file. Nothing is stored, and nothing is booked."
+    cause = "Writing to the storage failed. Nothing is stored or counted."
     cure = "Send the same request again."
 
 
 class UploadsUnavailable(errors.Unavailable):
-    """The database or the limit store does not answer. Nothing is stored; the same request may be sent again."""
+    """The database or the limit store does not answer. Nothing is stored; the request may be retried."""
 
     error = "Files cannot be stored at the moment. Please try again."
     code = "UNAVAILABLE"
-    cause = "The database or the limits do not answer. Nothing is stored."
+    cause = "The database or the limit store does not answer. Nothing is stored."
     cure = "Send the same request again after the seconds in `Retry-After`."
 
 
 class Busy(UploadsUnavailable):
-    """The process reads as many large bodies as it may. Nothing of this one was read."""
+    """The process reads its maximum of large bodies. This one was not read."""
 
     error = "Too many uploads at the same time. Please try again in a few seconds."
-    cause = "The service receives as many large files as it may. Nothing of this one was read."
+    cause = "The service receives its maximum of large files at once. This one was not read."
     cure = "Send the same request again after the seconds in `Retry-After`, and fewer files at the same time."
 
     def headers(self) -> dict[str, str]:
@@ -88,11 +86,11 @@ class Busy(UploadsUnavailable):
 
 
 class InvalidBody(ApiError):
-    """`error`: what is wrong with which field."""
+    """`error`: the field and its problem."""
 
     error = "The body must be a JSON object."
     code = "INVALID_BODY"
-    cause = "The body is no JSON object, or a field in it breaks a rule; the text says which."
+    cause = "The body is not a JSON object, or a field in it breaks a rule, which the text names."
     cure = "Send `Content-Type: application/json` and the fields of the table."
 
     def __init__(self, error: str = "") -> None:
@@ -103,14 +101,14 @@ class InvalidBody(ApiError):
 class InvalidLimit(ApiError):
     error = "limit must be a whole number from 1 to 100."
     code = "INVALID_LIMIT"
-    cause = "`limit` is no whole number from 1 to 100."
+    cause = "`limit` is not a whole number from 1 to 100."
     cure = "Correct it, or leave it out."
 
 
 class InvalidOffset(ApiError):
     error = "offset must be a whole number of at least 0."
     code = "INVALID_OFFSET"
-    cause = "`offset` is no whole number, or below 0."
+    cause = "`offset` is not a whole number, or is below 0."
     cure = "Correct it, or leave it out."
 
 
@@ -119,11 +117,11 @@ class FolderExists(ApiError):
     error = "There is a folder of this name already."
     code = "FOLDER_EXISTS"
     cause = "You have a folder of this name."
-    cure = "Choose another name, or use the folder that there is."
+    cure = "Choose another name, or use the existing folder."
 
 
 class FolderNotFound(ApiError):
-    """No such folder, or one of another user; the answers are equal."""
+    """The same for an unknown folder and for another user's."""
 
     status = 404
     error = "Folder not found."

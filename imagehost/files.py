@@ -1,4 +1,4 @@
-"""What happens to files after their upload: favourites, folders, deletion."""
+"""Operations on stored files: favourites, folders, deletion."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from accounts.models import User
 from imagehost import quotas, removals
 from imagehost.models import File, Folder, State
 
-REMOVED_AT_ONCE = 100  # objects of a deleted account, while the request waits
+REMOVED_AT_ONCE = 100  # objects of a deleted account that the request removes; the job removes the others
 
 
 @transaction.atomic
 def delete(*, file: File, by: User | None, reason: str = "") -> bool:
-    """Take a stored file away for good; whether it was still there. Its bytes are given back in the same step.
+    """Delete a stored file and release its bytes; whether it still existed.
 
-    `by` None: the deletion link was used. The object goes after the commit. Staff acts are audited.
+    `by` None: the deletion link was used. The object is removed after the commit. Actions of staff are audited.
     """
     if not _end(file, State.READY):
         return False
@@ -33,9 +33,9 @@ def delete(*, file: File, by: User | None, reason: str = "") -> bool:
 
 @transaction.atomic
 def delete_all(*, owner: User, files: Sequence[File]) -> int:
-    """Take those of the owner's stored files away, who asks for it; how many there still were. 4 queries.
+    """Delete these of the owner's stored files; how many still existed. 4 queries.
 
-    Locks the owner's row first: two such acts, and an upload, come one after the other.
+    The lock on the owner's row serialises this with other deletions and uploads.
     """
     users.lock(owner.pk)
     rows = File.objects.ready().filter(owner=owner, pk__in=[file.pk for file in files])
@@ -49,25 +49,25 @@ def delete_all(*, owner: User, files: Sequence[File]) -> int:
 
 @transaction.atomic
 def undo(*, file: File) -> bool:
-    """Take back an upload that did not end, row, booking and object; whether it was still PENDING."""
+    """Undo an unfinished upload: row, booking and object; whether it was still PENDING."""
     return _end(file, State.PENDING)
 
 
 def is_deletion_token(file: File, token: str) -> bool:
-    """Whether `token` is the one of the file's deletion link. Takes the same time for every answer."""
+    """Whether `token` is the one of the file's deletion link, compared in constant time."""
     return hmac.compare_digest(file.deletion_hash, hashing.digest(token))
 
 
 def set_favorite(*, file: File, is_favorite: bool) -> None:
-    """Of a stored file of the caller's. 1 query."""
+    """1 query."""
     File.objects.ready().filter(pk=file.pk).update(is_favorite=is_favorite)
 
 
 @transaction.atomic
 def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
-    """Put the owner's stored files into a folder of the owner's, None the root; how many there were to move.
+    """Move the owner's stored files into the owner's folder, None: the root; how many were moved.
 
-    Folder.DoesNotExist: of another owner, or deleted meanwhile. Locks the owner's row, the folder's, the files'.
+    Folder.DoesNotExist: deleted meanwhile, or another owner's. Locks the owner's row, the folder's, the files'.
     """
     users.lock(owner.pk)
     if folder is not None:
@@ -77,10 +77,10 @@ def move(*, owner: User, files: Sequence[File], folder: Folder | None) -> int:
 
 
 def delete_of_user(user: User) -> None:
-    """The account goes: all of its files do. A receiver of `user_deleted`.
+    """Delete all files of a deleted account. A receiver of `user_deleted`.
 
-    The user's row is locked there, so that no upload comes in between. The rows stay without an owner until their
-    objects are removed; beyond the first of them the job does that.
+    The caller has locked the user's row, so that no upload comes in between. The rows stay without an owner until
+    their objects are removed, the first of them at once, the others by the job.
     """
     gone = File.objects.filter(owner=user).order_by("pk")
     some = list(gone[:REMOVED_AT_ONCE])
@@ -89,7 +89,7 @@ def delete_of_user(user: User) -> None:
 
 
 def _end(file: File, state: State) -> bool:
-    """Move the row from `state` to DELETED, once, and give its bytes back. 2 queries."""
+    """Move the row from `state` to DELETED and release its bytes; whether it was in `state`. 2 queries."""
     if file.owner_id is None or not File.objects.filter(pk=file.pk, state=state).update(**_deleted(timezone.now())):
         return False
     quotas.release(owner_id=file.owner_id, size=file.size)
@@ -98,5 +98,5 @@ def _end(file: File, state: State) -> bool:
 
 
 def _deleted(now: datetime) -> dict[str, Any]:
-    """The columns of a DELETED row; their types differ."""
+    """The changed columns of a DELETED row."""
     return {"state": State.DELETED, "deleted_at": now}

@@ -1,7 +1,6 @@
-"""Passwords of folders: who needs none, the guesses, and the sessions that guessed right.
+"""Access to folders with a password: the check, the limits of guesses, and unlocked folders in sessions.
 
-An unlock is kept in the visitor's session, bound to one folder and to the password that it has now: it opens no other
-folder, and a changed password locks everybody out again.
+The visitor's session keeps an unlock, bound to one folder and its current password: a changed password invalidates it.
 """
 
 from __future__ import annotations
@@ -19,18 +18,18 @@ from accounts.models import User
 from imagehost.models import MAX_PASSWORD_LENGTH, Folder
 
 LIFETIME = timedelta(hours=1)
-MAX_UNLOCKED = 20  # folders in a session; the oldest are locked again
-SESSION_KEY = "unlocked_folders"  # {folder id: [print of its password, until when in UNIX seconds]}
+MAX_UNLOCKED = 20  # folders in a session; the oldest unlocks are dropped
+SESSION_KEY = "unlocked_folders"  # {folder id: [fingerprint of its password, expiry in UNIX seconds]}
 
 Viewer = User | AnonymousUser
 
 
 class WrongPassword(Exception):
-    """The folder stays locked."""
+    """The password is not the folder's."""
 
 
 class TooManyGuesses(Exception):
-    """Not even the right password is looked at for `seconds_left`."""
+    """No password is checked for `seconds_left`."""
 
     def __init__(self, seconds_left: int) -> None:
         super().__init__(seconds_left)
@@ -38,16 +37,16 @@ class TooManyGuesses(Exception):
 
 
 def is_open(folder: Folder, *, viewer: Viewer, session: SessionBase, now: datetime) -> bool:
-    """Whether the viewer may see what the folder holds. Without a password neither the viewer nor session is asked."""
+    """Whether the viewer may see the folder's files. Reads neither viewer nor session where there is no password."""
     if not folder.is_password_enabled or viewer.pk == folder.owner_id:
         return True
-    kept_print, until = session.get(SESSION_KEY, {}).get(folder.pk, ("", 0))
-    prints = [_print(folder, secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
-    return any(constant_time_compare(kept_print, each) for each in prints) and now.timestamp() < until
+    kept, until = session.get(SESSION_KEY, {}).get(folder.pk, ("", 0))
+    expected = [_fingerprint(folder, secret) for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
+    return any(constant_time_compare(kept, each) for each in expected) and now.timestamp() < until
 
 
 def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBase, now: datetime) -> None:
-    """Open the folder for this session, an hour long. WrongPassword, TooManyGuesses; LimitsUnavailable as `limits`."""
+    """Open the folder for this session for an hour. Raises WrongPassword, TooManyGuesses, LimitsUnavailable."""
     address = client_address.current.get()
     seconds_left = limits.hit(
         limits.FOLDER_GUESSES.of(f"{folder.pk}:{address}"),
@@ -60,16 +59,16 @@ def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBas
         raise WrongPassword
     if viewer.is_anonymous:
         session.cycle_key()  # against session fixation
-        session.set_expiry(0)  # it ends with the browser
+        session.set_expiry(0)  # until the browser is closed
     until = (now + LIFETIME).timestamp()
     kept = {key: value for key, value in session.get(SESSION_KEY, {}).items() if value[1] > now.timestamp()}
     newest = sorted(
-        [*kept.items(), (folder.pk, [_print(folder, settings.SECRET_KEY), until])], key=lambda item: item[1][1]
+        [*kept.items(), (folder.pk, [_fingerprint(folder, settings.SECRET_KEY), until])], key=lambda item: item[1][1]
     )
     session[SESSION_KEY] = dict(newest[-MAX_UNLOCKED:])
 
 
-def _print(folder: Folder, secret: str) -> str:
-    """Of the password's hash, which itself stays where it is."""
+def _fingerprint(folder: Folder, secret: str) -> str:
+    """Of the password's hash, which stays out of the session."""
     value = f"{folder.pk}:{folder.password_hash}"
     return salted_hmac("imagehost.unlocks", value, secret=secret, algorithm="sha256").hexdigest()

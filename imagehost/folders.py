@@ -1,7 +1,7 @@
-"""Folders of a user: made, changed, taken away.
+"""Creating, changing and deleting a user's folders.
 
-Every operation locks its owner's row first, so what concerns one user happens one after the other. A new folder of the
-name of another one, two folders that swap names, uploads into a folder that goes away: none waits for the other twice.
+Every operation locks its owner's row first, which serialises it with the owner's other operations and uploads: they
+cannot deadlock.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from imagehost import names
 from imagehost.errors import FolderExists, FolderNotFound, InvalidBody, Unauthorized
 from imagehost.models import Folder
 
-MAX_FOLDERS = 500  # of a user: lists of them are not paged
+MAX_FOLDERS = 500  # of a user: their list has no pages
 
 
 @dataclass(frozen=True)
 class Changes:
-    """What is said of a folder; None: nothing, it stays as it is. A new folder is private and has no password."""
+    """Changes to a folder; None: unchanged. A new folder is private and has no password."""
 
     name: str | None = None
     is_public: bool | None = None
@@ -32,10 +32,10 @@ class Changes:
 
 
 def create(*, owner_id: str, changes: Changes, now: datetime) -> Folder:
-    """A new folder of the owner's, who asks for it. 3 queries.
+    """Create a folder of the owner. 3 queries.
 
-    InvalidBody: the name or the password is not allowed, or missing, or there are MAX_FOLDERS already. FolderExists:
-    the owner has one of this name. Unauthorized: the owner has gone meanwhile.
+    InvalidBody: the name or password is invalid or missing, or there are MAX_FOLDERS already. FolderExists: the owner
+    has one of this name. Unauthorized: the owner has been deleted meanwhile.
     """
     if changes.name is None:
         raise InvalidBody("folderName: This field is required.")
@@ -61,13 +61,13 @@ def change(
     now: datetime,
     check: Callable[[Folder], None] | None = None,
 ) -> Folder:
-    """Change what is said of it, and nothing else. 3 queries.
+    """Apply the changes to a folder. 3 queries.
 
-    A folder that is private from now on loses its password. InvalidBody, FolderExists, Unauthorized as above.
-    FolderNotFound: there is none, or it has another owner. `check` sees the locked folder as it was, and may raise.
+    A folder that becomes private loses its password. InvalidBody, FolderExists, Unauthorized as above. FolderNotFound:
+    unknown, or another owner's. `check` gets the locked folder before the change, and may raise.
     """
     changes = _checked(changes)
-    password_hash = _hashed(changes)  # takes long: no lock is held yet
+    password_hash = _hashed(changes)  # slow, so before the lock
     try:
         with transaction.atomic():
             _lock_owner(owner_id)
@@ -84,9 +84,9 @@ def change(
 
 @transaction.atomic
 def delete(*, owner_id: str, folder_id: str) -> None:
-    """Take the folder and its rules away; its files move to the root. 5 queries. Errors as above.
+    """Delete the folder and its rules; its files move to the root. 5 queries. Errors as above.
 
-    An upload that is on its way into the folder comes before this and is moved, or after it and is routed anew.
+    A concurrent upload into the folder is booked before this and moved, or after it and routed again.
     """
     _lock_owner(owner_id)
     _found(owner_id, folder_id).delete()
@@ -99,7 +99,7 @@ def _lock_owner(owner_id: str) -> None:
 
 
 def _found(owner_id: str, folder_id: str) -> Folder:
-    """The folder, held until the end of the transaction, also against new rows that name it. 1 query."""
+    """The folder, locked, also against new rows that refer to it. 1 query."""
     folder = Folder.objects.select_for_update().filter(pk=folder_id, owner_id=owner_id).first()
     if folder is None:
         raise FolderNotFound
@@ -107,7 +107,7 @@ def _found(owner_id: str, folder_id: str) -> Folder:
 
 
 def _checked(changes: Changes) -> Changes:
-    """With the name as it is kept. InvalidBody: it or the password is not allowed, whatever folder it is for."""
+    """The changes with the name as it is stored. Raises InvalidBody for an invalid name or password."""
     try:
         name = changes.name if changes.name is None else names.folder_name(changes.name)
     except ValueError as problem:
@@ -120,7 +120,7 @@ def _checked(changes: Changes) -> Changes:
 
 
 def _apply(folder: Folder, changes: Changes, password_hash: str, now: datetime) -> None:
-    """Set the columns to what the changes make of them. InvalidBody: they do not fit together."""
+    """Apply the changes to the columns. Raises InvalidBody where they contradict each other."""
     if changes.name is not None:
         folder.name = changes.name
     if changes.is_public is not None:
@@ -139,5 +139,5 @@ def _apply(folder: Folder, changes: Changes, password_hash: str, now: datetime) 
 
 
 def _hashed(changes: Changes) -> str:
-    """Of the password; "" where none is said."""
+    """The password's hash; "" without a password."""
     return make_password(changes.password) if changes.password else ""

@@ -1,7 +1,7 @@
-"""The bodies of uploads, by the API and on pages: each file goes to the disk as it comes in, and nowhere else.
+"""The bodies of uploads, from the API and from pages: each file is written to the disk as it comes in.
 
-Django's parser does the parsing, with a `_Receiver` as its one upload handler. `from_api` takes one file, whose sender
-is known by a key in a header or in the form; `from_page` takes many, whose sender is signed in.
+Django's parser reads the form, with a `_Receiver` as its only upload handler. `from_api` takes one file of the owner of
+a key, which is in a header or in the form; `from_page` takes many files of the signed-in user.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from imagehost.models import MAX_ORIGINAL_LENGTH
 from imagehost.uploads import Incoming, Uploaded
 
 CHUNK = 256 * 1024  # bytes read and written at a time
-STRETCH = 8 * 1024 * 1024  # bytes that the bucket is shown at a time
+STRETCH = 8 * 1024 * 1024  # bytes between two calls of `Bucket.prepare`
 OVERHEAD = 3 * 1024 * 1024  # of a form beside its file: Django reads 2.5 MiB of text fields at most
 
 MAX_FILES = 100  # of a page's form; Django would refuse one more
@@ -64,11 +64,11 @@ _OF_THE_PARSER = {
 
 logger = logging.getLogger(__name__)
 
-Meta = Mapping[str, Any]  # WSGI's environ, whose values have no type
+Meta = Mapping[str, Any]  # WSGI's environ
 
 
 class TooManyUploads(ApiError):
-    """The user has sent as many files on pages as `limits.PAGE_UPLOADS` allows. The API has no such limit."""
+    """The user is over `limits.PAGE_UPLOADS`, which counts files sent on pages."""
 
     status = 429
     code = "RATE_LIMITED"
@@ -83,7 +83,7 @@ class TooManyUploads(ApiError):
 
 
 class UploadAuthorizer:
-    """Who uploads, once a key or a session has shown it, and what their plan allows. `now`: when the key is checked."""
+    """The owner of an upload, known once a key or session is checked, and their plan's sizes. `now`: of the check."""
 
     def __init__(self, now: datetime) -> None:
         self._now = now
@@ -96,23 +96,23 @@ class UploadAuthorizer:
 
     @property
     def owner_id(self) -> str:
-        """Raises Unauthorized until it is known."""
+        """Raises Unauthorized before authorization."""
         if self._owner_id is None:
             raise Unauthorized
         return self._owner_id
 
     @property
     def max_size(self) -> int:
-        """Bytes of a file, by the owner's plan; until the owner is known, what every plan allows."""
+        """Bytes of a file, by the owner's plan; before authorization by the smallest plan."""
         return self._allowance.max_file_size
 
     @property
     def plan_max(self) -> int:
-        """What the largest plan that may still turn out allows."""
+        """The largest size that the owner's plan may still allow."""
         return self.max_size if self.is_authorized else LARGEST_FILE
 
     def authorize_key(self, secret: str | None) -> None:
-        """Count the request and check its key; called once. Raises Unauthorized, also for None, and both limits'."""
+        """Count the request and check its key. Raises Unauthorized, also for None, and the errors of both limits."""
         try:
             caller = authentication.check(secret, permission=Permission.IMAGEHOST_UPLOAD, now=self._now)
         except KeyRateLimited:
@@ -122,21 +122,21 @@ class UploadAuthorizer:
         self.authorize_user(caller.owner_id)
 
     def authorize_user(self, owner_id: str) -> None:
-        """The owner is signed in, or the key was checked. 1 query. Unauthorized: deleted meanwhile."""
+        """Accept a checked owner. 1 query. Raises Unauthorized where the owner was deleted meanwhile."""
         self._allowance = uploads.allowance_of(owner_id, self._now)
         self._owner_id = owner_id
 
     def store(self, file: Incoming) -> Uploaded:
-        """Keep the file for the owner. Raises what `uploads.store` does."""
+        """Store the file for the owner. Raises what `uploads.store` raises."""
         return uploads.store(
             owner_id=self.owner_id,
             incoming=file,
             allowance=self._allowance,
-            now=timezone.now(),  # a slow upload ends long after its sender was checked
+            now=timezone.now(),  # a slow upload ends long after the key check
         )
 
     def count_page_file(self) -> None:
-        """On pages, each file counts: its content is examined. Raises TooManyUploads, UploadsUnavailable."""
+        """Count one file sent on a page. Raises TooManyUploads, UploadsUnavailable."""
         try:
             seconds_left = limits.hit(limits.PAGE_UPLOADS.of(self.owner_id))
         except LimitsUnavailable:
@@ -148,10 +148,10 @@ class UploadAuthorizer:
 
 @contextlib.contextmanager
 def from_api(meta: Meta, authorizer: UploadAuthorizer) -> Iterator[Incoming]:
-    """The part `file` of the form, on disk until the block ends; the caller moves away what it keeps.
+    """Yield the part `file` of the form, on disk until the block ends; the caller moves away what it keeps.
 
-    Raises what `authorizer` raises, NoFile (for a form that cannot be read, too), FileTooLarge and UploadFailed (the
-    disk), as early as possible: what it leaves unread of the body is for `config.request_body`.
+    Raises what `authorizer` raises, NoFile (also for a form that cannot be read), FileTooLarge and UploadFailed (the
+    disk), as early as possible: `config.request_body` reads the rest of the body.
     """
     with contextlib.closing(_ApiReceiver(authorizer, _ApiBody(meta, authorizer))) as receiver:
         yield receiver.read(meta)
@@ -159,9 +159,9 @@ def from_api(meta: Meta, authorizer: UploadAuthorizer) -> Iterator[Incoming]:
 
 @contextlib.contextmanager
 def from_page(request: HttpRequest, owner_id: str) -> Iterator[PageReceiver]:
-    """Take the files of the request's form, which must not have been read before; `PageReceiver.read` reads it.
+    """Yield the receiver of the request's form, which must be unread; `PageReceiver.read` reads it.
 
-    When the block ends, what was not stored is removed.
+    When the block ends, the files that were not stored are removed.
     """
     authorizer = UploadAuthorizer(timezone.now())
     authorizer.authorize_user(owner_id)
@@ -172,7 +172,7 @@ def from_page(request: HttpRequest, owner_id: str) -> Iterator[PageReceiver]:
 
 
 def kept_name(name: str) -> str:
-    """`name` cut to 255 characters; its extension stays, as Django does it."""
+    """`name` cut to 255 characters; its extension stays, as in Django."""
     if len(name) <= MAX_ORIGINAL_LENGTH:
         return name
     suffix = PurePosixPath(name).suffix
@@ -191,10 +191,10 @@ class IncomingFile(FileIO):
         self._shown = 0
 
     def take(self, content: bytes) -> None:
-        """Write all of `content` at the end. The bucket prepares each full STRETCH while the next one comes in."""
+        """Append `content`. The bucket prepares each full STRETCH while the next one comes in."""
         left = memoryview(content)
         while left:
-            left = left[self.write(left) :]  # a disk that fills up takes a part of it
+            left = left[self.write(left) :]  # a disk that fills up writes a part of it
         self._size += len(content)
         if self._size - self._shown >= STRETCH:
             storage.bucket().prepare(self.fileno(), self._shown, self._size - self._shown)
@@ -203,7 +203,7 @@ class IncomingFile(FileIO):
 
 @dataclass
 class Received:
-    """One file of the form. `path`: where it lies, None where it was refused. `name`: as it was sent, cut to size."""
+    """One file of the form. `path`: None where it was refused. `name`: as it was sent, cut to size."""
 
     name: str
     path: Path | None = None
@@ -213,11 +213,11 @@ class Received:
 
 
 class _BodyTooLong(Exception):
-    """More came than the largest file that may be sent, and all that may lie beside it."""
+    """The body is longer than the largest allowed file and the rest of a form."""
 
 
 class _Body:
-    """The request's body. `announced`: its length in bytes; None: it comes in chunks. Any: a stream."""
+    """The request's body. `announced`: its length in bytes; None: it comes in chunks."""
 
     def __init__(self, stream: Any, announced: int | None) -> None:
         self.announced = announced
@@ -236,7 +236,7 @@ class _Body:
 
 
 class _ApiBody(_Body):
-    """One whose length has a limit: the file that `authorizer` allows, and OVERHEAD."""
+    """A body of limited length: the file that `authorizer` allows, and OVERHEAD."""
 
     def __init__(self, meta: Meta, authorizer: UploadAuthorizer) -> None:
         length = meta.get("CONTENT_LENGTH") or ""
@@ -267,7 +267,7 @@ class _ApiBody(_Body):
 
 
 class _Receiver(FileUploadHandler):
-    """Writes the files of one field to the disk, no more of one than the plan allows."""
+    """Writes the files of one field to the disk, each up to the plan's size."""
 
     chunk_size = CHUNK
 
@@ -275,7 +275,7 @@ class _Receiver(FileUploadHandler):
         super().__init__(request)
         self._authorizer = authorizer
         self._received: list[Received] = []
-        self._output: IncomingFile | None = None  # not `file`: Django closes such a one when it skips another part
+        self._output: IncomingFile | None = None  # not `file`, which Django closes when it skips another part
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         received = self._received[-1]
@@ -295,7 +295,7 @@ class _Receiver(FileUploadHandler):
         self._received[-1].is_complete = True
 
     def close(self) -> None:
-        """Remove what is left on the disk."""
+        """Remove the files that were not stored."""
         try:
             self._close_output()
         finally:
@@ -303,7 +303,7 @@ class _Receiver(FileUploadHandler):
                 self._remove(received)
 
     def _begin(self) -> None:
-        """Open a file for the part that was received last."""
+        """Open a file for the newest part."""
         try:
             self._output = IncomingFile()
         except OSError as error:
@@ -311,7 +311,7 @@ class _Receiver(FileUploadHandler):
         self._received[-1].path = self._output.path
 
     def _refuse(self, error: ApiError) -> NoReturn:
-        """Write no more of the last file, and pass over the rest of it."""
+        """Remove what came of the newest file, and skip the rest of it."""
         self._close_output()
         self._remove(self._received[-1])
         self._received[-1].refusal = self._received[-1].refusal or error
@@ -333,7 +333,7 @@ class _Receiver(FileUploadHandler):
 
 
 class PageReceiver(_Receiver):
-    """Takes all parts named `files`. A file that is refused does not take the others along."""
+    """Takes all parts named `files`. Refusing one file does not refuse the others."""
 
     def __init__(self, request: HttpRequest, authorizer: UploadAuthorizer) -> None:
         super().__init__(request, authorizer)
@@ -341,13 +341,13 @@ class PageReceiver(_Receiver):
         self._is_parsing = False
 
     def read(self) -> Sequence[Received]:
-        """The files, in the form's order. `is_too_much` says afterwards that there were more."""
+        """The files, in the form's order. `is_too_much` is True afterwards where there were more."""
         if self.request is not None:
-            len(self.request.POST)  # parses the form, unless that was done
+            len(self.request.POST)  # parses the form once
         return self._received
 
     def store(self, received: Received) -> Uploaded | ApiError:
-        """Keep a file that came in, as the API does, or return why not: its refusal, or an error of the authorizer."""
+        """Store a file as the API does, or return its refusal or the authorizer's error."""
         if received.path is None or not received.is_complete:
             return received.refusal or NoFile(CUT_OFF)
         try:
@@ -364,7 +364,7 @@ class PageReceiver(_Receiver):
         boundary: str,
         encoding: str | None = None,
     ) -> Any:
-        """Parses the form in Django's place, which would take a body that broke off for a whole one. Any: Django's."""
+        """Parse the form instead of Django, which would accept a body that broke off as complete."""
         if self._is_parsing:
             return None
         self._is_parsing = True
@@ -373,7 +373,6 @@ class PageReceiver(_Receiver):
         return MultiPartParser(META, body, [self], encoding).parse()
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
-        """Any: what the part says of its type and length."""
         super().new_file(field_name, file_name, *args, **kwargs)
         self._close_output()
         self.is_too_much |= len(self._received) >= MAX_FILES
@@ -386,7 +385,7 @@ class PageReceiver(_Receiver):
 
 
 class _ApiReceiver(_Receiver):
-    """Takes one part named `file` and nothing else. What it refuses before the key is known is answered after."""
+    """Takes one part named `file`. A refusal before the key is known is answered after the key check."""
 
     def __init__(self, authorizer: UploadAuthorizer, body: _ApiBody) -> None:
         super().__init__(None, authorizer)
@@ -395,7 +394,7 @@ class _ApiReceiver(_Receiver):
         self._refusal: ApiError | None = None
 
     def read(self, meta: Meta) -> Incoming:
-        """Parse the form. On each way out the authorizer has checked the key, or has raised its error."""
+        """Parse the form. In every case the authorizer has checked the key or raised its error."""
         refusal = self._parse(meta)
         if not self._authorizer.is_authorized:
             before = self._authorizer.max_size
@@ -412,7 +411,7 @@ class _ApiReceiver(_Receiver):
         return Incoming(received.path, received.size, received.name)
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
-        """At the start of every part with a file name. Any: what the part says of its type and length."""
+        """Called at the start of every part with a file name."""
         if field_name != "file":
             raise SkipFile
         if not self._authorizer.is_authorized and ((key := self._key()) or self._body.is_too_long):
@@ -425,12 +424,12 @@ class _ApiReceiver(_Receiver):
         self._begin()
 
     def _parse(self, meta: Meta) -> ApiError | None:
-        """What is wrong with the form as a whole."""
+        """The error of the form as a whole."""
         kind, _, parameters = meta.get("CONTENT_TYPE", "").partition(";")
         if kind.strip().lower() != MULTIPART:
             return NoFile(NOT_MULTIPART)
-        meta = {**meta, "CONTENT_TYPE": f"{MULTIPART};{parameters}"}  # Django compares it as it is written
-        length = 1 if self._body.announced is None else self._body.announced  # Django only asks whether there is any
+        meta = {**meta, "CONTENT_TYPE": f"{MULTIPART};{parameters}"}  # Django compares it case-sensitively
+        length = 1 if self._body.announced is None else self._body.announced  # Django only checks that it is not 0
         try:
             body = cast("Any", self._body)  # has the one method of a stream that the parser calls
             self._parser = MultiPartParser({**meta, "CONTENT_LENGTH": length}, body, [self])
@@ -458,14 +457,14 @@ class _ApiReceiver(_Receiver):
     def _key(self) -> str | None:
         """The first field `key` so far that is not empty.
 
-        Django's parser gathers the fields in a private attribute; there is no other way to those that come before the
-        file. Before it starts, and for an empty body, it has none.
+        Django's parser keeps the fields in a private attribute, the only access to those that come before the file. It
+        is missing before the parser starts, and for an empty body.
         """
         fields = cast("QueryDict", getattr(self._parser, "_post", QueryDict()))
         return next(filter(None, fields.getlist("key")), None)
 
     def _refuse(self, error: ApiError) -> NoReturn:
-        """Write no more. With a known key that is all; otherwise the key may still come behind the file."""
+        """Stop writing. Before authorization the parser goes on, as the key may follow the file."""
         self.close()
         self._refusal = self._refusal or error
         if self._authorizer.is_authorized:

@@ -1,6 +1,6 @@
-"""What the gallery and the folder endpoints read: the rows of one owner alone.
+"""Queries of the gallery and the folder endpoints, each on the rows of one owner.
 
-Files that are quarantined are still their owner's, who sees them here and nowhere else.
+They include quarantined files, which the owner sees here alone.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from imagehost.errors import FolderNotFound
 from imagehost.models import NAME, File, FileQuerySet, Folder, State
 
 MAX_LIMIT = 100
-MAX_OFFSET = 2**53 - 1  # what every JSON reader keeps exactly; the databases can count as far
+MAX_OFFSET = 2**53 - 1  # the largest integer that every JSON reader keeps exactly
 
 
 class InFolder(TypedDict):
-    """What is in a folder; bytes."""
+    """The files of a folder. `total_size` in bytes."""
 
     file_count: int
     total_size: int
 
 
-if TYPE_CHECKING:  # which alone can read this
+if TYPE_CHECKING:  # a type for mypy alone
     from django_stubs_ext import WithAnnotations
 
     CountedFolder = WithAnnotations[Folder, InFolder]
@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # which alone can read this
 
 @dataclass(frozen=True)
 class Page:
-    """At most `limit` files, after the first `offset` ones."""
+    """At most `limit` files after the first `offset`."""
 
     limit: int = MAX_LIMIT
     offset: int = 0
@@ -50,17 +50,17 @@ class Files:
 
 
 def gallery(*, owner_id: str, page: Page) -> Files:
-    """All that the owner stores. 1 query; 2 where the page lies behind the last file."""
+    """All files of the owner. 1 query; 2 for a page after the last file."""
     rows = File.objects.ready().filter(owner_id=owner_id)
     return _page(rows, rows.select_related("folder"), page)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which of the owner's files are wanted; what is empty or None excludes nothing.
+    """Filters of the gallery; an empty value or None does not filter.
 
-    `text`: in the name that the file came with, or a link to it. `folder_id`: None any, "" the root. `kind`: image,
-    video, or one of the types. `since`, `until`: the first timestamp, and the first one that is too late.
+    `text`: a part of the original name, or a link to the file. `folder_id`: None: any, "": the root. `kind`: image,
+    video, or a MIME type. `since` is inclusive, `until` exclusive.
     """
 
     text: str = ""
@@ -72,7 +72,7 @@ class Wanted:
 
 
 def search(*, owner_id: str, wanted: Wanted) -> FileQuerySet:
-    """The owner's stored files that are wanted, newest first, with their folders. Not yet asked for."""
+    """The owner's stored files that match, newest first, with their folders. No query yet."""
     rows = File.objects.ready().filter(owner_id=owner_id).select_related("folder")
     if wanted.text:
         rows = rows.filter(Q(original_name__icontains=wanted.text) | Q(name=_name_in(wanted.text)))
@@ -90,16 +90,16 @@ def search(*, owner_id: str, wanted: Wanted) -> FileQuerySet:
 
 
 def named(*, owner_id: str, names: Sequence[str]) -> list[File]:
-    """Those of the owner's stored files that have these names, newest first, at most MAX_LIMIT. 1 query."""
+    """The owner's stored files of these names, newest first, at most MAX_LIMIT. 1 query."""
     names = [name for name in names if NAME.fullmatch(name)]
     rows = File.objects.ready().filter(owner_id=owner_id, name__in=names).select_related("folder")
     return list(rows.newest_first()[:MAX_LIMIT])
 
 
 def folder_with_files(*, owner_id: str, folder_id: str, page: Page) -> tuple[Folder, Files]:
-    """A folder of the owner's and what is in it. 2 queries; 3 where the page lies behind the last file.
+    """A folder of the owner and its files. 2 queries; 3 for a page after the last file.
 
-    FolderNotFound: there is none, or it has another owner. 1 query.
+    FolderNotFound: unknown, or another owner's. 1 query.
     """
     folder = Folder.objects.filter(pk=folder_id, owner_id=owner_id).first()
     if folder is None:
@@ -117,11 +117,11 @@ def folders(*, owner_id: str) -> QuerySet[CountedFolder]:
     counted = Folder.objects.filter(owner_id=owner_id).annotate(
         stored=stored, file_count=Count("stored"), total_size=Coalesce(Sum("stored__size"), 0)
     )
-    return counted.order_by("created_at", "pk")  # type: ignore[return-value]  # it counts the relation as a third one
+    return counted.order_by("created_at", "pk")  # type: ignore[return-value]  # mypy counts the relation as a third annotation
 
 
 def folder(*, owner_id: str, folder_id: str) -> CountedFolder:
-    """One of them. 1 query. FolderNotFound as above."""
+    """One of these folders. 1 query. FolderNotFound as above."""
     found = folders(owner_id=owner_id).filter(pk=folder_id).first()
     if found is None:
         raise FolderNotFound
@@ -134,12 +134,12 @@ def _name_in(text: str) -> str:
 
 
 def _page(rows: FileQuerySet, shown: FileQuerySet, page: Page) -> Files:
-    """Those of `rows` that are on the page, as `shown` reads them. The total comes from the same query."""
+    """The page of `rows`, selected as in `shown`, and the total, in one query."""
     counted = rows.order_by().annotate(of=Value(1)).values("of").annotate(total=Count("pk")).values("total")
     total = Subquery(counted, output_field=IntegerField())
     rows_shown = shown.newest_first().annotate(total=total)
-    files: list[Any] = list(rows_shown[page.offset : page.offset + page.limit])  # files that know the total
+    files: list[Any] = list(rows_shown[page.offset : page.offset + page.limit])  # files annotated with the total
     if files:
         return Files(files, files[0].total)
-    # Nothing is at the offset, so there are at most that many, whatever was uploaded since.
+    # No file is at the offset, so the total is at most the offset, whatever was uploaded since.
     return Files([], min(rows.count(), page.offset) if page.offset else 0)

@@ -1,8 +1,8 @@
-"""The eight types that the image host takes: what is known of each, and how their first bytes look.
+"""The types of files that the image host accepts, and their signatures.
 
-The table decides what a file claims to be; the header parse of `probing` decides whether that is so. The header and the
-file name that a client sends are ignored. A new type is a row here, its stripper in `stripping`, and a migration of the
-constraint `imagehost_file_mime_is_known`; a new kind of animation is counted in `prober.images`.
+The signature decides what a file claims to be; the prober checks the claim. The client's header and file name are
+ignored. A new type needs a row here, its stripper in `stripping`, and a migration of the constraint
+`imagehost_file_mime_is_known`; a new format of animation also a counter of frames in `prober.images`.
 """
 
 import re
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 HEAD_LENGTH = 4096
-"""Bytes of a file that `of_signature` wants to see: all compatible brands of any `ftyp` box fit in."""
+"""Bytes of a file that `of_signature` needs: the compatible brands of any `ftyp` box fit."""
 
 
 @dataclass(frozen=True)
 class MediaType:
     """One type of files.
 
-    `mime` as answered and served; `label` as error messages name it; `extension` as stored, without a dot, and
-    `other_extensions` that files of the type come with. `signature`: a pattern of the first bytes, where one suffices.
-    `pillow`: the decoder of an image. `demuxer`: FFmpeg's, of a video, and of an image that Pillow may refuse.
-    `max_pixels`: of one picture or frame. `is_on_cards`: all messengers show it, so that cards name the file itself.
+    `label`: its name in error messages. `extension`: as stored, without a dot; `other_extensions`: further ones of
+    uploaded files. `signature`: a pattern of the first bytes, where one suffices. `pillow`: the decoder of an image.
+    `demuxer`: FFmpeg's, of a video, and of an image that Pillow may refuse. `max_pixels`: of one picture or frame.
+    `is_on_cards`: all messengers show it, so that cards name the file itself.
     """
 
     mime: str
@@ -85,11 +85,12 @@ MOV = MediaType(mime="video/quicktime", label="mov", extension="mov", other_exte
 
 ALL = (PNG, JPEG, WEBP, GIF, AVIF, MP4, WEBM, MOV)
 BY_MIME: Mapping[str, MediaType] = MappingProxyType({media.mime: media for media in ALL})
+LABELS = f"{', '.join(type_.label for type_ in ALL[:-1])} and {ALL[-1].label}"
 
-# Major brands (ISO/IEC 14496-12 §4.3). Under one that is absent, such as a telephone's 3gp5 or a camera's own, a file
-# is an MP4 where a compatible brand says so.
+# Major brands (ISO/IEC 14496-12 §4.3). With any other one, such as a telephone's 3gp5 or a camera's own, a file is an
+# MP4 if one of its compatible brands is.
 AVIF_BRANDS = frozenset({b"avif", b"avis"})
-HEIF_BRANDS = frozenset({b"mif1", b"msf1", b"miaf"})  # an AVIF only where a compatible brand says so
+HEIF_BRANDS = frozenset({b"mif1", b"msf1", b"miaf"})  # an AVIF only if a compatible brand is
 MOV_BRAND = b"qt  "
 MP4_BRANDS = frozenset(
     b"""isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc mp41 mp42 mp71 avc1 hvc1 hev1 av01 dash msdh cmfc
@@ -98,7 +99,7 @@ MP4_BRANDS = frozenset(
 OTHER_BRANDS = frozenset(b"heic heix heim heis hevc hevx hevm hevs avci avcs jpeg mjp2".split()) | {
     b"M4A ", b"M4B ", b"M4P ", b"jp2 ", b"jpx ", b"jpm ", b"crx ",
 }  # fmt: skip
-"""Other types, whatever else they say: pictures, sounds, raw photographs."""
+"""Other types, whatever their compatible brands: pictures, sounds, raw photographs."""
 MOV_FIRST_BOXES = frozenset({b"moov", b"mdat", b"wide", b"free", b"skip", b"pnot"})  # QuickTime before `ftyp` existed
 
 EBML_HEADER = 0x1A45DFA3
@@ -106,7 +107,7 @@ DOC_TYPE = 0x4282
 
 
 def of_signature(head: bytes) -> MediaType | None:
-    """The type whose signature `head`, the first `HEAD_LENGTH` bytes of a file, carries; None for anything else."""
+    """The type with the signature of `head`, the first `HEAD_LENGTH` bytes of a file; None for anything else."""
     for type_ in ALL:
         if type_.signature and type_.signature.match(head):
             return type_
@@ -134,7 +135,7 @@ def _of_brands(head: bytes) -> MediaType | None:
 
 
 def _opens_quicktime(head: bytes) -> bool:
-    """Only the box with the frames may be larger than 16 MiB: so no text passes as the size of a first box."""
+    """Limits the first box to 16 MiB, except the one with the frames, so that no text passes as its size."""
     size, kind = int.from_bytes(head[:4], "big"), head[4:8]
     if kind not in MOV_FIRST_BOXES:
         return False
@@ -150,7 +151,7 @@ def _doc_type(head: bytes) -> bytes | None:
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """The EBML elements of `data` one after another, as long as they lie in it whole."""
+    """The EBML elements of `data`, up to the first that is cut off."""
     at = 0
     while at < len(data):
         name, at = _variable_integer(data, at, keeps_marker=True)

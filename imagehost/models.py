@@ -1,4 +1,4 @@
-"""What the image host keeps: files, the folders and rules that sort them, and how much each user stores."""
+"""Files, folders, folder rules, and the storage that each user uses."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from django.utils import timezone
 
 from accounts.models import User
 from accounts.models.users import new_id
-from imagehost import media, names, original_names
+from imagehost import media, names
 
 MAX_NAME_LENGTH = MAX_PASSWORD_LENGTH = names.MAX_LENGTH
 MAX_PATTERN_LENGTH = 100
-FILES, PREVIEWS, QUARANTINE = "files/", "previews/", "quarantine/"  # how the keys of objects begin
+FILES, PREVIEWS, QUARANTINE = "files/", "previews/", "quarantine/"  # prefixes of keys
 NAME_LENGTH = 8  # of 62 characters: 47 random bits
 NAME = re.compile(r"[A-Za-z0-9]{8}", re.ASCII)
 MAX_ORIGINAL_LENGTH = 255
-KEY_LENGTH = 1024  # the longest key that S3 knows
+KEY_LENGTH = 1024  # the longest key in S3
 
 
 class Usage(models.Model):
-    """One row for each user who ever uploaded: the sizes of the user's files that are PENDING or READY, added up.
+    """The sum of the sizes of a user's PENDING and READY files; one row from the first upload on.
 
-    Changed by conditional UPDATEs alone (`imagehost.quotas`), in the transaction that changes the files.
+    Changed only by conditional UPDATEs (`imagehost.quotas`), in the transaction that changes the files.
     """
 
     owner = models.OneToOneField(
@@ -48,12 +48,12 @@ class Usage(models.Model):
 
 class FolderQuerySet(models.QuerySet["Folder"]):
     def published(self) -> FolderQuerySet:
-        """Those with a page for everybody. A banned owner's have none."""
+        """Folders with a public page: not those of banned owners."""
         return self.filter(is_public=True, owner__is_active=True)
 
 
 class Folder(models.Model):
-    """A folder of one user. There are no folders in folders; what is in none is in the root."""
+    """A folder of one user. Folders are not nested; a file without a folder is in the root."""
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="imagehost_folders")
@@ -88,7 +88,7 @@ class Folder(models.Model):
 
 
 class MatchKind(models.TextChoices):
-    """What of a file a rule looks at."""
+    """The property of a file that a rule matches."""
 
     MIME = "mime", "Type"
     EXTENSION = "extension", "Extension"
@@ -96,7 +96,7 @@ class MatchKind(models.TextChoices):
 
 
 class FolderRule(models.Model):
-    """Uploads whose detected type, stored extension or original name match go into the folder; the first rule wins."""
+    """Routes uploads by detected type, stored extension or original name into a folder; the first match wins."""
 
     owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="folder_rules")
     folder = models.ForeignKey(Folder, on_delete=models.CASCADE, related_name="rules")
@@ -120,11 +120,11 @@ class FolderRule(models.Model):
     def clean(self) -> None:
         owner = User.objects.filter(pk=self.owner_id).first()
         if owner is not None and self.folder_id and not owner.imagehost_folders.filter(pk=self.folder_id).exists():
-            raise ValidationError({"folder": "This folder belongs to somebody else."})
+            raise ValidationError({"folder": "This folder belongs to another user."})
 
 
 class State(models.TextChoices):
-    """PENDING: booked, being written. READY: stored. DELETED: booked no more; the object is still to be removed."""
+    """PENDING: booked, being written. READY: stored. DELETED: no longer booked; the object is not removed yet."""
 
     PENDING = "PENDING", "Pending"
     READY = "READY", "Ready"
@@ -132,7 +132,7 @@ class State(models.TextChoices):
 
 
 class PreviewState(models.TextChoices):
-    """WAITING: to be made. MADE: there is one. FAILED: the file does not decode; the page does without."""
+    """WAITING: in the queue. MADE: it exists. FAILED: the file has no preview."""
 
     WAITING = "WAITING", "Waiting"
     MADE = "MADE", "Made"
@@ -144,22 +144,19 @@ class FileQuerySet(models.QuerySet["File"]):
         return self.filter(state=State.READY)
 
     def delivered(self) -> FileQuerySet:
-        """Those that the public gets."""
+        """Files that are served to the public."""
         return self.ready().filter(quarantined_at__isnull=True, moves_from="")
 
     def moving(self) -> FileQuerySet:
-        """Those whose object goes from one key to another."""
+        """Files whose object moves from one key to another."""
         return self.exclude(moves_from="")
 
     def booked(self) -> FileQuerySet:
-        """Those whose bytes count in their owner's usage."""
+        """Files whose bytes count in their owner's usage."""
         return self.exclude(state=State.DELETED)
 
     def by_name(self, name: str) -> FileQuerySet:
-        """At most one. Names are compared exactly; the index is that of their unique upper-case form.
-
-        What cannot be a name finds nothing, and costs no query.
-        """
+        """At most one file, by its exact name and the index of upper-case names. No query for an invalid name."""
         if not NAME.fullmatch(name):
             return self.none()
         return self.filter(name__upper=name.upper(), name=name)
@@ -174,7 +171,7 @@ class File(models.Model):
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL,
-        on_delete=models.SET_NULL,  # the object outlives its owner until it is removed
+        on_delete=models.SET_NULL,  # the row stays until its object is removed
         null=True,
         related_name="files",
         db_index=False,  # the index of the gallery begins with it
@@ -231,14 +228,14 @@ class File(models.Model):
             models.Index(fields=["uploaded_at"], condition=~Q(state="READY"), name="imagehost_file_unfinished"),
             models.Index(fields=["moves_from"], condition=~Q(moves_from=""), name="imagehost_file_moving"),
             models.Index(
-                fields=["preview_due_at", "id"],  # many files may be due at one time: a claim sorts none of them
+                fields=["preview_due_at", "id"],  # sorted, as many files may be due at the same time
                 condition=Q(state="READY", preview_state="WAITING", quarantined_at__isnull=True, moves_from=""),
                 name="imagehost_file_preview_next",
             ),
             models.Index(fields=["id"], condition=Q(quarantined_at__isnull=False), name="imagehost_file_quarantined"),
         ]
         constraints = [
-            # Upper: a folder on some machines holds only one of `a.png` and `A.png`.
+            # Upper: some file systems hold only one of `a.png` and `A.png`.
             models.UniqueConstraint(Upper("name"), name="imagehost_file_unique_name"),
             models.UniqueConstraint(fields=["key"], name="imagehost_file_unique_key"),
             models.CheckConstraint(condition=Q(size__gt=0), name="imagehost_file_has_bytes"),
@@ -261,13 +258,13 @@ class File(models.Model):
 
     @property
     def file_name(self) -> str:
-        """With its extension, as in the URL."""
+        """The name with its extension, as in the URL."""
         return f"{self.name}.{self.extension}"
 
     @property
     def download_name(self) -> str:
-        """What it is saved as: the name that it came with, made safe, with the extension of its type."""
-        return next(original_names.unpacked([(self.original_name, self.name, self.extension)]))
+        """The name for saving the file: its original name, made safe, with the extension of its type."""
+        return next(names.unpacked([(self.original_name, self.name, self.extension)]))
 
     @property
     def media_type(self) -> media.MediaType:
@@ -280,18 +277,17 @@ class File(models.Model):
 
     @property
     def preview_key(self) -> str:
-        """Of the preview's object."""
         return preview_key_of(self.key)
 
     @property
     def object_keys(self) -> list[str]:
-        """All that there may be an object of, the file's and its preview's."""
+        """All keys that may have an object: the file's and its preview's."""
         keys = [self.moves_from, self.key] if self.moves_from else [self.key]
         return [*keys, *map(preview_key_of, keys)]
 
 
 class Stage(models.TextChoices):
-    """What a comparison looks at now: files by their owners, quarantined files, then objects to remove."""
+    """The stage of a comparison: files by owner, then quarantined files, then objects to remove."""
 
     OWNERS = "OWNERS", "Owners"
     QUARANTINE = "QUARANTINE", "Quarantine"
@@ -299,10 +295,10 @@ class Stage(models.TextChoices):
 
 
 class Reconciliation(models.Model):
-    """One row while `reconcile_files` compares rows and store, over however many runs.
+    """The progress of `reconcile_files`: one row until all runs of a comparison are done.
 
-    `done_until`: the last owner whose files are compared. `parts`: how many parts are done; a run that saves one more
-    has seen the others. `found`: `imagehost.reconciliation_progress.Found`.
+    `done_until`: the last owner whose files are compared. `parts`: the number of finished parts, which detects a second
+    run. `found`: `imagehost.reconciliation.Found`.
     """
 
     THE_ROW = 1
@@ -319,7 +315,7 @@ class Reconciliation(models.Model):
 
 
 class StrayObject(models.Model):
-    """The key of an object that belongs to no file, until the comparison that found it ends."""
+    """The key of an object without a file, until the comparison that found it ends."""
 
     key = models.CharField(max_length=KEY_LENGTH, primary_key=True)
 
@@ -328,5 +324,5 @@ class StrayObject(models.Model):
 
 
 def preview_key_of(key: str) -> str:
-    """The key of the preview of the file with this key. Both end with the file's name and an extension."""
+    """The key of the preview of the file with this key. Both end in the file's name and an extension."""
     return f"{PREVIEWS}{key.removeprefix(FILES).rpartition('.')[0]}.webp"

@@ -1,29 +1,81 @@
-"""What a folder may be called, and which passwords it may have. Pure rules.
-
-Each of them returns the value to keep, or raises ValueError with a sentence for the person who sent it.
-"""
+"""Rules for names: of folders, their passwords, and the names that files came with. Pure rules."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from urllib.parse import quote
 
-MAX_LENGTH = 32  # characters, of a name and of a password
+from imagehost import media
+
+MAX_LENGTH = 32  # characters, of a folder's name and of its password
 
 _JOINERS = "\u200c\u200d"  # of several scripts, and of emoji
-_UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # controls, marks of direction, halves of surrogate pairs, line separators
+_LINES = {"Cc", "Cs", "Zl", "Zp"}  # controls, lone surrogates, line and paragraph separators
+_INVISIBLE = _LINES | {"Cf"}  # marks of direction as well
+# They turn the reading direction: "exe.png" is shown for "gnp.exe".
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_UNSAFE = re.compile(r'[/\\:*?"<>|]')  # separates folders on some system, or is not allowed in a file name
+_EXTENSIONS = "|".join(name for type_ in media.ALL for name in (type_.extension, *type_.other_extensions))
+_ENDINGS = re.compile(rf"\.({_EXTENSIONS})\Z", re.IGNORECASE)
+_DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³]|conin\$|conout\$) *(\.|\Z)", re.IGNORECASE)
+_MAX_STEM = 180  # bytes of UTF-8: with a number and an extension still less than the 255 of most file systems
+_ATTR_CHAR = "!#$&+-.^_`|~"  # RFC 8187 §3.2.1, beside letters and digits
+_NOT_PLAIN = re.compile(r"[^A-Za-z0-9 !#$&'()+,.=@\[\]^_`{}~-]")
+_NAMELESS = "file"
 
 
 def folder_name(text: str) -> str:
-    """In normal form C, without white space around it: what looks the same is the same name."""
+    """The name to store: in normal form C, trimmed, so that names that look alike are equal.
+
+    Raises ValueError with a sentence for the user.
+    """
     name = unicodedata.normalize("NFC", text).strip()
     _check(name, is_empty=not name.strip(_JOINERS))
     return name
 
 
 def folder_password(text: str) -> str:
-    """Exactly as it was sent: it must be typed the same again."""
+    """The password as it was sent. Raises ValueError with a sentence for the user."""
     _check(text, is_empty=not text)
     return text
+
+
+def shown(name: str, *, otherwise: str) -> str:
+    """`name` as one line of text without marks of direction; `otherwise` where nothing is left of it."""
+    kept = (char for char in name if unicodedata.category(char) not in _LINES and char not in _BIDI)
+    return "".join(kept).strip() or otherwise
+
+
+def unpacked(names: Iterable[tuple[str, str, str]]) -> Iterator[str]:
+    """The names of files in an archive, from (original name, generated name, stored extension) of each, in order.
+
+    A name has no path and the stored extension; it is not hidden, no device of Windows and looks like no option. All
+    names differ, also where upper and lower case count as the same.
+    """
+    taken: set[str] = set()
+    used: Counter[str] = Counter()
+    for original, generated, extension in names:
+        stem = _stem(original) or generated
+        name = f"{stem}.{extension}"
+        while _folded(name) in taken:
+            used[_folded(stem)] += 1
+            name = f"{stem} ({used[_folded(stem)] + 1}).{extension}"
+        taken.add(_folded(name))
+        yield name
+
+
+def disposition(download_name: str, *, attachment: bool = False) -> str:
+    """The value of Content-Disposition (RFC 6266, RFC 8187), in printable ASCII, so that no header can be injected.
+
+    `download_name`: what the browser offers when the file is saved, "file" where no character of it is usable. Its
+    ASCII form is for clients that do not know `filename*`.
+    """
+    name = re.sub(r'[/\\"]', "_", shown(download_name, otherwise=_NAMELESS))
+    kind = "attachment" if attachment else "inline"
+    return f"{kind}; filename=\"{_plain(name)}\"; filename*=UTF-8''{quote(name, safe=_ATTR_CHAR)}"
 
 
 def _check(text: str, *, is_empty: bool) -> None:
@@ -31,5 +83,23 @@ def _check(text: str, *, is_empty: bool) -> None:
         raise ValueError("Must not be empty.")
     if len(text) > MAX_LENGTH:
         raise ValueError(f"Has {len(text)} characters; at most {MAX_LENGTH} are allowed.")
-    if any(character not in _JOINERS and unicodedata.category(character) in _UNSEEN for character in text):
+    if any(character not in _JOINERS and unicodedata.category(character) in _INVISIBLE for character in text):
         raise ValueError("Contains control or invisible characters.")
+
+
+def _plain(name: str) -> str:
+    """Without accents, other characters as underscores; runs of spaces shrink, as in signatures over headers."""
+    letters = "".join(char for char in unicodedata.normalize("NFKD", name) if not unicodedata.combining(char))
+    return " ".join(_NOT_PLAIN.sub("_", letters).split()) or _NAMELESS
+
+
+def _stem(original: str) -> str:
+    """The name without its extension; may be empty."""
+    plain = _UNSAFE.sub("_", shown(unicodedata.normalize("NFC", original), otherwise=""))
+    stem = _ENDINGS.sub("", plain).lstrip(".-~ ")
+    stem = stem.encode("utf-8", "ignore")[:_MAX_STEM].decode("utf-8", "ignore").rstrip(". ")
+    return f"_{stem}" if _DEVICES.match(stem) else stem
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()

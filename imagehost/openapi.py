@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of the upload, the gallery and the folders."""
+"""The OpenAPI description of the upload, the gallery and the folders."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class UploadErrorSerializer(serializers.Serializer[ApiError]):
 
 
 def _error(description: str, *errors: ApiError) -> OpenApiResponse:
-    """Some errors of one status, each an example."""
+    """The errors of one status, each as an example."""
     examples = [
         OpenApiExample(f"{type(error).__name__}{number}", value=error.body()) for number, error in enumerate(errors, 1)
     ]
@@ -167,7 +167,7 @@ def _error(description: str, *errors: ApiError) -> OpenApiResponse:
 
 
 def _key_errors() -> list[Unauthorized]:
-    """Each problem of a key in its own words, under the one code."""
+    """The problems of a key, all with the same code."""
     instances = [error() if isinstance(error, type) else error for error in shared.KEY_ERRORS]
     return [Unauthorized(error.error) for error in instances if error.status != 429]
 
@@ -176,9 +176,9 @@ upload = extend_schema(
     operation_id="upload_file",
     summary="Upload an image or a video",
     description=(
-        "The key stands in the header `X-API-Key`, and the answer is the current form. With the key in the header "
-        "`key`, or in the form, it is the earlier one. The folder follows from the owner's folder rules. The header "
-        "`X-Deletion-Url` of the answer leads to a page that deletes the file."
+        "With the key in the header `X-API-Key` the answer has the current form, with the key in the header `key` or "
+        "in the form the earlier one. The owner's folder rules choose the folder. The header `X-Deletion-Url` of the "
+        "answer links to a page that deletes the file."
     ),
     tags=["Image host"],
     auth=[{"apiKey": []}, {}],  # type: ignore[list-item]  # the second: none, for the earlier form
@@ -189,7 +189,7 @@ upload = extend_schema(
             OpenApiTypes.URI,
             OpenApiParameter.HEADER,
             response=[200],
-            description="Whoever opens it may delete the file.",
+            description="A link to a page that deletes the file, without signing in.",
         ),
     ],
     request={"multipart/form-data": _FORM},
@@ -202,21 +202,23 @@ upload = extend_schema(
             ),
             examples=[_CURRENT_EXAMPLE, _EARLIER_EXAMPLE],
         ),
-        400: _error("There is no file, or none that can be taken.", NoFile(), InvalidMime(), QuotaExceeded()),
-        401: _error("The key is missing, unknown, dead, used up, or lacks the permission.", *_key_errors()),
+        400: _error("There is no file, or it cannot be accepted.", NoFile(), InvalidMime(), QuotaExceeded()),
+        401: _error(
+            "The key is missing, unknown, disabled, expired or used up, or lacks the permission.", *_key_errors()
+        ),
         413: _error("The file is larger than the plan allows.", FileTooLarge(ALLOWANCES[Plan.FREE].max_file_size)),
-        500: _error("The file could not be stored. The same request may be sent again.", UploadFailed()),
+        500: _error("The file could not be stored. You can send the same request again.", UploadFailed()),
         **shared.error_responses(*shared.COMMON_ERRORS, KeyRateLimited(seconds_left=42)),
-        503: _error("Nothing was stored; the same request may be sent again.", UploadsUnavailable(), Busy()),
+        503: _error("Nothing was stored. You can send the same request again.", UploadsUnavailable(), Busy()),
     },
 )
 
 
 class _PageSerializer(serializers.Serializer[Any]):
-    """A page of files. Any: views put it together."""
+    """A page of files."""
 
     files = FileSerializer(many=True)
-    total = serializers.IntegerField(help_text="How many there are on all pages.")
+    total = serializers.IntegerField(help_text="The number of files on all pages.")
     limit = serializers.IntegerField(help_text="As applied.", min_value=1, max_value=MAX_LIMIT, allow_null=True)
     offset = serializers.IntegerField(help_text="As applied.", min_value=0, max_value=MAX_OFFSET, allow_null=True)
 
@@ -246,7 +248,7 @@ class DoneSerializer(serializers.Serializer[Any]):
 def _answers(
     status: int, form: type[serializers.Serializer[Any]], example: dict[str, Any], *errors: Any
 ) -> dict[int, OpenApiResponse]:
-    """The answer that is hoped for, and the errors; Any: JSON, and error classes."""
+    """The successful answer and the errors, which are classes."""
     shown = OpenApiExample("Done", value=example, response_only=True, status_codes=[str(status)])
     others = [error for error in errors if error is not FolderExists]
     answers = {
@@ -275,7 +277,7 @@ list_folders = extend_schema(
 create_folder = extend_schema(
     operation_id="imagehost_create_folder",
     summary="Create a folder",
-    description="Files get into it by your folder rules.",
+    description="Your folder rules put files into it.",
     tags=TAGS,
     request={"application/json": NewFolderSerializer},
     examples=_BODY_EXAMPLES,
@@ -296,7 +298,7 @@ show_folder = extend_schema(
 change_folder = extend_schema(
     operation_id="imagehost_change_folder",
     summary="Change a folder",
-    description="What the body leaves out stays. A folder that becomes private loses its password.",
+    description="Fields that the body leaves out stay unchanged. A folder that becomes private loses its password.",
     tags=TAGS,
     parameters=[_FOLDER_ID],
     request={"application/json": FolderChangesSerializer},
@@ -306,7 +308,7 @@ change_folder = extend_schema(
 delete_folder = extend_schema(
     operation_id="imagehost_delete_folder",
     summary="Delete a folder",
-    description="Its rules go with it. Its files stay, and move to the root.",
+    description="Deletes its rules too. Its files move to the root.",
     tags=TAGS,
     parameters=[_FOLDER_ID],
     responses=_answers(200, DoneSerializer, {"ok": True}, FolderNotFound),

@@ -1,9 +1,8 @@
-"""Previews: the small picture of each image and the poster of each video, made right after the upload.
+"""Previews: a thumbnail of each image and a poster of each video, made right after the upload.
 
-The rows are the queue: a file that waits is due at `preview_due_at`, and a worker claims it by moving that into the
-future, so that each preview is made once, by any number of workers on any number of hosts. A claim of a worker that
-crashed ends by itself. A preview is written before the row says that it is there, and the row says so only while the
-file is delivered; if it is not, the worker takes the preview away again.
+The rows are the queue: a waiting file is due at `preview_due_at`, and a worker claims it by moving that into the
+future, so that workers on several hosts make each preview once. The claim of a crashed worker expires. A preview is
+written before its row becomes MADE, which happens only while the file is delivered; otherwise the worker removes it.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from imagehost.storage import StorageFailed
 
 MIME = "image/webp"
 CLAIM = timedelta(minutes=5)  # longer than the store and the prober may take for a file
-# After each try that failed: an outage of a minute must not use all of them up.
+# After each failed try: an outage of a minute must not use up all tries.
 PAUSES = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
 MAX_TRIES = len(PAUSES) + 1
-DEADLY = MAX_TRIES + 1  # tries of a file that ended its workers: no other worker is given to it
+DEADLY = MAX_TRIES + 1  # tries of a file that killed its workers: it is never retried
 POLL_SECONDS = 0.25
 AFTER_ERROR_SECONDS = 10.0
 
@@ -42,7 +41,7 @@ PREVIEWS = Counter("hearth_previews", "Tries to make a thumbnail or poster: made
 
 @dataclass
 class Work:
-    """How many files got a preview, how many will have none, and how many have to be tried again."""
+    """How many files got a preview, will have none, and have to be retried."""
 
     made: int = 0
     given_up: int = 0
@@ -50,7 +49,7 @@ class Work:
 
 
 def make(*, until: datetime, after_each: Callable[[], None] = lambda: None) -> Work:
-    """Make those that are due, the longest due first, until none is left; none is begun after `until`.
+    """Make all due previews, the longest due first; none is begun after `until`.
 
     `after_each` is called after each file, to renew a lease. 1 query where none is due; 4 for each file.
     """
@@ -59,7 +58,7 @@ def make(*, until: datetime, after_each: Callable[[], None] = lambda: None) -> W
         try:
             _make(file, work)
         except KeyboardInterrupt:
-            let_go_of_connections()  # it may have ended one
+            let_go_of_connections()  # the interrupt may have broken one
             give_back(file)
             raise
         after_each()
@@ -69,10 +68,10 @@ def make(*, until: datetime, after_each: Callable[[], None] = lambda: None) -> W
 
 
 class Worker(threading.Thread):
-    """Makes previews as they become due, beside the other work of its process.
+    """A thread that makes previews as they become due.
 
-    It polls: one query of an index that holds waiting files alone, half a millisecond in all. Notifications of the
-    database would need a connection for each worker, and polling besides for what is tried again.
+    It polls: one query of an index that holds waiting files alone, half a millisecond. Notifications of the database
+    would need a connection for each worker, and polling as well for retries.
     """
 
     def __init__(self, *, is_asked_to_end: Callable[[], bool]) -> None:
@@ -88,20 +87,20 @@ class Worker(threading.Thread):
             connections.close_all()
 
     def end(self, patience: float) -> None:
-        """Wait `patience` seconds for the file in work, then leave it to another worker. For another thread to call."""
+        """Wait `patience` seconds for the current file, then give it back. Called from another thread."""
         self.join(patience)
         if (file := self._claimed) is not None:
             give_back(file)
 
     def _take_turn(self) -> float:
-        """Make one preview; the seconds to wait after it."""
+        """Make one preview; return the seconds to wait after it."""
         try:
             self._claimed = _claim(Work())
             if self._claimed is None:
                 return POLL_SECONDS
             _make(self._claimed, Work())
             self._claimed = None
-        except Exception:  # of the database, say: the thread goes on, and a claim ends by itself
+        except Exception:  # for example of the database: the thread continues, and a claim expires
             logger.exception("The worker for previews failed")
             return AFTER_ERROR_SECONDS
         finally:
@@ -112,7 +111,7 @@ class Worker(threading.Thread):
 def may_be_tried_again(file: File, *, is_after_restore: bool) -> bool:
     """Whether each try failed for another reason than the file: the store, the prober, another host's disk.
 
-    After a restore the reason counts for nothing, unless the file ended its workers.
+    After a restore, any failed preview but those of files that killed their workers.
     """
     has_tried_all = file.preview_attempts == MAX_TRIES
     is_harmless = has_tried_all or (is_after_restore and file.preview_attempts < MAX_TRIES)
@@ -120,14 +119,14 @@ def may_be_tried_again(file: File, *, is_after_restore: bool) -> bool:
 
 
 def try_again(files: Iterable[File]) -> int:
-    """Have one more try made for each of these whose preview failed. How many there are. 1 query."""
+    """Queue one more try for those whose preview failed; how many there are. 1 query."""
     failed = File.objects.ready().filter(pk__in=[file.pk for file in files], preview_state=PreviewState.FAILED)
     return failed.update(preview_state=PreviewState.WAITING, preview_attempts=MAX_TRIES - 1)
 
 
 @dataclass(frozen=True)
 class Backlog:
-    """How many previews are due, and for how long the first of them has been."""
+    """How many previews are due, and how long the first has waited."""
 
     due: int
     longest_wait: timedelta
@@ -140,7 +139,7 @@ def backlog(now: datetime) -> Backlog:
 
 
 def give_back(file: File) -> None:
-    """End a claim, so that another worker takes the file at once. 1 query."""
+    """End a claim, so that another worker can take the file at once. 1 query."""
     _claimed(file).update(preview_due_at=timezone.now(), preview_attempts=file.preview_attempts - 1)
 
 
@@ -151,11 +150,11 @@ def _due(now: datetime) -> FileQuerySet:
 
 
 def _claim(work: Work) -> File | None:
-    """The file that is due longest and that no other worker is claiming; None: there is none.
+    """Claim the unclaimed file that has been due longest; None: there is none.
 
-    One that ended its worker at each try is given up. 1 query where none is due, else 3.
+    A file that killed its worker at each try fails. 1 query where none is due, else 3.
     """
-    while _due(timezone.now()).exists():  # locks nothing
+    while _due(timezone.now()).exists():  # takes no lock
         with transaction.atomic():  # on SQLite, one writer at a time
             file = _due(timezone.now()).select_for_update(skip_locked=True).first()
             if file is None:
@@ -179,8 +178,8 @@ def _make(file: File, work: Work) -> None:
     except InvalidMedia as reason:
         logger.info("%s gets no preview: %s", file.key, reason)
         work.given_up += _give_up(file)
-    except (ProberFailed, StorageFailed):  # an object that is missing may lie on another host's disk
-        if _postpone(file, work):  # otherwise the file was deleted or moved meanwhile, as it may be
+    except (ProberFailed, StorageFailed):  # a missing object may be on another host's disk
+        if _postpone(file, work):  # else the file was deleted or moved meanwhile
             logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
     else:
         made = {"preview_width": preview.width, "preview_height": preview.height}
@@ -192,7 +191,7 @@ def _make(file: File, work: Work) -> None:
 
 
 def _give_up(file: File, *, attempts: int | None = None) -> int:
-    """1, or 0 where the file is gone or the claim has passed to another worker."""
+    """Set the preview to FAILED; 1, or 0 where the file was deleted or another worker has the claim."""
     attempts = file.preview_attempts if attempts is None else attempts
     given_up = _claimed(file).update(preview_state=PreviewState.FAILED, preview_attempts=attempts)
     PREVIEWS.count("failed", amount=given_up)
@@ -200,7 +199,7 @@ def _give_up(file: File, *, attempts: int | None = None) -> int:
 
 
 def _postpone(file: File, work: Work) -> int:
-    """The file is not the cause. After MAX_TRIES it gets no preview until `try_again`. What `_give_up` returns."""
+    """Retry after a pause, as the file is not the cause; after MAX_TRIES, `_give_up`. Returns the same."""
     if file.preview_attempts == MAX_TRIES:
         changed = _give_up(file)
         work.given_up += changed
@@ -212,14 +211,14 @@ def _postpone(file: File, work: Work) -> int:
 
 
 def _take_back(file: File) -> None:
-    """The file was deleted or quarantined while its preview was made, which was perhaps written after that."""
+    """Remove the preview of a file that was deleted or quarantined while it was made."""
     try:
         storage.bucket().remove(file.preview_key)
     except StorageFailed:
-        logger.exception("%s belongs to nothing and could not be removed; reconcile_files will.", file.preview_key)
+        logger.exception("%s has no file and could not be removed; reconcile_files will.", file.preview_key)
 
 
 def _claimed(file: File) -> FileQuerySet:
-    """The row, while this claim holds: another claim has another end, a quarantined file another key."""
+    """The row while this claim is valid: another claim has another end, a quarantined file another key."""
     rows = File.objects.delivered().filter(pk=file.pk, key=file.key, preview_state=PreviewState.WAITING)
     return rows.filter(preview_due_at=file.preview_due_at)

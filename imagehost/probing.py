@@ -1,6 +1,6 @@
 """Finds the type of an uploaded file by its content, and renders its preview.
 
-No byte of the file is read in this process: `prober` has a confined child for that.
+A confined child of `prober` reads the file; this process does not.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from imagehost.prober import client, wire
 
 EXAMINATIONS = Histogram(
     "hearth_examination_seconds",
-    "Seconds of the prober for a file, by task and outcome: ok, invalid, killed (a bomb), failed (our trouble).",
+    "Seconds of the prober for a file, by task and outcome: ok, invalid, killed (a bomb), failed (the service).",
     ("task", "outcome"),
     (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30),
 )
@@ -24,19 +24,19 @@ LONGEST_SIDE = 640
 
 
 class InvalidMedia(Exception):
-    """Not an allowed type, broken, a bomb, or something else in disguise; the text says why, for the log only."""
+    """Not an allowed type, broken, a bomb, or another type in disguise; the text is for the log."""
 
 
 class ProberFailed(Exception):
-    """Our own trouble: it says nothing about the file."""
+    """The prober failed, for another reason than the file."""
 
 
 @dataclass(frozen=True)
 class Probe:
     """Width and height as shown, after rotation.
 
-    `duration_ms` of videos and animated images, None for stills and where the file does not say (live WebM). `frames`
-    of images, 1 or more; None for videos.
+    `duration_ms` of videos and animated images, None for stills and live WebM. `frames` of images, 1 or more; None for
+    videos.
     """
 
     media: MediaType
@@ -48,7 +48,7 @@ class Probe:
 
 @dataclass(frozen=True)
 class Preview:
-    """A picture of the type that was asked for."""
+    """A rendered picture; `width`, `height` in pixels."""
 
     content: bytes
     width: int
@@ -57,7 +57,7 @@ class Preview:
 
 @dataclass(frozen=True)
 class Examined:
-    """A sound or a font, neither of which the image host takes. `duration_ms` None: a font, or it does not say."""
+    """A sound or a font of a profile. `duration_ms` is None for a font, and where a sound does not contain it."""
 
     mime: str
     extension: str
@@ -65,9 +65,10 @@ class Examined:
 
 
 def probe(path: Path) -> Probe:
-    """The type and the facts of a file. Its private metadata is removed IN PLACE: it may become shorter.
+    """Examine a file and remove its private metadata IN PLACE, which may shorten it.
 
-    What is behind the header may be cut off. Raises InvalidMedia and ProberFailed; after either the file is of no use.
+    A file that is cut off after its header is accepted. Raises InvalidMedia and ProberFailed; after either the file is
+    unusable.
     """
     found = _ask(path, {"task": "probe"}, writable=True).message
     return Probe(
@@ -84,7 +85,7 @@ def render(
 ) -> Preview:
     """A thumbnail, or the poster of a video: upright, its longer side at most `longest_side`, never enlarged.
 
-    Raises InvalidMedia where the body is cut off or broken, and ProberFailed.
+    Raises InvalidMedia for a body that is cut off or broken, and ProberFailed.
     """
     request = {"task": "render", "mime": media.mime, "longest_side": longest_side, "as": as_}
     answer = _ask(path, request, writable=False)

@@ -1,8 +1,8 @@
-"""Quarantine: a file leaves delivery, and its object leaves the address that the store knows it by.
+"""Quarantine: a file is no longer delivered, and its object moves to a new key in the store.
 
-A link to the store works without us, signed or public, so both ways the object gets a new key that cannot be guessed.
-The row names both keys (`key`, `moves_from`) until the move is done; a move that failed is done by `sweep_uploads`. A
-key is used once: a slow mover finds nothing at the old one and harms nothing at the new one.
+Links to the store, signed or public, work without this service, so imposing and lifting a quarantine both move the
+object to a key that cannot be guessed. The row has both keys (`key`, `moves_from`) until the move is done;
+`sweep_uploads` retries a failed move. A key is used once, so concurrent movers are harmless.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 
 @transaction.atomic
 def impose(*, file: File, by: User, reason: str) -> None:
-    """Take a file out of delivery, its page and preview with it. It stays stored and counted.
+    """Stop delivering a file, its page and its preview. It stays stored and counted.
 
     Delivery ends with the commit, links to the store right after it. The preview is removed and made again later.
     """
@@ -41,7 +41,7 @@ def impose(*, file: File, by: User, reason: str) -> None:
 
 @transaction.atomic
 def lift(*, file: File, by: User, reason: str) -> None:
-    """Put a file back from quarantine. It is served as soon as its object has moved."""
+    """Lift the quarantine of a file. It is served as soon as its object has moved."""
     rows = File.objects.ready().filter(quarantined_at__isnull=False, moves_from="")
     row = rows.select_for_update().filter(pk=file.pk).first()
     if row is None:
@@ -52,33 +52,33 @@ def lift(*, file: File, by: User, reason: str) -> None:
 
 
 def _move(row: File, key: str) -> None:
-    """Save the locked row with its new key, and move the object once the transaction holds."""
+    """Save the locked row with its new key, and move the object after the commit."""
     row.moves_from, row.key = row.key, key
     row.save()
     transaction.on_commit(functools.partial(finish_move, row), robust=True)
 
 
 def finish_move(file: File) -> bool:
-    """Bring the object from `moves_from` to `key`; whether that worked. Harmless to repeat. 1 query.
+    """Move the object from `moves_from` to `key`; whether that worked. Idempotent. 1 query.
 
-    A store that does not answer keeps the row for the job `sweep_uploads`.
+    `sweep_uploads` retries it where the store does not answer.
     """
     bucket = storage.bucket()
     try:
         try:
             bucket.move(file.moves_from, file.key)
         except ObjectMissing:
-            logger.info("%s has been moved before, or was deleted.", file.pk)
+            logger.info("%s is moved already, or was deleted.", file.pk)
         bucket.remove(preview_key_of(file.moves_from))
         if not File.objects.ready().filter(pk=file.pk, moves_from=file.moves_from).update(moves_from=""):
             _take_back(file)
     except StorageFailed:
-        logger.exception("The object of %s could not be moved; it will be.", file.pk)
+        logger.exception("The object of %s could not be moved; sweep_uploads will.", file.pk)
         return False
     return True
 
 
 def _take_back(file: File) -> None:
-    """The file was deleted while its object moved, which perhaps arrived after the deletion."""
+    """Remove the object of a file that was deleted while the object moved."""
     if not File.objects.ready().filter(pk=file.pk).exists():
         storage.bucket().remove(file.key)

@@ -1,4 +1,4 @@
-"""How many bytes a user stores, and whether more would be too many."""
+"""The bytes that a user stores, and the plan's maximum."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from imagehost.models import File, Usage
 
 
 def reserve(*, owner_id: str, size: int, most: int) -> None:
-    """Book `size` bytes where the total stays within `most`; raises QuotaExceeded. 1 query, 3 at a user's first upload.
+    """Book `size` bytes up to a total of `most`; raises QuotaExceeded. 1 query, 3 at a user's first upload.
 
-    Call it in the transaction that inserts the file's row. The row of the user stays locked until that ends, so
-    concurrent uploads are booked one after the other.
+    Call it in the transaction that inserts the file's row. The lock on the usage row serialises concurrent uploads.
     """
     if _add(owner_id, size, most):
         return
@@ -25,22 +24,22 @@ def reserve(*, owner_id: str, size: int, most: int) -> None:
 
 
 def release(*, owner_id: str, size: int) -> None:
-    """Give back what was booked, in the transaction that ends the file. 1 query.
+    """Release booked bytes, in the transaction that deletes the file. 1 query.
 
-    Never below 0: where a restored backup booked too little, a deletion is no error, and the recount corrects it.
+    Never below 0: a restored backup may have booked too little, which the recount corrects.
     """
     Usage.objects.filter(pk=owner_id).update(used_bytes=Greatest(F("used_bytes") - size, Value(0)))
 
 
 def used(owner_id: str) -> int:
-    """Bytes. 1 query."""
+    """The booked bytes. 1 query."""
     return Usage.objects.filter(pk=owner_id).values_list("used_bytes", flat=True).first() or 0
 
 
 def recount(*, owner_id: str) -> int:
-    """Set what is booked to what the user's files add up to; by how many bytes that was wrong.
+    """Set the booked bytes to the sum of the user's files; return the difference.
 
-    Inside a transaction: it locks the user's row first, so that no upload is booked meanwhile.
+    Call it in a transaction: the lock on the usage row keeps uploads from being booked meanwhile.
     """
     usage = Usage.objects.select_for_update().filter(pk=owner_id).first()
     if usage is None:

@@ -1,20 +1,19 @@
-"""Do the bytes that are booked, the rows and the objects of the store agree? Once a night they are compared.
+"""Comparison of booked bytes, rows and stored objects, once a night.
 
-The comparison goes owner by owner, in parts of about PART files: what the store lists below the keys of these owners
-is held against their rows. How far it has come lies in the database, so that a run which ends before all are compared
-is gone on with by the next one, on whichever host, and memory holds the keys of one part. Objects without a file are
-removed at the end, when it is known how many there are of how many.
+It goes owner by owner, in parts of about PART files: what the store lists for these owners is compared with their rows.
+The progress is in the database, so that the next run on any host continues an interrupted one, and memory holds the
+keys of one part. Objects without a file are removed at the end, when their share of all objects is known.
 
-What is being uploaded or deleted meanwhile is no difference: a row is there before its object and goes after it, the
-rows are read after the store's list, and everything younger than GRACE is left alone.
+Concurrent uploads and deletions are no difference: a row is inserted before its object and deleted after it, the rows
+are read after the store's list, and everything younger than GRACE is left alone.
 """
 
 from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 
 from django.core.exceptions import SuspiciousFileOperation
@@ -23,34 +22,119 @@ from django.db.models import F, Q, Sum
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from imagehost import previews, quotas, reconciliation_progress, storage
+from accounts.databases import batches
+from imagehost import previews, quotas, storage
 from imagehost.models import (
     FILES,
+    KEY_LENGTH,
     NAME_LENGTH,
     PREVIEWS,
     QUARANTINE,
     File,
     FileQuerySet,
     PreviewState,
+    Reconciliation,
     Stage,
     State,
+    StrayObject,
     Usage,
 )
-from imagehost.reconciliation_progress import Found, Progress
 from imagehost.storage import Entry, ObjectMissing, StorageFailed
-
-__all__ = ["Found", "reconcile"]
 
 GRACE = timedelta(hours=24)
 PART = 50_000  # files, and the rest of the last one's owner
 CHUNK = 1000  # keys looked up at a time
-MOST_TOLD = 1000  # keys of files that are missing, or damaged
-FEW = 50
-"""Objects without a file that are removed whatever their share is; beyond it, at most a quarter of all objects."""
-PATIENCE = 5  # removals that fail one after the other
+MOST_NAMED = 1000  # keys of missing or damaged files in the result
+FEW = 50  # objects without a file that are removed whatever their share; more only up to a quarter of all objects
+PATIENCE = 5  # consecutive failed removals
 _QUARANTINED_PREVIEWS = f"{PREVIEWS}{QUARANTINE}"
+LONGEST = timedelta(days=7)  # an older comparison starts again: its first counts are outdated
+STRAYS_KEPT = 200_000  # objects without a file that one comparison removes; the next one removes the others
 
 logger = logging.getLogger(__name__)
+
+
+class Overtaken(Exception):
+    """Another run has continued the comparison: stop."""
+
+
+@dataclass
+class Found:
+    """The result of a comparison.
+
+    `recounted`: users whose usage was wrong. `removed`: objects without a file; `left`: such objects that still exist,
+    because they are removed at the end, were too many, or the store refused; `spared`: such objects after a restore.
+    `missing`, `damaged`: keys of stored files without an object, or with one of another size. An operator decides about
+    these and the spared ones. `remade`: previews that will be made again. Not `is_finished`: the next run continues.
+    """
+
+    objects: int = 0
+    recounted: int = 0
+    removed: int = 0
+    left: int = 0
+    spared: int = 0
+    is_suspicious: bool = False
+    missing: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    remade: int = 0
+    is_finished: bool = True
+
+
+@dataclass
+class Progress:
+    """A comparison. `found`: the sum of its parts over all runs; `save` ends a part."""
+
+    row: Reconciliation
+    found: Found
+
+    def save(self, stage: Stage, *, done_until: str = "") -> None:
+        """Store where the next part begins. Raises Overtaken where another run has saved one meanwhile. 1 query."""
+        mine = Reconciliation.objects.filter(pk=self.row.pk, parts=self.row.parts, started_at=self.row.started_at)
+        values = {"stage": stage, "done_until": done_until, "parts": self.row.parts + 1, "found": asdict(self.found)}
+        if not mine.update(**values):
+            raise Overtaken("Another run has continued this comparison.")
+        for name, value in values.items():
+            setattr(self.row, name, value)
+
+
+def _resume(*, now: datetime, is_after_restore: bool, after_batch: Callable[[], None]) -> Progress:
+    """Return the interrupted comparison, else a new one.
+
+    `is_after_restore` needs a comparison that began with it; one that did stays so. 1 query, or 3.
+    """
+    row = Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).first()
+    if row is not None and row.started_at > now - LONGEST and (row.is_after_restore or not is_after_restore):
+        return Progress(row, Found(**row.found))
+    _end(after_batch)
+    found = Found()
+    row = Reconciliation(
+        pk=Reconciliation.THE_ROW, started_at=now, is_after_restore=is_after_restore, found=asdict(found)
+    )
+    row.save(force_insert=True)
+    return Progress(row, found)
+
+
+def _end(after_batch: Callable[[], None]) -> None:
+    """Delete the finished comparison. 2 queries, and 1 for each batch of keys."""
+    batches.delete(StrayObject.objects.all(), by="key", after_batch=after_batch)
+    Reconciliation.objects.filter(pk=Reconciliation.THE_ROW).delete()
+
+
+def _keep_strays(keys: Collection[str], found: Found) -> None:
+    """Note objects without a file, to remove them at the end. Idempotent for each key."""
+    found.left += len(keys)
+    kept = [StrayObject(key=key) for key in keys if len(key) <= KEY_LENGTH]
+    if kept and found.left <= STRAYS_KEPT:
+        StrayObject.objects.bulk_create(kept, ignore_conflicts=True)
+
+
+def _noted_strays(most: int) -> list[str]:
+    """The first `most` noted keys. 1 query."""
+    return list(StrayObject.objects.order_by("key").values_list("key", flat=True)[:most])
+
+
+def _drop_strays(keys: Collection[str]) -> None:
+    StrayObject.objects.filter(pk__in=list(keys)).delete()
 
 
 def reconcile(
@@ -61,16 +145,15 @@ def reconcile(
     may_remove_many: bool = False,
     after_batch: Callable[[], None] = lambda: None,
 ) -> Found:
-    """Put right what can be put right without losing a file, and say what else is wrong.
+    """Correct what can be corrected without losing a file, and report the other differences.
 
-    Goes on with a comparison that was interrupted; no part is begun after `until`. `is_after_restore`: files of the
-    last GRACE are looked for too, every preview that failed is tried once more, and objects without a file are left
-    alone: they may have come after the backup. Where more objects have no file than FEW and a quarter of all, over all
-    parts and runs, this is perhaps another database's bucket: none is removed unless `may_remove_many`. `after_batch`
-    is called again and again, for the holder of a lease. Raises StorageFailed where the store cannot be listed, and
-    Overtaken where another run does the same.
+    Continues an interrupted comparison; no part begins after `until`. `is_after_restore`: files of the last GRACE are
+    compared too, every failed preview is tried once more, and objects without a file stay, as they may be younger than
+    the backup. More such objects than FEW and a quarter of all, over all parts and runs, suggest another database's
+    bucket: none is removed unless `may_remove_many`. `after_batch` is called at intervals, to renew a lease. Raises
+    StorageFailed where the store cannot be listed, and Overtaken where another run compares at the same time.
     """
-    progress = reconciliation_progress.resume(now=now, is_after_restore=is_after_restore, after_batch=after_batch)
+    progress = _resume(now=now, is_after_restore=is_after_restore, after_batch=after_batch)
     found = progress.found
     comparison = _Comparison(found, now, after_batch, is_after_restore=progress.row.is_after_restore)
     while progress.row.stage != Stage.REMOVAL:
@@ -87,12 +170,12 @@ def reconcile(
         found.is_suspicious = True
     else:
         _remove(progress, after_batch)
-    reconciliation_progress.end(after_batch)
+    _end(after_batch)
     return found
 
 
 def _compare_next_part(progress: Progress, comparison: _Comparison) -> None:
-    """The next owners; after the last of them, the files in quarantine."""
+    """Compare the next owners, or after the last of them the files in quarantine."""
     if progress.row.stage == Stage.QUARANTINE:
         comparison.compare_quarantine()
         progress.save(Stage.REMOVAL)
@@ -104,14 +187,14 @@ def _compare_next_part(progress: Progress, comparison: _Comparison) -> None:
 
 
 def _last_owner_of_part(after: str) -> str:
-    """The owner of the file at the end of the part; empty where fewer files are left. 1 query, of an index."""
+    """The owner of the part's last file; empty where fewer than PART files are left. 1 query, of an index."""
     owners = File.objects.filter(owner_id__gt=after).order_by("owner_id").values_list("owner_id", flat=True)
     return next(iter(owners[PART - 1 : PART]), None) or ""
 
 
 @dataclass
 class _Comparison:
-    """`listed`: of a part, the keys that the store lists and that a row knows."""
+    """`listed`: the keys of a part that the store lists and that belong to a row."""
 
     found: Found
     now: datetime
@@ -120,7 +203,7 @@ class _Comparison:
     listed: set[str] = field(default_factory=set)
 
     def compare_owners(self, after: str, last: str) -> None:
-        """The owners behind `after`, up to `last`; without one, all that follow."""
+        """Compare the owners after `after`, up to `last`; without `last`, all that follow."""
         owners = Q(owner_id__gt=after) & (Q(owner_id__lte=last) if last else Q())
         self.found.recounted += _recount(after, last, self.after_batch)
         self.listed = set()
@@ -135,7 +218,7 @@ class _Comparison:
         self._compare_rows(rows.order_by("owner_id", "-uploaded_at", "-id"), _after_in_gallery)
 
     def compare_quarantine(self) -> None:
-        """Quarantined files, whose keys name no owner."""
+        """Compare quarantined files, whose keys name no owner."""
         self.listed = set()
         self._compare_objects(QUARANTINE, _files, storage.bucket().entries(QUARANTINE))
         self._compare_objects(PREVIEWS, _previews, storage.bucket().entries(_QUARANTINED_PREVIEWS))
@@ -145,7 +228,7 @@ class _Comparison:
     def _compare_objects(
         self, prefix: str, stored: Callable[[Sequence[str]], dict[str, File]], entries: Iterator[Entry]
     ) -> None:
-        """Note the objects that have a row, and those without; an object's size where it is a file's."""
+        """Note the objects with and without a row, and the files whose object has another size."""
         objects = (entry for entry in entries if not entry.key.endswith("/"))  # S3's "folders"
         while chunk := list(itertools.islice(objects, CHUNK)):
             self.found.objects += len(chunk)
@@ -153,11 +236,11 @@ class _Comparison:
             self.listed.update(rows)
             before = self.now - GRACE
             unknown = [entry.key for entry in chunk if entry.key not in rows and entry.changed_at < before]
-            reconciliation_progress.keep_strays(unknown, self.found)
+            _keep_strays(unknown, self.found)
             for entry in chunk:
                 if prefix != PREVIEWS and (file := rows.get(entry.key)) and _is_damaged(file, entry):
                     logger.error("The object %s has %s bytes, not %s.", entry.key, entry.size, file.size)
-                    self.found.damaged += [entry.key][: MOST_TOLD - len(self.found.damaged)]
+                    self.found.damaged += [entry.key][: MOST_NAMED - len(self.found.damaged)]
             self.after_batch()
 
     def _compare_rows(self, rows: FileQuerySet, behind: Callable[[File], Q]) -> None:
@@ -176,7 +259,7 @@ class _Comparison:
 
     def _compare_chunk(self, chunk: Sequence[File]) -> None:
         missing = {file.key for file in chunk} - self.listed
-        self.found.missing += itertools.islice(_confirmed(chunk, missing), MOST_TOLD - len(self.found.missing))
+        self.found.missing += itertools.islice(_confirmed(chunk, missing), MOST_NAMED - len(self.found.missing))
         there = [file for file in chunk if file.key not in missing]
         lost = [
             file for file in there if file.preview_state == PreviewState.MADE and file.preview_key not in self.listed
@@ -270,7 +353,7 @@ def _remove(progress: Progress, after_batch: Callable[[], None]) -> None:
     """Remove the objects that were noted. A failure leaves the object to the next comparison, which finds it again."""
     found = progress.found
     failed_in_a_row = 0
-    while keys := reconciliation_progress.strays(CHUNK):
+    while keys := _noted_strays(CHUNK):
         # A run that was interrupted may have noted them days ago.
         rows = _files(keys) | _previews([key for key in keys if key.startswith(PREVIEWS)])
         found.left -= len(rows)
@@ -289,5 +372,5 @@ def _remove(progress: Progress, after_batch: Callable[[], None]) -> None:
                 failed_in_a_row = 0
             after_batch()
         with transaction.atomic():
-            reconciliation_progress.drop_strays(keys)
+            _drop_strays(keys)
             progress.save(Stage.REMOVAL)

@@ -1,4 +1,4 @@
-"""The last step of a deletion: the object goes, and then the row that knew of it."""
+"""The last step of a deletion: the objects are removed, then the row."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ logger = logging.getLogger(__name__)
 
 
 def after_commit(files: Iterable[File]) -> None:
-    """Remove what these DELETED files left, once the transaction holds.
+    """Remove the objects of these DELETED files after the commit.
 
-    A request waits meanwhile: after the first failure, or when it takes long, the others are left to the job.
+    The request waits for it: after the first failure, or PATIENCE, the job removes the others.
     """
     transaction.on_commit(functools.partial(_finish_some, tuple(files)), robust=True)
 
 
 def finish(file: File) -> bool:
-    """Remove the objects of a DELETED file and then its row; whether that worked. Harmless to repeat.
+    """Remove the objects of a DELETED file and then its row; whether that worked. Idempotent. 1 query.
 
-    A store that does not answer keeps the row for the job `sweep_uploads`. 1 query.
+    `sweep_uploads` retries it where the store does not answer.
     """
     try:
         remove_objects(file)
     except StorageFailed:
-        logger.exception("The objects of %s could not be removed; they will be.", file.pk)
+        logger.exception("The objects of %s could not be removed; sweep_uploads will.", file.pk)
         return False
     File.objects.filter(pk=file.pk, state=State.DELETED).delete()
     return True
@@ -48,7 +48,7 @@ def _finish_some(files: Iterable[File]) -> None:
 
 
 def remove_objects(file: File) -> None:
-    """The file's object and its preview's; no error where they are gone. Raises StorageFailed."""
+    """Remove the file's object and its preview's, if they exist. Raises StorageFailed."""
     bucket = storage.bucket()
     for key in file.object_keys:
         bucket.remove(key)

@@ -1,4 +1,4 @@
-"""Which folder an upload goes to. Pure rules."""
+"""Matching of uploads with folder rules. Pure rules."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _ALSO_CALLED = {"jpeg": "jpg", "image/jpg": "image/jpeg"}
 
 
 class RuleLike(Protocol):
-    """A rule as the database or a form holds it. `kind`: a value of `MatchKind`."""
+    """A folder rule of the database or a form. `kind`: a value of `MatchKind`."""
 
     @property
     def kind(self) -> str: ...
@@ -25,7 +25,7 @@ Rule = TypeVar("Rule", bound=RuleLike)
 
 @dataclass(frozen=True)
 class Upload:
-    """What rules look at: the detected type, the extension as stored, the name that the file came with."""
+    """The values that rules match: detected type, stored extension, original name."""
 
     mime: str
     extension: str
@@ -33,20 +33,20 @@ class Upload:
 
 
 def is_match(rule: RuleLike, upload: Upload) -> bool:
-    """Whether the whole of what the rule looks at matches its pattern, case aside; `*` and `?` as in a shell."""
-    looked_at = {"mime": upload.mime, "extension": upload.extension, "filename": upload.original_name}
-    return is_like(looked_at[rule.kind], normal(rule.kind, rule.pattern))
+    """Whether the whole value matches the rule's pattern, ignoring case; `*` and `?` as in a shell."""
+    values = {"mime": upload.mime, "extension": upload.extension, "filename": upload.original_name}
+    return is_like(values[rule.kind], normal(rule.kind, rule.pattern))
 
 
 def first_match(rules: Iterable[Rule], upload: Upload) -> Rule | None:
-    """The first of the rules, in their order, that matches; None: the upload goes to the root."""
+    """The first matching rule; None: the upload goes to the root."""
     return next((rule for rule in rules if is_match(rule, upload)), None)
 
 
 def normal(kind: str, pattern: str) -> str:
-    """The pattern as it is compared, and stored: without space around it; types and extensions in lower case.
+    """The pattern as it is stored and compared: trimmed; types and extensions in lower case.
 
-    An extension loses its dot (`.PNG` and `*.png` are `png`), and what is called `jpeg` here and `jpg` there is one.
+    An extension loses its dot (`.PNG` and `*.png` are `png`), and `jpeg` becomes `jpg`.
     """
     pattern = pattern.strip()
     if kind == "filename":
@@ -58,10 +58,10 @@ def normal(kind: str, pattern: str) -> str:
 
 
 def is_like(text: str, pattern: str) -> bool:
-    """Whether the whole text matches: `*` is any number of characters, `?` is one, all others are themselves.
+    """Whether the whole text matches: `*` is any number of characters, `?` is one.
 
-    Case aside, and whichever way an accent is written. Takes at most len(text) * len(pattern) steps: after a mismatch
-    only the last `*` may take one character more, as a longer take of an earlier one would find nothing new.
+    Ignores case and the encoding of accents. Takes at most len(text) * len(pattern) steps: after a mismatch only the
+    last `*` takes one character more, as a longer match of an earlier one would find nothing new.
     """
     text, pattern = _folded(text), _folded(pattern)
     at = place = 0

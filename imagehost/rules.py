@@ -1,7 +1,6 @@
 """A user's folder rules: an ordered list, in which the first match wins.
 
-Every change locks the list first, so two open pages change it one after the other, and leaves the places numbered from
-0 without a gap.
+Every change locks the list first, which serialises changes, and leaves the positions numbered from 0 without a gap.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _NAMES = {**{type_.extension: type_ for type_ in media.ALL}, "jpeg": media.JPEG}
 
 @dataclass(frozen=True)
 class Wanted:
-    """A rule to be. `folder_id`: of a folder of the rule's owner."""
+    """A new rule. `folder_id`: of a folder of the rule's owner."""
 
     kind: str
     pattern: str
@@ -36,7 +35,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Route:
-    """Where a file would go. `rule` None: nothing matches, it goes to the root. `place`: the rule's, from 1."""
+    """The folder for a file. `rule` None: no match, it goes to the root. `place`: the rule's, from 1."""
 
     upload: routing.Upload
     rule: FolderRule | None
@@ -45,7 +44,7 @@ class Route:
 
 
 def problems(*, kind: str, pattern: str) -> dict[str, list[str]]:
-    """Why `add` would refuse these, by argument; empty: it would not."""
+    """The validation errors of these values, by argument; empty where they are valid."""
     if kind not in MatchKind.values:
         return {"kind": [f"Choose one of {', '.join(MatchKind.values)}."]}
     sentence = _pattern_problem(kind, routing.normal(kind, pattern))
@@ -53,10 +52,10 @@ def problems(*, kind: str, pattern: str) -> dict[str, list[str]]:
 
 
 def lock(owner: User, *folder_ids: str) -> dict[str, Folder]:
-    """Hold the owner's list until the transaction ends; the owner's folders among those that are held with it, by id.
+    """Lock the owner's list for the transaction; return the owner's folders that are locked with it, by id.
 
-    First the user's row, for an empty list has none to lock. Then the folders that the rules name, and these: a
-    deletion, which takes rules along, comes before or after. 2 queries.
+    It locks the user's row first, since an empty list has no row, then the folders of the rules and `folder_ids`, so
+    that no folder with rules is deleted meanwhile. 2 queries.
     """
     users.lock(owner.pk)
     named = Q(pk__in=FolderRule.objects.filter(owner=owner).values("folder"))
@@ -67,7 +66,7 @@ def lock(owner: User, *folder_ids: str) -> dict[str, Folder]:
 
 @transaction.atomic
 def add(*, owner: User, kind: str, pattern: str, folder_id: str) -> FolderRule:
-    """Put a rule at the end. ValidationError by argument, as `problems` returns them, and for an unknown folder."""
+    """Append a rule. ValidationError by argument, as `problems` returns them, and for an unknown folder."""
     folders = lock(owner, folder_id)
     held = list(uploads.rules_of(owner.pk))
     _check_room(len(held) + 1)
@@ -86,9 +85,9 @@ def change(
     folder_id: str,
     check: Callable[[FolderRule], None] | None = None,
 ) -> FolderRule:
-    """Let a rule that stays in its place look at something else. ValidationError as `add`; FolderRule.DoesNotExist.
+    """Change a rule, which keeps its place. ValidationError as `add`; FolderRule.DoesNotExist.
 
-    `check` sees the rule of the locked list, and may raise.
+    `check` gets the rule of the locked list before the change, and may raise.
     """
     folders = lock(rule.owner, folder_id)
     held = FolderRule.objects.get(pk=rule.pk, owner=rule.owner)
@@ -102,7 +101,7 @@ def change(
 
 @transaction.atomic
 def move(*, owner: User, rule_id: int, places: int) -> None:
-    """Up (`places` negative) or down the list, as far as it goes. FolderRule.DoesNotExist: none of the owner's."""
+    """Move a rule up (`places` negative) or down, at most to an end. FolderRule.DoesNotExist: not the owner's."""
     lock(owner)
     held = list(uploads.rules_of(owner.pk))
     at = _place_of(rule_id, held)
@@ -113,7 +112,7 @@ def move(*, owner: User, rule_id: int, places: int) -> None:
 
 @transaction.atomic
 def delete(*, owner: User, rule_id: int) -> None:
-    """FolderRule.DoesNotExist: none of the owner's. Files stay where they are."""
+    """Delete a rule; files stay in their folders. FolderRule.DoesNotExist: not the owner's."""
     lock(owner)
     held = list(uploads.rules_of(owner.pk))
     rule = held.pop(_place_of(rule_id, held))
@@ -123,7 +122,7 @@ def delete(*, owner: User, rule_id: int) -> None:
 
 @transaction.atomic
 def replace_all(*, owner: User, wanted: Sequence[Wanted]) -> list[FolderRule]:
-    """The whole list at once, all of it or nothing. ValidationError as `add`, by the argument of the first bad rule."""
+    """Replace the list, or raise ValidationError as `add`, by the argument of the first invalid rule."""
     folders = lock(owner, *(one.folder_id for one in wanted))
     _check_room(len(wanted))
     made = _made(owner, folders, wanted)
@@ -134,10 +133,10 @@ def replace_all(*, owner: User, wanted: Sequence[Wanted]) -> list[FolderRule]:
 
 
 def which_folder(*, owner: User, name: str, mime: str = "") -> Route:
-    """The tester: which rule a file of this name and type would follow. 1 query.
+    """The rule tester: the rule that a file of this name and type follows. 1 query.
 
-    Without `mime` the name's extension is used; for a real upload the content decides.
-    ValidationError by argument: neither tells a type that is taken.
+    Without `mime` the type follows from the name's extension; that of an upload follows from its content.
+    ValidationError by argument: no accepted type.
     """
     type_ = media.BY_MIME.get(mime) if mime else _of_ending(name)
     if type_ is None:
@@ -154,7 +153,7 @@ def _of_ending(name: str) -> media.MediaType | None:
 
 
 def _made(owner: User, folders: Mapping[str, Folder], wanted: Sequence[Wanted]) -> list[FolderRule]:
-    """Checked rules with places from 0, unsaved."""
+    """Validated rules with positions from 0, unsaved."""
     found = [problems(kind=one.kind, pattern=one.pattern) for one in wanted]
     if any(found):
         raise ValidationError(next(filter(None, found)))
@@ -185,7 +184,7 @@ def _place_of(rule_id: int, held: Sequence[FolderRule]) -> int:
 
 
 def _number(held: Sequence[FolderRule]) -> None:
-    """Write the places of this order, 0 to n-1. In two steps: no two rows ever share one on the way."""
+    """Save this order as positions 0 to n-1, in two steps: two rows may never share a position."""
     stored = [rule for rule in held if not rule._state.adding]
     is_moved = any(rule.position != place for place, rule in enumerate(held) if not rule._state.adding)
     beyond = max((rule.position for rule in stored), default=0) + len(held)
@@ -197,7 +196,7 @@ def _number(held: Sequence[FolderRule]) -> None:
 
 
 def _pattern_problem(kind: str, pattern: str) -> str:
-    """One sentence; empty: there is none. `pattern`: as `routing.normal` makes it."""
+    """The error of a pattern that `routing.normal` returned; empty where it is valid."""
     if not pattern:
         return "Say what to match."
     if len(pattern) > MAX_PATTERN_LENGTH:

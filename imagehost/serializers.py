@@ -1,4 +1,4 @@
-"""The JSON of the image host: the answer to an upload in both forms, files, folders, and changes to a folder."""
+"""The JSON of the image host: the answer to an upload in both forms, files, folders, changes to a folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class CurrentUpload:
 
 class UploadSerializer(serializers.Serializer[CurrentUpload]):
     ok = serializers.BooleanField(help_text="True.")
-    url = serializers.URLField(help_text="The file itself, for everybody who knows it.")
+    url = serializers.URLField(help_text="The file itself.")
     id = serializers.UUIDField(source="file.id")
     fileName = serializers.CharField(source="file.name", help_text="Generated, without extension.")
     fileExtension = serializers.CharField(source="file.extension", help_text="By the content of the file.")
@@ -46,7 +46,7 @@ class EarlierUploadDataSerializer(serializers.Serializer[File]):
     fileName = serializers.CharField(source="name")
     fileExtension = serializers.CharField(source="extension")
     fileSize = serializers.IntegerField(source="size", help_text="Bytes, as stored.")
-    fileOriginal = serializers.CharField(source="original_name", help_text="The name that the file came with.")
+    fileOriginal = serializers.CharField(source="original_name", help_text="The name of the uploaded file.")
     fileWidth = serializers.IntegerField(source="width")
     fileHeight = serializers.IntegerField(source="height")
 
@@ -68,9 +68,8 @@ class FolderSerializer(serializers.Serializer[Folder]):
 
 
 class CountedFolderSerializer(FolderSerializer):
-    """A folder, and what is in it."""
+    """A folder with the number and size of its files."""
 
-    # `listing.folders` adds both to the row.
     fileCount = serializers.IntegerField(source="file_count")
     totalSize = serializers.IntegerField(source="total_size", help_text="Bytes.")
 
@@ -79,7 +78,7 @@ class FileSerializer(serializers.Serializer[File]):
     id = serializers.UUIDField()
     fileName = serializers.CharField(source="name", help_text="Without extension.")
     fileExtension = serializers.CharField(source="extension")
-    fileOriginal = serializers.CharField(source="original_name", help_text="The name that the file came with.")
+    fileOriginal = serializers.CharField(source="original_name", help_text="The name of the uploaded file.")
     fileSize = serializers.IntegerField(source="size", help_text="Bytes, as stored.")
     uploadAt = UnixTime(source="uploaded_at", help_text="UNIX seconds.")
     favorite = serializers.BooleanField(source="is_favorite")
@@ -90,7 +89,7 @@ class FileSerializer(serializers.Serializer[File]):
 
 @extend_schema_field({"type": "boolean"})
 class Flag(serializers.Field[bool, Any, bool, bool]):
-    """`true` or `false` of JSON. DRF's own takes "no", 0 and many more."""
+    """`true` or `false` of JSON. DRF's own field accepts "no", 0 and more."""
 
     def to_internal_value(self, data: object) -> bool:
         if not isinstance(data, bool):
@@ -99,7 +98,7 @@ class Flag(serializers.Field[bool, Any, bool, bool]):
 
 
 class Text(serializers.Field[str, Any, str, str]):
-    """A string as it is. DRF's own takes numbers too, and trims."""
+    """A string, unchanged. DRF's own field accepts numbers too, and trims."""
 
     def to_internal_value(self, data: object) -> str:
         if not isinstance(data, str):
@@ -109,25 +108,25 @@ class Text(serializers.Field[str, Any, str, str]):
 
 @extend_schema_field({"type": "string", "minLength": 1, "maxLength": MAX_NAME_LENGTH})
 class NameText(Text):
-    """For the description; `imagehost.folders` knows the rule."""
+    """Described for OpenAPI; `imagehost.folders` checks it."""
 
 
 @extend_schema_field({"type": "string", "maxLength": MAX_PASSWORD_LENGTH})
 class PasswordText(Text):
-    """For the description; `imagehost.folders` knows the rule."""
+    """Described for OpenAPI; `imagehost.folders` checks it."""
 
 
 class FolderChangesSerializer(serializers.Serializer[Any]):
-    """What is to be another; the rest stays."""
+    """Changes to a folder; missing fields stay unchanged."""
 
-    # Its sources are the names of `imagehost.folders.Changes`, which knows what is allowed. Any: a mapping.
+    # The sources are the fields of `imagehost.folders.Changes`.
     folderName = NameText(source="name", required=False, help_text="Unique among your folders.")
-    folderPublic = Flag(source="is_public", required=False, help_text="Has a page for everybody.")
+    folderPublic = Flag(source="is_public", required=False, help_text="Has a public page.")
     folderPasswordEnabled = Flag(source="is_password_enabled", required=False, help_text="Of public folders only.")
     folderPassword = PasswordText(source="password", required=False, help_text="Required when it becomes enabled.")
 
 
 class NewFolderSerializer(FolderChangesSerializer):
-    """A folder to be."""
+    """A new folder."""
 
     folderName = NameText(source="name", help_text="Unique among your folders.")

@@ -1,7 +1,7 @@
-"""What crashes and outages leave behind: uploads that never ended, objects whose removal failed, half-written files.
+"""Cleanup after crashes and outages: unfinished uploads, objects whose removal failed, incomplete files.
 
-Nothing here has to know what happened: an upload moves from PENDING to READY or to DELETED by a conditional UPDATE,
-once, so it is either stored or swept up, however slow it is. Several runners share the work.
+An upload leaves PENDING once, for READY or DELETED, by a conditional UPDATE, so it is either stored or swept up.
+Several processes may sweep at the same time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from imagehost import files, quarantine, removals, storage
 from imagehost.models import File, FileQuerySet, State
 
 LONGEST_UPLOAD = timedelta(hours=1)
-"""From the booking to the end of the write; for what comes in, since its last byte. Whatever is older is dead."""
+"""From the booking to the end of the write; for an incoming file, since its last byte."""
 BATCH = 200
 
 logger = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class Swept:
-    """How many uploads were taken back, deletions and moves finished, leftovers removed; `failed`: at the store."""
+    """How many uploads were undone, deletions and moves finished, leftovers removed; `failed`: at the store."""
 
     uploads: int = 0
     deletions: int = 0
@@ -36,12 +36,12 @@ class Swept:
 
 
 def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = lambda: None) -> Swept:
-    """Take back uploads that never ended, remove the objects of deleted files, move those of quarantined and restored
-    files, and remove what came in and was left.
+    """Undo unfinished uploads, remove the objects of deleted files, move those of quarantined and restored files, and
+    remove old incoming files.
 
-    None is begun after `until`: a store that does not answer takes its time for each. `after_each` is called after each
-    file, for the holder of a lease. Bytes are given back whatever the store says. 3 queries for each upload (2, where
-    the store fails), 1 for each deleted and each moved file, and 1 for each BATCH of them.
+    None is begun after `until`, as a store that does not answer delays each. `after_each` is called after each file, to
+    renew a lease. Bytes are released even where the store fails. 3 queries for each upload (2 where the store fails), 1
+    for each deleted and each moved file, and 1 for each BATCH.
     """
     swept = Swept()
     for file in _each(_unfinished(State.PENDING).filter(uploaded_at__lt=now - LONGEST_UPLOAD), until):
@@ -49,7 +49,7 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
             logger.warning("The upload %s never ended and was taken back.", file.pk)
             swept.uploads += 1
         after_each()
-    for file in _each(_unfinished(State.DELETED), until):  # those whose removal has just failed too
+    for file in _each(_unfinished(State.DELETED), until):  # with those whose removal just failed
         if removals.finish(file):
             swept.deletions += 1
         else:
@@ -67,7 +67,7 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
 
 def _unfinished(state: State) -> FileQuerySet:
     """Files in that state, PENDING or DELETED."""
-    # Not READY: SQLite uses the index `imagehost_file_unfinished` where its condition is repeated word for word.
+    # SQLite uses the index `imagehost_file_unfinished` only where its condition is repeated literally.
     return File.objects.exclude(state=State.READY).filter(state=state)
 
 

@@ -1,4 +1,4 @@
-"""Ready-made set-ups for programs that upload: each comes with a fresh key that may upload and nothing else."""
+"""Configurations for programs that upload, each with a new key that only allows uploads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from accounts import users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 
-MAX_A_DAY = 20  # upload keys of one user: a script must not fill the table
+MAX_A_DAY = 20  # upload keys of one user
 _SHELL = "text/x-shellscript; charset=utf-8"
 
 
@@ -35,7 +35,7 @@ class Uploader:
 
 @dataclass(frozen=True)
 class Written:
-    """A set-up with its new key, which is shown nowhere else."""
+    """A configuration with its new key, which is shown once."""
 
     uploader: Uploader
     text: str
@@ -47,15 +47,17 @@ def upload_url() -> str:
 
 @transaction.atomic
 def make(*, owner: User, kind: str, now: datetime) -> Written:
-    """Issue a key and write the set-up of this kind around it. KeyError: there is no such kind. ValidationError: the
-    owner has made as many keys as a day allows."""
+    """Issue a key and write a configuration of this kind with it.
+
+    KeyError: unknown kind. ValidationError: the owner made MAX_A_DAY keys within a day.
+    """
     uploader = ALL[kind]
-    users.lock(owner.pk)  # two at once are counted one by one
+    users.lock(owner.pk)  # serialises concurrent calls
     only_upload = [Permission.IMAGEHOST_UPLOAD.value]
     made = ApiKey.objects.filter(owner=owner, permissions=only_upload, created_at__gt=now - timedelta(days=1))
     if made.count() >= MAX_A_DAY:
         raise ValidationError(
-            f"You made {MAX_A_DAY} upload keys within a day. Use one of the files that you have, or come back tomorrow."
+            f"You made {MAX_A_DAY} upload keys within a day. Use one of your files, or try again tomorrow."
         )
     name = f"{uploader.title} {now:%Y-%m-%d}"
     issued = keys.issue(owner=owner, permissions=only_upload, name=name, by=owner)
@@ -63,7 +65,7 @@ def make(*, owner: User, kind: str, now: datetime) -> Written:
 
 
 def keys_of(owner: User) -> QuerySet[ApiKey]:
-    """The keys that `make` made for the owner, newest first, by their names; revoked ones are left out. 1 query."""
+    """The owner's unrevoked keys with a name that `make` gives, newest first. 1 query."""
     named = Q()
     for uploader in ALL.values():
         named |= Q(name__regex=rf"^{re.escape(uploader.title)} [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$")
@@ -84,8 +86,10 @@ def _sharex_earlier(secret: str) -> str:
 
 
 def _custom_uploader(**of_the_form: str | Mapping[str, str]) -> str:
-    """ShareX 13.7.1 and older would rewrite the syntax; 15.0.0 is read as it stands. Values of headers and arguments
-    are parsed too, `%` and `{` in them; a key has neither."""
+    """With Version 15.0.0 ShareX reads the syntax unchanged, with 13.7.1 or older it would rewrite it.
+
+    ShareX also parses `%` and `{` in headers and arguments; a key has neither.
+    """
     item = {
         "Version": "15.0.0",
         "Name": settings.SITE_NAME,
@@ -102,7 +106,7 @@ def _custom_uploader(**of_the_form: str | Mapping[str, str]) -> str:
 
 
 def _curl(secret: str) -> str:
-    """Two commands: the one for every day names no secret, as everybody on a machine can read a command's arguments."""
+    """Two commands: the second has no secret in its arguments, which every user of a machine can read."""
     kept = "imagehost-upload-key"
     return (
         "# Once: keep the key in a file that only you can read.\n"
@@ -116,10 +120,10 @@ def _flameshot(secret: str) -> str:
     return _SCRIPT.replace("@URL@", shlex.quote(upload_url())).replace("@KEY@", shlex.quote(secret))
 
 
-# printf is part of the shell: the key is in no command's arguments.
+# printf is a shell builtin, so the key is in no command's arguments.
 _SCRIPT = r"""#!/bin/sh
 # Takes a screenshot with Flameshot, uploads it and copies the link.
-# It holds a key of yours: make it readable for you alone (chmod 700), and give it to nobody.
+# It holds a key of yours: make it readable for you alone (chmod 700), and do not share it.
 # Needs flameshot and curl; wl-copy, xclip or xsel to copy the link. jq is used where there is one.
 set -eu
 

@@ -1,8 +1,7 @@
-"""An upload, from the bytes that came in to a file that is served.
+"""An upload, from the received bytes to a served file.
 
-Booked first and written then: the row (PENDING) and the bytes in its owner's usage are one transaction, the object is
-written outside of it, and READY is said last. A failure undoes what came before it; what a crash leaves is swept up by
-`manage.py sweep_uploads`.
+One transaction inserts the row (PENDING) and books its bytes; then the object is written, and the row becomes READY. A
+failure undoes the previous steps; `manage.py sweep_uploads` does so after a crash.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ from imagehost.probing import InvalidMedia, Probe, ProberFailed
 from imagehost.storage import StorageFailed
 
 _ALPHABET = string.ascii_letters + string.digits
-ATTEMPTS = 4  # at a name that is free and a folder that is still there
+ATTEMPTS = 4  # to find an unused name and an existing folder
 
-TAKING_BACK_SECONDS = 0.5  # then the database counts as away
+TAKING_BACK_SECONDS = 0.5  # then the database counts as unavailable
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +42,7 @@ BYTES = Counter("hearth_upload_bytes", "Bytes of uploads that came in whole, as 
 
 @dataclass(frozen=True)
 class Incoming:
-    """A file that came in whole: `path` in the storage's incoming directory. The caller removes it where it is left.
+    """A complete file at `path`, in the storage's incoming directory; the caller removes it if it still exists.
 
     `original_name`: as it was sent, without directories and control characters, 1 to 255 characters.
     """
@@ -55,14 +54,14 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Uploaded:
-    """A stored file. `deletion_token` exists here alone: it goes into the deletion link."""
+    """A stored file. `deletion_token`: of the deletion link, stored as a hash."""
 
     file: File
     deletion_token: str
 
 
 def allowance_of(owner_id: str, now: datetime) -> Allowance:
-    """What the owner's plan allows at `now`. 1 query. Unauthorized: the owner has gone meanwhile."""
+    """The sizes of the owner's plan at `now`. 1 query. Unauthorized: the owner has been deleted."""
     owner = User.objects.only("plan", "plan_expires_at").filter(pk=owner_id).first()
     if owner is None:
         raise Unauthorized
@@ -70,10 +69,10 @@ def allowance_of(owner_id: str, now: datetime) -> Allowance:
 
 
 def store(*, owner_id: str, incoming: Incoming, allowance: Allowance, now: datetime) -> Uploaded:
-    """Keep the file: type, quota and storage, in this order; its size is checked here as well.
+    """Store the file after checks of size, type and quota, in this order.
 
-    Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, UploadsUnavailable; after each of them nothing is
-    stored or booked, and at the latest after an hour where the database stays away.
+    Raises FileTooLarge, InvalidMime, QuotaExceeded, UploadFailed, UploadsUnavailable; then nothing is stored or booked,
+    at the latest after an hour where the database is unavailable.
     """
     BYTES.count(amount=incoming.size)
     try:
@@ -96,7 +95,7 @@ def _store(owner_id: str, incoming: Incoming, allowance: Allowance, now: datetim
 
 
 def rules_of(owner_id: str) -> QuerySet[FolderRule]:
-    """In their order, with their folders. 1 query."""
+    """The owner's rules in order, with their folders. 1 query."""
     return FolderRule.objects.filter(owner_id=owner_id).select_related("folder").order_by("position", "pk")
 
 
@@ -107,16 +106,16 @@ def _probed(path: Path) -> Probe:
         logger.info("An upload was refused: %s", reason)
         raise InvalidMime from None
     except ProberFailed:
-        logger.exception("Uploads cannot be looked at.")
+        logger.exception("Uploads cannot be examined.")
         raise UploadFailed from None
 
 
 def _book(
     owner_id: str, incoming: Incoming, probe: Probe, allowance: Allowance, deletion_hash: str, now: datetime
 ) -> File:
-    """The PENDING row, its bytes booked. A name that is taken is drawn again; a folder that goes away meanwhile too."""
+    """Insert the PENDING row and book its bytes. A used name or a deleted folder leads to another attempt."""
     upload = routing.Upload(probe.media.mime, probe.media.extension, incoming.original_name)
-    size = incoming.path.stat().st_size  # shorter than what came in: private metadata is gone
+    size = incoming.path.stat().st_size  # after the strip of private metadata
     for attempt in range(ATTEMPTS):
         name = "".join(secrets.choice(_ALPHABET) for _ in range(NAME_LENGTH))
         file = File(
@@ -142,7 +141,7 @@ def _book(
             continue
         except (OperationalError, InterfaceError):
             logger.exception("An upload could not be booked: the database does not answer.")
-            _take_back(file)  # its answer was lost, so it may have committed
+            _take_back(file)  # it may have committed without an answer
             raise UploadsUnavailable from None
         except DatabaseError:
             logger.exception("An upload could not be booked.")
@@ -152,7 +151,7 @@ def _book(
 
 
 def _folder_of(owner_id: str, upload: routing.Upload) -> Folder | None:
-    """The one of the first rule that matches. UploadsUnavailable: nothing is booked so far, nothing to take back."""
+    """The folder of the first matching rule. Raises UploadsUnavailable; nothing is booked yet."""
     try:
         rule = routing.first_match(rules_of(owner_id), upload)
     except (OperationalError, InterfaceError):
@@ -163,7 +162,7 @@ def _folder_of(owner_id: str, upload: routing.Upload) -> Folder | None:
 
 @transaction.atomic
 def _insert(file: File, owner_id: str, *, most: int) -> None:
-    """The row and its booking. Raises Unauthorized where the owner has gone, QuotaExceeded."""
+    """Insert the row and book its bytes. Raises Unauthorized for a deleted owner, QuotaExceeded."""
     if not users.lock(owner_id):
         raise Unauthorized
     quotas.reserve(owner_id=owner_id, size=file.size, most=most)
@@ -171,7 +170,7 @@ def _insert(file: File, owner_id: str, *, most: int) -> None:
 
 
 def _write(file: File, path: Path) -> None:
-    """The object, and then READY."""
+    """Write the object, then set READY."""
     try:
         storage.bucket().keep(file.key, path, mime=file.mime, download_name=file.download_name)
         is_ready = File.objects.filter(pk=file.pk, state=State.PENDING).update(state=State.READY)
@@ -190,16 +189,17 @@ def _write(file: File, path: Path) -> None:
 
 
 def _take_back(file: File) -> None:
-    """Give up the row, its booking and its object, whatever of them there is. `sweep_uploads` does it where the
-    database stays away: without the row's state the object of a stored file could be removed.
+    """Undo the row, its booking and its object, as far as they exist.
+
+    `sweep_uploads` does it where the database is unavailable: without the row's state the object must stay.
     """
     give_up_at = time.monotonic() + TAKING_BACK_SECONDS
     while True:
         jobs.let_go_of_connections()
         try:
-            _ = files.undo(file=file) or files.delete(file=file, by=None)  # READY: the answer to the UPDATE was lost
+            _ = files.undo(file=file) or files.delete(file=file, by=None)  # READY: the UPDATE's answer was lost
         except DatabaseFailed:
-            if time.monotonic() < give_up_at:  # a restart of the database breaks each connection of the pool
+            if time.monotonic() < give_up_at:  # a restart of the database breaks all connections of the pool
                 continue
             logger.exception("The upload %s could not be taken back; sweep_uploads will.", file.pk)
         return

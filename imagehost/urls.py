@@ -2,20 +2,20 @@
 
 from django.urls import path
 
-from imagehost.views import delivery, folder_pages, folders, gallery, pages, upload
+from imagehost.views import delivery, gallery, pages, upload
 
 urlpatterns = [
     path("api/imagehost/upload", upload.Upload.as_view()),
     path("api/imagehost/gallery", gallery.Gallery.as_view()),
-    path("api/imagehost/folders", folders.FolderList.as_view()),
-    path("api/imagehost/folders/<str:folder_id>", folders.FolderDetail.as_view()),
+    path("api/imagehost/folders", gallery.FolderList.as_view()),
+    path("api/imagehost/folders/<str:folder_id>", gallery.FolderDetail.as_view()),
     path("media/<str:file_name>", delivery.deliver, name="deliver"),
     path("files/<str:name>", pages.file_page, name="file_page"),
     path("files/<str:name>/preview.webp", pages.file_preview, name="file_preview"),
     path("files/<str:name>/preview.png", pages.file_preview, {"is_png": True}),
     path("files/<str:name>/delete", pages.delete_own_file, name="delete_own_file"),
     path("files/<str:name>/delete/<str:token>", pages.delete_file, name="delete_file"),
-    path("folders/<str:folder_id>", folder_pages.folder_page, name="folder_page"),
-    path("folders/<str:folder_id>/previews/<str:name>.webp", folder_pages.folder_preview, name="folder_preview"),
-    path("folders/<str:folder_id>/files.zip", folder_pages.folder_archive, name="folder_archive"),
+    path("folders/<str:folder_id>", pages.folder_page, name="folder_page"),
+    path("folders/<str:folder_id>/previews/<str:name>.webp", pages.folder_preview, name="folder_preview"),
+    path("folders/<str:folder_id>/files.zip", pages.folder_archive, name="folder_archive"),
 ]

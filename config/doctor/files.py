@@ -15,7 +15,7 @@ from django.core.files.storage import storages
 from config import readiness
 from config.doctor.findings import Finding, failure, ok, warning
 from imagehost import probing
-from imagehost.prober import kernel
+from imagehost.prober import confinement
 from imagehost.storage import Bucket, FolderStorage, incoming_directory
 
 SECONDS = 5  # for an answer of the store's public side
@@ -121,7 +121,7 @@ def examination() -> Iterator[Finding]:
                 f"a picture could not be examined: {error}", "Read the log: the examining process did not start."
             )
             return
-    if kernel.can_filter():
+    if confinement.can_filter():
         yield ok(f"{found.media.mime} was recognised in a process whose system calls are filtered")
     else:
         cure = "Take Linux on x86_64 or aarch64, and let containers use seccomp."

@@ -28,13 +28,11 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
 from dashboard.imagehost.forms import ROOT, FilterForm, SelectionForm
-from imagehost import addresses, files, incoming, listing, media, original_names, quotas, uploaders
+from imagehost import addresses, files, incoming, listing, media, names, pages, quotas, uploaders
 from imagehost.errors import FolderNotFound, NoFile
 from imagehost.incoming import PageReceiver, Received
 from imagehost.models import File, Folder
-from imagehost.page import folders as pages
-from imagehost.page import origins
-from imagehost.page.folders import Tile
+from imagehost.pages import Tile
 from imagehost.uploads import Uploaded
 
 NOTHING_CHOSEN = "Choose at least one file first."
@@ -107,7 +105,7 @@ class Shot:
 @require_safe
 def gallery(request: SignedInRequest) -> HttpResponse:
     """3 queries beside those of the session, and 2 where there are files: folders, usage, whether there are any."""
-    context = {"storage": storage_of(request.user), "accepted": ACCEPTED}
+    context = {"storage": storage_of(request.user), "accepted": ACCEPTED, "types": media.LABELS}
     return _page(request, "dashboard/imagehost/gallery.html", context)
 
 
@@ -146,7 +144,7 @@ def _page(
         "back": request.get_full_path(),
     }
     response = render(request, template, {**context, **shown})
-    images = origins.of(files[0]) if files else ()
+    images = pages.origins_of(files[0]) if files else ()
     response.headers[content_security.HEADER] = content_security.header(images=images)
     return response
 
@@ -212,7 +210,7 @@ def _links(uploaded: Uploaded) -> dict[str, Any]:
 
 
 def _shown(received: Received) -> str:
-    return original_names.shown(received.name, otherwise="A file")
+    return names.shown(received.name, otherwise="A file")
 
 
 @act("imagehost_setup")
@@ -266,7 +264,7 @@ def delete_files(request: SignedInRequest) -> HttpResponse:
         count = files.delete_all(owner=request.user, files=chosen)
         messages.success(request, f"{count} file{pluralize(count)} deleted.")
         return back(request)
-    shown = [(file, original_names.shown(file.original_name, otherwise=file.file_name)) for file in chosen]
+    shown = [(file, names.shown(file.original_name, otherwise=file.file_name)) for file in chosen]
     context = {"files": shown, "total": sum(file.size for file in chosen), "back": back_url(values)}
     return render(request, "dashboard/imagehost/delete_files.html", context)
 

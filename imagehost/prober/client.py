@@ -1,6 +1,6 @@
-"""The side of the web process: starts the zygote at the first use, hands files over, reads what came of them.
+"""The prober's client in the web process: starts the zygote at the first use, sends files, reads answers.
 
-Any number of threads may ask at once. A process that is forked from this one starts a zygote of its own.
+It is thread-safe. A process that is forked from this one starts a zygote of its own.
 """
 
 import atexit
@@ -22,20 +22,20 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class Failed(Exception):
-    """No answer, for a reason that is not in the file."""
+    """There is no answer, for another reason than the file."""
 
 
 class Killed(Exception):
-    """The child was ended by a limit, crashed, or went astray, while it worked on the file."""
+    """The child was ended by a limit, crashed, or answered too much, while it worked on the file."""
 
 
 class _Lost(Exception):
-    """The zygote was gone before a child began with the file."""
+    """The zygote ended before a child began with the file."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """`content` are the bytes of a preview, if one was asked for."""
+    """`content`: the bytes of a requested preview."""
 
     message: wire.Message
     content: bytes
@@ -47,7 +47,7 @@ class _Zygote:
     control: socket.socket
 
     def end(self) -> None:
-        """It ends by itself as soon as its worker hangs up."""
+        """Close the control socket, which ends the process."""
         self.control.close()
         try:
             self.process.wait(timeout=2)
@@ -61,13 +61,13 @@ _zygote: _Zygote | None = None
 
 
 def ask(path: Path, request: wire.Message, *, writable: bool) -> Answer:
-    """Have a child do what `request` says with the file. Raises Failed, Killed."""
+    """Let a child do `request` with the file. Raises Failed, Killed."""
     try:
         file = os.open(path, (os.O_RDWR if writable else os.O_RDONLY) | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError as error:
         raise Failed(f"the file cannot be opened: {error}") from error
     try:
-        for _ in range(2):  # a zygote that was killed is replaced
+        for _ in range(2):  # once more with a new zygote, if the first was killed
             try:
                 return _ask(file, request)
             except _Lost:
@@ -95,7 +95,7 @@ def _ask(file: int, request: wire.Message) -> Answer:
 
 
 def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, int]:
-    """What the child said, and the status it ended with. Raises Killed; Failed; _Lost where no child began."""
+    """The child's output and exit status. Raises Killed; Failed; _Lost where no child began."""
     give_up_at = time.monotonic() + PATIENCE
     said, status = bytearray(), bytearray()
     with selectors.DefaultSelector() as waiting:
@@ -113,7 +113,7 @@ def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, 
             if said and report not in ends and not status:
                 raise Failed("the zygote ended before its child")
             if len(said) > wire.MAX_ANSWER:
-                raise Killed("the child would not stop talking")
+                raise Killed("the child's answer is too long")
     if not status:
         raise _Lost
     return bytes(said), int(wire.REPORT.unpack(status)[0])
@@ -127,7 +127,7 @@ def _received(descriptor: int) -> bytes:
 
 
 def _hand_over(file: int, conversation: socket.socket, report: socket.socket) -> _Zygote:
-    """To the zygote, which is started where there is none. Raises _Lost."""
+    """Send the descriptors to the zygote, started if necessary. Raises _Lost."""
     global _zygote  # noqa: PLW0603  # one for each process
     with _lock:
         if _zygote is None:
@@ -143,7 +143,7 @@ def _hand_over(file: int, conversation: socket.socket, report: socket.socket) ->
 
 
 def _forget(zygote: _Zygote | None) -> None:
-    """Unless another thread has replaced it already."""
+    """End the zygote, unless another thread has replaced it."""
     global _zygote  # noqa: PLW0603  # the same
     with _lock:
         if zygote is None or zygote is not _zygote:
@@ -153,10 +153,9 @@ def _forget(zygote: _Zygote | None) -> None:
 
 
 def _start() -> _Zygote:
-    """A clean environment: none of this process's secrets, only where to find the same modules.
+    """Start a zygote, with the module path as its only environment.
 
-    Where the kernel cannot keep children from opening /proc/<pid>/environ of this process, it hides from its own user
-    before it starts the first: no core dump, and only root may trace it from then on.
+    `shield` protects /proc/<pid>/environ of this process first, where the kernel cannot filter the children's calls.
     """
     confinement.shield()
     control, theirs = socket.socketpair()
@@ -172,7 +171,7 @@ def _start() -> _Zygote:
                 "PYTHONDONTWRITEBYTECODE": "1",
             },
             cwd="/",
-            start_new_session=True,  # signals to the worker's group pass by: it ends after the worker's last request
+            start_new_session=True,  # without the group's signals, it ends after the worker's last request
         )
     return _Zygote(process, control)
 
@@ -192,7 +191,7 @@ def _answer(said: bytes, status: int) -> Answer:
 
 
 def _ended_by(number: int) -> Exception:
-    """SIGKILL and SIGTERM come from outside: an operator, or a machine that is out of memory."""
+    """SIGKILL and SIGTERM come from an operator, or from a machine that is out of memory."""
     name = signal.Signals(number).name
     if number in (signal.SIGKILL, signal.SIGTERM):
         return Failed(f"the child was ended by {name}")
@@ -204,8 +203,8 @@ def _at_exit() -> None:
 
 
 def _after_fork() -> None:
-    """The zygote belongs to the process that started it: this one must not keep its socket open, nor wait for it."""
-    global _lock, _zygote  # noqa: PLW0603  # another thread of the parent may hold the lock for ever
+    """Forget the parent's zygote: this process must neither keep its socket open nor wait for it."""
+    global _lock, _zygote  # noqa: PLW0603  # a thread of the parent may hold the lock, and does not exist here
     _lock = threading.Lock()
     if _zygote is not None:
         _zygote.control.close()

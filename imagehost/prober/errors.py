@@ -1,4 +1,4 @@
-"""Why a file is refused inside the child, and what the decoders raise where a file is broken."""
+"""The refusal of a file in the child, and what decoders raise for broken files."""
 
 import struct
 import zlib
@@ -9,16 +9,16 @@ from PIL import Image
 from imagehost.media import MediaType
 
 LONGEST_MS = 2**31 - 1
-"""Nearly 25 days. What a header claims beyond is no duration."""
+"""Nearly 25 days, the longest plausible duration."""
 
 
 class Refused(Exception):
-    """The file is not what it says, or broken; the text says why, for the log."""
+    """The file is broken or not of its claimed type; the text is for the log."""
 
 
 BROKEN = (
-    # Documented for hostile headers, or met with generated ones. OSError: the file is read through a descriptor that
-    # was opened before, so what goes wrong while it is decoded is in the file.
+    # Documented for hostile headers, or seen with generated ones. OSError: the file is open already, so errors while it
+    # is decoded come from its content.
     OSError,
     ValueError,
     LookupError,
@@ -38,7 +38,7 @@ BROKEN = (
 
 
 def check_size(width: int, height: int, type_: MediaType) -> tuple[int, int]:
-    """Pixels of a picture as the file claims them. Raises Refused."""
+    """Return the size of a picture in pixels. Raises Refused for an empty or too large one."""
     if width < 1 or height < 1:
         raise Refused(f"a picture of {width}x{height}")
     if width * height > type_.max_pixels:
@@ -47,5 +47,5 @@ def check_size(width: int, height: int, type_: MediaType) -> tuple[int, int]:
 
 
 def believable(milliseconds: float) -> int | None:
-    """A duration as the file claims it, rounded; None where it is none."""
+    """A claimed duration, rounded; None where it is not plausible."""
     return round(milliseconds) if 0 <= milliseconds <= LONGEST_MS else None

@@ -1,6 +1,6 @@
-"""Fonts: their signature, and whether the directory of their tables makes sense. Runs in the confined child.
+"""Fonts: signature and table directory. Runs in the confined child.
 
-The image host takes none of them; profiles do. Browsers check the tables themselves before they use them.
+Profiles accept fonts, the image host does not. Browsers check the content of tables before they use them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from imagehost.prober.errors import Refused
 MAX_TABLES = 100
 MAX_UNPACKED = 16 * 1024 * 1024  # bytes of all tables together
 _SHAPES = (b"\x00\x01\x00\x00", b"OTTO", b"true")
-_NEEDED = {b"head", b"maxp", b"cmap"}  # a character is found, and drawn at a size (OpenType, "Required tables")
+_NEEDED = {b"head", b"maxp", b"cmap"}  # of OpenType's "Required tables"
 _HEAD_MAGIC = b"\x5f\x0f\x3c\xf5"  # at byte 12 of `head`
 _KNOWN_TAGS = (
     "cmap head hhea hmtx maxp name OS/2 post cvt fpgm glyf loca prep CFF VORG EBDT EBLC gasp hdmx kern LTSH PCLT VDMX "
@@ -64,21 +64,21 @@ def _check_woff(content: bytes) -> None:
     """WOFF 1.0 §3 to §5."""
     flavor, length, count, _, unpacked = struct.unpack_from(">4sIHHI", content, 4)
     if flavor not in _SHAPES or length != len(content) or unpacked > MAX_UNPACKED:
-        raise Refused("a WOFF header that lies")
+        raise Refused("an inconsistent WOFF header")
     tables = []
     for at in _records(count, start=44, length=20):
         tag, offset, packed, original, _ = struct.unpack_from(">4sIIII", content, at)
         if packed > original:
-            raise Refused("a WOFF table that grew when it was packed")
+            raise Refused("a WOFF table that is larger when packed")
         tables.append(_Table(tag, offset, packed, original))
     _check_head(_sane(iter(tables), 44, len(content)), content)
 
 
 def _check_woff2(content: bytes) -> None:
-    """WOFF 2.0 §4 to §5. The tables are one Brotli stream, which nothing here unpacks."""
+    """WOFF 2.0 §4 to §5. The tables are one Brotli stream, which stays packed."""
     flavor, length, count, _, unpacked, packed = struct.unpack_from(">4sIHHII", content, 4)
     if flavor not in _SHAPES or length != len(content) or not 0 < unpacked <= MAX_UNPACKED:
-        raise Refused("a WOFF2 header that lies")
+        raise Refused("an inconsistent WOFF2 header")
     if not 0 < count <= MAX_TABLES:
         raise Refused(f"a font with {count} tables")
     at, total, tags = 48, 0, set()
@@ -93,11 +93,11 @@ def _check_woff2(content: bytes) -> None:
         tags.add(tag)
         total += original
     if not tags >= _NEEDED or total > MAX_UNPACKED or packed == 0 or at + packed > len(content):
-        raise Refused("a WOFF2 directory that lies")
+        raise Refused("an inconsistent WOFF2 directory")
 
 
 def _records(count: int, *, start: int, length: int) -> range:
-    """Where the entries of a directory lie."""
+    """The positions of a directory's entries."""
     if not 0 < count <= MAX_TABLES:
         raise Refused(f"a font with {count} tables")
     return range(start, start + count * length, length)
@@ -109,9 +109,9 @@ def _sane(tables: Iterator[_Table], start: int, end: int) -> dict[bytes, _Table]
         if not all(0x20 <= byte < 0x7F for byte in tag):
             raise Refused("a table without a name")
         if table.offset < start or table.offset + table.length > end:
-            raise Refused("a table that lies outside of the file")
+            raise Refused("a table outside of the file")
     if not found.keys() >= _NEEDED or sum(table.unpacked for table in found.values()) > MAX_UNPACKED:
-        raise Refused("tables that make no font")
+        raise Refused("a font without its required tables, or too large")
     return found
 
 
@@ -121,11 +121,11 @@ def _check_head(tables: dict[bytes, _Table], content: bytes) -> None:
     if head.length < head.unpacked:
         data = zlib.decompressobj().decompress(data, 64)
     if data[12:16] != _HEAD_MAGIC:
-        raise Refused("a head table that is none")
+        raise Refused("an invalid head table")
 
 
 def _base128(content: bytes, at: int) -> tuple[int, int]:
-    """UIntBase128 (WOFF 2.0 §4.1), and where the next byte is."""
+    """A UIntBase128 (WOFF 2.0 §4.1), and the position after it."""
     value = 0
     for place in range(5):
         byte = content[at + place]
@@ -134,4 +134,4 @@ def _base128(content: bytes, at: int) -> tuple[int, int]:
         value = value << 7 | byte & 0x7F
         if not byte & 0x80:
             return value, at + place + 1
-    raise Refused("a length that is none")
+    raise Refused("an invalid length")

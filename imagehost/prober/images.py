@@ -14,10 +14,10 @@ from imagehost.prober import videos
 from imagehost.prober.errors import BROKEN, believable, check_size
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1
-Image.MAX_IMAGE_PIXELS = media.JPEG.max_pixels  # of any type; `check_size` knows the others
-PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20  # bytes of a colour profile; no text is left by then
+Image.MAX_IMAGE_PIXELS = media.JPEG.max_pixels  # of any type; `check_size` has the limit of each
+PngImagePlugin.MAX_TEXT_CHUNK = 16 << 20  # bytes of a colour profile; the strip has removed texts
 
-_UPRIGHT = {  # what to do about an Exif orientation
+_UPRIGHT = {  # the transposition for an Exif orientation
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
     4: Image.Transpose.FLIP_TOP_BOTTOM,
@@ -56,13 +56,13 @@ def facts(file: BinaryIO, type_: MediaType) -> Facts:
 
 
 def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
-    """The first frame, upright, in RGB or RGBA, no side longer than asked for. Raises as `facts`."""
+    """The first frame, upright, in RGB or RGBA, no side longer than `longest_side`. Raises as `facts`."""
     try:
         return _thumbnail(file, type_, longest_side)
     except (SyntaxError, RuntimeError, MemoryError):
         if not type_.demuxer:
             raise
-    return videos.poster(file, type_, longest_side)  # in less memory, by laxer rules, without alpha
+    return videos.poster(file, type_, longest_side)  # needs less memory and is less strict, but loses alpha
 
 
 def _thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
@@ -80,7 +80,7 @@ def _shown_size(image: Image.Image) -> tuple[int, int]:
 
 
 def _orientation(image: Image.Image) -> int:
-    """As the header has it, upright where that is damaged; of an AVIF its `irot` and `imir`.
+    """The orientation in the header, for an AVIF from `irot` and `imir`; 1 where it is damaged.
 
     Pillow's getexif() would decode a whole PNG.
     """
@@ -96,7 +96,7 @@ def _orientation(image: Image.Image) -> int:
 def _opened(file: BinaryIO, type_: MediaType) -> Image.Image:
     file.seek(0)
     if type_ is media.AVIF:
-        image: Image.Image = AvifImagePlugin.AvifImageFile(file)  # Image.open() knows fewer of its brands
+        image: Image.Image = AvifImagePlugin.AvifImageFile(file)  # Image.open() accepts fewer brands
     else:
         image = Image.open(file, formats=[type_.pillow])
     check_size(*image.size, type_)
@@ -104,9 +104,9 @@ def _opened(file: BinaryIO, type_: MediaType) -> Image.Image:
 
 
 def _reduced(image: Image.Image, longest_side: int) -> Image.Image:
-    """The picture decoded, and still at least twice as long as asked for where it was.
+    """Decode the picture, reduced to at least twice `longest_side`.
 
-    By strips: a second copy of the largest pictures would take more memory than there is.
+    It works by strips: the memory limit has no room for a second copy of the largest pictures.
     """
     image.load()
     mode = "RGBA" if image.has_transparency_data else "RGB"
@@ -123,13 +123,13 @@ def _reduced(image: Image.Image, longest_side: int) -> Image.Image:
 
 
 def _in_colour(image: Image.Image, mode: str) -> Image.Image:
-    if image.mode.startswith("I"):  # 16 bits for each pixel, which convert() would cut off at 255
+    if image.mode.startswith("I"):  # 16 bits for each pixel, which convert() would clip at 255
         image = image.point(lambda value: value * (1 / 256)).convert("L")
     return image.convert(mode)
 
 
 def measure(file: BinaryIO, type_: MediaType, frames: int) -> tuple[int, int | None]:
-    """Frames (those the decoder counted, where it counts itself) and milliseconds; None for a still."""
+    """The number of frames and the milliseconds, None for a still. `frames`: as the decoder counted them."""
     file.seek(0)
     if type_ is media.AVIF:
         return frames, _sequence_ms(file) if frames > 1 else None
@@ -148,7 +148,7 @@ def _sequence_ms(file: BinaryIO) -> int | None:
 
 
 def _png_delays(file: BinaryIO) -> Iterator[float]:
-    """Of each `fcTL` (PNG, third edition §11.3.6.2)."""
+    """The delay of each `fcTL` (PNG, third edition §11.3.6.2)."""
     file.seek(8)
     while len(head := file.read(8)) == 8:
         length, kind = struct.unpack(">I4s", head)
@@ -162,7 +162,7 @@ def _png_delays(file: BinaryIO) -> Iterator[float]:
 
 
 def _webp_delays(file: BinaryIO) -> Iterator[float]:
-    """Of each `ANMF` (RFC 9649 §2.7.1.1)."""
+    """The delay of each `ANMF` (RFC 9649 §2.7.1.1)."""
     file.seek(12)
     while len(head := file.read(8)) == 8:
         kind, length = struct.unpack("<4sI", head)
@@ -175,7 +175,7 @@ def _webp_delays(file: BinaryIO) -> Iterator[float]:
 
 
 def _gif_delays(file: BinaryIO) -> Iterator[float]:
-    """Of each picture (GIF89a §20, §23); a picture without a Graphic Control Extension has none."""
+    """The delay of each picture (GIF89a §20, §23), 0 without a Graphic Control Extension."""
     file.seek(10)
     _skip_colours(file, file.read(3)[0])
     delay = 0.0

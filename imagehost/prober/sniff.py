@@ -1,4 +1,4 @@
-"""What a file claims to be: libmagic's opinion first, then the table of `media`, which knows the brands better."""
+"""The claimed type of a file, by the signatures of `media`; libmagic may veto it."""
 
 import importlib.util
 
@@ -7,7 +7,7 @@ from imagehost.media import MediaType
 from imagehost.prober.errors import Refused
 
 if importlib.util.find_spec("pylibmagic") is not None:
-    import pylibmagic  # noqa: F401  # shows `magic` the libmagic of its wheel; without it the system's own is found
+    import pylibmagic  # noqa: F401  # makes `magic` use the libmagic of this wheel instead of the system's
 
 import magic
 
@@ -19,14 +19,14 @@ _CLEARLY_OTHER = frozenset(
     application/javascript application/json application/x-mpegurl application/vnd.apple.mpegurl application/postscript
     application/x-shellscript application/x-tar""".split()
 )
-"""What no file with one of our signatures may be. Everything else that libmagic says against the table is one of its
-known mistakes: AVIF as image/heif, M4V and MSNV as audio/mp4, newer brands as application/octet-stream."""
+"""Types that refuse a file with one of our signatures. Other contradictions are known mistakes of libmagic: AVIF as
+image/heif, M4V and MSNV as audio/mp4, newer brands as application/octet-stream."""
 
 _magic = magic.Magic(mime=True)
 
 
 def of_head(head: bytes) -> MediaType:
-    """The type that the first `media.HEAD_LENGTH` bytes of a file claim. Raises Refused."""
+    """The type by the first `media.HEAD_LENGTH` bytes of a file. Raises Refused."""
     first = _magic.from_buffer(head)
     found = media.of_signature(head)
     if found is None:

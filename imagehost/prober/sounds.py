@@ -1,6 +1,6 @@
-"""Sounds, by PyAV: what their first bytes claim, and whether they can be decoded. Runs in the confined child.
+"""Sounds, by PyAV: signature and a test decode. Runs in the confined child.
 
-The image host takes none of them; profiles do.
+Profiles accept sounds, the image host does not.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from av.stream import Disposition
 
 from imagehost.prober.errors import Refused, believable
 
-_PACKETS = 50  # until this many of the first ones must have given sound
-_ENOUGH = 3  # packets with sound: bytes by chance seldom hold so many
+_PACKETS = 50  # to look for sound in
+_ENOUGH = 3  # packets with sound: random bytes seldom hold so many
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class _Type:
 
 @dataclass(frozen=True)
 class Facts:
-    """`duration_ms` is None where the file does not say."""
+    """`duration_ms` is None where the file does not contain it."""
 
     mime: str
     extension: str
@@ -43,14 +43,14 @@ _M4A_BRANDS = frozenset({b"M4A ", b"M4B ", b"mp41", b"mp42", b"isom", b"iso2", b
 
 
 def facts(file: BinaryIO, head: bytes) -> Facts:
-    """Some sound is decoded: only that proves it. Raises Refused or one of `errors.BROKEN`."""
+    """Decode some sound, as only that proves the type. Raises Refused or one of `errors.BROKEN`."""
     type_ = _of_signature(head)
     if type_ is None:
         raise Refused("no signature of a sound")
     file.seek(0)
     with av.open(file, mode="r", format=type_.format) as container:
         if any(not stream.disposition & Disposition.attached_pic for stream in container.streams.video):
-            raise Refused(f"{type_.mime}: a film, not a sound")
+            raise Refused(f"{type_.mime}: a video, not a sound")
         _check_sound(container, _sound(container))
         microseconds: int | None = container.duration
         duration_ms = believable(microseconds / 1000) if microseconds else None
@@ -58,7 +58,7 @@ def facts(file: BinaryIO, head: bytes) -> Facts:
 
 
 def _of_signature(head: bytes) -> _Type | None:
-    """A name is never asked. MPEG audio starts with a tag or with a frame of layer III (ISO/IEC 11172-3 §2.4.1.3)."""
+    """The type by signature. MPEG audio starts with a tag or a frame of layer III (ISO/IEC 11172-3 §2.4.1.3)."""
     if head.startswith(b"OggS\0"):
         return _OGG
     if head.startswith(b"RIFF") and head[8:12] == b"WAVE":
@@ -75,12 +75,12 @@ def _sound(container: InputContainer) -> AudioStream:
     if not container.streams.audio:
         raise Refused("no sound in it")
     stream = container.streams.audio[0]
-    stream.codec_context.thread_count = 1  # a child may start none
+    stream.codec_context.thread_count = 1  # a child may not start threads
     return stream
 
 
 def _check_sound(container: InputContainer, stream: AudioStream) -> None:
-    """A short sound may be one packet; of a longer one several must be whole."""
+    """Refuses a file unless most of its first packets decode; a short sound may have one."""
     sounding = broken = 0
     for number, packet in enumerate(container.demux(stream)):
         if sounding >= _ENOUGH or number >= _PACKETS:

@@ -1,4 +1,4 @@
-"""What a child does with the one file it is given."""
+"""The work of a child: probe, examine or render its file."""
 
 import importlib
 import io
@@ -20,7 +20,7 @@ from imagehost.prober.errors import BROKEN, Refused
 from imagehost.stripping import tails
 
 _PROFILE = 16 * 1024  # bytes of a colour profile that a preview carries at most
-_ENCODINGS: dict[str, dict[str, Any]] = {  # any: options of Pillow's encoders
+_ENCODINGS: dict[str, dict[str, Any]] = {  # options of Pillow's encoders
     "WEBP": {"quality": 80, "method": 2, "exif": b"", "xmp": b""},
     "PNG": {"compress_level": 3},
 }
@@ -28,11 +28,11 @@ _NO_DECODERS = {"av.__main__", "av.datasets"}
 
 
 def warm_up() -> None:
-    """Load in the zygote what the children would each load again, and may not."""
-    warnings.simplefilter("ignore")  # what decoders remark about strangers' files would fill the log
+    """Load modules in the zygote: children cannot open files."""
+    warnings.simplefilter("ignore")  # decoders' warnings about untrusted files would fill the log
     warnings.simplefilter("error", Image.DecompressionBombWarning)
     Image.init()
-    for module in pkgutil.walk_packages(av.__path__, "av."):  # PyAV loads many with the first stream of a kind
+    for module in pkgutil.walk_packages(av.__path__, "av."):  # PyAV imports some with the first stream of a kind
         if module.name not in _NO_DECODERS:
             importlib.import_module(module.name)
     sniff.of_head(b"GIF89a")
@@ -43,7 +43,7 @@ def warm_up() -> None:
 
 
 def serve(file: int, conversation: socket.socket) -> None:
-    """Do what the request of the conversation asks, with the file of that descriptor, and answer."""
+    """Read the request from the conversation, apply it to the file of the descriptor, and answer."""
     with conversation, conversation.makefile("rb") as asked:
         conversation.sendall(wire.STARTED)
         request = wire.message(asked.readline(wire.MAX_LINE))

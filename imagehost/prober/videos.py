@@ -1,4 +1,4 @@
-"""Header parse and poster of videos, and of pictures that are coded like one, by PyAV. Runs in the confined child."""
+"""Header parse and poster of videos, and of AVIF pictures, by PyAV. Runs in the confined child."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from imagehost.prober.errors import Refused, believable, check_size
 av.logging.set_level(av.logging.PANIC)
 
 _NOT_SHOWN = Disposition.attached_pic | Disposition.dependent  # a cover, a tile of a larger picture
-_PACKETS = 2000  # of the picture, until one must have given a frame
-_POSTER_SECONDS = 5.0  # for decoding from the keyframe to the wanted time; then the frame that was reached is taken
+_PACKETS = 2000  # to look for a frame in
+_POSTER_SECONDS = 5.0  # for decoding from the keyframe to the wanted time; after it the current frame is taken
 
 
 @dataclass(frozen=True)
 class Facts:
-    """Width and height as shown; `duration_ms` is None where the file does not say."""
+    """Width and height as shown; `duration_ms` is None where the file does not contain it."""
 
     width: int
     height: int
@@ -35,7 +35,7 @@ class Facts:
 
 
 def facts(file: BinaryIO, type_: MediaType) -> Facts:
-    """One frame is decoded: only that proves a video. Raises Refused or one of `errors.BROKEN`."""
+    """Decode one frame, as only that proves a video. Raises Refused or one of `errors.BROKEN`."""
     with _opened(file, type_) as container:
         frame = next(_frames(container, _picture(container, type_)))
         width, height = check_size(frame.width, frame.height, type_)
@@ -45,7 +45,7 @@ def facts(file: BinaryIO, type_: MediaType) -> Facts:
 
 
 def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
-    """The frame at one second, or at a third of a shorter video, upright, no side longer than asked for."""
+    """The frame at one second, or at a third of a shorter video, upright, no side longer than `longest_side`."""
     with _opened(file, type_) as container:
         stream = _picture(container, type_)
         wanted = min(1.0, (_duration_ms(container) or 0) / 3000)
@@ -59,14 +59,14 @@ def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
             height=max(1, round(height * scale)),
             format="rgb24",
             interpolation="AREA",
-            threads=1,  # a child may start none
+            threads=1,  # a child may not start threads
         )
-        picture: Image.Image = small.to_image()  # type: ignore[no-untyped-call]  # PyAV does not type it
+        picture: Image.Image = small.to_image()  # type: ignore[no-untyped-call]  # untyped in PyAV
         return picture.rotate(frame.rotation, expand=True) if frame.rotation % 90 == 0 else picture
 
 
 def _opened(file: BinaryIO, type_: MediaType) -> InputContainer:
-    """A file object and a forced format: no protocol, no guessing, no other file."""
+    """Open a file object in a forced format, so that FFmpeg uses no protocol, probing or other file."""
     file.seek(0)
     return av.open(file, mode="r", format=type_.demuxer)
 
@@ -83,7 +83,7 @@ def _picture(container: InputContainer, type_: MediaType) -> VideoStream:
 
 
 def _frames(container: InputContainer, stream: VideoStream) -> Iterator[VideoFrame]:
-    """What can be decoded: a damaged packet is passed over. Raises Refused where there is none."""
+    """The frames that can be decoded, without damaged packets. Raises Refused where there is none."""
     found = False
     for number, packet in enumerate(container.demux(stream)):
         for frame in _decoded(packet):
@@ -106,7 +106,7 @@ def _frame_at(frames: Iterator[VideoFrame], seconds: float) -> VideoFrame:
     give_up_at = time.monotonic() + _POSTER_SECONDS
     frame = next(frames)
     for later in frames:
-        reached: float | None = frame.time  # PyAV's type forgets that a frame may have none
+        reached: float | None = frame.time  # None is missing in PyAV's type
         if reached is None or reached >= seconds or time.monotonic() > give_up_at:
             break
         frame = later

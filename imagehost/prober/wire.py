@@ -1,9 +1,9 @@
-"""What the web process and the zygote say to each other.
+"""The protocol between the web process and the zygote.
 
 The control socket carries one byte for each request and three descriptors: the file, the child's end of a conversation
 and the zygote's end of a report. In the conversation the web process sends the request as a line of JSON; the child
-answers `STARTED`, one line of JSON and the bytes of a preview, and closes. In the report the zygote says how the child
-ended: only the zygote holds it, so no child can speak for itself there.
+answers `STARTED`, one line of JSON and the bytes of a preview, and closes. The zygote sends the child's exit status as
+the report, on a socket that the child does not have.
 """
 
 import json
@@ -14,7 +14,7 @@ Message = dict[str, Any]  # JSON
 
 REQUEST = b"."
 STARTED = b"!"
-NOT_STARTED = 0x7FFFFFFF  # as an exit status: there was no process to be had
+NOT_STARTED = 0x7FFFFFFF  # as an exit status: the fork failed
 REPORT = struct.Struct("!i")  # the status as os.waitpid() gives it
 
 MAX_LINE = 4096

@@ -1,7 +1,7 @@
-"""The small process beside a web worker: it has the decoders loaded and forks a confined child for each file.
+"""The process beside a web worker that has the decoders loaded and forks a confined child for each file.
 
-Started as `python -m imagehost.prober.zygote <descriptor of the control socket>`. It reads no file itself, knows no
-secret and never imports Django. It ends when its worker ends, however that happens: the control socket is at its end.
+Started as `python -m imagehost.prober.zygote <descriptor of the control socket>`. It reads no file itself, has no
+secret and never imports Django. It ends when its worker ends, which closes the control socket.
 """
 
 import fcntl
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from imagehost.prober import confinement, tasks, wire
 
-GRACE = 3.0  # seconds: a child that its own alarm did not end is killed then
+GRACE = 3.0  # seconds after a child's own alarm until it is killed
 _FILE, _CONVERSATION = 3, 4  # descriptors of a child; it has no others
 
 
@@ -31,13 +31,13 @@ class _Zygote:
         self.control = control
         self.children: dict[int, _Child] = {}
         self.woken, self.waker = socket.socketpair()
-        self.woken.setblocking(False)  # noqa: FBT003  # the standard library's own manner
+        self.woken.setblocking(False)  # noqa: FBT003  # the standard library's signature
         self.waker.setblocking(False)  # noqa: FBT003  # the same
-        signal.signal(signal.SIGCHLD, lambda *_: None)  # without a handler nothing would wake
+        signal.signal(signal.SIGCHLD, lambda *_: None)  # needed for the wakeup descriptor
         signal.set_wakeup_fd(self.waker.fileno(), warn_on_full_buffer=False)
 
     def serve(self) -> None:
-        """Until the worker is gone; its children go with it."""
+        """Run until the worker ends; then kill the children."""
         selector = selectors.DefaultSelector()
         selector.register(self.control, selectors.EVENT_READ)
         selector.register(self.woken, selectors.EVENT_READ)
@@ -53,7 +53,7 @@ class _Zygote:
             os.waitpid(pid, 0)
 
     def _patience(self) -> float | None:
-        """Seconds until a child has to be killed; None where there is none. Kills those that are due."""
+        """Kill the children that are due; the seconds until the next one is, None without children."""
         now = time.monotonic()
         for pid, child in self.children.items():
             if child.kill_at <= now:
@@ -61,7 +61,7 @@ class _Zygote:
         return max(0.1, min(child.kill_at for child in self.children.values()) - now) if self.children else None
 
     def _accept(self) -> bool:
-        """Take one request and fork its child. False where the worker is gone."""
+        """Take one request and fork its child. False where the worker has ended."""
         data, descriptors, _, _ = socket.recv_fds(self.control, len(wire.REQUEST), 3)
         if not data:
             return False
@@ -79,7 +79,7 @@ class _Zygote:
         try:
             pid = os.fork()
         except (OSError, MemoryError):
-            self._tell(report, wire.NOT_STARTED)
+            self._report(report, wire.NOT_STARTED)
             return
         if pid == 0:
             _become_child(file, conversation)
@@ -90,18 +90,18 @@ class _Zygote:
             pid, status = os.waitpid(-1, os.WNOHANG)
             if pid == 0:
                 return
-            self._tell(self.children.pop(pid).report, status)
+            self._report(self.children.pop(pid).report, status)
 
-    def _tell(self, report: socket.socket, status: int) -> None:
+    def _report(self, report: socket.socket, status: int) -> None:
         with report:
             try:
                 report.sendall(wire.REPORT.pack(status))
             except (BrokenPipeError, ConnectionResetError):
-                return  # the web process has given up
+                return  # the web process has stopped waiting
 
 
 def _become_child(file: int, conversation: int) -> None:
-    """Never returns. The exit status shows the web process whether to believe the answer."""
+    """Never returns. An exit status other than 0 invalidates the answer."""
     code = 70  # EX_SOFTWARE
     try:
         signal.set_wakeup_fd(-1)
@@ -110,13 +110,13 @@ def _become_child(file: int, conversation: int) -> None:
         tasks.serve(_FILE, socket.socket(fileno=_CONVERSATION))
         code = 0
     except BaseException:
-        sys.excepthook(*sys.exc_info())  # to the worker's log: a mistake of ours, not of the file
+        sys.excepthook(*sys.exc_info())  # to the worker's log: a bug, not the file
     finally:
         os._exit(code)
 
 
 def _keep_only(file: int, conversation: int) -> None:
-    """The standard three, the file and the conversation: not the control socket, nor what belongs to other requests."""
+    """Close all descriptors but the standard three, the file and the conversation."""
     aside = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, _CONVERSATION + 1) for descriptor in (file, conversation)]
     os.dup2(aside[0], _FILE)
     os.dup2(aside[1], _CONVERSATION)
@@ -126,12 +126,10 @@ def _keep_only(file: int, conversation: int) -> None:
 def main(descriptor: int) -> None:
     os.umask(0o077)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(
-            number, signal.SIG_IGN
-        )  # sent to whole groups; this process ends with its worker, after its last request
+        signal.signal(number, signal.SIG_IGN)  # sent to whole groups; this process ends after its worker's last request
     tasks.warm_up()
     confinement.seclude()
-    gc.freeze()  # so that children share what is loaded
+    gc.freeze()  # so that children share the loaded memory
     _Zygote(socket.socket(fileno=descriptor)).serve()
 
 

@@ -1,6 +1,6 @@
-"""The store of the files: a folder of this machine, or S3.
+"""The store of the files: a local folder, or S3.
 
-`S3Storage` is imported when it is asked for: its client takes a while and 36 MB that a folder does not need.
+`S3Storage` is imported at its first use: its client takes time and 36 MB that a folder does not need.
 """
 
 import contextlib
@@ -31,20 +31,20 @@ __all__ = [
 
 
 def bucket() -> Bucket:
-    """The one of the settings."""
+    """The store in the settings."""
     return cast("Bucket", storages["imagehost"])
 
 
 def sweep(*, before: datetime) -> int:
-    """Remove what crashes left half-written: files last changed before `before`. How many there were.
+    """Remove files that crashes left incomplete; how many there were.
 
-    Anything younger may belong to an upload that is still coming in.
+    Files changed since `before` stay: they may belong to a running upload.
     """
     swept = 0
     for directory in (incoming_directory(), *bucket().part_directories()):
         with contextlib.suppress(FileNotFoundError), os.scandir(directory) as found:
             for file in [Path(entry) for entry in found if entry.is_file(follow_symlinks=False)]:
-                with contextlib.suppress(FileNotFoundError):  # finished meanwhile
+                with contextlib.suppress(FileNotFoundError):  # moved or removed meanwhile
                     if file.stat().st_mtime < before.timestamp():
                         file.unlink()
                         swept += 1
@@ -53,7 +53,7 @@ def sweep(*, before: datetime) -> int:
 
 def __getattr__(name: str) -> Any:
     if name == "S3Storage":
-        from imagehost.storage.s3 import S3Storage  # above: only where it is used
+        from imagehost.storage.s3 import S3Storage  # see above
 
         return S3Storage
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

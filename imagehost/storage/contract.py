@@ -1,4 +1,4 @@
-"""What every store of files offers, and how it says no."""
+"""The interface of a store of files, and its errors."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
@@ -14,11 +14,11 @@ PIECE = 256 * 1024  # bytes read at a time
 
 
 class StorageFailed(Exception):
-    """The store refused, or did not answer in time. What was asked for may still have happened where it timed out."""
+    """The store refused or timed out; after a timeout the operation may still have succeeded."""
 
 
 class ObjectMissing(StorageFailed):
-    """The store answers, and has no object of that key."""
+    """The store has no object of that key."""
 
 
 @dataclass(frozen=True)
@@ -29,63 +29,61 @@ class Entry:
 
 
 class Bucket(Protocol):
-    """Objects by key. A key is a relative path such as `files/<owner>/<name>.png`; anything else is refused.
+    """Objects by key. A key is a relative path such as `files/<owner>/<name>.png`.
 
-    Every method raises StorageFailed (or ObjectMissing), and SuspiciousFileOperation for a key that is no such path.
+    Every method raises StorageFailed (or ObjectMissing), and SuspiciousFileOperation for an invalid key.
     """
 
     def keep(self, key: str, path: Path, *, mime: str, download_name: str) -> None:
-        """The finished file at `path` becomes the object, whole or not at all, and replaces one of the same key.
+        """Store the file at `path` as the object, atomically, replacing one of the same key.
 
-        A folder moves the file, S3 copies it: the caller removes what is left at `path`.
+        A folder moves the file, S3 copies it: the caller removes `path` if it still exists.
         """
 
     def prepare(self, descriptor: int, start: int, length: int) -> None:
-        """Note that a file which `keep` may get has these bytes, while the rest of it still comes in."""
+        """Prepare these bytes of a file for `keep`, while the rest of it still comes in."""
 
     def keep_bytes(self, key: str, content: bytes, *, mime: str) -> None:
-        """The same for small content, such as a preview: no cache outside our own delivery may keep it."""
+        """Store small content such as a preview, which caches outside of this service may not keep."""
 
     def read(self, key: str, start: int, length: int) -> Iterator[bytes]:
         """Exactly `length` bytes from `start`, in pieces of at most 256 KiB.
 
-        A missing object or a range beyond its end raises here and not at the first piece. The iterator has `close()`;
-        read to its end, it closes itself.
+        A missing object or a range beyond its end raises here and not at the first piece. The iterator has `close()`,
+        and closes itself at its end.
         """
 
     def fetched(self, key: str) -> AbstractContextManager[Path]:
-        """A local file with the content, to read only: the object itself, or a copy that goes away at the end."""
+        """A local file with the content, read-only: the object itself, or a temporary copy."""
 
     def move(self, source: str, key: str) -> None:
-        """The object of the key `source` becomes that of `key`; a link to `source` then leads nowhere.
+        """Move the object from the key `source` to `key`; links to `source` then fail.
 
-        What was interrupted may leave both; repeat it.
+        After an interruption both may exist: repeat it.
         """
 
     def remove(self, key: str) -> None:
-        """No error where it is gone already."""
+        """Remove the object, if it exists."""
 
     def entries(self, prefix: str, *, after: str = "", until: str = "") -> Iterator[Entry]:
-        """The objects whose key starts with `prefix`, in no promised order.
+        """The objects whose key starts with `prefix`, in any order.
 
-        With `after` and `until`, which start with `prefix` too: those with a later key, up to that key, character by
-        character. StorageFailed where the store does not list its keys in that order.
+        With `after` and `until`, which start with `prefix` too: those with after < key <= until, compared by character.
+        StorageFailed where the store does not list its keys in that order.
         """
 
     def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> str | None:
-        """An absolute URL where a browser gets the object without us, good for an hour at least; None: there is none.
+        """An absolute URL of the object in the store, valid for at least an hour; None: there is none.
 
-        `is_attachment`: for saving, where the store supports it.
-
-        Says nothing about whether the object exists.
+        `is_attachment`: for saving, where the store supports it. The object may be missing.
         """
 
     def part_directories(self) -> tuple[Path, ...]:
-        """Local directories of half-written objects, beside the incoming directory."""
+        """Local directories of incomplete objects, beside the incoming directory."""
 
 
 def checked(key: str) -> str:
-    """The key, if it is a relative path of plain parts. No part starts with a dot: part files do."""
+    """The key, if it is a relative path whose parts do not start with a dot, as part files do."""
     if not key.isprintable() or "\\" in key or any(not part or part.startswith(".") for part in key.split("/")):
         raise SuspiciousFileOperation(f"No key of a stored file: {key!r}")
     return key
@@ -100,11 +98,11 @@ class Source(Protocol):
 class Pieces(Iterator[bytes]):
     """The next `length` bytes of `source`, which is closed at the end, at an error, or by `close()`.
 
-    A class, because a generator that was never started closes nothing.
+    A class, because an unstarted generator does not close its source.
     """
 
     def __init__(self, source: Source, length: int, *, failures: tuple[type[Exception], ...]) -> None:
-        """`failures`: what the source raises when it breaks off."""
+        """`failures`: the source's exceptions when it breaks off."""
         self._source = source
         self._left = length
         self._failures = failures
@@ -133,7 +131,10 @@ class Pieces(Iterator[bytes]):
 
 
 def incoming_directory() -> Path:
-    """For this user alone. On the file system of the folder storage, so that files are moved; made when missing."""
+    """The directory of incoming files, created if missing, readable by this user alone.
+
+    It is on the file system of the folder storage, so that files are moved and not copied.
+    """
     directory = Path(settings.IMAGEHOST_INCOMING)
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return directory

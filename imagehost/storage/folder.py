@@ -1,4 +1,4 @@
-"""Files in a folder of this machine."""
+"""Files in a local folder."""
 
 import contextlib
 import errno
@@ -23,8 +23,8 @@ _PARTS = ".parts"  # no key has a leading dot
 class FolderStorage(FileSystemStorage):
     """A Bucket in `location`. An object appears by a rename, after its content has reached the disk.
 
-    Only this user may read what is written. Where another web server delivers the files, say otherwise in
-    `file_permissions_mode` and `directory_permissions_mode`.
+    Only this user may read the files by default: `file_permissions_mode` and `directory_permissions_mode` allow another
+    web server to deliver them.
     """
 
     def __init__(
@@ -53,12 +53,12 @@ class FolderStorage(FileSystemStorage):
                 self._copy(file, key)
 
     def prepare(self, descriptor: int, start: int, length: int) -> None:
-        """Start writing them to the disk, so that `keep` has little to wait for.
+        """Start writing the bytes to the disk, so that `keep` waits less.
 
         POSIX_FADV_DONTNEED drops what is on the disk already, and starts writing what is not (mm/fadvise.c of Linux).
         """
         if sys.platform == "linux":
-            with contextlib.suppress(OSError):  # some file systems refuse; `keep` writes it all
+            with contextlib.suppress(OSError):  # not all file systems support it; `keep` syncs all
                 os.posix_fadvise(descriptor, start, length, os.POSIX_FADV_DONTNEED)
 
     def keep_bytes(self, key: str, content: bytes, *, mime: str) -> None:
@@ -119,7 +119,7 @@ class FolderStorage(FileSystemStorage):
         return Path(entry.path).relative_to(self.location).as_posix()
 
     def _walk(self, directory: Path, bounds: tuple[str, str] = ("", "")) -> Iterator[os.DirEntry[str]]:
-        """Every file below `directory` but those of directories out of bounds; symbolic links are not followed."""
+        """Every file below `directory`, without directories out of bounds; does not follow symbolic links."""
         children: list[os.DirEntry[str]] = []
         with contextlib.suppress(ObjectMissing), _failing(directory), os.scandir(directory) as found:
             children = [child for child in found if not child.name.startswith(".")]
@@ -131,7 +131,7 @@ class FolderStorage(FileSystemStorage):
                 yield child
 
     def _publish(self, file: IO[bytes], path: Path, key: str) -> None:
-        """Rename the file at `path`, open as `file`, to its place. Nothing is left there when the disk fails."""
+        """Rename the file at `path`, open as `file`, to its place; remove it again where the disk fails."""
         place = self._place(key)
         self._make_directory(place.parent)
         file.flush()
@@ -145,7 +145,7 @@ class FolderStorage(FileSystemStorage):
             raise
 
     def _copy(self, source: IO[bytes], key: str) -> None:
-        """From another file system."""
+        """Copy from another file system."""
         with self._part() as part:
             source.seek(0)
             shutil.copyfileobj(source, part, PIECE)
@@ -153,7 +153,7 @@ class FolderStorage(FileSystemStorage):
 
     @contextlib.contextmanager
     def _part(self) -> Iterator[IO[bytes]]:
-        """A new file on the same file system, gone at the end unless it was renamed."""
+        """A new file on the same file system, removed at the end unless it was renamed."""
         directory = self.part_directories()[0]
         self._make_directory(directory)
         with tempfile.NamedTemporaryFile(dir=directory, delete=False) as file:
@@ -163,13 +163,13 @@ class FolderStorage(FileSystemStorage):
                 Path(file.name).unlink(missing_ok=True)
 
     def _make_directory(self, directory: Path) -> None:
-        """With its parents; each is entered in the one above before anything is written into it."""
+        """Create the directory with its parents, each synced to its parent before it is used."""
         if directory.is_dir():
             return
         self._make_directory(directory.parent)
         try:
             directory.mkdir(self._directory_mode)
-        except FileExistsError:  # by another upload of the owner; a file there is told by the rename
+        except FileExistsError:  # by a concurrent upload of the owner; the rename fails where it is a file
             return
         directory.chmod(self._directory_mode)  # whatever the umask is
         _sync_directory(directory.parent)
@@ -182,7 +182,7 @@ def _entry(key: str, entry: os.DirEntry[str]) -> Entry:
 
 
 def _may_hold(directory: str, after: str, until: str) -> bool:
-    """Whether a key that begins with `directory` may lie in the bounds."""
+    """Whether a key that begins with `directory` may be in the bounds."""
     return (after < directory or after.startswith(directory)) and (not until or directory <= until)
 
 
@@ -196,7 +196,7 @@ def _sync_directory(directory: Path) -> None:
 
 @contextlib.contextmanager
 def _failing(what: str | Path, *, missing: type[StorageFailed] = ObjectMissing) -> Iterator[None]:
-    """The system's errors in our words."""
+    """Raise errors of the system as StorageFailed or `missing`."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError) as error:

@@ -17,7 +17,7 @@ from storages.backends.s3 import S3Storage as StockS3Storage
 from storages.utils import setting
 from urllib3.exceptions import HTTPError
 
-from imagehost.original_names import disposition
+from imagehost.names import disposition
 from imagehost.storage.contract import Entry, ObjectMissing, Pieces, StorageFailed, checked, incoming_directory
 
 if TYPE_CHECKING:  # types-boto3 is not there in production
@@ -25,17 +25,17 @@ if TYPE_CHECKING:  # types-boto3 is not there in production
     from types_boto3_s3.type_defs import GetObjectOutputTypeDef, ListObjectsV2RequestPaginateTypeDef
 
 LINK_SECONDS = 3600
-_MISSING = {"NoSuchKey", "NoSuchVersion", "404"}  # and not NoSuchBucket: a wrong setting is no missing file
-# botocore wraps what it knows; urllib3 and the socket may speak for themselves while a body is read.
+_MISSING = {"NoSuchKey", "NoSuchVersion", "404"}  # not NoSuchBucket, which is a wrong setting
+# While a body is read, urllib3 and the socket may raise their own exceptions.
 _FAILURES = (ClientError, BotoCoreError, HTTPError, OSError)
 
 
 @deconstructible(path="imagehost.storage.S3Storage")
 class S3Storage(StockS3Storage):
-    """A Bucket on S3: each object is one PUT, streamed from the disk, so that nothing half-written can appear.
+    """A Bucket on S3: each object is one PUT, streamed from the disk, and therefore atomic.
 
-    Options beside those of django-storages: `public_url` (where the world reads the bucket, such as the CDN's origin;
-    without it links are signed), `cache_seconds`, `connect_timeout`, `read_timeout` (seconds), `total_max_attempts`,
+    Options beside those of django-storages: `public_url` (of the bucket, such as the CDN's origin; without it links are
+    signed), `cache_seconds`, `connect_timeout`, `read_timeout` (seconds), `total_max_attempts`,
     `checksums` ("when_required" or "when_supported").
     """
 
@@ -70,12 +70,12 @@ class S3Storage(StockS3Storage):
             "connect_timeout": 2,
             "read_timeout": 20,
             "total_max_attempts": 2,
-            "checksums": "when_required",  # the trailers that boto3 sends of itself break other S3 servers
+            "checksums": "when_required",  # boto3's default trailers break other S3 servers
         }
 
     @property
     def client(self) -> "S3Client":
-        """One for the process: clients are thread-safe, and the threads share its connections."""
+        """The process's client: it is thread-safe, and threads share its connections."""
         with self._client_lock:
             if self._client is None:
                 with _failing("S3"):
@@ -87,7 +87,7 @@ class S3Storage(StockS3Storage):
                         config=self.client_config,
                         verify=self.verify,
                     )
-                    let_it_pause(client, self.read_timeout)
+                    _set_body_timeout(client, self.read_timeout)
                     self._client = client
             return self._client
 
@@ -103,7 +103,7 @@ class S3Storage(StockS3Storage):
             )
 
     def prepare(self, descriptor: int, start: int, length: int) -> None:
-        """Nothing: the file is read from memory and removed, and need not reach this machine's disk."""
+        """Does nothing: the file is read from the page cache and removed, so it need not reach the disk."""
 
     def keep_bytes(self, key: str, content: bytes, *, mime: str) -> None:
         with _failing(key):
@@ -137,7 +137,7 @@ class S3Storage(StockS3Storage):
             yield Path(copy.name)
 
     def move(self, source: str, key: str) -> None:
-        """The store copies, type and headers with it."""
+        """The store copies the object with its type and headers."""
         name = self._name(source)
         with _failing(source):
             self.client.copy_object(
@@ -153,7 +153,7 @@ class S3Storage(StockS3Storage):
             self.client.delete_object(Bucket=self.bucket_name, Key=self._name(key))
 
     def entries(self, prefix: str, *, after: str = "", until: str = "") -> Iterator[Entry]:
-        """In pages of a thousand; an error may come between two of them."""
+        """In pages of a thousand; an error may come between two pages."""
         last = ""
         for entry in self._listed(prefix, after):
             if after or until:
@@ -198,28 +198,28 @@ class S3Storage(StockS3Storage):
         return ()
 
     def _look_for(self, key: str) -> None:
-        """By its first byte: HEAD gives the same answer for a missing bucket and a missing object."""
+        """Check that the object exists by its first byte: HEAD does not tell a missing bucket from a missing object."""
         with _failing(key):
             try:
                 with contextlib.closing(self._get(key, Range="bytes=0-0")["Body"]) as body:
                     body.read(1)
             except ClientError as error:
-                if error.response["Error"]["Code"] != "InvalidRange":  # that is an empty object
+                if error.response["Error"]["Code"] != "InvalidRange":  # of an empty object
                     raise
 
     def _name(self, key: str) -> str:
-        """In the bucket: below the option `location`."""
+        """The object's name in the bucket, below the option `location`."""
         name: str = self._normalize_name(checked(key))
         return name
 
     def _put(self, key: str, body: IO[bytes] | bytes, *, size: int, **headers: str) -> None:
-        """With the length known the body goes out as it is, in no chunks."""
+        """With a known length the body is sent without chunks."""
         self.client.put_object(
             Bucket=self.bucket_name, Key=self._name(key), Body=body, ContentLength=size, **self._parameters(**headers)
         )
 
     def _parameters(self, **headers: str) -> dict[str, Any]:
-        """Of a new object; any: the options of the settings are among them."""
+        """The parameters of a new object, with the options of the settings."""
         acl = {"ACL": self.default_acl} if self.default_acl else {}
         return {**acl, **self.object_parameters, **headers}
 
@@ -230,7 +230,7 @@ class S3Storage(StockS3Storage):
 
 @contextlib.contextmanager
 def _failing(what: str) -> Iterator[None]:
-    """The client's errors in our words."""
+    """Raise errors of the client as StorageFailed or ObjectMissing."""
     try:
         yield
     except ClientError as error:
@@ -240,15 +240,11 @@ def _failing(what: str) -> Iterator[None]:
         raise StorageFailed(f"{what}: {error}") from error
 
 
-if TYPE_CHECKING:
-    from types_boto3_s3 import S3Client
+def _set_body_timeout(client: "S3Client", seconds: float) -> None:
+    """Wait `seconds` for the store while a body is sent, as for its answer.
 
-
-def let_it_pause(client: "S3Client", seconds: float) -> None:
-    """While a body goes out, wait as long for the store as for its answer.
-
-    A new connection keeps its connect timeout until the body is sent: two seconds in which a busy disk does not take
-    the next block would break off the upload. botocore has no setting for it and no public way to its connections.
+    A new connection keeps its connect timeout of two seconds until the body is sent, and a busy disk of the store would
+    break off the upload. botocore has no setting for it and no public access to its connections.
     """
 
     class Connection(AWSHTTPConnection):

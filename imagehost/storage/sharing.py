@@ -1,7 +1,7 @@
-"""Whether the hosts that share the cache share the folder of the files, too.
+"""A check that the hosts that share the cache also share the folder of the files.
 
-One of them puts a mark into its folder, and the name of the mark into the cache; the others look for it. A host with a
-disk of its own does not find it. Who finds it renews it; PERIOD after the last of them, another host makes a new one.
+A host creates a mark in its folder and caches the mark's name; the other hosts look for the mark, which a host with its
+own disk does not have. Each host that finds it renews it; PERIOD after the last renewal a host creates a new mark.
 """
 
 import secrets
@@ -16,7 +16,7 @@ PERIOD = 30  # seconds; health checks come more often
 
 
 def is_shared(folder: FolderStorage, *, name: str) -> bool:
-    """`name` tells the folder from others of this service. 2 round trips to the cache.
+    """`name`: of the folder, among those of this service. 2 round trips to the cache.
 
     OSError where the folder cannot be read or written.
     """
@@ -35,7 +35,7 @@ def is_shared(folder: FolderStorage, *, name: str) -> bool:
 
 
 def _new_mark(marks: Path) -> str:
-    """There before anybody can look for it."""
+    """Create a mark before its name is in the cache."""
     mark = secrets.token_hex(16)
     marks.mkdir(mode=0o700, parents=True, exist_ok=True)
     Path(marks, mark).touch(mode=0o600)

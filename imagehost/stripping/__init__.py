@@ -1,8 +1,8 @@
-"""Private metadata out of a file, without decoding or encoding a picture: `strip`.
+"""Removes private metadata from a file without decoding or encoding a picture: `strip`.
 
-What may stay is listed, everything else goes: places, times, names, devices, comments, thumbnails, and bytes that no
-part of the format accounts for. A picture's orientation, its colour profile and its animation stay.
-One module for each container. Each walks the whole file first and writes afterwards, so a refused file is unchanged.
+Each format has a list of the parts that stay; everything else is removed: places, times, names, devices, comments,
+thumbnails, and bytes outside of any part. A picture's orientation, colour profile and animation stay. There is one
+module for each container. It reads the whole file before it writes, so a refused file is unchanged.
 """
 
 from typing import BinaryIO
@@ -28,9 +28,9 @@ _STRIPPERS = {
 def strip(file: BinaryIO, media_type: media.MediaType) -> None:
     """Remove private metadata from `file` in place; opened "r+b", of the type `media_type` by its signature.
 
-    Images other than AVIF become shorter; AVIF and videos keep every offset. Bytes behind the end are cut off. Reads at
-    most 1 MiB at a time and rewrites nothing where there is nothing to remove. A body that is cut off stays as it is.
-    Raises Refusal, before the first byte is written where it is the file as it came that is refused.
+    Images other than AVIF become shorter; AVIF and videos keep every offset. Bytes after the end are cut off. Reads at
+    most 1 MiB at a time, and writes only where there is something to remove. A truncated body stays as it is. Raises
+    Refusal, before the first write unless a ZIP record is found in what stays.
     """
     tails.refuse_archive(file)
     _STRIPPERS[media_type](file)

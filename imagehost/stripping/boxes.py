@@ -1,4 +1,4 @@
-"""The boxes of ISO base media files (ISO/IEC 14496-12, 4.2) and of QuickTime, whose atoms they are."""
+"""The boxes of ISO base media files (ISO/IEC 14496-12, 4.2), called atoms in QuickTime."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,7 +16,7 @@ class Box(NamedTuple):
 
 
 def box_at(source: Source, start: int, *, limit: int) -> Box:
-    """The box at `start`, whose `end` may lie beyond `limit`; size 0 means up to there."""
+    """The box at `start`, whose `end` may be after `limit`; size 0 means up to `limit`."""
     source.count_part()
     head = source.read(start, _LONG_HEADER)
     size, length = int.from_bytes(head[:4], "big"), _HEADER
@@ -30,9 +30,9 @@ def box_at(source: Source, start: int, *, limit: int) -> Box:
 
 
 def children(source: Source, start: int, end: int, blank: Overwrites | None = None) -> Iterator[Box]:
-    """The boxes between `start` and `end`, up to what is none; QuickTime may end them with zeros.
+    """The boxes between `start` and `end`, up to the first invalid one; QuickTime may end them with zeros.
 
-    `blank`: where that rest is noted. Raises Malformed without it.
+    The rest is added to `blank`; without `blank` it raises Malformed.
     """
     while start + _HEADER <= end and source.number(start, 4):
         try:
@@ -50,6 +50,6 @@ def children(source: Source, start: int, end: int, blank: Overwrites | None = No
 
 
 def discard(blank: Overwrites, box: Box) -> None:
-    """The box becomes empty space of the same size (8.1.2)."""
+    """Turn the box into a `free` box of the same size (8.1.2)."""
     blank.put(box.start + 4, b"free")
     blank.fill(box.body, box.end)

@@ -1,4 +1,4 @@
-"""WebM (RFC 8794, RFC 9559): elements that are not listed become Void in place, so no offset in the file changes."""
+"""WebM (RFC 8794, RFC 9559): unlisted elements become Void in place, so no offset in the file changes."""
 
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -6,18 +6,18 @@ from typing import BinaryIO, NamedTuple
 from imagehost.stripping import tails
 from imagehost.stripping.rewriting import ForeignBytes, Malformed, Overwrites, Source
 
-_PARTS = 1_000_000  # blocks of a live recording are walked one by one
+_PARTS = 1_000_000  # of a live recording every block counts
 _EBML, _SEGMENT, _SEEK_HEAD, _INFO, _TRACKS, _CLUSTER, _CUES = (
     0x1A45DFA3, 0x18538067, 0x114D9B74, 0x1549A966, 0x1654AE6B, 0x1F43B675, 0x1C53BB6B,
 )  # fmt: skip
 _KEPT = {_SEEK_HEAD, _INFO, _TRACKS, _CLUSTER, _CUES}
 _SEEK, _SEEK_ID, _SEEK_POSITION, _TRACK = 0x4DBB, 0x53AB, 0x53AC, 0xAE
 _VOID = 0xEC
-_LONGEST = 1 << 48  # bytes; no file is, and a longer Void could not be written
+_LONGEST = 1 << 48  # bytes; a longer Void could not be written
 _VERSIONS_AND_TYPE = {0x4286, 0x42F7, 0x42F2, 0x42F3, 0x4282, 0x4287, 0x4285}
 _SCALE_AND_DURATION = {0x2AD7B1, 0x4489}
-_WRITERS = {0x4D80, 0x5741}  # MuxingApp, WritingApp: must be there, may be empty
-# Numbers, flags, language, codec, picture, sound: all of a track but names, addresses and unknown elements.
+_WRITERS = {0x4D80, 0x5741}  # MuxingApp, WritingApp: required, may be empty
+# All of a track but names, addresses and unknown elements.
 _OF_TRACK = {
     0xD7, 0x73C5, 0x83, 0xB9, 0x88, 0x55AA, 0x55AB, 0x55AC, 0x55AD, 0x55AE, 0x55AF, 0x9C, 0x6DE7, 0x6DF8, 0x23E383,
     0x234E7A, 0x23314F, 0x55EE, 0x41E4, 0x22B59C, 0x22B59D, 0x86, 0x63A2, 0x56AA, 0x56BB, 0xAA, 0x6FAB, 0xE0, 0xE1,
@@ -50,7 +50,7 @@ class _Walk:
         self.blank = Overwrites(source)
 
     def whole(self) -> int:
-        """Where the segment ends."""
+        """The end of the segment."""
         head = _element(self.source, 0, self.source.size)
         if head.identity != _EBML or head.unsized:
             raise Malformed("does not start as EBML")
@@ -64,7 +64,7 @@ class _Walk:
         return self._segment(segment.body, min(segment.end, self.source.size))
 
     def _segment(self, start: int, end: int) -> int:
-        """Where it ends: behind the first cluster that is where something is no part of it, as it is to players."""
+        """Its end. As in players, an invalid element after the first cluster ends it too."""
         seen: set[int] = set()
         while start < end:
             if start + 2 > end or self.source.after_padding(start) >= end:
@@ -84,7 +84,7 @@ class _Walk:
         return end
 
     def _part(self, element: _Element, end: int) -> int:
-        """One part of the segment; where the next one starts."""
+        """Handle a part of the segment; return the position of the next one."""
         if element.identity == _CLUSTER:
             return self._behind_cluster(element.body, end) if element.unsized else element.end
         if element.identity in {_EBML, _SEGMENT}:
@@ -110,7 +110,7 @@ class _Walk:
                 self._seek(seek)
 
     def _behind_cluster(self, start: int, end: int) -> int:
-        """A live cluster ends where something begins that cannot be inside one."""
+        """The end of a live cluster: the first element that cannot be inside one."""
         while start + 2 <= end:
             try:
                 element = _element(self.source, start, end, is_last=end == self.source.size)
@@ -131,7 +131,7 @@ class _Walk:
                 self.blank.fill(element.body, element.end)
 
     def _seek(self, seek: _Element) -> None:
-        """A pointer to something that is void now is void too."""
+        """Void a pointer to an element that becomes void."""
         targets = [
             self.source.read(element.body, min(4, element.end - element.body))
             for element in _children(self.source, seek)
@@ -143,7 +143,7 @@ class _Walk:
             self._void(seek)
 
     def _only(self, parent: _Element, kept: set[int]) -> list[_Element]:
-        """The children that stay. Checksums go too, for what they sum up may change."""
+        """Void the children that are not `kept`, also checksums; return the others."""
         found = list(_children(self.source, parent))
         for element in found:
             if element.identity not in kept:
@@ -151,7 +151,7 @@ class _Walk:
         return [element for element in found if element.identity in kept]
 
     def _void(self, element: _Element) -> None:
-        """A Void of the same size: one byte of ID, then a length as wide as what is left of the header."""
+        """Write a Void of the same size: one byte of ID, then a length that fills the rest of the header."""
         if element.identity == _VOID:
             self.blank.fill(element.body, element.end)
             return
@@ -172,7 +172,7 @@ def _children(source: Source, parent: _Element) -> Iterator[_Element]:
 
 
 def _element(source: Source, start: int, limit: int, *, is_last: bool = False) -> _Element:
-    """The element at `start`. It ends by `limit`; `is_last`: only its header must, for the file may be cut off."""
+    """The element at `start`, which must end by `limit`; with `is_last` only its header, as in a truncated file."""
     source.count_part()
     head = source.read(start, 12)  # the longest header there is
     id_length = _width(head[0]) if head else 9
@@ -191,5 +191,5 @@ def _element(source: Source, start: int, limit: int, *, is_last: bool = False) -
 
 
 def _width(first: int) -> int:
-    """Bytes of a number whose first byte is `first`; 9 of none."""
+    """The bytes of a number whose first byte is `first`; 9 where that is invalid."""
     return 9 - first.bit_length()

@@ -1,4 +1,4 @@
-"""GIF (89a specification): comments, texts and application blocks go; frames, their times and the loop stay."""
+"""GIF (89a specification): removes comments, texts and application blocks; keeps frames, delays and the loop."""
 
 from typing import BinaryIO
 
@@ -38,8 +38,8 @@ class _Walk:
         self.start = start
         self.plan = Plan(source)
         self.imaged = False
-        self.first_size = bytes(4)  # of the first image: that of a screen without pixels, as browsers take it
-        self.blocks_left = (1 << 16) + source.size // 16  # encoders fill their blocks: 255 bytes each
+        self.first_size = bytes(4)  # of the first image: browsers use it for a screen of size 0
+        self.blocks_left = (1 << 16) + source.size // 16  # encoders fill blocks to 255 bytes
 
     def whole(self) -> None:
         position: int | None = self.start
@@ -50,7 +50,7 @@ class _Walk:
             raise Malformed("has no image")
 
     def _block(self, start: int) -> int | None:
-        """Where the next one starts; None at the end, also where the file is cut off."""
+        """Handle a block; return the position of the next one, None at the end of the GIF or of a truncated file."""
         kind = self.source.read(start, 1)[0]
         if kind == _IMAGE:
             return self._image(start)
@@ -60,7 +60,7 @@ class _Walk:
             self.plan.keep(start, start + 1)
             tails.check(self.source, start + 1)
             return None
-        if kind == 0:  # some encoders end a block twice, and decoders pass over it
+        if kind == 0:  # some encoders end a block twice, and decoders skip it
             return start + 1
         if not self.imaged:
             raise Malformed(f"a block of no kind at byte {start}")
@@ -97,7 +97,7 @@ class _Walk:
         return end
 
     def _behind_blocks(self, position: int) -> int | None:
-        """Past a row of data blocks, each led by its length, and the empty one that ends them; None if cut off."""
+        """The position after a row of data blocks and the empty block that ends it; None in a truncated file."""
         while position < self.source.size:
             window, offset = self.source.window(position)
             index, length = offset, len(window)

@@ -14,7 +14,7 @@ _KEPT = {b"ftyp", b"styp", b"moov", b"moof", b"mdat", b"mfra", b"sidx", b"ssix",
 
 
 def strip_video(file: BinaryIO) -> None:
-    """MP4 and MOV. All up to the end of moov must be whole; what is cut off behind it goes, a last mdat stays."""
+    """MP4 and MOV. All up to the end of moov must be complete; after it only a last mdat may be truncated."""
     _strip(file, is_image=False)
 
 
@@ -47,7 +47,7 @@ def _strip(file: BinaryIO, *, is_image: bool) -> None:
 
 
 def _discard_first_moov(source: Source, blank: Overwrites, data: Box) -> None:
-    """Recorders that prepare for a crash begin with fragments, and make data of these, their moov too, at the end."""
+    """Discard the moov within mdat: crash-safe recorders start with fragments, and enclose these in mdat at the end."""
     start = data.body
     while source.read(start + 4, 4) in {b"ftyp", b"free", b"moov"}:
         try:
@@ -60,9 +60,9 @@ def _discard_first_moov(source: Source, blank: Overwrites, data: Box) -> None:
 
 
 def _top(source: Source, *, wanted: bytes) -> tuple[list[Box], int]:
-    """The boxes of the whole file, and where the last one ends. Only a last mdat may be cut off.
+    """The boxes of the whole file, and the end of the last one. Only a last mdat may be truncated.
 
-    Behind the box that is `wanted`, what is no box or longer than the file is its end, as it is to players.
+    As in players, an invalid or too long box after the `wanted` one ends the file.
     """
     boxes: list[Box] = []
     start = 0
@@ -76,7 +76,7 @@ def _top(source: Source, *, wanted: bytes) -> tuple[list[Box], int]:
                 raise
             break
         if box.kind in {b"ftyp", b"styp"} and box.end - box.start > _LONGEST_BRANDS:
-            raise ForeignBytes("a list of brands that is no list")
+            raise ForeignBytes("too long a list of brands")
         boxes.append(box)
         start = box.end
     if not any(box.kind == wanted for box in boxes):

@@ -1,4 +1,4 @@
-"""The items of a picture's `meta` box (ISO/IEC 14496-12, 8.11; HEIF): Exif, XMP and all that is no picture."""
+"""The items of a picture's `meta` box (ISO/IEC 14496-12, 8.11; HEIF): blanks Exif, XMP and all but pictures."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -12,12 +12,12 @@ _PICTURES = {b"av01", b"grid", b"iovl", b"iden", b"tmap", b"sato", b"hvc1", b"av
 # Properties that describe: a name and tags, an alternative text, times of creation and change.
 _DISCARDED_PROPERTIES = {b"udes", b"altt", b"crtt", b"mdft", b"uuid", b"free", b"skip"}
 _EXIF, _XML = b"Exif", b"mime"
-_EMPTY_EXIF = bytes(4) + b"II*\x00\x08" + bytes(9)  # the TIFF starts at once, has no tag, and nothing follows
+_EMPTY_EXIF = bytes(4) + b"II*\x00\x08" + bytes(9)  # an offset of 0 and a TIFF without tags
 _HANDLER_NAME = 24  # bytes of hdlr before the name
 
 
 class _Location(NamedTuple):
-    """Where an item's bytes are. `method`: 0 in the file, 1 in idat, 2 in another item."""
+    """The location of an item's bytes. `method`: 0 in the file, 1 in idat, 2 in another item."""
 
     item: int
     method: int
@@ -25,7 +25,7 @@ class _Location(NamedTuple):
 
 
 def blank_private(source: Source, blank: Overwrites, meta: Box, data: list[Box]) -> None:
-    """`data`: the boxes (mdat) that items may lie in; idat is another."""
+    """`data`: the mdat boxes, which may contain items, as may idat."""
     parts: dict[bytes, Box] = {}
     for box in children(source, meta.body + 4, meta.end, blank):
         if box.kind not in _KEPT:
@@ -37,7 +37,7 @@ def blank_private(source: Source, blank: Overwrites, meta: Box, data: list[Box])
         blank.fill(parts[b"hdlr"].body + _HANDLER_NAME, parts[b"hdlr"].end)
     if b"iprp" in parts:
         _blank_properties(source, blank, parts[b"iprp"])
-    if not {b"iloc", b"iinf"} <= parts.keys():  # a sequence's pictures are a track
+    if not {b"iloc", b"iinf"} <= parts.keys():  # the pictures of a sequence are a track
         return
     private = {item: kind for item, kind in _kinds(source, parts[b"iinf"]) if kind not in _PICTURES}
     inside = parts.get(b"idat")
@@ -47,7 +47,7 @@ def blank_private(source: Source, blank: Overwrites, meta: Box, data: list[Box])
 
 
 def _blank_properties(source: Source, blank: Overwrites, iprp: Box) -> None:
-    """An empty box in its place: properties are counted."""
+    """Empty private properties in place, as properties are referred to by number."""
     for container in children(source, iprp.body, iprp.end):
         if container.kind == b"ipco":
             for box in children(source, container.body, container.end):
@@ -58,14 +58,14 @@ def _blank_properties(source: Source, blank: Overwrites, iprp: Box) -> None:
 
 
 def _check_size(source: Source, ispe: Box) -> None:
-    """Of the pictures as they are shown, which decoders that look at the coded pictures alone do not see."""
+    """Check the size of the composed picture, which decoders of its tiles do not check."""
     width, height = source.number(ispe.body + 4, 4), source.number(ispe.body + 8, 4)
     if not 0 < width * height <= AVIF.max_pixels:
         raise Malformed(f"a picture of {width}x{height}")
 
 
 def _kinds(source: Source, iinf: Box) -> Iterator[tuple[int, bytes]]:
-    """(item, its type); of entries older than types, a type of no picture."""
+    """(item, its type); for old entries without a type, one that is no picture."""
     counts = 2 if source.number(iinf.body, 1) == 0 else 4
     for box in children(source, iinf.body + 4 + counts, iinf.end):
         version = source.number(box.body, 1)
@@ -97,7 +97,7 @@ def _locations(source: Source, iloc: Box) -> Iterator[_Location]:
 
 
 class _Numbers:
-    """Numbers in a row, of which none may lie beyond `end`."""
+    """Consecutive numbers up to `end`."""
 
     def __init__(self, source: Source, position: int, end: int) -> None:
         self._source = source
@@ -112,7 +112,7 @@ class _Numbers:
 
 
 def _absolute(location: _Location, data: list[Box], inside: Box | None) -> list[tuple[int, int]]:
-    """(start, end) in the file, each within a box for data: a picture's structure cannot be named as an item."""
+    """(start, end) in the file, each within a data box, so that an item cannot refer to the file's structure."""
     if location.method > 1:
         raise Malformed("a private item made of another one")
     holders = [*data, inside] if inside else data

@@ -1,7 +1,7 @@
-"""The description of a movie (moov) and of its fragments (moof): what stays of them, box by box.
+"""Removes private data from the description of a movie (moov) and its fragments (moof), box by box.
 
-Gone: user data and metadata (places, devices, titles), times of recording, names of handlers, paths of referenced
-files, and whole tracks that are neither picture nor sound: cameras record positions, motion and captions with both.
+These are user data and metadata (places, devices, titles), times of recording, names of handlers, paths of referenced
+files, and all tracks but pictures and sound, in which cameras record positions, motion and captions.
 """
 
 import sys
@@ -38,7 +38,7 @@ _AT_ONCE = 1 << 16  # table entries
 
 
 def blank_private(source: Source, blank: Overwrites, moov: Box, data: list[Box]) -> None:
-    """`data`: the boxes (mdat) that samples may lie in."""
+    """`data`: the mdat boxes, which contain samples."""
     tracks = 0
     for box in _kept(source, blank, moov, moov.body):
         if box.kind == b"mvhd":
@@ -57,7 +57,7 @@ def blank_fragment(source: Source, blank: Overwrites, moof: Box) -> None:
 
 
 def _kept(source: Source, blank: Overwrites, parent: Box, start: int) -> list[Box]:
-    """The children that stay, the others being discarded."""
+    """Discard the children that are not listed; return the others."""
     found = list(children(source, start, parent.end, blank))
     for box in found:
         if box.kind not in _KEPT_OF[parent.kind]:
@@ -68,7 +68,7 @@ def _kept(source: Source, blank: Overwrites, parent: Box, start: int) -> list[Bo
 
 
 def _track(source: Source, blank: Overwrites, trak: Box, data: list[Box]) -> bool:
-    """Whether the track stays."""
+    """Handle a track; whether it stays."""
     media = _child(source, trak, b"mdia")
     handler = _child(source, media, b"hdlr")
     if source.exactly(handler.body + 8, 4) not in _PICTURE_OR_SOUND:
@@ -79,7 +79,7 @@ def _track(source: Source, blank: Overwrites, trak: Box, data: list[Box]) -> boo
         if box.kind == b"tkhd":
             _blank_times(source, blank, box)
         elif box.kind == b"tref":
-            _kept(source, blank, box, box.body)  # references to tracks that are gone
+            _kept(source, blank, box, box.body)  # references to removed tracks
         elif box.kind == b"mdia":
             _media(source, blank, box)
     return True
@@ -102,14 +102,14 @@ def _media(source: Source, blank: Overwrites, media: Box) -> None:
 
 
 def _references(source: Source, blank: Overwrites, dinf: Box) -> None:
-    """Each says "this file" in its flags; a path or an address of another one is of no use to a viewer."""
+    """Blank the entries' paths and addresses of other files; their flags mean "this file"."""
     for table in _kept(source, blank, dinf, dinf.body):
         for entry in _kept(source, blank, table, table.body + _HEADLESS):
             blank.fill(entry.body + 4, entry.end)
 
 
 def _blank_times(source: Source, blank: Overwrites, box: Box) -> None:
-    """Creation and modification: the two fields behind version and flags."""
+    """Blank the creation and modification times, which follow version and flags."""
     version = source.number(box.body, 1)
     length = 16 if version == 1 else 8
     if box.body + 4 + length > box.end:
@@ -135,9 +135,9 @@ def _child(source: Source, parent: Box, kind: bytes) -> Box:
 
 
 def _sample_ranges(source: Source, tables: dict[bytes, Box]) -> Iterator[tuple[int, int]]:
-    """(start, end) of each chunk, as the tables say it; nothing of a track whose samples are in fragments.
+    """(start, end) of each chunk by the tables; none for a track whose samples are in fragments.
 
-    `tables`: the children of stbl by type. Compact sizes (stz2), which no recorder of metadata writes, yield nothing.
+    `tables`: the children of stbl by type. Compact sizes (stz2), which no recorder of metadata writes, yield none.
     """
     offsets = tables.get(b"stco") or tables.get(b"co64")
     if offsets is None or not {b"stsz", b"stsc"} <= tables.keys():
@@ -162,7 +162,7 @@ def _count(source: Source, box: Box, *, at: int, width: int, most: int) -> int:
 
 
 def _runs(source: Source, box: Box, chunks: int) -> Iterator[tuple[int, int, int]]:
-    """(first chunk, the chunk behind the last, samples in each), chunks counted from 0."""
+    """(first chunk, the chunk after the last, samples in each), chunks counted from 0."""
     count = _count(source, box, at=4, width=12, most=_MOST_RUNS)
     positions = range(box.body + 8, box.body + 8 + count * 12, 12)
     starts = [source.number(position, 4) - 1 for position in positions]
@@ -171,7 +171,7 @@ def _runs(source: Source, box: Box, chunks: int) -> Iterator[tuple[int, int, int
 
 
 class _Sizes:
-    """The sizes of samples, taken in order. `left`: how many more there are."""
+    """The sizes of samples, in order. `left`: how many remain."""
 
     def __init__(self, source: Source, box: Box) -> None:
         self._source = source
@@ -181,7 +181,7 @@ class _Sizes:
         self._position = box.body + 12
 
     def take(self, samples: int) -> int:
-        """Bytes of the next `samples` samples, or of those that are left."""
+        """The bytes of the next `samples` samples, or of those that remain."""
         samples = min(samples, self.left)
         self.left -= samples
         if self._same:

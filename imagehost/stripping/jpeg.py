@@ -1,4 +1,4 @@
-"""JPEG (ITU-T T.81): segments that describe the picture go, those that decode it stay."""
+"""JPEG (ITU-T T.81): removes segments that describe the picture, keeps those that decode it."""
 
 import re
 from typing import BinaryIO
@@ -13,8 +13,8 @@ _FRAMES = set(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _DECODING = {*_FRAMES, 0xC4, 0xCC, 0xDA, 0xDB, 0xDC, 0xDD, 0xDE, 0xDF}  # tables, scans, line count, restart interval
 _DESCRIBING = {*range(0xE0, 0xF0), _COM}
 _MARKER = re.compile(rb"\xff[^\x00\xff]")
-_MARKER_BEHIND_SCAN = re.compile(rb"\xff[\xc0-\xc7\xc9-\xcf\xd8-\xef\xfe]")  # all else in a scan is its data
-_SHORTEST_ICC = 14  # bytes: its name, its number and how many there are
+_MARKER_BEHIND_SCAN = re.compile(rb"\xff[\xc0-\xc7\xc9-\xcf\xd8-\xef\xfe]")  # all other bytes of a scan are data
+_SHORTEST_ICC = 14  # bytes: its name, number and count
 _JFIF, _EXIF, _ICC, _ADOBE = b"JFIF\x00", b"Exif\x00\x00", b"ICC_PROFILE\x00", b"Adobe"
 
 
@@ -35,7 +35,7 @@ class _Walk:
         self.framed = self.scanned = self.oriented = False
 
     def whole(self) -> None:
-        """Bytes between segments are skipped by decoders, so they are left out."""
+        """Walk all segments. Bytes between segments, which decoders skip, are removed."""
         position: int | None = 2
         while position is not None and (start := self.source.search(_MARKER, position)) is not None:
             self.source.count_part()
@@ -44,7 +44,7 @@ class _Walk:
             raise Malformed("has no scan")
 
     def _part(self, start: int) -> int | None:
-        """Where to look for the next marker; None at the end, also where a scanned picture is cut off."""
+        """Handle a segment; return where to look for the next marker, None at the end or in a truncated scan."""
         marker = self.source.read(start + 1, 1)[0]
         if marker == _EOI:
             self.plan.keep(start, start + 2)
@@ -52,7 +52,7 @@ class _Walk:
             return None
         if marker in _STANDALONE:
             return start + 2
-        if self.scanned and marker == _SOI:  # another picture, and no end of this one
+        if self.scanned and marker == _SOI:  # another picture, without an end of this one
             self.plan.replace(start, start + 2, bytes([0xFF, _EOI]))
             tails.check(self.source, start)
             return None
@@ -62,7 +62,7 @@ class _Walk:
         end = start + 2 + length
         if self.scanned and max(start + 4, end) > self.source.size:
             return None
-        if length < 2 and marker in _DESCRIBING:  # decoders pass over the length alone
+        if length < 2 and marker in _DESCRIBING:  # decoders skip only the length
             return start + 4
         if length < 2 or end > self.source.size:
             raise Malformed(f"a segment of {length} bytes at byte {start}")
@@ -83,7 +83,7 @@ class _Walk:
         return end
 
     def _description(self, marker: int, start: int, end: int) -> None:
-        """What decoders need of it is written anew: a thumbnail or a script inside does not survive."""
+        """Rewrite the fields that decoders need, which removes thumbnails and scripts inside."""
         body = self.source.exactly(start + 4, end - start - 4)
         if marker == _APP0 and body.startswith(_JFIF) and len(body) >= 14:
             self.plan.replace(start, end, _segment(marker, body[:12] + bytes(2)))
@@ -95,7 +95,7 @@ class _Walk:
             self._orientation(start, end, body.removeprefix(_EXIF))
 
     def _orientation(self, start: int, end: int, tiff: bytes) -> None:
-        """Of the first Exif segment that has one."""
+        """Keep the orientation of the first Exif segment that has one."""
         turned = orientation.of_tiff(tiff)
         if turned and not self.oriented:
             self.oriented = True

@@ -1,15 +1,15 @@
-"""The one Exif tag that changes how a picture is seen: Orientation, TIFF 6.0 tag 274."""
+"""The Exif tag Orientation (TIFF 6.0 tag 274), which changes how a picture is shown."""
 
 import struct
 
-READ_AT_MOST = 1 << 16  # bytes of an Exif block that are looked at; JPEG cannot hold more
-SHORTEST = 22  # bytes of a TIFF that can carry the tag: header, count, one entry
+READ_AT_MOST = 1 << 16  # bytes of an Exif block; JPEG cannot hold more
+SHORTEST = 22  # bytes of a TIFF with the tag: header, count, one entry
 _TAG, _SHORT = 0x0112, 3
 _TIFF = struct.Struct("<2sHIHHHIHHI")
 
 
 def of_tiff(tiff: bytes) -> int | None:
-    """2 to 8 where the picture is to be turned or mirrored; None for upright, absent and broken."""
+    """2 to 8 for a turned or mirrored picture; None for upright, absent and broken."""
     order = {b"II*\x00": "<", b"MM\x00*": ">"}.get(tiff[:4])
     if order is None or len(tiff) < SHORTEST:
         return None
@@ -25,5 +25,5 @@ def of_tiff(tiff: bytes) -> int | None:
 
 
 def tiff(orientation: int, *, room: int) -> bytes:
-    """A TIFF of that one tag in at most `room` bytes (22 or more; 26 with the pointer that says: nothing follows)."""
+    """A TIFF of that one tag in at most `room` bytes (22 or more; 26 with the pointer to the next directory)."""
     return _TIFF.pack(b"II", 42, 8, 1, _TAG, _SHORT, 1, orientation, 0, 0)[:room]

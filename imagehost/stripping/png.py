@@ -1,4 +1,4 @@
-"""PNG (W3C PNG third edition): chunks that are not listed go, and what lies behind IEND."""
+"""PNG (W3C PNG third edition): removes unlisted chunks and the bytes after IEND."""
 
 import re
 import zlib
@@ -11,8 +11,8 @@ from imagehost.stripping.rewriting import LARGEST_READ, Malformed, Plan, Source
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _LONGEST = 0x7FFFFFFF
 _PROFILE = re.compile(rb"iCCP[^\0]{1,79}\0\0", re.DOTALL)  # a name, and the only method of compression
-_IMAGE = {b"IDAT", b"fdAT"}  # of these a cut-off last one stays
-# Chunk types that stay, and the lengths that each can have; with another length it carries something else.
+_IMAGE = {b"IDAT", b"fdAT"}  # the last of these may be truncated
+# Chunk types that stay, and their valid lengths.
 _KEPT: dict[bytes, Container[int]] = {
     b"IHDR": (13,), b"PLTE": range(3, 769, 3), b"IDAT": range(_LONGEST + 1), b"IEND": (0,),
     b"acTL": (8,), b"fcTL": (26,), b"fdAT": range(_LONGEST + 1),
@@ -34,7 +34,7 @@ def strip(file: BinaryIO) -> None:
 
 
 def _walk(source: Source, plan: Plan) -> None:
-    """Behind the first image data, what no decoder knows is passed over, and what is no chunk is the end."""
+    """After the first image data, unknown chunks are skipped, and an invalid one ends the file."""
     position = 8
     seen: set[bytes] = set()
     while position + 8 <= source.size:
@@ -44,7 +44,7 @@ def _walk(source: Source, plan: Plan) -> None:
         if length > _LONGEST or (end > source.size and kind not in _IMAGE):
             break
         if b"IDAT" not in seen and not _is_ancillary(kind) and (length not in _KEPT.get(kind, ()) or kind in seen):
-            raise Malformed("a critical chunk that no decoder knows, of a length that it cannot have, or twice")
+            raise Malformed("an unknown or repeated critical chunk, or one of an invalid length")
         if _is_wanted(source, position, length, kind) and not (kind == b"IHDR" and kind in seen):
             plan.keep(position, min(end, source.size))
         elif kind == b"eXIf":
@@ -59,12 +59,12 @@ def _walk(source: Source, plan: Plan) -> None:
 
 
 def _is_ancillary(kind: bytes) -> bool:
-    """A decoder may pass over it (PNG, third edition, 5.4)."""
+    """Whether decoders may skip it (PNG, third edition, 5.4)."""
     return bool(kind[0] & 0x20)
 
 
 def _is_wanted(source: Source, position: int, length: int, kind: bytes) -> bool:
-    """Browsers ignore an ancillary chunk that is damaged, other decoders refuse the file for it."""
+    """Damaged ancillary chunks are removed: browsers ignore them, other decoders refuse the file."""
     if length not in _KEPT.get(kind, ()):
         return False
     if kind in _IMAGE or not _is_ancillary(kind):

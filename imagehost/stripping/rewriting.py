@@ -1,6 +1,6 @@
 """Reading a file in small pieces and rewriting it in place, for all containers.
 
-A walk reads through a `Source`, collects what to blank (`Overwrites`) or to keep (`Plan`), and writes afterwards.
+A walk reads from a `Source`, collects the bytes to blank (`Overwrites`) or to keep (`Plan`), and writes afterwards.
 """
 
 import os
@@ -14,23 +14,23 @@ _MOST = 500_000  # pieces
 
 
 class Refusal(ValueError):
-    """The file is as it was."""
+    """The file is refused, and unchanged."""
 
 
 class ForeignBytes(Refusal):
-    """Content that belongs to no part of the format: an archive or a script behind an image."""
+    """Content outside of the format: an archive or a script after an image."""
 
 
 class Malformed(Refusal):
-    """The container's structure is broken: a cut header, a box beyond its parent's end, no image at all."""
+    """The container's structure is broken: a truncated header, a box longer than its parent, no image."""
 
 
 class TooManyParts(Refusal):
-    """The walk would take longer than that of any honest file."""
+    """The walk takes longer than that of any real file."""
 
 
 class Source:
-    """The bytes of `file` by position. `parts`: how many parts a walk may meet before the file counts as hostile."""
+    """The bytes of `file` by position. `parts`: how many parts a walk may count before TooManyParts."""
 
     def __init__(self, file: BinaryIO, *, parts: int = 200_000) -> None:
         self._file = file
@@ -62,7 +62,7 @@ class Source:
         return int.from_bytes(self.exactly(position, length), "big")
 
     def window(self, position: int, *, least: int = 1) -> tuple[bytes, int]:
-        """A piece of the file and the index of `position` in it; `least` bytes follow unless the file ends."""
+        """A piece of the file and the index of `position` in it, with at least `least` bytes after it if they exist."""
         offset = position - self._window_start
         if offset < 0 or offset + least > len(self._window):
             self._load(position)
@@ -70,7 +70,7 @@ class Source:
         return self._window, offset
 
     def search(self, pattern: re.Pattern[bytes], position: int) -> int | None:
-        """Where `pattern`, which matches exactly two bytes, is found first from `position` on."""
+        """The first match of `pattern`, which matches exactly two bytes, from `position` on."""
         while position + 1 < self.size:
             window, offset = self.window(position, least=2)
             if found := pattern.search(window, offset):
@@ -79,7 +79,7 @@ class Source:
         return None
 
     def after_padding(self, position: int) -> int:
-        """The first byte from `position` on that is neither zero, 0xFF nor white space; the file's size if none."""
+        """The first position from `position` on without zero, 0xFF or white space; the file's size if none."""
         while position < self.size:
             window, offset = self.window(position)
             piece = window[offset:]
@@ -89,10 +89,10 @@ class Source:
         return position
 
     def count_part(self) -> None:
-        """Each step of a walk passes here, so that no file can keep one busy."""
+        """Count a step of a walk. Raises TooManyParts."""
         self._parts_left -= 1
         if self._parts_left < 0:
-            raise TooManyParts("has more parts than any honest file")
+            raise TooManyParts("has more parts than any real file")
 
     def _load(self, position: int) -> None:
         self._file.seek(position)
@@ -106,7 +106,7 @@ class _Range(NamedTuple):
 
 
 class Overwrites:
-    """Ranges of one repeated byte first, then literal bytes over them. Each is held against the file's end."""
+    """Ranges to fill with one byte, then literal bytes over them, all cut at the file's end."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -128,10 +128,10 @@ class Overwrites:
     def _count(self) -> None:
         self._pieces_left -= 1
         if self._pieces_left < 0:
-            raise TooManyParts("has more private parts than any honest file")
+            raise TooManyParts("has more private parts than any real file")
 
     def apply(self, file: BinaryIO) -> None:
-        """Reads before it writes: what is blank already is left alone."""
+        """Write the changes; bytes that are right already are not written."""
         for byte, ranges in sorted(self._ranges.items()):
             for start, end in _merged(ranges):
                 for position in range(start, end, LARGEST_READ):
@@ -141,7 +141,7 @@ class Overwrites:
 
 
 def _merged(ranges: list[_Range]) -> list[_Range]:
-    """In order and apart, so that ranges which name the same bytes a thousand times cost one write."""
+    """Sorted and disjoint ranges, so that overlapping ones cost one write."""
     merged: list[_Range] = []
     for found in sorted(ranges):
         if merged and found.start <= merged[-1].end:
@@ -161,11 +161,11 @@ def _put(file: BinaryIO, start: int, content: bytes) -> None:
 class _Piece(NamedTuple):
     start: int
     end: int
-    content: bytes | None  # in place of the file's own bytes
+    content: bytes | None  # instead of the file's bytes
 
 
 class Plan:
-    """Collected in the order of the file while it is walked; nothing is written before `apply`."""
+    """The new content of a file, collected in its order; `apply` writes it."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -173,7 +173,7 @@ class Plan:
 
     @property
     def length(self) -> int:
-        """Bytes that stay."""
+        """The bytes of the new content."""
         return sum(piece.end - piece.start if piece.content is None else len(piece.content) for piece in self._pieces)
 
     def keep(self, start: int, end: int) -> None:
@@ -184,7 +184,7 @@ class Plan:
         self._pieces.append(_Piece(start, end, None))
 
     def replace(self, start: int, end: int, content: bytes) -> None:
-        """`content` in place of the bytes from `start` to `end`; never longer than they are."""
+        """Replace the bytes from `start` to `end` with `content`, which is not longer."""
         if len(content) > end - start:
             raise AssertionError("a replacement must fit where the original was")
         if content == self._source.read(start, end - start):
@@ -193,7 +193,7 @@ class Plan:
             self._pieces.append(_Piece(start, end, content))
 
     def extend(self, other: "Plan") -> None:
-        """The pieces of `other`, which lie behind these."""
+        """Append the pieces of `other`."""
         for piece in other._pieces:
             if piece.content is None:
                 self.keep(piece.start, piece.end)
@@ -217,7 +217,7 @@ class Plan:
 
 
 def _move(file: BinaryIO, piece: _Piece, to: int) -> None:
-    """`to` lies before the piece, so a chunk never covers what is still to be read."""
+    """Move a piece towards the start, in chunks: a chunk never overwrites unread bytes."""
     for position in range(piece.start, piece.end, LARGEST_READ):
         file.seek(position)
         chunk = file.read(min(LARGEST_READ, piece.end - position))

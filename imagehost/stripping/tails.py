@@ -1,7 +1,7 @@
-"""What lies behind the end of a picture or film: it is cut off, and the file taken, unless it is a file in disguise.
+"""Bytes after the end of a picture or video: they are cut off, or the file is refused if they are another file.
 
-Cameras, phones and editors leave previews, notes and remains of longer files there. Readers of ZIP look from the end of
-a file on, readers of PDF and HTML for a mark within it: this module refuses what they would open.
+Cameras, phones and editors leave previews, notes and remains of longer files there. ZIP readers search from the end of
+a file, readers of PDF and HTML for a mark within it: this module refuses files that these would open.
 """
 
 from __future__ import annotations
@@ -19,36 +19,36 @@ _SIGNATURES = (
     b"asm\x01\x00\x00\x00", b"dex\n", b"{\\rtf", b"<?xml", b"<%@", b"<%=", b"<!--", b"<a ", b"<b>", b"<p>", b"<h1",
     b"<br", b"<div", b"<font", b"<table",
 )  # fmt: skip
-"""At the first byte that is no padding (of WebAssembly the second), in lower case: scripts, programs, archives,
-documents, and the shorter tags by which browsers know HTML (WHATWG MIME Sniffing §7.1)."""
+"""At the first byte after padding (of WebAssembly the second), in lower case: scripts, programs, archives,
+documents, and the shorter tags by which browsers recognise HTML (WHATWG MIME Sniffing §7.1)."""
 _MARKS = (
     b"<!doctype html", b"<html", b"<head>", b"<body", b"<script", b"<style", b"<title", b"<iframe", b"<img ", b"<svg ",
     b"<svg>", b"<?php", b"%pdf-1.", b"%pdf-2.", b"pe\x00\x00\x4c\x01", b"pe\x00\x00\x64\x86", b"pk\x03\x04\x0a\x00",
     b"pk\x03\x04\x14\x00", b"\x7felf\x01\x01\x01", b"\x7felf\x02\x01\x01", b"1ay&sy", b"ustar\x0000", b"ustar  \x00",
 )  # fmt: skip
-"""Anywhere, in lower case: longer than what noise is likely to hold."""
+"""Anywhere, in lower case: too long to occur by chance."""
 _OVERLAP = max(map(len, _MARKS)) - 1
 
 _END = struct.Struct("<4s4H2LH")  # APPNOTE §4.3.16: end of central directory record
 _END_SIGNATURE = b"PK\x05\x06"
 _MAX_COMMENT = 0xFFFF
-_LOCATOR, _LOCATOR_SIGNATURE = 20, b"PK\x06\x07"  # of a Zip64 archive's record (§4.3.15), right before the other
+_LOCATOR, _LOCATOR_SIGNATURE = 20, b"PK\x06\x07"  # of a Zip64 archive's record (§4.3.15), directly before the other
 
 
 def check(source: Source, end: int) -> None:
-    """ForeignBytes where the bytes from `end` on are markup, a script, an archive or a program."""
+    """Raise ForeignBytes if the bytes from `end` on are markup, a script, an archive or a program."""
     start = source.after_padding(end)
     if source.read(start, 16).lower().startswith(_SIGNATURES):
-        raise ForeignBytes(f"another file behind the end, at byte {start}")
+        raise ForeignBytes(f"another file after the end, at byte {start}")
     for position in range(start, source.size, LARGEST_READ - _OVERLAP):
         chunk = source.read(position, LARGEST_READ).lower()
         for mark in _MARKS:
             if mark in chunk:
-                raise ForeignBytes(f"{mark!r} behind the end, at byte {position + chunk.index(mark)}")
+                raise ForeignBytes(f"{mark!r} after the end, at byte {position + chunk.index(mark)}")
 
 
 def refuse_archive(file: BinaryIO) -> None:
-    """ForeignBytes where a ZIP reader would follow a record at the end. Reads 64 KiB."""
+    """Raise ForeignBytes if a ZIP reader would accept a record at the end. Reads 64 KiB."""
     size = file.seek(0, os.SEEK_END)
     start = max(size - _END.size - _MAX_COMMENT, 0)
     file.seek(start)
@@ -61,7 +61,7 @@ def refuse_archive(file: BinaryIO) -> None:
 
 
 def _leads_to_a_directory(tail: bytes, at: int, start: int) -> bool:
-    """Whether the directory that the record names would fit before it. Pixels that look like a record hardly ever do.
+    """Whether the record's directory fits before it, which random bytes hardly ever do.
 
     `start`: of the tail, in the file.
     """

@@ -1,4 +1,4 @@
-"""WebP (RFC 9649): chunks that are not listed go, inside the frames of an animation too."""
+"""WebP (RFC 9649): removes unlisted chunks, also inside the frames of an animation."""
 
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -8,14 +8,8 @@ from imagehost.stripping.rewriting import Malformed, Plan, Source
 
 _HEADER, _CHUNK, _FRAME = 12, 8, 16  # bytes: of the file, of a chunk, of ANMF's own fields
 _IMAGES = {b"VP8 ", b"VP8L"}
-_KEPT_ONCE = {
-    b"VP8X": 10,
-    b"ANIM": 6,
-    b"ICCP": None,
-    b"ALPH": None,
-    b"VP8 ": None,
-    b"VP8L": None,
-}  # and the length of those that have one
+# Chunk types that stay, and the length of those with a fixed one.
+_KEPT_ONCE = {b"VP8X": 10, b"ANIM": 6, b"ICCP": None, b"ALPH": None, b"VP8 ": None, b"VP8L": None}
 _OF_FRAME = {b"ALPH", b"VP8 ", b"VP8L"}
 _XMP_FLAG, _EXIF_FLAG = 0x04, 0x08  # in the first byte of VP8X
 _EXIF_PREFIX = b"Exif\x00\x00"
@@ -48,7 +42,7 @@ def strip(file: BinaryIO) -> None:
 
 
 class _Walk:
-    """`plan`: of the chunks between the file's header and `end`."""
+    """Plans the chunks between the file's header and `end`."""
 
     def __init__(self, source: Source, end: int) -> None:
         self.source = source
@@ -62,7 +56,7 @@ class _Walk:
             raise Malformed("has no image")
 
     def _orientation(self, chunks: list[_Chunk]) -> int | None:
-        """Of the first Exif chunk; decoders look for one only where VP8X comes first."""
+        """The orientation of the first Exif chunk, which decoders read only if VP8X comes first."""
         if not chunks or chunks[0].kind != b"VP8X":
             return None
         for chunk in chunks:
@@ -79,15 +73,14 @@ class _Walk:
         elif chunk.kind == b"ANMF":
             self._frame(chunk)
         elif chunk.kind == b"EXIF" and once and self.turned:
-            tiff = orientation.tiff(
-                self.turned, room=(chunk.end - chunk.body) // 2 * 2
-            )  # an odd one needs another byte
+            room = (chunk.end - chunk.body) // 2 * 2  # an odd length needs another byte
+            tiff = orientation.tiff(self.turned, room=room)
             self.plan.replace(chunk.start, chunk.next, b"EXIF" + len(tiff).to_bytes(4, "little") + tiff)
         elif once and self._is_wanted(chunk):
             self.plan.keep(chunk.start, chunk.next)
 
     def _is_wanted(self, chunk: _Chunk) -> bool:
-        """A second image, of the other kind, is not."""
+        """Refuses a second image of the other kind."""
         if chunk.kind in _IMAGES and self.seen >= _IMAGES:
             return False
         return chunk.kind in _KEPT_ONCE and _KEPT_ONCE[chunk.kind] in {None, chunk.end - chunk.body}
@@ -100,7 +93,7 @@ class _Walk:
         self.plan.replace(chunk.start, chunk.next, old[:8] + bytes([flags]) + old[9:])
 
     def _frame(self, chunk: _Chunk) -> None:
-        """One frame of an animation: its fields, then chunks of its own."""
+        """Keep a frame of an animation: its fields, and its listed chunks."""
         if chunk.end - chunk.body < _FRAME:
             raise Malformed("a frame without its fields")
         inside = Plan(self.source)
@@ -115,7 +108,7 @@ class _Walk:
 
 
 def _chunks(source: Source, start: int, end: int) -> Iterator[_Chunk]:
-    """The last one may be cut off by the file's end; a rest that is no whole header is left out."""
+    """The chunks from `start` to `end`. The last may be truncated; an incomplete header is ignored."""
     while start + _CHUNK <= end:
         source.count_part()
         head = source.exactly(start, _CHUNK)

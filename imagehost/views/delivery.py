@@ -1,4 +1,4 @@
-"""A file's own URL: the file itself, for everybody who knows its name. `imagehost.delivery` sets every header."""
+"""A file's own URL, which needs no session. `imagehost.delivery` sets the common headers."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from urllib.parse import quote
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
-from imagehost import delivery, original_names, storage
+from imagehost import delivery, names, storage
 from imagehost.delivery import AnyResponse, Content
 from imagehost.models import File
 
 DAY = 86_400  # seconds
-LINK_CACHE_SECONDS = 300  # of a redirect; the link behind it is good for an hour
+LINK_CACHE_SECONDS = 300  # of a redirect; its target is valid for an hour
 _FILE_NAME = re.compile(r"([A-Za-z0-9]{8})\.([a-z0-9]{3,4})", re.ASCII)
 
 
 def deliver(request: HttpRequest, file_name: str) -> AnyResponse:
-    """GET and HEAD. 404 for a name or an extension that no delivered file has, case included. 1 query."""
+    """GET and HEAD. 404 unless a delivered file has this name and extension, case-sensitively. 1 query."""
     return delivery.answer(request, lambda: _found(request, file_name))
 
 
 def not_found(request: HttpRequest) -> AnyResponse:
-    """For every path that is no file's."""
+    """The answer for other paths of the delivery host."""
     return delivery.answer(request, delivery.not_found)
 
 
@@ -55,7 +55,7 @@ def _content(request: HttpRequest, file: File) -> Content:
 
 
 def _accelerated(request: HttpRequest, file: File) -> HttpResponse:
-    """nginx sends the content, knows its date and its ranges, and adds `delivery.HEADERS` again."""
+    """nginx sends the content with dates and ranges, and adds `delivery.HEADERS`."""
     response = HttpResponse()
     response.headers["Content-Type"] = file.mime
     response.headers["Content-Disposition"] = _disposition(request, file)
@@ -71,7 +71,7 @@ def _redirect(link: str) -> HttpResponse:
 
 
 def _disposition(request: HttpRequest, file: File) -> str:
-    return original_names.disposition(file.download_name, attachment=_is_download(request))
+    return names.disposition(file.download_name, attachment=_is_download(request))
 
 
 def _is_download(request: HttpRequest) -> bool:
@@ -79,6 +79,6 @@ def _is_download(request: HttpRequest) -> bool:
 
 
 def _cache_control() -> str:
-    """The content of a name never changes; a short time is for caches that are not purged after a deletion."""
+    """The content of a name never changes; a short lifetime is for caches that are not purged after a deletion."""
     seconds = settings.IMAGE_CACHE_SECONDS
     return f"public, max-age={seconds}, immutable" if seconds >= DAY else f"public, max-age={seconds}"

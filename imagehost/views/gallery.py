@@ -1,21 +1,39 @@
-"""GET /api/imagehost/gallery."""
+"""/api/imagehost/gallery, /api/imagehost/folders and /api/imagehost/folders/{id}: what they read and answer."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.request import UnreadablePostError
+from django.utils import timezone
+from rest_framework import serializers
 
 from accounts import authentication
 from accounts.api_json import json_bytes, json_response
 from accounts.api_view import ApiRequest, ApiView
 from accounts.errors import ApiError, KeyRateLimited, KeyRefused
+from accounts.http import single_parameter
 from accounts.models import Permission
-from imagehost import listing, openapi
-from imagehost.errors import Unauthorized
-from imagehost.listing import Files, Page
-from imagehost.serializers import FileSerializer
-from imagehost.views import reading
+from imagehost import folders, listing, openapi
+from imagehost.errors import InvalidBody, InvalidLimit, InvalidOffset, Unauthorized
+from imagehost.folders import Changes
+from imagehost.listing import MAX_LIMIT, MAX_OFFSET, Files, Page
+from imagehost.serializers import (
+    CountedFolderSerializer,
+    FileSerializer,
+    FolderChangesSerializer,
+    FolderSerializer,
+    NewFolderSerializer,
+)
 
-_FILE = FileSerializer()
+MAX_BODY = 64 * 1024  # bytes
+_LIMIT = re.compile(r"[0-9]{1,3}")
+_OFFSET = re.compile(r"[0-9]+")
+_FILE, _FOLDER, _COUNTED = FileSerializer(), FolderSerializer(), CountedFolderSerializer()
 
 
 class AccountKeyView(ApiView):
@@ -32,11 +50,109 @@ class AccountKeyView(ApiView):
 class Gallery(AccountKeyView):
     @openapi.gallery
     def get(self, request: ApiRequest) -> HttpResponse:
-        page = reading.page_of(request)
-        return json_response(json_bytes(listed(listing.gallery(owner_id=request.caller.owner_id, page=page), page)))
+        page = page_of(request)
+        return json_response(json_bytes(_listed(listing.gallery(owner_id=request.caller.owner_id, page=page), page)))
 
 
-def listed(found: Files, page: Page) -> dict[str, object]:
+class FolderList(AccountKeyView):
+    @openapi.list_folders
+    def get(self, request: ApiRequest) -> HttpResponse:
+        found = listing.folders(owner_id=request.caller.owner_id)
+        return json_response(json_bytes({"folders": [_COUNTED.to_representation(folder) for folder in found]}))
+
+    @openapi.create_folder
+    def post(self, request: ApiRequest) -> HttpResponse:
+        changes = changes_of(request, NewFolderSerializer)
+        folder = folders.create(owner_id=request.caller.owner_id, changes=changes, now=timezone.now())
+        return _shown(request.caller.owner_id, folder.pk, status=201)
+
+
+class FolderDetail(AccountKeyView):
+    @openapi.show_folder
+    def get(self, request: ApiRequest, folder_id: str) -> HttpResponse:
+        page = page_of(request)
+        folder, found = listing.folder_with_files(owner_id=request.caller.owner_id, folder_id=folder_id, page=page)
+        return json_response(json_bytes({"folder": _FOLDER.to_representation(folder), **_listed(found, page)}))
+
+    @openapi.change_folder
+    def patch(self, request: ApiRequest, folder_id: str) -> HttpResponse:
+        changes = changes_of(request, FolderChangesSerializer)
+        owner_id = request.caller.owner_id
+        folders.change(owner_id=owner_id, folder_id=folder_id, changes=changes, now=timezone.now())
+        return _shown(owner_id, folder_id)
+
+    @openapi.delete_folder
+    def delete(self, request: ApiRequest, folder_id: str) -> HttpResponse:
+        folders.delete(owner_id=request.caller.owner_id, folder_id=folder_id)
+        return json_response(json_bytes({"ok": True}))
+
+
+def page_of(request: HttpRequest) -> Page:
+    """`limit` and `offset`; without them the first hundred. Raises InvalidLimit, InvalidOffset.
+
+    An offset beyond MAX_OFFSET becomes MAX_OFFSET: there is no file at either.
+    """
+    limit = single_parameter(request.GET, "limit", str(MAX_LIMIT))
+    if limit is None or not _LIMIT.fullmatch(limit) or not 1 <= int(limit) <= MAX_LIMIT:
+        raise InvalidLimit
+    offset = single_parameter(request.GET, "offset", "0")
+    if offset is None or not _OFFSET.fullmatch(offset):
+        raise InvalidOffset
+    digits = offset.lstrip("0") or "0"
+    return Page(int(limit), min(int(digits[:17]), MAX_OFFSET))
+
+
+def changes_of(request: HttpRequest, form: type[serializers.Serializer[Any]]) -> Changes:
+    """The changes to a folder in the body, read by `form`. Raises InvalidBody."""
+    body = _object_of(request)
+    reader = form(data=body)
+    unknown = sorted(set(body) - set(reader.fields))
+    if unknown:
+        name = unknown[0][:64].encode("unicode_escape").decode()  # a client sent it: cut, and made ASCII
+        raise InvalidBody(f"{name}: Is no field of a folder.")
+    if not reader.is_valid():
+        name, problems = next(iter(reader.errors.items()))
+        raise InvalidBody(f"{name}: {problems[0]}")
+    return Changes(**reader.validated_data)
+
+
+def _object_of(request: HttpRequest) -> dict[str, Any]:
+    """The JSON object in the body, whatever its Content-Type."""
+    try:
+        body = request.read(MAX_BODY + 1)
+    except UnreadablePostError:
+        raise InvalidBody("The body did not arrive whole.") from None
+    if len(body) > MAX_BODY:
+        raise InvalidBody(f"The body is longer than {MAX_BODY} bytes.")
+    try:
+        value = json.loads(body.decode("utf-8-sig"), object_pairs_hook=_once, parse_constant=_no_number)
+    except (ValueError, RecursionError):  # nested too deeply
+        raise InvalidBody from None
+    if not isinstance(value, dict):
+        raise InvalidBody
+    return value
+
+
+def _once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object. Raises InvalidBody for a duplicate key: readers differ in which one counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise InvalidBody("The body has a key twice.")
+    return found
+
+
+def _no_number(name: str) -> None:
+    """Refuses NaN and the infinities, which Python reads and JSON does not have (RFC 8259 §6)."""
+    raise ValueError(name)
+
+
+def _listed(found: Files, page: Page) -> dict[str, object]:
     """The part of an answer that shows a page of files."""
     files = [_FILE.to_representation(file) for file in found.files]
     return {"files": files, "total": found.total, "limit": page.limit, "offset": page.offset}
+
+
+def _shown(owner_id: str, folder_id: str, status: int = 200) -> HttpResponse:
+    """The answer with the folder as it is now."""
+    folder = listing.folder(owner_id=owner_id, folder_id=folder_id)
+    return json_response(json_bytes({"folder": _COUNTED.to_representation(folder)}), status=status)

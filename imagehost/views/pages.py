@@ -1,64 +1,79 @@
-"""GET /files/{name}: the public page of a file; its preview; the page of its deletion link."""
+"""The public pages: a file and its preview, its deletion link; a folder, its password, its previews and its archive."""
 
 from __future__ import annotations
 
+import logging
+from dataclasses import dataclass
+
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.cache import get_conditional_response
+from django.utils.http import quote_etag
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import content_security
 from accounts.http import SignedInRequest
-from imagehost import files
-from imagehost.models import File
-from imagehost.page import files as pages
-from imagehost.page import origins
-from imagehost.views import locked, thumbnails
+from accounts.limits import LimitsUnavailable
+from imagehost import archives, delivery, files, folder_access, media, names, pages, probing, storage
+from imagehost.archives import Archive, Refused
+from imagehost.folder_access import TooManyGuesses, WrongPassword
+from imagehost.media import MediaType
+from imagehost.models import File, Folder, PreviewState
+from imagehost.probing import InvalidMedia, ProberFailed
+from imagehost.storage import ObjectMissing, StorageFailed
 
-CACHING = "private, no-cache"  # signed-in visitors get a page of their own, and the file may go at any time
+logger = logging.getLogger(__name__)
+
+CACHING = "private, no-cache"  # the owner gets another page than visitors, and its content changes
+LOCKED_CACHING = "private, no-store"  # whatever needs a folder's password
+PREVIEW_CACHING = "public, max-age=3600"  # not longer: the file may be deleted, or move into a folder with a password
 
 
 @csrf_exempt  # no cookie decides anything: a POST is 405
 @require_safe
 def file_page(request: HttpRequest, name: str) -> HttpResponse:
-    file = _found(name)
-    if file.folder is not None and not locked.may_see(request, file.folder):
-        return locked.page(request, file.folder, file_name=file.name)
-    response = render(request, "imagehost/file.html", {"page": pages.page_of(file)})
+    """GET /files/{name}."""
+    file = _found_file(name)
+    if file.folder is not None and not _may_see(request, file.folder):
+        return _password_form(request, file.folder, file_name=file.name)
+    response = render(request, "imagehost/file.html", {"page": pages.page_of_file(file)})
     has_password = file.folder is not None and file.folder.is_password_enabled
-    response.headers["Cache-Control"] = locked.CACHING if has_password else CACHING
-    media = origins.of(file)
-    response.headers[content_security.HEADER] = content_security.header(images=media, media=media)
+    response.headers["Cache-Control"] = LOCKED_CACHING if has_password else CACHING
+    origins = pages.origins_of(file)
+    response.headers[content_security.HEADER] = content_security.header(images=origins, media=origins)
     return response
 
 
 @csrf_exempt  # as above
 @require_safe
 def file_preview(request: HttpRequest, name: str, *, is_png: bool = False) -> HttpResponse:
-    file = _found(name)
-    if file.folder is not None and not locked.may_see(request, file.folder):
+    file = _found_file(name)
+    if file.folder is not None and not _may_see(request, file.folder):
         raise Http404
-    return thumbnails.answer(request, file, is_png=is_png)
+    return _preview(request, file, is_png=is_png)
 
 
-@csrf_exempt  # see below: the token is what a form's would be
+@csrf_exempt  # see below: the token in the address takes the place of a form's
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
     """GET asks, POST deletes: a client that unfurls a link does not follow its form.
 
-    What cannot be guessed stands in the address, and no cookie decides anything, so nobody's browser can be made to
-    send this form by somebody who could not do so alone. It therefore works without cookies, and under `no-referrer`,
-    which makes browsers send `Origin: null` with it.
+    The token in the address cannot be guessed and no cookie decides anything, so a forged request gains nothing. The
+    form therefore works without cookies, and under `no-referrer`, with which browsers send `Origin: null`.
     """
-    file = pages.find(name)
-    is_theirs = files.is_deletion_token(file or _NO_FILE, token)
-    if file is None or not is_theirs:
+    file = pages.find_file(name)
+    is_right = files.is_deletion_token(file or _NO_FILE, token)
+    if file is None or not is_right:
         return _unlinked(render(request, "404.html", status=404))
     if request.method != "POST":
-        return _unlinked(render(request, "imagehost/delete.html", {"page": pages.page_of(file)}))
-    if not files.delete(file=file, by=None):  # twice at once
+        return _unlinked(render(request, "imagehost/delete.html", {"page": pages.page_of_file(file)}))
+    if not files.delete(file=file, by=None):  # a concurrent request deleted it
         return _unlinked(render(request, "404.html", status=404))
     return _unlinked(render(request, "imagehost/deleted.html"))
 
@@ -68,29 +83,182 @@ def delete_file(request: HttpRequest, name: str, token: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_own_file(request: SignedInRequest, name: str) -> HttpResponse:
     """The same for the signed-in owner, without a token. 404 for other users' files and for unknown ones."""
-    file = pages.find(name)
+    file = pages.find_file(name)
     if file is None or file.owner_id != request.user.pk:
         raise Http404
     if request.method != "POST":
-        return render(request, "imagehost/delete.html", {"page": pages.page_of(file), "is_owner": True})
+        return render(request, "imagehost/delete.html", {"page": pages.page_of_file(file), "is_owner": True})
     if not files.delete(file=file, by=request.user):
         raise Http404
     return render(request, "imagehost/deleted.html")
 
 
-_NO_FILE = File(deletion_hash="0" * 64)  # to compare with where there is none
+@require_http_methods(["GET", "HEAD", "POST"])
+def folder_page(request: HttpRequest, folder_id: str) -> HttpResponse:
+    """GET /folders/{id}; POST with the password."""
+    folder = _found_folder(request, folder_id)
+    if request.method == "POST":
+        return _unlocked(request, folder)
+    if not _may_see(request, folder):
+        return _password_form(request, folder)
+    page = pages.page_of_folder(folder, request.GET.get("page", "1"))
+    if page is None:
+        raise Http404
+    response = render(request, "imagehost/folder.html", {"page": page})
+    response.headers["Cache-Control"] = LOCKED_CACHING if folder.is_password_enabled else CACHING
+    images = pages.origins_of(page.tiles[0].file) if page.tiles else ()
+    response.headers[content_security.HEADER] = content_security.header(images=images)
+    return response
 
 
-def _found(name: str) -> File:
-    file = pages.find(name)
+@csrf_exempt  # as for files
+@require_safe
+def folder_preview(request: HttpRequest, folder_id: str, name: str) -> HttpResponse:
+    folder = _found_folder(request, folder_id)
+    file = pages.file_in(folder, name) if _may_see(request, folder) else None
+    if file is None:
+        raise Http404
+    return _preview(request, file)
+
+
+@csrf_exempt  # as for files
+@require_safe
+def folder_archive(request: HttpRequest, folder_id: str) -> HttpResponseBase:
+    folder = _found_folder(request, folder_id)
+    if not _may_see(request, folder):
+        return _password_form(request, folder)
+    try:
+        response = _archive(request, folder)
+    except Refused as refused:
+        text = f"Too many archives are asked for. Please try again in {refused.seconds_left} s.\n"
+        headers = {"Retry-After": str(refused.seconds_left), "Cache-Control": LOCKED_CACHING}
+        return HttpResponse(text, status=refused.status, content_type="text/plain; charset=utf-8", headers=headers)
+    name = names.shown(folder.name, otherwise="folder")
+    response.headers["Content-Disposition"] = names.disposition(f"{name}.zip", attachment=True)
+    response.headers["Cache-Control"] = LOCKED_CACHING
+    response.headers["X-Robots-Tag"] = "noindex"
+    response.headers[content_security.HEADER] = delivery.POLICY
+    return response
+
+
+_NO_FILE = File(deletion_hash="0" * 64)  # is compared with a token where the file does not exist
+
+
+def _found_file(name: str) -> File:
+    file = pages.find_file(name)
     if file is None:
         raise Http404
     return file
 
 
+def _found_folder(request: HttpRequest, folder_id: str) -> Folder:
+    folder = pages.find_folder(folder_id, viewer=request.user)
+    if folder is None:
+        raise Http404
+    return folder
+
+
 def _unlinked(response: HttpResponse) -> HttpResponse:
-    """The address of the page is a secret: it is neither kept nor passed on."""
+    """With headers that keep the page's secret address out of caches, referrers and search engines."""
     response.headers["Cache-Control"] = "no-store"
     response.headers["Referrer-Policy"] = "no-referrer"
     response.headers["X-Robots-Tag"] = "noindex, nofollow"
     return response
+
+
+def _archive(request: HttpRequest, folder: Folder) -> StreamingHttpResponse:
+    """Raises Refused: archives must not occupy every thread."""
+    if request.method == "HEAD":
+        return StreamingHttpResponse((), content_type=archives.MIME)
+    archives.count()
+    return StreamingHttpResponse(Archive(pages.archived(folder)), content_type=archives.MIME)
+
+
+def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpResponse:
+    """The file's preview. Http404 where it has none; 503 while the store or the prober does not answer.
+
+    `is_png`: for messengers that show no WebP. The prober converts the preview for each request.
+    """
+    if file.preview_state != PreviewState.MADE:
+        raise Http404
+    type_ = media.PNG if is_png else media.WEBP
+    etag = quote_etag(f"{file.pk.hex}-{file.preview_width}x{file.preview_height}{'-png' if is_png else ''}")
+    response = get_conditional_response(request, etag=etag) or _preview_content(file, type_)
+    is_private = file.folder is not None and (file.folder.is_password_enabled or not file.folder.is_public)
+    response.headers["Cache-Control"] = LOCKED_CACHING if is_private else PREVIEW_CACHING
+    if response.status_code == 503:
+        response.headers["Cache-Control"] = "no-store"
+        return response
+    response.headers["ETag"] = etag
+    response.headers[content_security.HEADER] = delivery.POLICY
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.headers["X-Robots-Tag"] = "noindex"
+    return response
+
+
+def _preview_content(file: File, type_: MediaType) -> HttpResponse:
+    """Reads the whole preview: some ten kilobytes, some hundred as a PNG."""
+    try:
+        with storage.bucket().fetched(file.preview_key) as path:
+            is_kept = type_ is media.WEBP
+            content = path.read_bytes() if is_kept else probing.render(path, media.WEBP, as_="PNG").content
+    except (ObjectMissing, FileNotFoundError):
+        raise Http404 from None
+    except (StorageFailed, InvalidMedia, ProberFailed):
+        logger.exception("The preview of %s cannot be read.", file.pk)
+        return HttpResponse("Please try again.", content_type="text/plain", status=503, headers={"Retry-After": "30"})
+    headers = {"Content-Disposition": names.disposition(f"{file.name}.{type_.extension}")}
+    return HttpResponse(content, content_type=type_.mime, headers=headers)
+
+
+@dataclass(frozen=True)
+class _Refusal:
+    """Why the password did not open the folder. `seconds_left`: until the next guess is checked; 0: at once."""
+
+    text: str
+    status: int = 403
+    seconds_left: int = 0
+
+
+def _may_see(request: HttpRequest, folder: Folder) -> bool:
+    return folder_access.is_open(folder, viewer=request.user, session=request.session, now=timezone.now())
+
+
+def _password_form(
+    request: HttpRequest, folder: Folder, *, file_name: str = "", refusal: _Refusal | None = None
+) -> HttpResponse:
+    """Shows nothing of the folder. `file_name`: of the file whose page follows the right password."""
+    context = {"folder_id": folder.pk, "file_name": file_name, "refusal": refusal}
+    status = refusal.status if refusal else 403
+    response = render(request, "imagehost/folder_locked.html", context, status=status)
+    response.headers["Cache-Control"] = LOCKED_CACHING
+    response.headers["X-Robots-Tag"] = "noindex"
+    if refusal and refusal.seconds_left:
+        response.headers["Retry-After"] = str(refusal.seconds_left)
+    return response
+
+
+def _unlocked(request: HttpRequest, folder: Folder) -> HttpResponse:
+    """After the right password: on to the folder, or to the page of the file in it that was asked for."""
+    name = request.POST.get("file", "")
+    refusal = None if _may_see(request, folder) else _refusal(request, folder)
+    if refusal is not None:
+        return _password_form(request, folder, file_name=name, refusal=refusal)
+    file = pages.file_in(folder, name) if name else None
+    place = reverse("file_page", args=[file.name]) if file else reverse("folder_page", args=[folder.pk])
+    return HttpResponseRedirect(place, status=303, headers={"Cache-Control": LOCKED_CACHING})
+
+
+def _refusal(request: HttpRequest, folder: Folder) -> _Refusal | None:
+    """Why the password that was sent is refused; None: it was right, and the session is unlocked."""
+    password, now = request.POST.get("password", ""), timezone.now()
+    try:
+        folder_access.unlock(folder, password, viewer=request.user, session=request.session, now=now)
+    except WrongPassword:
+        return _Refusal("This is not the password.")
+    except TooManyGuesses as refused:
+        return _Refusal(f"Too many tries. Please try again in {refused.seconds_left} s.", 429, refused.seconds_left)
+    except LimitsUnavailable:
+        logger.exception("The limit store does not answer.")
+        return _Refusal("Passwords cannot be checked at the moment. Please try again.", 503, 30)
+    return None

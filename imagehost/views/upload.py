@@ -1,6 +1,6 @@
 """POST /api/imagehost/upload: both forms.
 
-The header `X-API-Key` asks for the current form; the header `key`, or else the form's field `key`, for the earlier one.
+The header `X-API-Key` selects the current form; the header `key` or the field `key` the earlier one.
 """
 
 from __future__ import annotations
@@ -45,31 +45,29 @@ class Upload(ApiView):
         return response
 
     def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """The key may be in the form: `post` reads it. Other methods are refused as everywhere."""
+        """Let `post` check the key, which may be in the form. Other methods are refused as everywhere."""
         try:
             return self.post(request) if request.method == "POST" else super().answer(request)
         except AddressRateLimited as refused:
-            refused.code = KeyRateLimited.code  # uploaders show the code of every error
+            refused.code = KeyRateLimited.code  # uploaders show the code of an error
             raise
 
 
 def refuse_over_limit() -> None:
-    """Refuse an address that is over its limit before anything is written for it; the key, in the form, comes later.
+    """Refuse an address over its limit before reading the form that holds the key.
 
-    Counts nothing. Raises AddressRateLimited.
+    Does not count. Raises AddressRateLimited.
     """
     if seconds_left := limits.peek(authentication.address_window()):
         raise authentication.address_limited(seconds_left)
 
 
 def current_answer(uploaded: Uploaded) -> dict[str, Any]:
-    """Any: a JSON value."""
     file = uploaded.file
     return _CURRENT.to_representation(CurrentUpload(file, url=addresses.file_url(file)))
 
 
 def earlier_answer(uploaded: Uploaded) -> dict[str, Any]:
-    """Any: a JSON value."""
     file = uploaded.file
     links = EarlierUpload(file, url=addresses.page_url(file), raw_url=addresses.file_url(file))
     return _EARLIER.to_representation(links)

@@ -60,6 +60,14 @@ def user(db: None) -> User:
 
 
 @pytest.fixture
+def opal(db: None) -> User:
+    """The caller of the gallery and the folder endpoints."""
+    from tests.imagehost import answers  # Django is ready by now
+
+    return answers.opal()
+
+
+@pytest.fixture
 def browser(client: Client, user: User) -> Client:
     """Signed in as `user`."""
     client.force_login(user)

@@ -1,4 +1,4 @@
-"""The objects of the bucket, and stores that fail when a test says so."""
+"""The objects of the bucket, stores that fail when a test says so, and differences for a comparison to find."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import io
 import os
 import secrets
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,15 @@ from pytest_django import Settings
 
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Plan
-from imagehost import storage, sweeping, uploads
+from imagehost import reconciliation, storage, sweeping, uploads
 from imagehost.models import File
+from imagehost.reconciliation import Found
 from imagehost.storage import FolderStorage
 from imagehost.uploads import Incoming, Uploaded
+from tests.factories.imagehost import FileFactory
+
+NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+LONG_AGO = NOON - timedelta(days=30)
 
 
 class Crash(BaseException):
@@ -135,3 +140,23 @@ def age(path: Path, moment: datetime) -> None:
 def age_all(directory: Path, moment: datetime) -> None:
     for path in directory.rglob("*"):
         age(path, moment)
+
+
+def reconcile(*, until: datetime | None = None, is_after_restore: bool = False, may_remove_many: bool = False) -> Found:
+    return reconciliation.reconcile(
+        now=NOON, until=until, is_after_restore=is_after_restore, may_remove_many=may_remove_many
+    )
+
+
+def stored(**values: object) -> File:
+    """A file of a month ago with its object."""
+    file = FileFactory(uploaded_at=LONG_AGO, **values)
+    put(file)
+    return file
+
+
+def stray(key: str, directory: Path, old: timedelta = timedelta(days=2)) -> str:
+    """An object without a file."""
+    put_key(key)
+    age(directory / key, NOON - old)
+    return key

@@ -15,7 +15,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts import limits
-from imagehost import archives, media, original_names, storage
+from imagehost import archives, media, names, storage
 from imagehost.models import File, Folder
 from imagehost.storage import StorageFailed
 from tests.factories.imagehost import FolderFactory
@@ -211,7 +211,7 @@ NAMES = [
 
 @pytest.mark.parametrize(("original", "expected"), NAMES, ids=ascii)
 def test_a_name_is_fit_to_be_unpacked(original: str, expected: str) -> None:
-    (name,) = original_names.unpacked([(original, "Generate", "png")])
+    (name,) = names.unpacked([(original, "Generate", "png")])
     assert name == expected
     assert len(name.encode()) < 255
 
@@ -229,4 +229,4 @@ def test_a_name_is_fit_to_be_unpacked(original: str, expected: str) -> None:
     ],
 )
 def test_no_two_names_are_the_same(originals: list[str], expected: list[str]) -> None:
-    assert list(original_names.unpacked([(name, "Generate", "png") for name in originals])) == expected
+    assert list(names.unpacked([(name, "Generate", "png") for name in originals])) == expected

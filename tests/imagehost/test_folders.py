@@ -25,11 +25,6 @@ from tests.imagehost.answers import EXISTS, NOT_FOUND, OTHER_SECRET, Answer, Jso
 MOMENT = datetime(2026, 3, 1, 12, 30, 15, 999_999, tzinfo=UTC)  # of UNIX second 1772368215
 
 
-@pytest.fixture
-def opal(db: None) -> User:
-    return answers.opal()
-
-
 def folder(**changes: object) -> Json:
     """A new folder as it is answered, but for its id."""
     plain = {"folderName": "Clips", "folderPublic": False, "folderPasswordEnabled": False}

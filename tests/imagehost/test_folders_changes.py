@@ -26,11 +26,6 @@ NEEDED = "folderPassword: Needs 1 to 32 characters."
 PRIVATE, PUBLIC, LOCKED = (False, ""), (True, ""), (True, "old")  # public, and the password
 
 
-@pytest.fixture
-def opal(db: None) -> User:
-    return answers.opal()
-
-
 def made(opal: User, state: tuple[bool, str]) -> Folder:
     """A folder with one file, in one of the three states."""
     is_public, password = state

@@ -14,17 +14,12 @@ from imagehost import media
 from imagehost.errors import InvalidLimit, InvalidOffset
 from imagehost.listing import Page
 from imagehost.models import File, State
-from imagehost.views import reading
+from imagehost.views import gallery
 from tests.factories.imagehost import FileFactory, FolderFactory
 from tests.imagehost import answers
 from tests.imagehost.answers import LIMIT_INVALID, OFFSET_INVALID, OTHER_SECRET
 
 MOMENT = datetime(2026, 3, 1, 12, 30, 15, 999_999, tzinfo=UTC)  # of UNIX second 1772368215
-
-
-@pytest.fixture
-def opal(db: None) -> User:
-    return answers.opal()
 
 
 def names(answer: answers.Answer) -> list[str]:
@@ -124,7 +119,7 @@ def test_only_stored_files_of_the_caller_are_listed_quarantined_ones_too(opal: U
 
 
 def page_of(**query: str | list[str]) -> Page:
-    return reading.page_of(RequestFactory().get("/", query))
+    return gallery.page_of(RequestFactory().get("/", query))
 
 
 @pytest.mark.parametrize(

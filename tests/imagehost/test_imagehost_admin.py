@@ -1,4 +1,4 @@
-"""The image host in the admin: lists and pages, who may see them, and what a browser can send."""
+"""The image host in the admin: lists, pages, rights, forms and actions; each change is an operation and recorded."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from accounts.models import AuditEvent, User
 from accounts.plans import Plan
 from imagehost import media
-from imagehost.models import PreviewState, State, Usage
-from tests.factories.accounts import UserFactory
+from imagehost.models import File, Folder, FolderRule, PreviewState, State, Usage
+from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.imagehost import DELETION_TOKEN, FileFactory, FolderFactory, FolderRuleFactory
-from tests.imagehost.staff import cost_of, helper, listed, url_of
-from tests.lookup.admin_forms import superuser
+from tests.imagehost.staff import cost_of, helper, listed, messages_of, url_of
+from tests.lookup.admin_forms import errors, post, save, superuser
 
 pytestmark = pytest.mark.django_db
 
@@ -164,3 +165,236 @@ def test_the_usage_of_a_user_appears_beside_the_limits_of_the_current_plan(
     html = superuser().get(f"{url_of('usage')}{row.pk}/change/").content.decode()
     for shown in (label, f"{limits[0]}\xa0GB", f"{limits[1]}\xa0MB", "4.9\xa0KB", "5000"):
         assert f'<div class="readonly">{shown}</div>' in html
+
+
+ACTIONS = [
+    ("quarantine", {}, "quarantine_file", "file:quarantined"),
+    ("restore", {"quarantined_at": timezone.now()}, "quarantine_file", "file:restored"),
+    ("delete", {}, "delete_file", "file:deleted"),
+    ("delete", {"quarantined_at": timezone.now()}, "delete_file", "file:deleted"),
+]
+
+
+def is_done(file: File, act: str) -> bool:
+    row = File.objects.get(pk=file.pk)
+    if act == "delete":
+        return row.state == State.DELETED
+    return (row.quarantined_at is not None) is (act == "quarantine")
+
+
+@pytest.mark.parametrize(("act", "columns", "right", "verb"), ACTIONS)
+def test_an_action_on_a_file_asks_for_a_reason_and_is_recorded(
+    act: str, columns: dict[str, Any], right: str, verb: str
+) -> None:
+    file = FileFactory(**columns)
+    browser, url = helper("view_file", right), f"{url_of('file')}act/{act}/"
+    assert f"{url}?id={file.pk}" in browser.get(f"{url_of('file')}{file.pk}/change/").content.decode()
+    asked = browser.get(url, {"id": str(file.pk)})
+    assert f'name="_selected_action" value="{file.pk}"' in asked.content.decode()
+    assert browser.post(url, {"_selected_action": file.pk}).context["form"].errors == {
+        "reason": ["This field is required."]
+    }
+    assert not AuditEvent.objects.exists()
+    assert browser.post(url, {"_selected_action": file.pk, "reason": "Reported"}).status_code == 302
+    assert is_done(file, act)
+    event = AuditEvent.objects.get()
+    assert (event.verb, event.reason, event.actor_kind, event.object_id) == (verb, "Reported", "STAFF", str(file.pk))
+    assert event.data["owner"] == file.owner_id
+    assert Usage.objects.get().used_bytes == (0 if act == "delete" else file.size)
+
+
+@pytest.mark.parametrize(("act", "columns", "right", "verb"), ACTIONS)
+def test_an_action_on_a_file_needs_its_right(act: str, columns: dict[str, Any], right: str, verb: str) -> None:
+    file, others = FileFactory(**columns), {"quarantine_file", "delete_file", "change_file", "add_file"} - {right}
+    without, url = helper("view_file", *others), f"{url_of('file')}act/{act}/"
+    sent = {"_selected_action": file.pk, "reason": "Because"}
+    assert (without.get(url, {"id": str(file.pk)}).status_code, without.post(url, sent).status_code) == (403, 403)
+    assert f"/act/{act}/" not in without.get(f"{url_of('file')}{file.pk}/change/").content.decode()
+    assert f'value="{act}"' not in without.get(url_of("file")).content.decode()
+    without.post(url_of("file"), {"action": act, "_selected_action": file.pk})
+    assert not is_done(file, act)
+    assert not AuditEvent.objects.exists()
+
+
+def test_a_file_offers_what_can_be_done_with_it() -> None:
+    browser = superuser()
+    states: list[tuple[dict[str, Any], set[str]]] = [
+        ({}, {"quarantine", "delete"}),
+        ({"quarantined_at": timezone.now()}, {"restore", "delete"}),
+        ({"state": State.PENDING}, set()),
+        ({"state": State.DELETED, "owner": None}, set()),
+    ]
+    for columns, acts in states:
+        html = browser.get(f"{url_of('file')}{FileFactory(**columns).pk}/change/").content.decode()
+        assert {act for act in ("quarantine", "restore", "delete") if f"/act/{act}/" in html} == acts
+
+
+@pytest.mark.parametrize("act", ["quarantine", "delete"])
+def test_files_of_staff_are_for_superusers(act: str) -> None:
+    file, url = FileFactory(owner=StaffFactory()), f"{url_of('file')}act/{act}/"
+    sent = {"_selected_action": file.pk, "reason": "Because"}
+    refused = helper("view_file", "quarantine_file", "delete_file").post(url, sent)
+    assert messages_of(refused) == [f"{file}: Only a superuser may do this to a staff account."]
+    assert not is_done(file, act)
+    superuser().post(url, sent)
+    assert is_done(file, act)
+
+
+def test_usage_is_counted_again_with_a_reason() -> None:
+    file = FileFactory(size=3_000)
+    Usage.objects.filter(pk=file.owner_id).update(used_bytes=5_000)
+    url = f"{url_of('usage')}act/recount/"
+    browser = helper("view_usage", "change_usage")
+    assert f"{url}?id={file.owner_id}" in browser.get(f"{url_of('usage')}{file.owner_id}/change/").content.decode()
+    assert browser.post(url, {"_selected_action": file.owner_id}).context["form"].errors == {
+        "reason": ["This field is required."]
+    }
+    assert browser.post(url, {"_selected_action": file.owner_id, "reason": "It looks wrong"}).status_code == 302
+    assert Usage.objects.get().used_bytes == 3_000
+    event = AuditEvent.objects.get()
+    assert (event.verb, event.reason, event.actor_kind, event.object_id, event.data) == (
+        *("usage:recounted", "It looks wrong", "STAFF", file.owner_id),
+        {"wrong_by": 2_000},
+    )
+    assert helper("view_usage").post(url, {"_selected_action": file.owner_id, "reason": "x"}).status_code == 403
+
+
+FOLDERS = "/admin/imagehost/folder/"
+RULES = "/admin/imagehost/folderrule/"
+
+
+def recorded() -> list[tuple[str, str]]:
+    return list(AuditEvent.objects.order_by("pk").values_list("verb", "object_id"))
+
+
+def order_of(folder: Folder) -> list[tuple[int, str, str]]:
+    rows = FolderRule.objects.filter(owner=folder.owner).order_by("position")
+    return list(rows.values_list("position", "kind", "pattern"))
+
+
+def test_a_folder_is_added_for_its_owner() -> None:
+    owner = UserFactory()
+    save(superuser(), f"{FOLDERS}add/", owner=owner.pk, name=" Shots ", is_public="on")
+    folder = Folder.objects.get()
+    assert (folder.owner, folder.name, folder.is_public, folder.password_hash) == (owner, "Shots", True, "")
+    assert recorded() == [("folder:added", folder.pk)]
+
+
+def test_a_folder_is_changed_and_its_owner_stays() -> None:
+    folder = FolderFactory(password="secret")
+    owner = folder.owner
+    url = f"{FOLDERS}{folder.pk}/change/"
+    save(superuser(), url, name="Renamed", owner=UserFactory().pk, password_hash="x")
+    folder.refresh_from_db()
+    assert (folder.owner, folder.name, folder.is_public, folder.is_password_enabled) == (owner, "Renamed", True, True)
+    save(superuser(), url, is_public=None)
+    folder.refresh_from_db()
+    assert (folder.is_public, folder.password_hash) == (False, "")
+    assert recorded() == [("folder:changed", folder.pk)] * 2
+    assert AuditEvent.objects.earliest("pk").data == {"owner": owner.pk, "changed": ["name"]}
+
+
+def test_a_name_that_cannot_be_is_a_form_error() -> None:
+    folder = FolderFactory(name="Shots")
+    FolderFactory(owner=folder.owner, name="Taken")
+    FolderFactory(name="Free")
+    browser, url = superuser(), f"{FOLDERS}{folder.pk}/change/"
+    for name, sentence in (
+        ("a\u202eb", "Contains control or invisible characters."),
+        ("Taken", "There is a folder of this name already."),
+    ):
+        assert errors(browser, url, name=name) == {"name": [sentence]}
+        added = errors(browser, f"{FOLDERS}add/", owner=folder.owner_id, name=name)
+        assert list(added.values()) == [[sentence]]
+    save(browser, url, name="Free")
+
+
+def test_a_deleted_folder_leaves_its_files() -> None:
+    folder = FolderFactory()
+    file, rule = FileFactory(folder=folder), FolderRuleFactory(folder=folder)
+    browser = superuser()
+    assert rule.pattern in browser.get(f"{FOLDERS}{folder.pk}/delete/").content.decode()
+    assert browser.post(f"{FOLDERS}{folder.pk}/delete/", {"post": "yes"}).status_code == 302
+    assert (Folder.objects.count(), FolderRule.objects.count()) == (0, 0)
+    assert File.objects.get(pk=file.pk).folder is None
+    assert recorded() == [("folder:deleted", folder.pk)]
+
+
+def test_a_rule_is_added_at_the_end_of_its_owners() -> None:
+    folder = FolderFactory()
+    FolderRuleFactory(folder=folder, position=0, kind="filename", pattern="first")
+    browser, url = superuser(), f"{RULES}add/"
+    save(browser, url, owner=folder.owner_id, folder=folder.pk, kind="extension", pattern=" .JPEG ")
+    assert order_of(folder) == [(0, "filename", "first"), (1, "extension", "jpg")]
+    rule = FolderRule.objects.get(pattern="jpg")
+    assert recorded() == [("folder_rule:added", str(rule.pk))]
+
+
+def test_a_rule_is_changed_in_its_place() -> None:
+    folder = FolderFactory()
+    rules = [FolderRuleFactory(folder=folder, position=n, kind="filename", pattern=str(n)) for n in range(2)]
+    other = FolderFactory(owner=folder.owner)
+    url = f"{RULES}{rules[0].pk}/change/"
+    save(superuser(), url, kind="mime", pattern="IMAGE/*", folder=other.pk, position="9", owner=UserFactory().pk)
+    assert order_of(folder) == [(0, "mime", "image/*"), (1, "filename", "1")]
+    rules[0].refresh_from_db()
+    assert rules[0].folder == other
+    assert recorded() == [("folder_rule:changed", str(rules[0].pk))]
+
+
+def test_deleted_rules_leave_no_gap() -> None:
+    folder = FolderFactory()
+    rules = [FolderRuleFactory(folder=folder, position=n, kind="filename", pattern=str(n)) for n in range(4)]
+    browser = superuser()
+    fields = {"action": "delete_selected", "_selected_action": [rules[0].pk, rules[2].pk], "post": "yes"}
+    assert browser.post(RULES, fields).status_code == 302
+    assert order_of(folder) == [(0, "filename", "1"), (1, "filename", "3")]
+    assert sorted(recorded()) == sorted(("folder_rule:deleted", str(rule.pk)) for rule in (rules[0], rules[2]))
+
+
+def test_a_rule_that_cannot_be_is_a_form_error() -> None:
+    folder, foreign = FolderFactory(), FolderFactory()
+    rule = FolderRuleFactory(folder=folder, position=0, kind="filename", pattern="*")
+    whole = {"owner": folder.owner_id, "folder": folder.pk, "kind": "filename", "pattern": "*"}
+    browser = superuser()
+    for changes, problems in (
+        ({"pattern": "a/b"}, {"pattern": ["A file name has no folders in it: leave out / and \\."]}),
+        ({"folder": foreign.pk}, {"folder": ["This folder belongs to another user."]}),
+        ({"kind": "x"}, {"kind": ["Select a valid choice. x is not one of the available choices."]}),
+    ):
+        assert errors(browser, f"{RULES}{rule.pk}/change/", **changes) == problems
+        assert errors(browser, f"{RULES}add/", **{**whole, **changes}) == problems
+    assert list(errors(browser, f"{RULES}add/", **{**whole, "owner": "a\x00b"})) == ["owner"]
+    assert order_of(folder) == [(0, "filename", "*")]
+
+
+def opened(browser: Client, url: str, **changes: Any) -> int:
+    return int(post(browser, url, **changes).status_code)
+
+
+def test_what_belongs_to_staff_is_for_superusers() -> None:
+    folder = FolderFactory(owner=StaffFactory())
+    rule = FolderRuleFactory(folder=folder)
+    every = [f"{act}_{model}" for act in ("view", "add", "change", "delete") for model in ("folder", "folderrule")]
+    browser = helper(*every)
+    for url, row in ((FOLDERS, folder), (RULES, rule)):
+        assert browser.post(f"{url}{row.pk}/change/", {}).status_code == 403
+        assert browser.post(f"{url}{row.pk}/delete/", {"post": "yes"}).status_code == 403
+    whole = {"owner": folder.owner_id, "folder": folder.pk, "kind": "filename", "pattern": "*"}
+    assert browser.post(f"{RULES}add/", whole).status_code == 403
+    assert browser.post(f"{FOLDERS}add/", {"owner": folder.owner_id, "name": "New"}).status_code == 403
+    assert (Folder.objects.count(), FolderRule.objects.count(), recorded()) == (1, 1, [])
+    theirs = FolderRuleFactory()
+    assert opened(browser, f"{RULES}{theirs.pk}/change/", kind="filename", pattern="x") == 302
+    assert opened(browser, f"{FOLDERS}{theirs.folder_id}/change/", name="x") == 302
+
+
+def test_the_form_of_a_rule_lists_no_folders_and_finds_them_by_name_id_and_owner() -> None:
+    browser, url = superuser(), f"{RULES}add/"
+    before = browser.get(url).content.count(b"<option")
+    folder = FolderFactory(name="Shots")
+    assert browser.get(url).content.count(b"<option") == before
+    query = {"app_label": "imagehost", "model_name": "folderrule", "field_name": "folder"}
+    for term in ("sho", folder.pk, folder.owner.username):
+        found = browser.get("/admin/autocomplete/", {**query, "term": term}).json()["results"]
+        assert [choice["id"] for choice in found] == [folder.pk]

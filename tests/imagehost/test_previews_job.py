@@ -216,7 +216,7 @@ class TestConcurrency:
         assert (objects.all_keys(), caplog.records[-1].levelname, caplog.records[-1].getMessage()) == (
             [key],
             "ERROR",
-            f"{key} belongs to nothing and could not be removed; reconcile_files will.",
+            f"{key} has no file and could not be removed; reconcile_files will.",
         )
 
     def test_a_file_that_is_deleted_before_it_is_read_is_no_error(

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from imagehost.prober import client, kernel
+from imagehost.prober import client, confinement
 
 ROOT = Path(__file__).parents[2]
 USERS = ["whoever runs the tests", "ordinary"]
@@ -18,12 +18,12 @@ USERS = ["whoever runs the tests", "ordinary"]
 BECOMING = """
 import ctypes, encodings.idna, errno, json, os, socket, sys, threading
 from pathlib import Path
-from imagehost.prober import confinement, kernel, zygote
+from imagehost.prober import confinement, zygote
 if sys.argv[1] == "ordinary" and os.getuid() == 0:
     os.setgroups([])
     os.setgid(65534)
     os.setuid(65534)
-    kernel._prctl(kernel._PR_SET_DUMPABLE, 1)  # as a program is that this user has started
+    confinement._prctl(confinement._PR_SET_DUMPABLE, 1)  # as a program is that this user has started
 
 def outcome(act):
     try:
@@ -62,15 +62,15 @@ def by_child(*before):
     return os.read(reader, 100).decode()
 
 found = [by_child(), by_child(confinement.confine)]
-kernel.hide()
-print(json.dumps([*found, by_child(kernel.drop_capabilities)]))
+confinement.hide()
+print(json.dumps([*found, by_child(confinement.drop_capabilities)]))
 """
 
 
 @pytest.mark.parametrize("user", USERS)
 def test_a_child_cannot_read_the_environment_of_its_worker(user: str) -> None:
     """The first one is not confined; from the last one the worker hides, as it does where there is no filter."""
-    assert kernel.can_filter()
+    assert confinement.can_filter()
     assert told(READING, user, THE_SECRET="x") == ["done", "EPERM", "EACCES"]
 
 
@@ -125,7 +125,7 @@ def test_a_child_opens_starts_and_changes_nothing(user: str, tmp_path: Path) -> 
 
 
 def test_the_zygote_has_left_the_network_where_it_may_and_has_no_capability() -> None:
-    may_leave = told("print(json.dumps(kernel.leave_network()))", USERS[0])
+    may_leave = told("print(json.dumps(confinement.leave_network()))", USERS[0])
     started = client._start()
     try:
         ask_in_vain(started)

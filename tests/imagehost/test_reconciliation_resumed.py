@@ -18,16 +18,14 @@ from pytest_django import Settings
 from accounts import jobs
 from accounts.jobs import LeaseLost
 from accounts.models import JobRun
-from imagehost import quotas, reconciliation, reconciliation_progress
+from imagehost import quotas, reconciliation
 from imagehost.models import File, PreviewState, Reconciliation, Stage, StrayObject, Usage
-from imagehost.reconciliation import Found
-from imagehost.reconciliation_progress import Overtaken
+from imagehost.reconciliation import Found, Overtaken
 from imagehost.storage import Entry
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory
 from tests.imagehost import objects
-from tests.imagehost.differences import LONG_AGO, NOON, reconcile, stored, stray
-from tests.imagehost.objects import Crash, FaultyStorage
+from tests.imagehost.objects import LONG_AGO, NOON, Crash, FaultyStorage, reconcile, stored, stray
 from tests.imagehost.plans import plan_of
 from tests.lookup import statements
 
@@ -194,7 +192,7 @@ class TestInterrupted:
     def test_one_that_is_a_week_old_is_begun_again(self, clock: time_machine.Traveller) -> None:
         four_owners()
         reconcile(until=NOON)
-        Reconciliation.objects.update(started_at=NOON - reconciliation_progress.LONGEST)
+        Reconciliation.objects.update(started_at=NOON - reconciliation.LONGEST)
         StrayObject.objects.create(key="files/of/then.png")
         assert reconcile(until=NOON).objects == 2
         assert not StrayObject.objects.exists()
@@ -259,7 +257,7 @@ class TestObjectsWithoutFiles:
     def test_not_more_than_some_are_removed_by_one_comparison(
         self, bucket_directory: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(reconciliation_progress, "STRAYS_KEPT", 4)
+        monkeypatch.setattr(reconciliation, "STRAYS_KEPT", 4)
         for number in range(6):
             stray(f"files/somebody/{number}.png", bucket_directory)
         assert reconcile() == Found(objects=6, removed=4, left=2)

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
+from imagehost import incoming, storage
+from imagehost.incoming import IncomingFile
 from imagehost.models import File
+from imagehost.storage import FolderStorage
 from tests.imagehost import uploading
 from tests.imagehost.uploading import BOUNDARY, END, FORMS, MULTIPART, NO_FILE, SECRET, part, png
 
@@ -169,3 +172,50 @@ def test_of_several_keys_the_first_one_that_is_something_counts(order: tuple[str
     expected = 401 if order[0] == "nobody's" else 200
     for body in (keys + FILE + END, FILE + keys + END):
         assert uploading.post(body, {}).status == expected
+
+
+PIECE = bytes(range(100))
+
+
+class WatchedStorage(FolderStorage):
+    def __init__(self, location: Path) -> None:
+        super().__init__(location=location)
+        self.prepared: list[tuple[int, int]] = []
+
+    def prepare(self, descriptor: int, start: int, length: int) -> None:
+        assert os.fstat(descriptor).st_size == start + length  # written already
+        self.prepared.append((start, length))
+        super().prepare(descriptor, start, length)
+
+
+@pytest.fixture
+def bucket(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WatchedStorage:
+    settings.IMAGEHOST_INCOMING = tmp_path / "incoming"
+    bucket = WatchedStorage(tmp_path / "files")
+    monkeypatch.setattr(storage, "bucket", lambda: bucket)
+    monkeypatch.setattr(incoming, "STRETCH", 250)
+    return bucket
+
+
+def _received(pieces: int) -> bytes:
+    with IncomingFile() as file:
+        for _ in range(pieces):
+            file.take(PIECE)
+    return file.path.read_bytes()
+
+
+def test_each_full_stretch_is_prepared_once(bucket: WatchedStorage) -> None:
+    assert _received(8) == PIECE * 8
+    assert bucket.prepared == [(0, 300), (300, 300)]
+
+
+def test_a_small_file_is_left_to_the_end(bucket: WatchedStorage) -> None:
+    assert _received(2) == PIECE * 2
+    assert bucket.prepared == []
+
+
+def test_a_disk_that_takes_a_part_gets_the_rest(bucket: WatchedStorage, monkeypatch: pytest.MonkeyPatch) -> None:
+    write = IncomingFile.write
+    monkeypatch.setattr(IncomingFile, "write", lambda self, data: write(self, data[:7]))
+    assert _received(3) == PIECE * 3
+    assert bucket.prepared == [(0, 300)]

@@ -76,7 +76,7 @@ def test_there_are_at_most_twenty_keys_a_day(browser: Client, user: User) -> Non
         refused = browser.post(f"{PAGE}sharex/")
         assert (refused.status_code, refused["Location"]) == (302, PAGE)
         assert [str(message) for message in get_messages(refused.wsgi_request)] == [
-            "You made 20 upload keys within a day. Use one of the files that you have, or come back tomorrow."
+            "You made 20 upload keys within a day. Use one of your files, or try again tomorrow."
         ]
         assert ApiKey.objects.filter(owner=user).count() == 21
         clock.move_to(NOW + timedelta(days=1, seconds=-1))

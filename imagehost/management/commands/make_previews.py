@@ -8,13 +8,13 @@ from django.utils import timezone
 from accounts.management.base import JobCommand
 from imagehost import previews
 
-TURN = timedelta(seconds=30)  # then the other jobs have theirs
+TURN = timedelta(seconds=30)  # of `run_jobs`, then other jobs run
 
 
 class Command(JobCommand):
     help = (
-        "Make the previews that are due, the longest due first. What is left after 30 seconds is left for the next "
-        "turn. `run_jobs` makes them as they become due."
+        "Make the previews that are due, the longest due first. Stops after 30 seconds; the next run makes the others. "
+        "`run_jobs` makes previews as they become due."
     )
     lease_length: ClassVar[timedelta] = timedelta(minutes=5)
 

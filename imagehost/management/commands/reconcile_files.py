@@ -1,4 +1,4 @@
-"""manage.py reconcile_files: the nightly job that compares what is booked, the rows and the store."""
+"""manage.py reconcile_files: the nightly job that compares booked bytes, rows and stored objects."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from accounts.models import JobRun
 from imagehost import reconciliation
 from imagehost.reconciliation import Found
 
-MOST_NAMED = 5  # keys; the log names the others
-TURN = timedelta(minutes=5)  # in `run_jobs`: then the other jobs have theirs
+MOST_NAMED = 5  # keys; the log has the others
+TURN = timedelta(minutes=5)  # of `run_jobs`, then other jobs run
 
 
 class Command(JobCommand):
     help = (
-        "Count what users store anew, remove objects that belong to no file for a day, have lost previews made again, "
-        "and name the stored files whose object is missing or has another size. No file is ever deleted. "
-        "Goes on with a run that was interrupted."
+        "Recount the storage of users, remove objects that have belonged to no file for a day, queue lost previews "
+        "again, and list stored files whose object is missing or has another size. Never deletes a file. Continues an "
+        "interrupted run."
     )
 
     _is_after_restore = _may_remove_many = False
@@ -31,21 +31,20 @@ class Command(JobCommand):
         parser.add_argument(
             "--all",
             action="store_true",
-            help="For after a restore: name missing objects of the last day too, try failed previews once more, and "
-            "remove no object.",
+            help="After a restore: list missing objects of the last day too, retry failed previews, remove no object.",
         )
         parser.add_argument(
             "--remove-many",
             action="store_true",
-            help="Remove objects without a file even where they are more than a quarter of all, as in a bucket that "
-            "belongs to another database.",
+            help="Remove objects without a file even if they are more than a quarter of all, as in a bucket of another "
+            "database.",
         )
 
         parser.add_argument(
             "--minutes",
             type=int,
             metavar="N",
-            help="Stop after about N minutes; the next run goes on from there. Without it, a run compares everything.",
+            help="Stop after about N minutes; the next run continues. Default: compare everything.",
         )
 
     def handle(self, *args: Any, seen: JobRun | None = None, **options: Any) -> str:
@@ -69,7 +68,7 @@ class Command(JobCommand):
 
 
 def _sentences(found: Found) -> list[str]:
-    """What needs people comes first: a job's record is short."""
+    """The operator's decisions come first: a job's record is cut to a short text."""
     lines = []
     if found.missing:
         lines.append(f"MISSING: {_named(found.missing)} of stored files.")

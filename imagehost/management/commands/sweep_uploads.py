@@ -1,4 +1,4 @@
-"""manage.py sweep_uploads: the job that clears away what crashes and outages left of uploads and deletions."""
+"""manage.py sweep_uploads: the job that cleans up after crashes and outages during uploads and deletions."""
 
 from datetime import timedelta
 
@@ -8,14 +8,13 @@ from django.utils import timezone
 from accounts.management.base import JobCommand
 from imagehost import sweeping
 
-TURN = timedelta(minutes=1)  # then the other jobs have theirs
+TURN = timedelta(minutes=1)  # of `run_jobs`, then other jobs run
 
 
 class Command(JobCommand):
     help = (
-        "Take back uploads that did not end within an hour, finish deletions, quarantines and restorations that "
-        "failed at the store, and remove leftovers of uploads that broke off. What is left after a minute is left for "
-        "the next turn."
+        "Undo uploads that did not end within an hour, finish deletions, quarantines and restorations that failed at "
+        "the store, and remove files of interrupted uploads. Stops after a minute; the next run does the rest."
     )
 
     def perform(self) -> str:

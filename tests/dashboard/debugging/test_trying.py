@@ -105,7 +105,7 @@ def test_a_refused_consent_is_explained(ready: Browser, app: Application) -> Non
     press(ready, "decision", "cancel")
     callback = ready.response.context["steps"][1]
     assert callback["error"]["code"] == "access_denied"
-    assert callback["error"]["cause"].startswith("The person pressed Cancel")
+    assert callback["error"]["cause"].startswith("The user pressed Cancel")
     assert len(ready.response.context["steps"]) == 2
 
 

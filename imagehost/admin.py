@@ -1,0 +1,318 @@
+"""The admin of the image host: files, folders with their rules, and usage. The user's page sets what a plan allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+from django import forms
+from django.contrib import admin
+from django.core.exceptions import ValidationError
+from django.db import transaction
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+from django.http import HttpRequest
+from django.template.defaultfilters import filesizeformat
+from django.utils import timezone
+from django.utils.html import format_html
+
+from accounts import audit, users
+from accounts.admin.audited_admin import AuditedAdmin
+from accounts.admin.staff_actions import ReadOnlyInline, StaffAction, StaffActionsAdmin, columns, staff_of
+from accounts.admin.users import UserAdmin
+from accounts.models import User
+from accounts.plans import ALLOWANCES
+from imagehost import addresses, files, folders, media, names, quarantine, quotas, rules
+from imagehost.errors import FolderExists
+from imagehost.folders import Changes
+from imagehost.models import File, Folder, FolderRule, PreviewState, State, Usage
+
+
+class TypeFilter(admin.SimpleListFilter):
+    """Offers the types of the table `media.ALL`, without a query."""
+
+    title = "type"
+    parameter_name = "mime"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(type_.mime, type_.mime) for type_ in media.ALL]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[File]) -> QuerySet[File]:
+        return queryset.filter(mime=self.value()) if self.value() else queryset
+
+
+def _on_file(operation: Callable[..., object]) -> Callable[..., None]:
+    """Make `operation` the `run` of a staff action. Only superusers act on files of staff accounts."""
+
+    def run(file: File, *, by: User, reason: str) -> None:
+        if file.owner is not None:
+            users.check_may_act_for(owner=file.owner, by=by)
+        operation(file=file, by=by, reason=reason)
+
+    return run
+
+
+@admin.register(File)
+class FileAdmin(StaffActionsAdmin):
+    list_display = (
+        *("file_name", "original_name", "owner", "mime", "stored_size", "state", "uploaded_at", "quarantined_at"),
+        "links",
+    )
+    list_filter = (
+        *("state", TypeFilter, ("quarantined_at", admin.EmptyFieldListFilter), "preview_state", "uploaded_at"),
+    )
+    search_fields = ("=name", "^original_name", "=owner__username", "=owner__id")
+    search_help_text = "A file's name with or without its ending, its original name, or its owner's username or id."
+    ordering = ("-uploaded_at", "-id")
+    show_full_result_count = False
+    fields = readonly_fields = (*columns(File, without=("deletion_hash",)), "links")
+    staff_actions = [
+        StaffAction(
+            "quarantine",
+            "Quarantine",
+            "Stops serving the file, its page and its preview. It stays stored and counted, and can be restored.",
+            "imagehost.quarantine_file",
+            _on_file(quarantine.impose),
+            is_offered=lambda file: file.is_delivered,
+        ),
+        StaffAction(
+            "restore",
+            "Restore",
+            "The file, its page and its preview are served again.",
+            "imagehost.quarantine_file",
+            _on_file(quarantine.lift),
+            is_offered=lambda file: (
+                file.state == State.READY and file.quarantined_at is not None and not file.moves_from
+            ),
+        ),
+        StaffAction(
+            "delete",
+            "Delete",
+            "Deletes the file and its preview, and returns its bytes to its owner's quota. This cannot be undone.",
+            "imagehost.delete_file",
+            _on_file(files.delete),
+            is_offered=lambda file: file.state == State.READY,
+        ),
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Files with their owner and folder; without the hash of the deletion link."""
+        return super().get_queryset(request).select_related("owner", "folder").defer("deletion_hash")
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
+    ) -> tuple[QuerySet[Any], bool]:
+        """Finds a name with its extension as well, as in URLs."""
+        endings = {type_.extension for type_ in media.ALL}
+        words = (word.rpartition(".") for word in search_term.split(" "))
+        term = " ".join(stem if ending.lower() in endings else stem + dot + ending for stem, dot, ending in words)
+        return super().get_search_results(request, queryset, term)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @admin.display(description="File", ordering="name")
+    def file_name(self, file: File) -> str:
+        return file.file_name
+
+    @admin.display(description="Size", ordering="size")
+    def stored_size(self, file: File) -> str:
+        return filesizeformat(file.size)
+
+    @admin.display(description="Links")
+    def links(self, file: File) -> str:
+        if not file.is_delivered:
+            return "-"
+        page = format_html('<a href="{}">Page</a>', addresses.page_url(file))
+        if file.preview_state != PreviewState.MADE:
+            return page
+        return format_html('{} <a href="{}">Preview</a>', page, addresses.preview_url(file))
+
+
+class OwnedAdmin(AuditedAdmin):
+    """Rows that belong to an owner, which never changes."""
+
+    related: ClassVar[tuple[str, ...]] = ("owner",)
+    autocomplete_fields: ClassVar[tuple[str, ...]] = ("owner",)
+
+    def owners_of(self, row: Any) -> list[User]:
+        return [row.owner]
+
+    def refresh(self, rows: Sequence[Any]) -> None:
+        """Does nothing: no document or counter depends on these rows."""
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        read_only = super().get_readonly_fields(request, obj)
+        return ("owner", *read_only) if obj is not None else read_only
+
+    def record(self, request: HttpRequest, act: str, rows: Sequence[Any], **data: Any) -> None:
+        row = rows[-1]
+        noun = str(self.opts.verbose_name).replace(" ", "_")
+        audit.record(f"{noun}:{act}", by=staff_of(request), on=row, owner=row.owner_id, **data)
+
+
+class FolderForm(forms.ModelForm[Folder]):
+    def clean_name(self) -> str:
+        try:
+            return names.folder_name(self.cleaned_data["name"])
+        except ValueError as problem:
+            raise ValidationError(str(problem)) from None
+
+    def clean(self) -> dict[str, Any]:
+        """Refuses a duplicate name. The model checks new folders; the form of an existing one has no owner field."""
+        super().clean()
+        folder, name = self.instance, self.cleaned_data.get("name")
+        others = Folder.objects.exclude(pk=folder.pk).filter(owner=folder.owner_id, name=name)
+        if not folder._state.adding and name is not None and others.exists():
+            self.add_error("name", FolderExists.error)
+        return self.cleaned_data
+
+
+@admin.register(Folder)
+class FolderAdmin(OwnedAdmin):
+    form = FolderForm
+    list_display = ("name", "owner", "is_public", "has_password", "file_count", "updated_at")
+    list_filter = ("is_public", ("password_hash", admin.EmptyFieldListFilter))
+    search_fields = ("=id", "^name", "=owner__username", "=owner__id")
+    ordering = ("-created_at", "pk")
+    fields = ("owner", "name", "is_public", "has_password", "file_count", "created_at", "updated_at")
+    readonly_fields = ("has_password", "file_count", "created_at", "updated_at")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Folders with their number of stored files, counted for the rows of the page alone."""
+        stored = File.objects.ready().filter(folder=OuterRef("pk")).order_by().values("folder")
+        count = Subquery(stored.annotate(count=Count("pk")).values("count"), output_field=IntegerField())
+        rows: QuerySet[Any] = super().get_queryset(request).annotate(stored_files=Coalesce(count, 0))
+        return rows
+
+    @admin.display(description="Password", boolean=True)
+    def has_password(self, folder: Folder) -> bool:
+        return folder.is_password_enabled
+
+    @admin.display(description="Files")
+    def file_count(self, folder: Any) -> int:
+        """A new folder has no annotation."""
+        return int(getattr(folder, "stored_files", 0))
+
+    def write(self, request: HttpRequest, obj: Folder, form: Any, *, change: bool) -> None:
+        data = form.cleaned_data
+        changes = Changes(name=data["name"], is_public=data["is_public"])
+        try:
+            if change:
+                made = folders.change(owner_id=obj.owner_id, folder_id=obj.pk, changes=changes, now=timezone.now())
+            else:
+                made = folders.create(owner_id=obj.owner_id, changes=changes, now=timezone.now())
+        except FolderExists as taken:
+            raise ValidationError(taken.error) from None
+        vars(obj).update(vars(made))
+
+    def erase(self, request: HttpRequest, rows: Sequence[Any]) -> None:
+        for folder in rows:
+            folders.delete(owner_id=folder.owner_id, folder_id=folder.pk)
+
+
+class FolderRuleForm(forms.ModelForm[FolderRule]):
+    def clean(self) -> dict[str, Any]:
+        """Checks kind and pattern; the model checks the owner of the folder."""
+        super().clean()
+        data = self.cleaned_data
+        if "kind" in data and "pattern" in data:
+            for field, sentences in rules.problems(kind=data["kind"], pattern=data["pattern"]).items():
+                self.add_error(field, sentences)
+        return data
+
+
+@admin.register(FolderRule)
+class FolderRuleAdmin(OwnedAdmin):
+    form = FolderRuleForm
+    related = ("owner", "folder")
+    list_display = ("owner", "position", "kind", "pattern", "folder")
+    list_display_links = ("pattern",)
+    list_filter = ("kind",)
+    search_fields = ("=owner__username", "=owner__id", "=folder__id", "^pattern")
+    ordering = ("owner", "position", "pk")
+    autocomplete_fields = ("owner", "folder")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = ("owner", "kind", "pattern", "folder")
+        return (*fields, "position") if obj is not None else fields
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("owner", "position") if obj is not None else ()
+
+    def lock(self, rows: Sequence[FolderRule]) -> None:
+        """Locks the owner's list first, as the operations do."""
+        for owner in sorted({row.owner for row in rows}, key=lambda owner: owner.pk):
+            rules.lock(owner)
+
+    def write(self, request: HttpRequest, obj: FolderRule, form: Any, *, change: bool) -> None:
+        what: dict[str, Any] = {"kind": obj.kind, "pattern": obj.pattern, "folder_id": obj.folder_id}
+        made = rules.change(rule=obj, **what) if change else rules.add(owner=obj.owner, **what)
+        vars(obj).update(vars(made))
+
+    def erase(self, request: HttpRequest, rows: Sequence[Any]) -> None:
+        for rule in rows:
+            rules.delete(owner=rule.owner, rule_id=rule.pk)
+
+
+@transaction.atomic
+def _recount(usage: Usage, *, by: User, reason: str) -> None:
+    wrong_by = quotas.recount(owner_id=usage.pk)
+    audit.record("usage:recounted", by=by, on=usage.owner, reason=reason, wrong_by=wrong_by)
+
+
+@admin.register(Usage)
+class UsageAdmin(StaffActionsAdmin):
+    list_display = ("owner", "used", "plan", "max_storage", "max_file_size")
+    search_fields = ("=owner__username", "=owner__id")
+    ordering = ("-used_bytes", "pk")
+    show_full_result_count = False
+    fields = readonly_fields = ("owner", "used", "used_bytes", "plan", "max_storage", "max_file_size")
+    staff_actions = [
+        StaffAction(
+            "recount",
+            "Count again",
+            "Sets the used storage to the sum of the user's files.",
+            "imagehost.change_usage",
+            _recount,
+        )
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("owner")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @admin.display(description="Used", ordering="used_bytes")
+    def used(self, usage: Usage) -> str:
+        return filesizeformat(usage.used_bytes)
+
+    @admin.display(description="Plan", ordering="owner__plan")
+    def plan(self, usage: Usage) -> str:
+        return str(usage.owner.current_plan(timezone.now()).label)
+
+    @admin.display(description="Maximum storage")
+    def max_storage(self, usage: Usage) -> str:
+        return filesizeformat(ALLOWANCES[usage.owner.current_plan(timezone.now())].max_storage)
+
+    @admin.display(description="Maximum file size")
+    def max_file_size(self, usage: Usage) -> str:
+        return filesizeformat(ALLOWANCES[usage.owner.current_plan(timezone.now())].max_file_size)
+
+
+class UsageInline(ReadOnlyInline):
+    model = Usage
+    verbose_name_plural = "Image host"
+    fields = readonly_fields = ("used_bytes",)
+    ordering = ("pk",)
+    show_change_link = True
+
+
+UserAdmin.inlines.append(UsageInline)

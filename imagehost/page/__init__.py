@@ -1,1 +1,0 @@
-"""What the public pages of files and folders show, made ready for their templates."""
