@@ -1,7 +1,7 @@
-"""Writes the roster into the store: changes in small batches, and everything once under a generation of its own.
+"""Writes the roster into the store: changes in small batches, and a dump of every member under each generation.
 
-The set of changed members is all that waits: it is bounded by the number of members, and of several changes of one
-member the last is written. What a store did not take stays in it.
+The set of changed members is the queue: it is bounded by the number of members, and only the last of several changes of
+one member is written. Members that the store did not take stay in it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass, field
+from enum import Enum
 from itertools import count, islice
 
 from presence.background import Background
@@ -26,7 +27,7 @@ class _Batch:
     """What one call in the background writes. `stamp`: None for none."""
 
     changed: list[int]
-    dumped: list[int]  # whom the dump named
+    dumped: list[int]  # of the dump
     texts: dict[int, str] = field(default_factory=dict)
     gone: list[int] = field(default_factory=list)
     left: list[int] = field(default_factory=list)
@@ -35,12 +36,26 @@ class _Batch:
     stamp: float | None = None
 
 
+class Phase(Enum):
+    """How much of the roster the store holds.
+
+    ```
+    NOTHING ──begin_dump──▶ DUMPING ──last batch──▶ WHOLE ──begin_dump──▶ DUMPING
+    any ──the store lost a write, or a new term begins──▶ NOTHING
+    ```
+    """
+
+    NOTHING = "nothing"
+    DUMPING = "dumping"  # stamps go on in a repeat, because the store is up to date but for the changes
+    WHOLE = "whole"
+
+
 class Flusher:
-    """Of a worker that leads. `generation`: under which it writes, 0 before its first dump; `completed`: the one that
-    is written whole, 0 until then, and again once the store was found to lack something.
+    """Of a worker that leads. `generation`: of its records, 0 before its first dump; `completed`: the last one that is
+    written whole, 0 where there is none.
 
     Each write has a mark, and before the next one the store must still show it. Else the store came back with an older
-    snapshot: then everything is written anew, under a newer generation.
+    snapshot: then every member is written again under a newer generation.
     """
 
     def __init__(
@@ -57,15 +72,14 @@ class Flusher:
         self._roster, self._store, self._last_seen = roster, store, moments
         self._background, self._intervals = background, intervals
         self.token = ""  # of the term
-        self._dump: list[int] = []  # who is still to be written under the generation
+        self._dump: list[int] = []  # members still to be written under the generation
         self._numbers = count(1)  # of writes
-        self._marks: tuple[
-            str, ...
-        ] = ()  # of the last write, and of one after it that failed: it may have come through
+        # Of the last write, and of a failed one after it, which the store may have taken.
+        self._marks: tuple[str, ...] = ()
         self._stamped_at = 0.0
 
     def begin_term(self, token: str) -> None:
-        """From now on write under this token; nothing that an earlier term wrote counts."""
+        """Write under this token from now on; writes of an earlier term do not count."""
         self.token = token
         self._reset()
 
@@ -74,31 +88,35 @@ class Flusher:
         self._dump, self._marks = [], ()
 
     def adopt(self, state: StoreState) -> None:
-        """Go on with a store that lacks nothing but the roster's changes, before the first dump of the term."""
+        """Go on with a store that lacks only the roster's changes, before the first dump of the term."""
         self.completed, self._marks = state.generation, (state.mark,) if state.mark else ()
 
     async def begin_dump(self, *, is_repeat: bool) -> None:
-        """Write everybody under a new generation: from its completion on, whoever is not in the roster is no member.
+        """Begin to write every member under a new generation; its completion removes all others from the store.
 
-        `is_repeat`: the store holds the truth already, but for the changes; stamps go on once those are written. The
-        clock takes part in the number: none is used twice, also where the store was emptied or a dump never ended.
+        `is_repeat`: the store is up to date but for the changes; stamps go on once those are written. The number counts
+        milliseconds, so that none is used twice, even after the store was emptied or a dump was broken off.
         """
         stored = await self._background.do(self._store.generation)
         self.generation = max(stored, self.generation, int(time.time() * 1000)) + 1
         self.completed = self.completed if is_repeat else 0
         dirty = self._roster.changes.dirty
         changed = [] if is_repeat else _taken(dirty, len(dirty))
-        self._dump = [*(set(self._roster.settled()) - {*changed, *dirty}), *changed]  # from its end: news comes first
+        self._dump = [
+            *(set(self._roster.settled()) - {*changed, *dirty}),
+            *changed,
+        ]  # written from its end
 
     @property
-    def is_dumping(self) -> bool:
-        """Whether a dump is still to be completed."""
-        return self.generation != self.completed
+    def phase(self) -> Phase:
+        if not self.generation:
+            return Phase.NOTHING
+        return Phase.WHOLE if self.generation == self.completed else Phase.DUMPING
 
     async def flush(self) -> bool:
-        """Write what waits, at most a batch, and stamp. Whether so much more waits that there should be no pause.
+        """Write one batch and stamp. Return whether the next batch should follow without a pause.
 
-        StoreUnavailable, LeaseLost: nothing is lost, call it again.
+        After StoreUnavailable or LeaseLost the batch is queued again.
         """
         begun = time.monotonic()
         batch = self._batch(begun)
@@ -120,10 +138,10 @@ class Flusher:
         return is_more or len(self._roster.changes.dirty) >= self._intervals.flush_size
 
     def _batch(self, now: float) -> _Batch:
-        """Whom it is about. With nobody changed left, it is up to now."""
+        """The members of the next batch. It stamps where it leaves no changed member waiting."""
         changes, unix_now = self._roster.changes, time.time()
         batch = _Batch(_taken(changes.dirty, self._intervals.flush_size), [])
-        if self.is_dumping:
+        if self.phase is Phase.DUMPING:
             first = max(len(self._dump) - self._intervals.dump_size, 0)
             batch.dumped, self._dump = self._dump[first:], self._dump[:first]
         batch.left = _taken(changes.left, self._intervals.flush_size)
@@ -136,7 +154,7 @@ class Flusher:
         return batch
 
     def _fill(self, batch: _Batch) -> None:
-        """With what is known at this moment."""
+        """Add the records as they are now."""
         for chat_id in (*batch.changed, *batch.dumped):
             self._add(batch, chat_id)
         changes = self._roster.changes
@@ -145,7 +163,7 @@ class Flusher:
         batch.left = [chat_id for chat_id in batch.left if chat_id not in self._roster.private]
 
     def _add(self, batch: _Batch, chat_id: int) -> None:
-        """Somebody whose presence is not known yet is left out: the news of it names them again."""
+        """A member without a known presence is left out: its first presence queues it again."""
         text = self._roster.text(chat_id, self.generation)
         if text is not None:
             batch.texts[chat_id] = text
@@ -153,10 +171,10 @@ class Flusher:
             batch.gone.append(chat_id)
 
     def _deliver(self, batch: _Batch) -> bool:
-        """In the background. False: the store is not as this worker left it."""
+        """Runs in the background. False: the store is not as this worker left it."""
         if not self._is_last_writer():
             return False
-        self._store.keep_departures(batch.left, token=self.token)  # first: without a record and a miss nothing is known
+        self._store.keep_departures(batch.left, token=self.token)  # before the records go
         if batch.texts or batch.gone:
             self._write(batch)
         self._store.drop_banners(batch.updated, token=self.token)
@@ -166,7 +184,7 @@ class Flusher:
         return self._store.stamp(batch.stamp, generation=self.completed, token=self.token, mark=mark)
 
     def _is_last_writer(self) -> bool:
-        """In the background. Whether the store is as this worker left it; so it is before its first write."""
+        """Runs in the background. Whether the store is as this worker left it; true before its first write."""
         if not self._marks:
             return True
         mark = self._store.mark()
@@ -191,7 +209,7 @@ class Flusher:
         self._dump.extend(batch.dumped)
 
     def _note(self, batch: _Batch, begun: float) -> None:
-        """After a write that went well."""
+        """Note a successful write."""
         self.last_ms = (time.monotonic() - begun) * 1000
         self.lag_ms = self.lag_ms if batch.since is None else (time.time() - batch.since) * 1000
         if batch.stamp is not None:
@@ -202,8 +220,8 @@ class Flusher:
         self._reset()
 
     async def _complete(self) -> bool:
-        """Where a dump is at its end: declare it. Whether there is more to do at once."""
-        if not self.is_dumping or self._dump:
+        """Declare a dump complete that has been written. Return whether it was, and a stamp is due."""
+        if self.phase is not Phase.DUMPING or self._dump:
             return False
         is_whole = await self._background.do(self._declare, self.generation)
         if not is_whole:
@@ -213,8 +231,8 @@ class Flusher:
         return True
 
     def _declare(self, generation: int) -> bool:
-        """In the background. False: the store has lost some of the dump. Should it do so in this very moment, it gets
-        no stamp: readers do not take it for whole."""
+        """Runs in the background. False: the store has lost some of the dump. One that loses it after the check gets no
+        stamp, so readers do not take it for complete."""
         if not self._is_last_writer():
             return False
         self._store.set_complete(generation, token=self.token)
@@ -222,7 +240,7 @@ class Flusher:
 
 
 def _taken(names: set[int], most: int) -> list[int]:
-    """Some of the set, which are out of it then."""
+    """Remove at most `most` ids from the set and return them."""
     some = list(islice(names, most))
     names.difference_update(some)
     return some

@@ -10,6 +10,7 @@ import random
 import time
 import zlib
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from enum import Enum
 from typing import Any
 
 import aiohttp
@@ -26,12 +27,12 @@ from presence.intervals import FEW_IDENTIFIES, Intervals, Starts
 INTENTS = Intents.GUILDS | Intents.GUILD_MEMBERS | Intents.GUILD_PRESENCES
 FATAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})
 IDENTIFY, RESUME = 2, 6  # the operations that ask for a session
-PATIENCE = 180.0  # seconds for a session that was asked for: the library may be waiting for a word that never comes
-LOOK = 0.5  # seconds between two looks whether there is one
+PATIENCE = 180.0  # seconds for a session that was asked for: the library may wait for an answer that never comes
+LOOK = 0.5  # seconds between two checks of the connection
 CLOSING = 1.5
 # The library's names of its tasks: of a shard, and of one connection.
 _KEEP_ALIVE, _CONNECTION = "keep alive (shard", ("heartbeat (shard", "poll events (shard")
-# What a connection may end with. The library lets through what its own code stumbles over.
+# Errors that may end a connection; some come from the library's own code.
 _ENDS = (
     errors.HikariError,
     aiohttp.ClientError,
@@ -49,6 +50,20 @@ _ENDS = (
 logger = logging.getLogger(__name__)
 
 
+class Connection(Enum):
+    """How far the bot's connection is.
+
+    ```
+    OPENING ──IDENTIFY or RESUME──▶ ASKED ──READY or RESUMED──▶ LIVE
+    any ──the connection ends, or another bot begins──▶ OPENING
+    ```
+    """
+
+    OPENING = "opening"
+    ASKED = "asked"  # for a session
+    LIVE = "live"
+
+
 class HikariFeed:
     """`GatewayFeed`. `guild_id`, `token` and `api_url` are those of `settings.CHAT`."""
 
@@ -62,11 +77,10 @@ class HikariFeed:
         self._tell: Callable[[FeedEvent], None] = _ignore
         self._bot: GatewayBot | None = None
         self._shard: GatewayShard | None = None  # of the bot
-        self._is_live = False  # there is a session
+        self._connection = Connection.OPENING
+        self._since = 0.0  # of a connection that is not live; by the monotonic clock
         self._envelopes = GatewayDecoder(self._on_dispatch, complain=lambda: self._tell(Garbage()))
         self._closing = asyncio.Event()
-        self._has_asked = False  # for a session, on this connection
-        self._without_since = 0.0  # the connection's last step towards a session, by the monotonic clock
         self._hurried = asyncio.Event()  # the library wanted to begin a session too soon
         self._has_lasted = False  # a session, since the last new beginning
         self._tasks: set[asyncio.Task[None]] = set()
@@ -96,14 +110,14 @@ class HikariFeed:
     async def ask_for_all(self, nonce: str) -> bool:
         """See the port."""
         shard = self._shard
-        if shard is None or not self._is_live:
+        if shard is None or self._connection is not Connection.LIVE:
             return False
         return await self._sent(shard.request_guild_members(self._guild_id, include_presences=True, nonce=nonce))
 
     async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
         """See the port."""
         shard = self._shard
-        if shard is None or not self._is_live:
+        if shard is None or self._connection is not Connection.LIVE:
             return False
         users = list(chat_ids)
         return await self._sent(
@@ -131,11 +145,11 @@ class HikariFeed:
             await _end(bot, before)
 
     async def _watch(self, life: asyncio.Task[None], ends: Sequence[asyncio.Task[Any]]) -> None:
-        """Until the bot's end, or one of the others. TimeoutError where there is no session for too long.
+        """Wait for the bot's end or one of `ends`. TimeoutError where no session begins for too long.
 
         A connection that cannot even ask for one is given up sooner: the library's own pauses grow to a minute.
         """
-        self._step(has_asked=False)
+        self._step(Connection.OPENING)
         while True:
             await asyncio.wait([life, *ends], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
             if any(end.done() for end in ends):
@@ -143,12 +157,12 @@ class HikariFeed:
             if life.done():
                 await life
                 return
-            patience = PATIENCE if self._has_asked else self._intervals.connect_patience
-            if not self._is_live and time.monotonic() - self._without_since > patience:
+            patience = PATIENCE if self._connection is Connection.ASKED else self._intervals.connect_patience
+            if self._connection is not Connection.LIVE and time.monotonic() - self._since > patience:
                 raise TimeoutError(f"No session for {patience:g} s.")
 
-    def _step(self, *, has_asked: bool) -> None:
-        self._has_asked, self._without_since = has_asked, time.monotonic()
+    def _step(self, connection: Connection) -> None:
+        self._connection, self._since = connection, time.monotonic()
 
     def _new_bot(self) -> GatewayBot:
         try:
@@ -171,13 +185,13 @@ class HikariFeed:
         return bot
 
     async def _on_payload(self, event: ShardPayloadEvent) -> None:
-        """The library shows its shard with its events alone. One is enough: it makes a task for each."""
+        """Keep the shard, which the library shows with its events alone. One is enough: each costs a task."""
         if self._shard is None and self._bot is not None:
             self._shard = event.shard
             self._bot.unsubscribe(ShardPayloadEvent, self._on_payload)
 
     def _on_dispatch(self, name: str, payload: Json) -> None:
-        """Called as each message is decoded. An event that no code foresaw costs itself, and not the connection."""
+        """Called as each message is decoded. An event whose handling fails is logged and skipped."""
         try:
             if name == "READY":
                 self._starts.be_ready(time.monotonic())
@@ -193,24 +207,28 @@ class HikariFeed:
             logger.exception("An event of the gateway is lost: %s", name[:50])
 
     async def _on_lost(self, event: ShardDisconnectedEvent) -> None:
-        self._step(has_asked=False)
         self._lose(self._envelopes.last_order or "dropped")
+        self._step(Connection.OPENING)
 
     def _have(self) -> None:
-        self._is_live = True
+        self._step(Connection.LIVE)
         self._envelopes.last_order = ""
 
     def _lose(self, cause: str) -> None:
-        if self._is_live:
-            self._is_live = False
+        if self._connection is Connection.LIVE:
+            self._step(Connection.OPENING)
             self._has_lasted |= self._starts.lose(time.monotonic())
             self._tell(SessionLost(cause))
 
     def _write(self, message: Any) -> bytes:
-        """JSON. Any: whatever the library sends; each session that it begins comes through here, and goes no further
-        where it is too soon: by itself it begins one after the other. It takes the error for one of the connection."""
-        if isinstance(message, dict) and message.get("op") in (IDENTIFY, RESUME):
-            self._step(has_asked=True)
+        """Return JSON (Any: whatever the library sends).
+
+        The library by itself begins one session after the other. An IDENTIFY that comes too soon raises an error that
+        the library takes for one of the connection.
+        """
+        is_asking = isinstance(message, dict) and message.get("op") in (IDENTIFY, RESUME)
+        if is_asking and self._connection is not Connection.LIVE:  # else the end of the earlier session is not told yet
+            self._step(Connection.ASKED)
         if isinstance(message, dict) and message.get("op") == IDENTIFY:
             now = time.monotonic()
             if self._starts.seconds_to_wait(now, self.identifies_left):
@@ -230,7 +248,7 @@ class HikariFeed:
         return seconds
 
     async def _read_budget(self) -> None:
-        """How many sessions the day still allows."""
+        """Read how many sessions the day still allows."""
         if self._bot is None:
             return
         try:
@@ -248,7 +266,7 @@ class HikariFeed:
         task.add_done_callback(self._tasks.discard)
 
     async def _sent(self, sending: Coroutine[Any, Any, None]) -> bool:
-        """Whether it was. A task of its own: the library cancels those who wait to send when a connection ends."""
+        """Return whether it was sent. In a task of its own, which the library may cancel when a connection ends."""
         task = asyncio.create_task(sending)
         await asyncio.wait([task])
         if task.cancelled():
@@ -264,17 +282,17 @@ class HikariFeed:
 
 
 def _ignore(event: FeedEvent) -> None:
-    """Nobody listens yet."""
+    """Before `run`."""
 
 
 async def _live(bot: GatewayBot) -> None:
-    """All of the guild is in one shard: a bot of this service's is in few guilds."""
+    """One shard holds the whole chat server: the bot is in few of them."""
     await bot.start(check_for_updates=False, shard_ids=[0], shard_count=1)
     await bot.join()
 
 
 async def _end(bot: GatewayBot, before: set[asyncio.Task[Any]]) -> None:
-    """Close the bot, and the task of a connection that was only being made: the library forgets that one."""
+    """Close the bot, and cancel the task of a connection in the making, which the library forgets."""
     if bot.is_alive:
         await _briefly(bot.close())
     for task in asyncio.all_tasks() - before:

@@ -1,18 +1,94 @@
-"""When members were last seen online, kept across restarts: read from store and database, written to the database."""
+"""When members were last seen online: durable in the database, because no snapshot of the platform tells it.
+
+Timestamps are whole UNIX seconds. Where the database fails (`django.db.Error`), each call may be repeated.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
 
-from presence import last_online, status
+from django.db import connection, transaction
+
+from presence import status
 from presence.background import Background
+from presence.models import LastOnline
 from presence.records import Ending
 from presence.roster import Roster
 from presence.store import PresenceStore, StoreState
 
+AT_ONCE = 500
+MAX_CHAT_ID = 2**63 - 1
+
+logger = logging.getLogger(__name__)
+
+
+def keep(moments: Mapping[int, int]) -> None:
+    """Store when these members went offline; the later of two timestamps stays. One statement for 500 members.
+
+    Ids and timestamps out of the database's range are logged and left out.
+    """
+    rows = sorted((chat_id, _moment(at)) for chat_id, at in moments.items() if _is_known_size(chat_id, at))
+    for start in range(0, len(rows), AT_ONCE):
+        _upsert(rows[start : start + AT_ONCE])
+
+
+def all_of() -> dict[int, int]:
+    """The timestamp of every member. Read as numbers, because a new leader waits for a million of them."""
+    seconds = (
+        "EXTRACT(EPOCH FROM at)::bigint"
+        if connection.vendor == "postgresql"
+        else "CAST(strftime('%%s', at) AS INTEGER)"
+    )
+    moments: dict[int, int] = {}
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT chat_id, {seconds} FROM presence_lastonline", ())  # noqa: S608 - one of two constants
+        while rows := cursor.fetchmany(10_000):
+            moments.update(rows)
+    return moments
+
+
+def forget(chat_ids: Collection[int]) -> None:
+    """Delete the rows of members who have left: joining is the opt-in."""
+    ids = sorted(chat_id for chat_id in chat_ids if 0 <= chat_id <= MAX_CHAT_ID)
+    for start in range(0, len(ids), AT_ONCE):
+        LastOnline.objects.filter(chat_id__in=ids[start : start + AT_ONCE]).delete()
+
+
+def retain(chat_ids: Collection[int]) -> None:
+    """Delete the rows of all but these, the present members."""
+    members = set(chat_ids)
+    stored = LastOnline.objects.values_list("chat_id", flat=True).iterator(chunk_size=10_000)
+    forget([chat_id for chat_id in stored if chat_id not in members])
+
+
+def _is_known_size(chat_id: int, at: int) -> bool:
+    is_known = 0 <= chat_id <= MAX_CHAT_ID and 0 <= at < 253_402_300_800  # the year 10000
+    if not is_known:
+        logger.warning("A moment of going offline is out of range: %s.", repr((chat_id, at))[:80])
+    return is_known
+
+
+def _moment(at: int) -> datetime:
+    return datetime.fromtimestamp(at, UTC)
+
+
+def _upsert(rows: list[tuple[int, datetime]]) -> None:
+    """`rows` are sorted by id, so that two writers lock them in the same order."""
+    adapted = connection.ops.adapt_datetimefield_value
+    values = [value for chat_id, at in rows for value in (chat_id, adapted(at))]
+    places = ", ".join(["(%s, %s)"] * len(rows))
+    sql = f"""
+        INSERT INTO presence_lastonline (chat_id, at) VALUES {places}
+        ON CONFLICT (chat_id) DO UPDATE SET at = EXCLUDED.at WHERE presence_lastonline.at < EXCLUDED.at
+    """  # noqa: S608 - placeholders alone are put in
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(sql, values)
+
 
 class LastSeen:
-    """Used by the worker that writes."""
+    """What the worker that writes knows of them, from the earlier writer's records and the database."""
 
     def __init__(self, roster: Roster, store: PresenceStore, background: Background, database: Background) -> None:
         self._roster, self._store, self._background, self._database = roster, store, background, database
@@ -24,7 +100,7 @@ class LastSeen:
     async def load_previous(self, state: StoreState) -> None:
         """Read the stored timestamps when this worker begins to write. Raises database errors; can be retried."""
         self._complete, self._alive_at = state.generation, state.alive_at
-        self._kept = await self._database.do(last_online.all_of)
+        self._kept = await self._database.do(all_of)
         self._unread_before = set(self._roster.members)
 
     async def inherit(self, chat_ids: Iterable[int]) -> None:
@@ -61,7 +137,7 @@ class LastSeen:
 
     async def retain_members(self) -> None:
         """After a complete reconcile: delete timestamps of members that have left."""
-        await self._database.do(last_online.retain, set(self._roster.members))
+        await self._database.do(retain, set(self._roster.members))
 
     def _restore(self, chat_id: int, ending: Ending | None) -> None:
         entry, kept = self._roster.members.get(chat_id), self._kept.get(chat_id)
@@ -84,6 +160,6 @@ class LastSeen:
 def _keep(moments: dict[int, int], departed: set[int]) -> None:
     """Runs in the background. A member that left and came back keeps the later timestamp."""
     if departed:
-        last_online.forget(departed)
+        forget(departed)
     if moments:
-        last_online.keep(moments)
+        keep(moments)

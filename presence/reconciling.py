@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import random
+from enum import Enum
 
 from presence import payloads
 from presence.feed import GatewayFeed
@@ -17,39 +18,59 @@ PREFIX = "full"
 logger = logging.getLogger(__name__)
 
 
+class Progress(Enum):
+    """How complete the roster is.
+
+    ```
+    IDLE ──begin──▶ GATHERING ──last chunk──▶ COMPLETE ──a day later──▶ REPEATING ──last chunk──▶ COMPLETE
+    any  ──begin──▶ GATHERING    any ──stop──▶ IDLE
+    ```
+    """
+
+    IDLE = "idle"  # the chat server is out of reach
+    GATHERING = "gathering"  # members are missing
+    COMPLETE = "complete"
+    REPEATING = "repeating"  # complete, and read again
+
+
 class Reconciler:
-    """`now` is a moment of the monotonic clock. `is_complete`: the roster has everybody; nothing was missed since."""
+    """`now` is a time of the monotonic clock, in seconds."""
 
     def __init__(self, roster: Roster, feed: GatewayFeed, intervals: Intervals) -> None:
-        self.is_complete = False
+        self.progress = Progress.IDLE
         self.rate_limited = 0
         self.begun_epoch = 0  # of the last gap
         self.completed_epoch = 0
-        self._completed_at: float | None = None
+        self._completed_at = 0.0
         self._roster, self._feed, self._intervals = roster, feed, intervals
-        self._is_running = False
         self._attempt = 0
-        self._nonce: str | None = None  # of the question that is being answered
+        self._nonce: str | None = None  # of the request that is being answered
         self._heard_at = 0.0
         self._ask_at = 0.0  # not before
-        self._missing: set[int] | None = None  # chunks; None: nobody has said how many
+        self._missing: set[int] | None = None  # chunks; None: their number is not known yet
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the roster has every member and has missed nothing since."""
+        return self.progress in (Progress.COMPLETE, Progress.REPEATING)
+
+    @property
+    def _is_running(self) -> bool:
+        return self.progress in (Progress.GATHERING, Progress.REPEATING)
 
     def begin(self, *, gap_at: float | None) -> None:
-        """A new session: nothing before it counts. `gap_at` in UNIX seconds: until when the old one told everything."""
-        self.is_complete = False
-        self._open(gap_at)
+        """A new session: nothing before it counts. `gap_at` in UNIX seconds: the end of the old one."""
+        self._open(Progress.GATHERING, gap_at)
         self.begun_epoch = self._roster.epoch
 
     def stop(self) -> None:
-        """The chat server is out of reach: nothing is complete, and there is nobody to ask."""
-        self.is_complete = False
-        self._is_running = False
-        self._nonce = None
+        """The chat server is out of reach."""
+        self._enter(Progress.IDLE)
 
     async def look(self, now: float) -> None:
-        """Ask where it is time. Call it some times a second while there is a session."""
-        if self._is_due(now):
-            self._open(None)
+        """Send a request where one is due. Call it some times a second during a session."""
+        if self.progress is Progress.COMPLETE and now - self._completed_at >= self._intervals.reconcile_again:
+            self._open(Progress.REPEATING, None)
         if not self._is_running or now < self._ask_at:
             return
         if self._nonce is not None:
@@ -63,8 +84,8 @@ class Reconciler:
             self._nonce = None
 
     def take(self, payload: Json, *, unix_now: float, now: float) -> bool:
-        """Whether this chunk is of a question for all members. It counts where it is of the one that is being answered:
-        what others say is older than what is known by now."""
+        """Whether this chunk answers a request for all members. Chunks of an earlier request are older than the roster
+        and change nothing."""
         nonce = payload.get("nonce")
         if not isinstance(nonce, str) or not nonce.startswith(PREFIX):
             return False
@@ -75,7 +96,7 @@ class Reconciler:
         if not count or index is None or index >= count:
             self._roster.complain("GUILD_MEMBERS_CHUNK")
             return True
-        self._heard_at = now  # also where it is late, of a question that was given up: the platform is at work
+        self._heard_at = now  # a late chunk of an earlier request, too: the platform is at work
         if nonce != self._nonce or not self._roster.take_chunk(payload, asked=None, now=unix_now):
             return True
         if self._missing is None:
@@ -86,29 +107,22 @@ class Reconciler:
         return True
 
     def limit(self, seconds: float, now: float) -> None:
-        """The question was refused: wait so long. Not all to the same moment: several workers share the limit."""
+        """The platform refused the request: wait so long, with jitter, because several workers share the limit."""
         self.rate_limited += 1
         self._ask_at = now + seconds + random.uniform(0, min(seconds, 1) / 4)  # noqa: S311 - jitter is no secret
         self._nonce = None
 
-    def _is_due(self, now: float) -> bool:
-        """The daily repeat."""
-        if self._is_running or not self.is_complete or self._completed_at is None:
-            return False
-        return now - self._completed_at >= self._intervals.reconcile_again
-
     def _prefix(self) -> str:
         return f"{PREFIX}{self._roster.epoch}."
 
-    def _open(self, gap_at: float | None) -> None:
+    def _open(self, progress: Progress, gap_at: float | None) -> None:
         self._roster.open_epoch(gap_at)
-        self._is_running = True
-        self._nonce = None
+        self._enter(progress)
 
     def _close(self, now: float) -> None:
         self._roster.close_epoch()
-        self._is_running = False
-        self._nonce = None
-        self.is_complete = True
-        self.completed_epoch = self._roster.epoch
-        self._completed_at = now
+        self._enter(Progress.COMPLETE)
+        self.completed_epoch, self._completed_at = self._roster.epoch, now
+
+    def _enter(self, progress: Progress) -> None:
+        self.progress, self._nonce = progress, None

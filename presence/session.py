@@ -1,24 +1,99 @@
-"""What the worker knows of its session: whether the roster is the truth right now, and who is told of which event."""
+"""The worker's session at the gateway: which event goes where, and whether the roster is up to date.
+
+A connection can be dead without a sign (`Liveness`). After some seconds of silence the worker sends a request whose
+answer costs the platform nothing. After a standstill of its own process it trusts the connection again once a request
+that was sent since then is answered.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections import Counter
+from enum import Enum
 
 from presence import payloads
-from presence.feed import Dispatch, FeedEvent, Garbage, SessionLost, SessionResumed, SessionStarted
+from presence.feed import Dispatch, FeedEvent, Garbage, GatewayFeed, SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
-from presence.liveness import Liveness
+from presence.intervals import Intervals
 from presence.member_refetch import PREFIX as LOOKUP
 from presence.member_refetch import MemberRefetch
-from presence.reconciling import Reconciler
+from presence.reconciling import Progress, Reconciler
 from presence.roster import Roster
 
 MEMBERS_OPCODE = 8
+LIVENESS = "liveness"  # prefix of its nonces
 SHORTEST_PAUSE, LONGEST_PAUSE = 1.0, 3600.0  # seconds
 
 logger = logging.getLogger(__name__)
+
+
+class Liveness:
+    """Whether the connection is up to date. Times are those of the monotonic clock."""
+
+    def __init__(self, feed: GatewayFeed, intervals: Intervals, *, guild_id: int) -> None:
+        self._feed, self._intervals = feed, intervals
+        self._guild_id = guild_id  # not a member's id: the answer is empty
+        self._ticked_at = self._heard_at = time.monotonic()
+        self._asked_at = 0.0
+        self._number = 0
+        self._is_suspect = False
+
+    def hear(self, now: float) -> None:
+        """The platform has sent something."""
+        self._tick(now)
+        self._heard_at = now
+
+    def begin(self, now: float) -> None:
+        """A session has begun, or was resumed with everything that was missed."""
+        self._ticked_at = self._heard_at = now
+        self._is_suspect = False
+
+    def take(self, nonce: object) -> bool:
+        """Whether a chunk with this nonce answers a request of this class."""
+        if not isinstance(nonce, str) or not nonce.startswith(LIVENESS):
+            return False
+        if nonce == f"{LIVENESS}{self._number}":
+            self._is_suspect = False
+        return True
+
+    def is_alive(self, now: float) -> bool:
+        """Whether the connection is up to date."""
+        self._tick(now)
+        return not self._is_suspect and now - self._heard_at <= self._intervals.silence
+
+    async def tick(self) -> None:
+        """Send a request where one is due."""
+        now = time.monotonic()
+        self._tick(now)
+        is_due = self._is_suspect or now - self._heard_at >= self._intervals.quiet
+        if is_due and now - self._asked_at >= self._intervals.quiet:
+            self._asked_at = now
+            self._number += 1
+            await self._feed.ask_for([self._guild_id], f"{LIVENESS}{self._number}")
+
+    def _tick(self, now: float) -> None:
+        if now - self._ticked_at > self._intervals.standstill:
+            self._is_suspect = True
+            self._asked_at = 0.0
+            self._number += 1  # an answer that is under way is too old
+        self._ticked_at = now
+
+
+class SessionState(Enum):
+    """What the worker may expect of its session: `Session.state` decides it at each question.
+
+    ```
+    CLOSED ──started──▶ ABSENT ──GUILD_CREATE──▶ GATHERING ──last chunk──▶ READY ◀──silence, answer──▶ SILENT
+    any ──lost──▶ CLOSED ──resumed──▶ the state before      any ──outage, removal──▶ ABSENT
+    ```
+    """
+
+    CLOSED = "closed"
+    ABSENT = "absent"  # the chat server has an outage, or is not announced yet
+    GATHERING = "gathering"  # members are missing
+    SILENT = "silent"  # the connection may be dead
+    READY = "ready"  # the roster is up to date
 
 
 class Session:
@@ -26,23 +101,28 @@ class Session:
 
     def __init__(self, roster: Roster, reconciler: Reconciler, refetch: MemberRefetch, liveness: Liveness) -> None:
         self.is_open = False
-        self.is_guild_there = False
         self.lost: Counter[str] = Counter()  # sessions, by cause
         self._roster, self._reconciler, self._refetch, self.liveness = roster, reconciler, refetch, liveness
-        self._gap_at: float | None = None  # until when everything was known, where it is not now
+        self._gap_at: float | None = None  # since when members may be out of date; None: they are not
+
+    @property
+    def state(self) -> SessionState:
+        """The state at this time; silence changes it without an event."""
+        if not self.is_open:
+            return SessionState.CLOSED
+        if self._reconciler.progress is Progress.IDLE:
+            return SessionState.ABSENT
+        if self._reconciler.progress is Progress.GATHERING:
+            return SessionState.GATHERING
+        return SessionState.READY if self.liveness.is_alive(time.monotonic()) else SessionState.SILENT
 
     @property
     def is_ready(self) -> bool:
-        """Whether the roster is the truth, and stays it."""
-        return self._is_whole and self.liveness.is_alive(time.monotonic())
-
-    @property
-    def _is_whole(self) -> bool:
-        """Whether everybody is known, as far as the platform has told."""
-        return self.is_open and self.is_guild_there and self._reconciler.is_complete
+        """Whether the roster is up to date."""
+        return self.state is SessionState.READY
 
     def tell(self, event: FeedEvent) -> None:
-        """Of the port. Never raises on what the platform sends."""
+        """Take an event of the port. Never raises on what the platform sends."""
         if not isinstance(event, SessionLost):
             self.liveness.hear(time.monotonic())
         if isinstance(event, Dispatch):
@@ -62,11 +142,11 @@ class Session:
             self._start(event)
 
     def _start(self, event: SessionStarted) -> None:
-        """The chat server's own event follows, and begins the reconcile."""
+        """The chat server's own event follows and begins the reconcile."""
         self._note_gap()
         self.liveness.begin(time.monotonic())
         self._reconciler.stop()
-        self.is_open, self.is_guild_there = True, False
+        self.is_open = True
         if event.guild_ids is not None and self._roster.guild_id not in event.guild_ids:
             logger.error("The bot is not in the chat server %s: nobody's presence is known.", self._roster.guild_id)
 
@@ -86,11 +166,9 @@ class Session:
     def _note_guild(self, *, is_there: bool, payload: Json) -> None:
         is_outage = payload.get("unavailable") is True
         if is_there and not is_outage:
-            self.is_guild_there = True
             self._reconciler.begin(gap_at=self._gap_at)
             return
         self._note_gap()
-        self.is_guild_there = False
         self._reconciler.stop()
         if is_outage:
             logger.warning("The chat server has an outage: presence waits for its end.")
@@ -118,6 +196,6 @@ class Session:
             self._reconciler.limit(seconds, now)
 
     def _note_gap(self) -> None:
-        """The first moment of a gap counts; it lasts until everything is known."""
+        """A gap begins where none runs; it lasts until the roster is complete."""
         if self._gap_at is None:
             self._gap_at = time.time()

@@ -1,7 +1,7 @@
-"""The gateway worker: feed → roster → store. One event loop; whatever may wait for a server happens in the background.
+"""The gateway worker: feed → roster → store. One event loop; calls that may wait for a server run in the background.
 
-Several workers may run at once, all of them connected; the one with the lease writes. It is READY while the session
-lives and the roster has every member; only then it writes, and says that the store holds the truth.
+Several workers may run at once, all of them connected; the one with the lease writes and stamps, while its roster is up
+to date (`State`).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from enum import Enum
 
 from django.db import Error as AnyDatabaseError
 
@@ -17,26 +18,59 @@ from accounts import jobs
 from presence.background import Background
 from presence.feed import GatewayFeed
 from presence.fields import Json
-from presence.flushing import Flusher
-from presence.following import Follower
+from presence.flushing import Flusher, Phase
 from presence.intervals import Intervals
 from presence.last_seen import LastSeen
-from presence.lease import Lease
+from presence.lease import Follower, Lease
 from presence.linked_account_sync import LinkedAccounts
-from presence.liveness import Liveness
 from presence.member_refetch import MemberRefetch
 from presence.reconciling import Reconciler
 from presence.roster import Roster
-from presence.session import Session
+from presence.session import Liveness, Session, SessionState
 from presence.store import LeaseLost, PresenceStore, StoreUnavailable
 
-STATS_ARE_OLD = 10.0  # seconds without a stamp: then a worker that does not lead tells of itself
+STATS_ARE_OLD = 10.0  # seconds without a stamp: then a worker that does not lead writes its stats
 
 logger = logging.getLogger(__name__)
 
 
+class State(Enum):
+    """What a worker does. Session, lease and store change by themselves, so `state_of` decides it at each question.
+
+    ```
+    session    no term       a term
+    not ready  CONNECTING    PAUSED: gives the lease back after 5 s
+    ready      STANDBY       TAKING_OVER ──▶ DUMPING ──▶ LIVE;  PAUSED between the end of the lease and its renewal
+
+    CONNECTING ──complete roster──▶ STANDBY ──lease──▶ TAKING_OVER ──the earlier writer's state is read──▶ DUMPING
+    DUMPING ──every record is written──▶ LIVE ──another reconcile──▶ DUMPING
+    DUMPING, LIVE ──the store lost a write──▶ TAKING_OVER
+    TAKING_OVER, DUMPING, LIVE ──session lost──▶ PAUSED ──session ready──▶ the state before
+    any ──the lease is lost or given back──▶ STANDBY, or CONNECTING without a ready session
+    ```
+    """
+
+    CONNECTING = "connecting"
+    STANDBY = "standby"  # keeps its roster up to date while another worker writes
+    PAUSED = "paused"  # has a term and writes nothing
+    TAKING_OVER = "taking over"  # may write; nothing of this term is in the store
+    DUMPING = "dumping"
+    LIVE = "live"  # the store holds every record of the roster
+
+
+_WRITING = {Phase.NOTHING: State.TAKING_OVER, Phase.DUMPING: State.DUMPING, Phase.WHOLE: State.LIVE}
+
+
+def state_of(session: SessionState, *, has_term: bool, is_leader: bool, phase: Phase) -> State:
+    """`has_term`: the worker holds a lease. `is_leader`: the lease runs by the clock, too. `phase`: of this term."""
+    is_ready = session is SessionState.READY
+    if not has_term:
+        return State.STANDBY if is_ready else State.CONNECTING
+    return _WRITING[phase] if is_ready and is_leader else State.PAUSED
+
+
 class Worker:
-    """One of them. `run` it on an event loop of its own; `stop` it from there."""
+    """`run` it on an event loop of its own; `stop` it from there."""
 
     def __init__(
         self, *, guild_id: int, feed: GatewayFeed, store: PresenceStore, intervals: Intervals | None = None
@@ -44,8 +78,8 @@ class Worker:
         self.roster = Roster(guild_id)
         self._feed, self._store, self._intervals = feed, store, intervals or Intervals()
         self._background = Background("presence store")
-        self._renewing = Background("presence lease")  # a store that takes long must not cost the lease
-        self._database = Background("presence database")  # nor may a database hold up the store
+        self._renewing = Background("presence lease")  # a slow store must not cost the lease
+        self._database = Background("presence database")  # nor may a slow database hold up the store
         self._lease = Lease(store)
         self._reconciler = Reconciler(self.roster, feed, self._intervals)
         self._refetch = MemberRefetch(self.roster, feed, self._intervals)
@@ -58,11 +92,17 @@ class Worker:
         )
         self._ending = asyncio.Event()
         self._troubles: set[str] = set()
-        self._retained = 0  # the last generation for which it was done
-        self._dumped_epoch = 0
-        self._ready_at = 0.0  # when it was last so, by the monotonic clock
+        self._retained = 0  # the last generation after which rows of former members were deleted
+        self._dumped_epoch = 0  # the reconcile that the last dump holds
+        self._ready_at = 0.0  # the end of readiness, by the monotonic clock
         self._asked_position = 0
         self._follower = Follower(self.roster, self._intervals)
+
+    @property
+    def state(self) -> State:
+        token = self._lease.token
+        phase = self._flusher.phase if self._flusher.token == token else Phase.NOTHING
+        return state_of(self._session.state, has_term=bool(token), is_leader=self.is_leader, phase=phase)
 
     @property
     def is_leader(self) -> bool:
@@ -74,7 +114,7 @@ class Worker:
         self._ending.set()
 
     async def run(self) -> None:
-        """Until `stop`. FatalFeedError where the platform refuses this bot for good."""
+        """Run until `stop`. FatalFeedError where the platform refuses this bot for good."""
         feed = asyncio.create_task(self._feed.run(self._session.tell))
         ending = asyncio.create_task(self._ending.wait())
         writing = asyncio.create_task(self._write_forever())
@@ -110,28 +150,27 @@ class Worker:
                 await asyncio.sleep(self._intervals.flush)
 
     async def _write(self) -> bool:
-        """Whether there is more to write at once."""
-        if not self._may_write():
+        """Write what the state allows. Return whether more should follow without a pause."""
+        state, epoch = self.state, self._reconciler.completed_epoch
+        if state is State.TAKING_OVER:
+            await self._take_over()
+        elif state not in (State.DUMPING, State.LIVE):
             return False
-        epoch = self._reconciler.completed_epoch
-        if not self._flusher.generation or self._flusher.token != self._lease.token:
-            await self._begin()
-            self._dumped_epoch = epoch
         elif epoch != self._dumped_epoch:
             await self._flusher.begin_dump(is_repeat=self._reconciler.begun_epoch <= self._dumped_epoch)
-            self._dumped_epoch = epoch
+        self._dumped_epoch = epoch
         try:
-            return self._may_write() and await self._flusher.flush()
+            return self.state in (State.DUMPING, State.LIVE) and await self._flusher.flush()
         except LeaseLost:
             self._lease.lose(self._flusher.token)
             return False
 
-    async def _begin(self) -> None:
-        """Begin to write, in a new term or into a store that lost something."""
+    async def _take_over(self) -> None:
+        """Begin to write, in a new term or into a store that lost a write."""
         token = self._lease.token
         state = await self._background.do(self._store.state)
         await self._last_seen.load_previous(state)
-        await self._linked.read_privacy()  # no record is written before it is known who is private
+        await self._linked.read_privacy()  # before the first record is written
         if self._flusher.token != token:
             self._flusher.begin_term(token)
             is_close = self._follower.take_over(state)
@@ -140,9 +179,6 @@ class Worker:
         else:
             is_close = False
         await self._flusher.begin_dump(is_repeat=is_close)
-
-    def _may_write(self) -> bool:
-        return self.is_leader and self._session.is_ready
 
     # --- The lease ---
 
@@ -163,18 +199,18 @@ class Worker:
             await self._renewing.do(self._lease.renew)
         elif self._lease.token:
             logger.warning("This worker has no complete session and gives the writing back.")
-            await self._background.do(self._lease.release)  # there: after the write that is under way
+            await self._background.do(self._lease.release)  # after the write that is under way there
 
     # --- Other duties ---
 
     async def _look(self) -> None:
-        if self._session.is_open and self._session.is_guild_there:
+        if self._session.state not in (SessionState.CLOSED, SessionState.ABSENT):
             await self._session.liveness.tick()
             await self._reconciler.look(time.monotonic())
             await self._refetch.tick(time.monotonic())
 
     async def _read_wishes(self) -> None:
-        """Of readers who miss a member, or find its record untouched for long."""
+        """Refetch members that readers miss, or whose record is old."""
         chat_ids, self._asked_position = await self._background.do(self._store.pending_refreshes, self._asked_position)
         self._refetch.enqueue(chat_ids)
         self.roster.changes.dirty.update(self.roster.members.keys() & chat_ids)  # the store may have lost the record
@@ -183,21 +219,17 @@ class Worker:
         if self.is_leader and self._flusher.generation:
             await self._last_seen.keep()
             generation = self._flusher.generation
-            if generation != self._retained and self._is_whole():
+            if generation != self._retained and self.state is State.LIVE:
                 await self._last_seen.retain_members()
                 self._retained = generation
 
     async def _follow_pictures(self) -> None:
         if self.is_leader:
-            await self._linked.follow(self._flusher.generation if self._is_whole() else 0)
+            await self._linked.follow(self._flusher.generation if self.state is State.LIVE else 0)
 
     async def _follow_privacy(self) -> None:
         if self.is_leader:
             await self._linked.read_privacy()
-
-    def _is_whole(self) -> bool:
-        """Whether the roster is the truth, and written."""
-        return self._session.is_ready and not self._flusher.is_dumping
 
     async def _tell_stats(self) -> None:
         if not self.is_leader:
@@ -207,7 +239,7 @@ class Worker:
         await self._background.do(self._store.keep_stats, self.stats())
 
     def stats(self) -> Json:
-        """About this worker, for the admin. Times in milliseconds, `at` in UNIX seconds."""
+        """The state of this worker, for the admin. Times in milliseconds, `at` in UNIX seconds."""
         return {
             "at": int(time.time()),
             "worker": self._lease.holder,
@@ -226,7 +258,7 @@ class Worker:
             "bad_payloads": dict(self.roster.bad),
         }
 
-    # --- How it goes on, and ends ---
+    # --- Loops and the end ---
 
     async def _every(self, seconds: float, act: Callable[[], Awaitable[None]]) -> None:
         while True:
@@ -234,7 +266,7 @@ class Worker:
             await asyncio.sleep(seconds)
 
     async def _trying(self, name: str, act: Callable[[], Awaitable[bool | None]], pause: float) -> bool:
-        """What `act` returns. A store or database that does not answer is logged once until it does again."""
+        """Return what `act` returns. A store or database that does not answer is logged once until it answers again."""
         try:
             result = await act()
         except (StoreUnavailable, AnyDatabaseError) as error:
@@ -251,7 +283,7 @@ class Worker:
     async def _end(
         self, feed: asyncio.Task[None], writing: asyncio.Task[None], loops: list[asyncio.Task[None]]
     ) -> None:
-        """The last flush, the lease, the session; nothing of it may hold up the end for long."""
+        """Flush, release the lease and close the session, each with a timeout."""
         for task in loops:
             task.cancel()
         await asyncio.wait([writing], timeout=self._intervals.ending)

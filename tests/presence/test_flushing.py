@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from django.core.cache import caches
 
-from presence import last_online
+from presence import last_seen
 from presence.models import LastOnline
 from presence.store import Banner, LeaseLost, StoreUnavailable
 from tests.presence import databases, workers
@@ -137,13 +137,13 @@ class TestAFailedWrite:
         assert desk.shown() == {ADA: "absent", BOB: "absent", CYD: "online"}
 
     def test_who_left_is_forgotten_once_the_database_answers(self, desk: Desk) -> None:
-        last_online.keep({ADA: 1000, BOB: 1000})
+        last_seen.keep({ADA: 1000, BOB: 1000})
         desk.leave(BOB)
         with databases.table_missing(LastOnline._meta.db_table), pytest.raises(Exception, match="presence_lastonline"):
             desk.do(desk.moments.keep)
-        assert last_online.all_of() == {ADA: 1000, BOB: 1000}
+        assert last_seen.all_of() == {ADA: 1000, BOB: 1000}
         desk.do(desk.moments.keep)
-        assert last_online.all_of() == {ADA: 1000}
+        assert last_seen.all_of() == {ADA: 1000}
 
 
 class TestAStoreThatLostSomething:

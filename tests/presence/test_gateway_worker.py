@@ -13,7 +13,7 @@ from accounts.models import LinkedAccount
 from demo.chat_platform import guild
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
-from presence import last_online, status
+from presence import last_seen, status
 from presence.store import Banner, PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
@@ -42,7 +42,7 @@ def test_everybody_is_right_once_the_store_holds_the_truth(
         assert workers.statuses(store, chat_ids) == truth(simulator, chat_ids)
         assert workers.statuses(store, [NEW]) == {NEW: "absent"}
     assert simulator.counters.full_requests == 1
-    assert last_online.all_of() == {}  # nobody was seen going offline
+    assert last_seen.all_of() == {}  # nobody was seen going offline
 
 
 class TestLive:
@@ -181,7 +181,7 @@ class TestLostConnections:
     ) -> None:
         with working(simulator, store) as running:
             wait_for_truth(store)
-            last_online.keep({BOB: 1000})
+            last_seen.keep({BOB: 1000})
             begun = int(time.time())
             lose(simulator)
             change_everything(simulator)
@@ -190,9 +190,9 @@ class TestLostConnections:
             wait_until(lambda: workers.statuses(store, list(CHANGED)) == CHANGED)
             wait_for_truth(store)
             assert workers.statuses(store, list(CHANGED)) == CHANGED
-            wait_until(lambda: set(last_online.all_of()) == {ADA})
+            wait_until(lambda: set(last_seen.all_of()) == {ADA})
         resumed = simulator.counters.resumes > 0
-        assert begun <= last_online.all_of()[ADA] <= (time.time() if resumed else lost)
+        assert begun <= last_seen.all_of()[ADA] <= (time.time() if resumed else lost)
 
 
 @pytest.mark.live

@@ -15,7 +15,7 @@ from django.db import DatabaseError, InterfaceError
 from accounts.models import LinkedAccount
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
-from presence import checked_cache, last_online, lease, linked_account_sync
+from presence import checked_cache, last_seen, lease, linked_account_sync
 from presence.store import Banner, PresenceStore, StoreUnavailable
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
@@ -81,11 +81,11 @@ class TestDatabase:
         self, simulator: Simulator, store: PresenceStore, failing: Failing
     ) -> None:
         simulator.add_member(ADA, presence=ONLINE)
-        calls = failing(last_online, "keep", DatabaseError("The database restarts."))
+        calls = failing(last_seen, "keep", DatabaseError("The database restarts."))
         with working(simulator, store):
             wait_for_truth(store)
             simulator.set_presence(ADA, {"status": "offline"})
-            wait_until(lambda: ADA in last_online.all_of())
+            wait_until(lambda: ADA in last_seen.all_of())
         assert len(calls) == 2
 
     def test_names_and_pictures_are_followed_later(
@@ -110,13 +110,13 @@ def test_an_emptied_store_is_written_again(simulator: Simulator, store: Presence
     with working(simulator, store):
         wait_for_truth(store)
         simulator.set_presence(ADA, {"status": "offline"})
-        wait_until(lambda: ADA in last_online.all_of())
+        wait_until(lambda: ADA in last_seen.all_of())
         workers.empty()
         wait_for_truth(store)
         assert workers.statuses(store, [ADA, BOB, NEW]) == {ADA: "offline", BOB: "idle", NEW: "absent"}
         record = store.snapshot(ADA).record
         assert record is not None
-        assert record.last_online == last_online.all_of()[ADA]
+        assert record.last_online == last_seen.all_of()[ADA]
 
 
 @pytest.mark.live

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 from django.db import DatabaseError
 
-from presence import last_online
+from presence import last_seen
 from presence.models import LastOnline
 from tests.lookup import statements
 from tests.presence import databases
@@ -19,26 +19,26 @@ pytestmark = pytest.mark.django_db
 
 
 def test_the_later_of_two_moments_stays_whatever_their_order() -> None:
-    last_online.keep({ADA: NOON, BEA: NOON, CYD: 0})
-    last_online.keep({ADA: NOON + 1, BEA: NOON - 1, CYD: 0})
-    assert last_online.all_of() == {ADA: NOON + 1, BEA: NOON, CYD: 0}
+    last_seen.keep({ADA: NOON, BEA: NOON, CYD: 0})
+    last_seen.keep({ADA: NOON + 1, BEA: NOON - 1, CYD: 0})
+    assert last_seen.all_of() == {ADA: NOON + 1, BEA: NOON, CYD: 0}
     assert LastOnline.objects.get(pk=BEA).at == datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 
 
 def test_the_departed_are_forgotten_and_nobody_else() -> None:
-    last_online.keep({ADA: NOON, BEA: NOON, CYD: NOON})
-    last_online.forget([BEA, BEA, 17, 2**70, -1])
-    assert last_online.all_of() == {ADA: NOON, CYD: NOON}
-    last_online.forget([])
-    assert last_online.all_of() == {ADA: NOON, CYD: NOON}
+    last_seen.keep({ADA: NOON, BEA: NOON, CYD: NOON})
+    last_seen.forget([BEA, BEA, 17, 2**70, -1])
+    assert last_seen.all_of() == {ADA: NOON, CYD: NOON}
+    last_seen.forget([])
+    assert last_seen.all_of() == {ADA: NOON, CYD: NOON}
 
 
 def test_all_but_the_members_are_forgotten() -> None:
-    last_online.keep(dict.fromkeys(range(ADA, ADA + 2_500), NOON))
-    last_online.retain(range(ADA + 1_200, ADA + 5_000))
-    assert last_online.all_of() == dict.fromkeys(range(ADA + 1_200, ADA + 2_500), NOON)
-    last_online.retain([])
-    assert last_online.all_of() == {}
+    last_seen.keep(dict.fromkeys(range(ADA, ADA + 2_500), NOON))
+    last_seen.retain(range(ADA + 1_200, ADA + 5_000))
+    assert last_seen.all_of() == dict.fromkeys(range(ADA + 1_200, ADA + 2_500), NOON)
+    last_seen.retain([])
+    assert last_seen.all_of() == {}
 
 
 @pytest.mark.embedded
@@ -48,15 +48,15 @@ def test_all_but_the_members_are_forgotten() -> None:
 def test_what_no_database_could_hold_costs_the_others_nothing(
     chat_id: int, at: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    last_online.keep({ADA: NOON, chat_id: at})
-    assert last_online.all_of() == {ADA: NOON}
+    last_seen.keep({ADA: NOON, chat_id: at})
+    assert last_seen.all_of() == {ADA: NOON}
     assert len(caplog.messages) == 1
 
 
 @pytest.mark.embedded
 def test_it_is_one_statement_for_500() -> None:
     for _ in range(2):
-        names = statements.names(lambda: last_online.keep(dict.fromkeys(range(ADA, ADA + 1_001), NOON)))
+        names = statements.names(lambda: last_seen.keep(dict.fromkeys(range(ADA, ADA + 1_001), NOON)))
         assert [name for name in names if "presence" in name] == ["INSERT presence_lastonline"] * 3
 
 
@@ -68,15 +68,15 @@ def test_two_workers_that_meet_keep_the_latest() -> None:
     def keep(number: int) -> None:
         for moved in range(5):
             some = ids if number % 2 else ids[::-1]
-            last_online.keep(dict.fromkeys(some, NOON + 10 * moved + number))
+            last_seen.keep(dict.fromkeys(some, NOON + 10 * moved + number))
 
     together(4, keep)
-    assert last_online.all_of() == dict.fromkeys(ids, NOON + 43)
+    assert last_seen.all_of() == dict.fromkeys(ids, NOON + 43)
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_database_that_cannot_be_written_is_told_and_may_be_tried_again() -> None:
     with databases.read_only(), pytest.raises(DatabaseError):
-        last_online.keep({ADA: NOON})
-    last_online.keep({ADA: NOON})
-    assert last_online.all_of() == {ADA: NOON}
+        last_seen.keep({ADA: NOON})
+    last_seen.keep({ADA: NOON})
+    assert last_seen.all_of() == {ADA: NOON}

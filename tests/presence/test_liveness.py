@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from presence.intervals import Intervals
-from presence.liveness import Liveness
+from presence.session import Liveness
 from tests.presence.session_bench import Bench, Line
 from tests.presence.test_roster import ADA, BOB, GUILD
 
@@ -23,7 +23,7 @@ def feed() -> Line:
 def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The monotonic clock: its one element."""
     moment = [1000.0]
-    monkeypatch.setattr("presence.liveness.time.monotonic", lambda: moment[0])
+    monkeypatch.setattr("presence.session.time.monotonic", lambda: moment[0])
     return moment
 
 

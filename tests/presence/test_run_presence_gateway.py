@@ -18,7 +18,7 @@ from django.core.management import CommandError, call_command
 
 from demo.chat_platform import running as platforms
 from demo.chat_platform.running import Simulator
-from presence import last_online
+from presence import last_seen
 from presence.checked_cache import LEASE, LEASE_SECONDS
 from presence.store import PresenceStore
 from tests.config import process_table
@@ -53,7 +53,7 @@ class TestEnd:
         exit_code, seconds = gateway.end(number)
         assert (exit_code, seconds < 20, gateway.told()) == (0, True, [])
         assert store.take_lease("another worker")  # free at once
-        assert set(last_online.all_of()) == {ADA}  # the last flush is done
+        assert set(last_seen.all_of()) == {ADA}  # the last flush is done
 
     def test_it_ends_with_its_parent(self, start: Starter, store: PresenceStore) -> None:
         script = (
@@ -126,7 +126,7 @@ class TestKilled:
         moments = {ADA: int(alive_at), BOB: bob.last_online}
         records = {chat_id: store.snapshot(chat_id).record for chat_id in moments}
         assert {chat_id: record.last_online if record else None for chat_id, record in records.items()} == moments
-        wait_until(lambda: last_online.all_of() == moments)
+        wait_until(lambda: last_seen.all_of() == moments)
 
 
 def test_a_killed_leader_is_followed(simulator: Simulator, store: PresenceStore, start: Starter) -> None:

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.core.cache import caches
 
-from presence import last_online
+from presence import last_seen
 from presence.feed import Dispatch
-from presence.following import Follower
 from presence.intervals import Intervals
+from presence.lease import Follower
 from presence.records import Ending
 from presence.roster import Roster
 from presence.store import StoreState
@@ -166,7 +166,7 @@ class TestTakingOver:
         self.adopt(desk)
         desk.settle()
         desk.do(desk.moments.keep)
-        assert last_online.all_of() == {ADA: 5000}
+        assert last_seen.all_of() == {ADA: 5000}
 
 
 TRICKY = {"name": ',"g":9,"t":9.0,"l":9}', "nested": {"g": 8, "t": 1, "l": None}}
