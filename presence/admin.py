@@ -28,7 +28,7 @@ _LATEST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()
 
 @dataclass(frozen=True, slots=True)
 class FeedState:
-    """What the page says. `level`: of Django's messages. `rows`: what the feed tells of itself, caption and text."""
+    """The content of the page. `level`: of Django's messages. `rows`: the feed's statistics, caption and text."""
 
     level: str
     headline: str
@@ -101,7 +101,7 @@ class LastOnlineAdmin(ReadOnlyAdmin):
         return [path("live/", view, name="presence_live"), *super().get_urls()]
 
     def live_view(self, request: HttpRequest) -> HttpResponse:
-        """How the feed is doing, in this moment."""
+        """The present state of the feed."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         context: Json = {

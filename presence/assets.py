@@ -95,7 +95,7 @@ def activity_image(asset: object, application_id: object) -> str | None:
 
 
 def _hashed(path: str, hash: object) -> str | None:
-    """Animated pictures tell by their hash."""
+    """A hash that begins with `a_` is an animated picture."""
     known = _hash(hash)
     if known is None:
         return None
@@ -107,14 +107,14 @@ def _hash(value: object) -> str | None:
 
 
 def _default_avatar(chat_id: int, discriminator: object) -> str:
-    """Accounts that still have a discriminator choose by it, others by the moment of their id."""
+    """Chosen by the discriminator where the account still has one, else by the time in its id."""
     old = int(fields.snowflake(discriminator) or 0)
     number = old % 5 if old else (chat_id >> 22) % 6
     return f"{settings.CHAT_CDN_URL}/embed/avatars/{number}.png"
 
 
 def _is_media_path(path: str) -> bool:
-    """A path that stays where it stands: readers of URLs take `%2e` for a dot (WHATWG URL, "double-dot segment")."""
+    """Whether the path has no dot segments, encoded ones included (WHATWG URL, "double-dot segment")."""
     if len(path) > _MEDIA_LENGTH or not _MEDIA_PATH.fullmatch(path):
         return False
     segments = re.split(r"[/\\]", unquote(path.partition("?")[0]))

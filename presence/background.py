@@ -1,4 +1,4 @@
-"""One thread for all that may wait for a store or a database, so that the event loop never does."""
+"""A thread for calls that may wait for a store or a database, so that the event loop never does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 
 
 class Background:
-    """Does what it is given, one thing after the other, on connections of its own.
+    """Runs calls one after the other, on connections of its own.
 
     A daemon thread: a server that does not answer cannot keep the process from ending.
     """
@@ -33,8 +33,8 @@ class Background:
     async def do(
         self, act: Callable[Parameters, Result], *args: Parameters.args, **kwargs: Parameters.kwargs
     ) -> Result:
-        """Call it there. Raises what it raises, errors of the database driver as Django's; a connection that has ended
-        is dropped."""
+        """Call `act` there. Raises what it raises, errors of the database driver as Django's; a broken connection is
+        dropped."""
         loop = asyncio.get_running_loop()
         done: asyncio.Future[Result] = loop.create_future()
 
@@ -43,18 +43,18 @@ class Background:
             try:
                 with connection.wrap_database_errors:  # Django does not when it closes a cursor after an error
                     settle = partial(done.set_result, act(*args, **kwargs))
-            except BaseException as error:  # it is raised where it was asked for
+            except BaseException as error:  # the caller gets it
                 if isinstance(error, AnyDatabaseError):
                     jobs.let_go_of_connections()
                 settle = partial(done.set_exception, error)
-            with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            with contextlib.suppress(RuntimeError):  # the loop is closed
                 loop.call_soon_threadsafe(_settle, done, settle)
 
         self._work.put(work)
         return await done
 
     async def close(self, seconds: float) -> None:
-        """Let it come to its end, at most for so long."""
+        """Finish the queued calls, waiting at most for so long."""
         self._work.put(None)
         give_up_at = asyncio.get_running_loop().time() + seconds
         while self._thread.is_alive() and asyncio.get_running_loop().time() < give_up_at:
@@ -67,6 +67,6 @@ class Background:
 
 
 def _settle(done: asyncio.Future[Any], settle: Callable[[], None]) -> None:
-    """Unless nobody waits any more. Any: whatever was waited for."""
+    """Unless the wait was cancelled."""
     if not done.done():
         settle()

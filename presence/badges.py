@@ -37,7 +37,7 @@ NAMES = {
     "gifting": "Gifting",
 }
 
-# Bits of `public_flags`. 22 is retired and stands for nothing.
+# Bits of `public_flags`. 22 is retired and means nothing.
 _BITS = {
     0: "staff",
     1: "partner",

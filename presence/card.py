@@ -26,7 +26,7 @@ from presence.store import StoreUnavailable
 
 Json = dict[str, Any]  # Any: a JSON value
 WORDS = {"online": "Online", "idle": "Idle", "dnd": "Do not disturb", "streaming": "Streaming", "offline": "Offline"}
-# By the platform's number of a kind of activity: the words before its name, and what stands in for its artwork.
+# By the platform's number of a kind of activity: the words before its name, and the icon in place of its artwork.
 VERBS = {
     0: ("Playing", "game"),
     1: ("Streaming on", "stream"),
@@ -69,7 +69,7 @@ class Says:
 
 @dataclass(frozen=True, slots=True)
 class Doing:
-    """The activity worth showing. `kind`: what stands in where there is no `image`; empty: the owner wants neither."""
+    """The activity worth showing. `kind`: the icon where there is no `image`; empty: the owner wants neither."""
 
     kind: str
     verb: str

@@ -1,4 +1,4 @@
-"""Leaves an outside server alone for a while once it fails: nobody waits for it then, and it can recover."""
+"""A circuit breaker: after failures an outside server is left alone for a while."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LONGEST_PAUSE = 600.0  # seconds, whatever the server asks for
 
 
 class Circuit:
-    """Of one server and one process. One call after a pause decides for all: another failure is another pause."""
+    """Of one server in one process. After a pause one call decides for all: another failure is another pause."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -25,7 +25,7 @@ class Circuit:
         return math.ceil(left) if 0 < left <= LONGEST_PAUSE else 0  # longer: the clock was set back
 
     def enter(self) -> int:
-        """As `seconds_left`, for who asks now: after failures only one call is let through, and the others wait."""
+        """As `seconds_left`, before a call: after a pause one call is let through, and the others wait."""
         with self._lock:
             left = self.seconds_left()
             if not left and self._failures >= FAILURES:
@@ -39,14 +39,14 @@ class Circuit:
             self._failures = 0
 
     def fail(self) -> None:
-        """No answer, or none that can be used."""
+        """Note a missing or unusable answer."""
         with self._lock:
             self._failures += 1
             if self._failures >= FAILURES:
                 self._open(PAUSE)
 
     def pause(self, seconds: float) -> None:
-        """The server itself, or what it answers, says that nothing should be asked for so long."""
+        """Open for so long, as the server's answer demands."""
         with self._lock:
             self._open(seconds)
 

@@ -1,9 +1,9 @@
-"""Django's cache on the database, for values that must not be lost in silence.
+"""The presence store's cache on the database: Django's, for values that must not be lost in silence.
 
-What the base class does otherwise: it counts the table before each write and culls what is still wanted, it swallows a
-write that failed, it keeps pickles, and it forgets fractions of seconds. Here a failure is a DatabaseError, a batch is
-one transaction of one prepared statement, and nothing goes before it expires. What has expired is invisible, and stays
-until `clear_expired` or the next write of its key: reading never writes.
+The base class counts the table before each write and culls live entries, hides a failed write, keeps pickles, and
+rounds timeouts to seconds. Here a failure is a DatabaseError, a batch is one transaction of one prepared statement, and
+an entry stays until it expires. Expired entries are invisible, and deleted by `clear_expired` or the next write of
+their key: reading never writes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from django.db.models.functions import Now
 from django.utils import timezone
 
 from accounts.databases import batches
-from presence.checked_cache import FencedCache
+from presence.store_cache import StoreCache
 
 if TYPE_CHECKING:
     from presence.models import StoreEntry
@@ -35,20 +35,18 @@ KEYS_AT_ONCE = 10_000  # where the database sets no limit
 logger = logging.getLogger(__name__)
 
 
-class PresenceDatabaseCache(FencedCache, DatabaseCache):
+class PresenceDatabaseCache(StoreCache, DatabaseCache):
     """Its values are JSON. Every method raises DatabaseError where the database does not do it.
 
     The lease ends by the database's clock.
     """
 
     def __init__(self, table: str, params: dict[str, Any]) -> None:
-        """As the base class. Any: whatever the settings say."""
         super().__init__(table, params)
         self._table = table
 
-    # Any, here and below: a cache's value.
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
-        """One SELECT, but for more keys than a statement may name. A damaged value is logged and counts as absent."""
+        """One SELECT for as many keys as a statement may name. A damaged value is logged and counts as absent."""
         names = {self.make_and_validate_key(key, version=version): key for key in keys}
         connection = self._connection(writes=False)
         found: dict[str, Any] = {}
@@ -62,7 +60,7 @@ class PresenceDatabaseCache(FencedCache, DatabaseCache):
     def set_many(
         self, data: Mapping[str, Any], timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None
     ) -> list[str]:
-        """All or nothing. The list is empty: what is not kept raises."""
+        """Keep all or raise; the list of failed keys is always empty."""
         connection = self._connection(writes=True)
         expires = self._expires(connection, timeout)
         rows = [
@@ -82,7 +80,7 @@ class PresenceDatabaseCache(FencedCache, DatabaseCache):
         self.set_many({key: value}, timeout, version)
 
     def add(self, key: str, value: Any, timeout: float | None = DEFAULT_TIMEOUT, version: int | None = None) -> bool:
-        """Whether the key was free. Of several who ask at the same moment one is told so."""
+        """Whether the key was free; of concurrent calls one returns True."""
         connection = self._connection(writes=True)
         name = self.make_and_validate_key(key, version=version)
         sql = (
@@ -101,7 +99,7 @@ class PresenceDatabaseCache(FencedCache, DatabaseCache):
         return self._changed(connection, sql, values) > 0
 
     def incr(self, key: str, delta: int = 1, version: int | None = None) -> int:
-        """The sum, which nobody else gets. ValueError where there is nothing, or nothing to add to."""
+        """Return the sum; concurrent calls get different ones. ValueError where no number is stored."""
         connection = self._connection(writes=True)
         name = self.make_and_validate_key(key, version=version)
         lock = connection.ops.for_update_sql() if connection.features.has_select_for_update else ""
@@ -122,7 +120,7 @@ class PresenceDatabaseCache(FencedCache, DatabaseCache):
         return key in self.get_many([key], version)
 
     def clear_expired(self, after_batch: Callable[[], None] = lambda: None) -> int:
-        """Delete in batches what no reader sees any more; how much it was."""
+        """Delete expired entries in batches."""
         expired = self._entries().filter(expires__lte=timezone.now())
         return batches.delete(expired, by="expires", after_batch=after_batch)
 
@@ -186,19 +184,18 @@ class PresenceDatabaseCache(FencedCache, DatabaseCache):
             return int(cursor.rowcount)
 
     def _expires(self, connection: BaseDatabaseWrapper, timeout: float | None) -> Any:
-        """Any: what the database takes for a moment."""
         moment = self.get_backend_timeout(timeout)
         return _column(connection, NEVER if moment is None else datetime.fromtimestamp(moment, UTC))
 
 
 def _undisturbed(connection: BaseDatabaseWrapper) -> AbstractContextManager[None]:
-    """A failed statement ends a caller's transaction on PostgreSQL, unless it stands in a savepoint."""
+    """A savepoint in a caller's transaction, which a failed statement would end on PostgreSQL."""
     is_needed = connection.vendor == "postgresql" and connection.in_atomic_block
     return transaction.atomic(using=connection.alias) if is_needed else nullcontext()
 
 
 def _column(connection: BaseDatabaseWrapper, moment: datetime) -> Any:
-    """Any: what the database takes for a moment."""
+    """Any: the type depends on the database."""
     return connection.ops.adapt_datetimefield_value(moment)
 
 
@@ -207,7 +204,7 @@ def _marks(keys: Collection[str]) -> str:
 
 
 def _parts(keys: Sequence[str], connection: BaseDatabaseWrapper) -> Iterator[Sequence[str]]:
-    size = (connection.features.max_query_params or KEYS_AT_ONCE) - 1  # one is the moment
+    size = (connection.features.max_query_params or KEYS_AT_ONCE) - 1  # one is the time
     for start in range(0, len(keys), size):
         yield keys[start : start + size]
 

@@ -13,7 +13,7 @@ class ChatIdInvalid(ApiError):
 
 
 class PresenceUnavailable(ApiError):
-    """Nobody knows now: the feed is stale, or the platform does not answer. `retry_after` in whole seconds."""
+    """The presence is unknown: the feed is stale, or the platform does not answer. `retry_after` in whole seconds."""
 
     status = 503
     error = "errors.presenceUnavailable"

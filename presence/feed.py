@@ -1,4 +1,4 @@
-"""The port to the chat platform's gateway: what a connection tells, and what it can be asked."""
+"""The port to the chat platform's gateway: its events and its requests."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from presence.fields import Json
 
 
 class FatalFeedError(Exception):
-    """The platform refuses this bot for good: its token or its intents are wrong. Trying again makes it worse."""
+    """The platform refuses this bot for good: its token or its intents are wrong. Do not retry."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionStarted:
-    """A new session: whatever happened before it is unknown. `guild_ids`: None where the platform named none."""
+    """A new session; events before it are lost. `guild_ids`: None where the platform named none."""
 
     guild_ids: frozenset[int] | None
 
 
 @dataclass(frozen=True, slots=True)
 class SessionResumed:
-    """The session goes on; what was missed has been told."""
+    """The session goes on; missed events have been replayed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +42,25 @@ class Dispatch:
 
 @dataclass(frozen=True, slots=True)
 class Garbage:
-    """Something that is no event at all."""
+    """A message that is no event."""
 
 
 FeedEvent = SessionStarted | SessionResumed | SessionLost | Dispatch | Garbage
 
 
 class GatewayFeed(Protocol):
-    """A connection to the gateway that keeps itself up. Events are told in the platform's order, and never while an
-    earlier one is being told."""
+    """A connection to the gateway that reconnects by itself. It passes events on in order, one by one."""
 
     identifies_left: int | None  # of the day's budget, as far as it is known
 
     async def run(self, tell: Callable[[FeedEvent], None]) -> None:
-        """Until `close`. FatalFeedError where the platform refuses for good; every other trouble is survived."""
+        """Run until `close`. FatalFeedError where the platform refuses for good; after other errors it reconnects."""
 
     async def ask_for_all(self, nonce: str) -> bool:
-        """Ask for all members with their presences: chunks will come. False where nothing could be sent."""
+        """Request all members with their presences, which come in chunks. False where nothing could be sent."""
 
     async def ask_for(self, chat_ids: Sequence[int], nonce: str) -> bool:
-        """The same for at most 100 ids; the chunk also tells which are no members."""
+        """The same for at most 100 ids; the chunk also names those that are no members."""
 
     async def close(self) -> None:
         """End the session, and `run`. Within 2 seconds."""

@@ -1,4 +1,4 @@
-"""Values out of JSON that nobody validated: the platform promises no types, and parts of it are written by its users.
+"""Values out of unvalidated JSON: the platform promises no types, and its users write parts of it.
 
 A value of the wrong type counts as absent; nothing here raises.
 """

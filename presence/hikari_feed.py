@@ -21,8 +21,8 @@ from hikari.impl import CacheSettings
 from presence import payloads
 from presence.feed import Dispatch, FatalFeedError, FeedEvent, Garbage, SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
-from presence.gateway_decoder import GatewayDecoder
 from presence.intervals import FEW_IDENTIFIES, Intervals, Starts
+from presence.payloads import GatewayDecoder
 
 INTENTS = Intents.GUILDS | Intents.GUILD_MEMBERS | Intents.GUILD_PRESENCES
 FATAL_CODES = frozenset({4004, 4010, 4011, 4012, 4013, 4014})

@@ -23,7 +23,7 @@ class Intervals:
     reconcile_again: float = 86_400.0
     quiet: float = 5.0  # of silence, before the platform is asked whether it is there
     silence: float = 10.0  # then it is not
-    standstill: float = 5.0  # of this process: what the connection holds may be too old by then
+    standstill: float = 5.0  # of this process: buffered events may be too old by then
     lookups: float = 2.0  # between two questions for some members
     lookup_patience: float = 10.0
     asked: float = 1.0  # readers' wishes
@@ -44,7 +44,7 @@ class Intervals:
 
 
 class Starts:
-    """When a new session may begin: the platform counts them, and takes the bot's token away from who begins too many.
+    """When a new session may begin: the platform counts them, and resets the token of a bot that begins too many.
 
     Times are those of the monotonic clock.
     """

@@ -20,10 +20,10 @@ AT_ONCE = 500
 
 
 def follow(changed: Mapping[int, Json], redrawn: Collection[int]) -> None:
-    """Take over the names of these members, where they are linked, and the pictures of those that are `redrawn`.
+    """Take over the names of linked members, and the pictures of those that are `redrawn`.
 
-    A picture that an import brought stays until the platform tells of another one. 1 query for 500 who are not linked.
-    A name that the platform should never send leaves the known one.
+    A picture from an import stays until the platform sends another one. 1 query for 500 members that are not linked.
+    An invalid name leaves the known one.
     """
     ids = iter(changed)
     while batch := list(islice(ids, AT_ONCE)):
@@ -34,10 +34,10 @@ def follow(changed: Mapping[int, Json], redrawn: Collection[int]) -> None:
 
 
 def compare(member_of: Callable[[int], Json | None], after: int) -> int | None:
-    """Take over what changed while nobody told of it, of the next 500 linked accounts `after` this position, from 0
-    on; returns the new position, None at the end. `member_of`: None for who is no member.
+    """Take over changes without an event, of the next 500 linked accounts `after` this position, from 0 on. Return the
+    new position, None at the end. `member_of`: None for an account that is no member.
 
-    A picture that is not the platform's own is one that an import brought, and stays.
+    A picture that is not the platform's own comes from an import, and stays.
     """
     linked = LinkedAccount.objects.filter(kind=CHAT, pk__gt=after).order_by("pk")
     rows = list(linked.values_list("pk", "external_id", "name", "avatar_url")[:AT_ONCE])
@@ -69,7 +69,7 @@ class LinkedAccounts:
         self._compared = 0  # the last generation for which all were compared
 
     async def read_privacy(self) -> None:
-        """Whose presence is private now."""
+        """Read which accounts are private."""
         self._roster.set_private(await self._database.do(privacy.private_ids))
 
     async def follow(self, generation: int) -> None:
@@ -86,7 +86,7 @@ class LinkedAccounts:
         changed = {chat_id: member for chat_id, member in found if member is not None}
         try:
             await self._database.do(follow, changed, redrawn)
-        except BaseException:  # and another one tries again, or the last act of this one
+        except BaseException:  # a cancellation, too: another worker, or the end of this one, tries again
             self._roster.changes.renamed |= renamed
             self._roster.changes.redrawn |= redrawn
             raise

@@ -1,7 +1,6 @@
-"""The presence of a member as readers see it: one look into the store, and where that does not say, one call to the
-platform.
+"""The presence of a member as readers see it: one read of the store, and without a record one call to the platform.
 
-Whether somebody is a member is never guessed, and nobody is called offline because nothing is known.
+Membership is never guessed, and an unknown presence is never shown as offline.
 """
 
 from __future__ import annotations
@@ -21,15 +20,14 @@ from django.conf import settings
 from accounts.api_json import utf8
 from accounts.kept_settings import from_settings
 from lookup.errors import ProfilePrivate
-from presence import fields, presentation, privacy, refreshing, request_dedup, rest, store
+from presence import fields, presentation, privacy, refreshing, rest, store
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
-from presence.memo import Memo
+from presence.memo import Memo, SingleFlight
 from presence.presentation import Presence
 from presence.records import MEMBERS_READ
 from presence.rest import Membership, RestUnavailable
 from presence.serializers import PresenceSerializer
-from presence.single_flight import SingleFlight
 from presence.store import PresenceStore, Snapshot, StoreUnavailable
 
 if TYPE_CHECKING:
@@ -40,7 +38,7 @@ EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here
 FUTURE = timedelta(minutes=1)  # how far the platform's clock may be ahead of ours
 GREATEST_ID = 2**63 - 1
 TURN_SECONDS = 10  # what a call to the platform may take
-PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for somebody else's work, looking so often
+PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for another process, and how often it looks
 ANSWERS_KEPT = 8192  # members; some 3 kB each
 _ID = re.compile("[0-9]{17,19}")
 
@@ -51,7 +49,7 @@ _bodies: Memo[tuple[object, ...], bytes] = Memo(MEMBERS_READ)
 
 
 class _Answered(NamedTuple):
-    """`values`: what Redis holds of the member, without the stamp, and the settings. `snapshot`: without the body."""
+    """`values`: of Redis for the member, without the stamp, and the settings. `snapshot`: without the texts."""
 
     values: tuple[object, ...]
     snapshot: Snapshot
@@ -64,7 +62,7 @@ logger = logging.getLogger(__name__)
 
 @functools.lru_cache(maxsize=ANSWERS_KEPT)
 def check(chat_id: str) -> int:
-    """The number that a well-formed id is. ChatIdInvalid for anything but 17 to 19 ASCII digits."""
+    """The number of a well-formed id. ChatIdInvalid for anything but 17 to 19 ASCII digits."""
     if not _ID.fullmatch(chat_id):
         raise ChatIdInvalid
     return int(chat_id)
@@ -84,15 +82,14 @@ def presence_of(chat_id: str, now: datetime) -> Presence:
 
 
 def reading(chat_id: str) -> Command | None:
-    """What brings a member in the round trip that checks a key, for `seen`; None: ask as usual."""
+    """The command that reads a member in the round trip that checks a key, for `seen`; None: ask as usual."""
     return store.opened().reading(int(chat_id))
 
 
 def body_of(chat_id: str, now: datetime, reply: Reply = None) -> bytes:
-    """The same as the JSON of the answer. Raises what `seen` raises. `reply`: to `reading`, where that was sent.
+    """The presence as the JSON of the answer. Raises what `seen` raises. `reply`: to `reading`, where that was sent.
 
-    While the store says the same of a member, so does the answer. What decides whether it may be shown is looked at
-    each time.
+    An unchanged member has an unchanged answer; whether it may be shown is checked each time.
     """
     if reply is None:
         return _body(*seen(chat_id, now))
@@ -106,14 +103,14 @@ def body_of(chat_id: str, now: datetime, reply: Reply = None) -> bytes:
     first = opened.snapshot_in(number, reply)
     snapshot = _seen(opened, number, first, now)
     body = _body(number, snapshot)
-    if snapshot is first and snapshot.record:  # what was found out meanwhile is not in the reply
+    if snapshot is first and snapshot.record:  # else the reply lacks what was read since
         light = replace(snapshot, record=replace(snapshot.record, member={}, presence=None, text=""))
         _answered.keep(number, _Answered(values, light, body))
     return body
 
 
 def _body(number: int, snapshot: Snapshot) -> bytes:
-    """It follows from texts of the store and from settings alone."""
+    """The body, which depends on texts of the store and on settings alone."""
     record, banner, profile = snapshot.record, snapshot.banner, snapshot.profile
     key = (
         number,
@@ -131,12 +128,12 @@ def _shown_with() -> tuple[object, ...]:
 
 
 def body(presence: Presence) -> bytes:
-    """Its JSON."""
+    """The JSON of a presence."""
     return utf8(_SERIALIZER.to_json(presence))
 
 
 def seen(chat_id: str, now: datetime) -> tuple[int, Snapshot]:
-    """A member, who may be seen. One round trip, and more for parts that are due.
+    """A member that may be shown. One round trip, and more for parts that are due.
 
     ChatIdInvalid, ChatNotFound, NotMember, ProfilePrivate; PresenceUnavailable: the store is stale or away.
     """
@@ -147,7 +144,7 @@ def seen(chat_id: str, now: datetime) -> tuple[int, Snapshot]:
 
 
 def _seen(opened: PresenceStore, number: int, snapshot: Snapshot, now: datetime) -> Snapshot:
-    """`snapshot`, unless there was more to find out. Raises as `seen`."""
+    """Return `snapshot`, completed by what is due. Raises as `seen`."""
     with _outages_as_503():
         _require_fresh(snapshot, now)
         if snapshot.record is None:
@@ -167,8 +164,10 @@ def _outages_as_503() -> Iterator[None]:
 
 
 def shown(chat_id: int, snapshot: Snapshot, now: datetime) -> Presence:
-    """What the store alone proves, without any call: a presence, which may be private; NotMember, ChatNotFound,
-    ProfilePrivate, else PresenceUnavailable."""
+    """The presence, which may be private, by the store alone.
+
+    Raises NotMember, ChatNotFound or ProfilePrivate where the store proves them, else PresenceUnavailable.
+    """
     _require_fresh(snapshot, now)
     return _presented(chat_id, snapshot)
 
@@ -191,7 +190,7 @@ def _presented(chat_id: int, snapshot: Snapshot) -> Presence:
 
 
 def _reported_banner(member: Json) -> str | None:
-    """The one that the gateway named, which it need not do; for while REST has told nothing."""
+    """The banner that the gateway sent, for as long as REST has not answered; the gateway may leave it out."""
     banner = fields.mapping(member.get("user")).get("banner")
     return banner if isinstance(banner, str) else None
 
@@ -207,7 +206,7 @@ def _require_fresh(snapshot: Snapshot, now: datetime) -> None:
 
 
 def is_fresh(alive_at: float | None, now: datetime) -> bool:
-    """Whether readers believe a stamp. One from the future is as doubtful as an old one: a clock is wrong."""
+    """Whether readers trust a stamp. One from the future counts as old: a clock is wrong."""
     return alive_at is not None and abs(now.timestamp() - alive_at) < STALE_AFTER.total_seconds()
 
 
@@ -227,28 +226,28 @@ def raise_if_missing(snapshot: Snapshot) -> None:
 
 
 def _found_out(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Snapshot:
-    """One with a record, where the store had none; raises the miss."""
+    """A snapshot with a record, where the store had none. Raises the miss."""
     raise_if_missing(snapshot)
     return _lookups.join(chat_id, lambda: _looked_up(opened, chat_id, now))
 
 
 def _looked_up(opened: PresenceStore, chat_id: int, now: datetime) -> Snapshot:
-    """By this process, unless another one is about it."""
+    """Look the account up, or wait for the process that does."""
     turn = f"membership:{chat_id}"
-    if not request_dedup.take(turn, TURN_SECONDS):
+    if not opened.claim(turn, TURN_SECONDS):
         return _awaited(opened, chat_id)
     try:
-        snapshot = opened.snapshot(chat_id)  # whoever had the turn before may have found out what we are about to ask
+        snapshot = opened.snapshot(chat_id)  # the process before may have written it
         if snapshot.record is not None:
             return snapshot
         raise_if_missing(snapshot)
         return _asked(opened, chat_id, now)
     finally:
-        request_dedup.end(turn)
+        opened.release_claim(turn)
 
 
 def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Snapshot:
-    """What the platform says is kept; where it says that the feed has not caught up, the feed gets a moment to."""
+    """Ask the platform and keep its answer. A member without a record is refetched, and waited for."""
     if privacy.is_private(chat_id):
         opened.keep_miss(chat_id, "private")
         raise ProfilePrivate
@@ -269,7 +268,7 @@ def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Snapshot:
 
 
 def _awaited(opened: PresenceStore, chat_id: int) -> Snapshot:
-    """What another process writes in a moment: a record, or a miss, which is raised."""
+    """Wait for the record that another process writes. Raises the miss that it writes."""
     ends_at = time.monotonic() + PATIENCE
     while time.monotonic() < ends_at:
         time.sleep(PAUSE)

@@ -1,4 +1,4 @@
-"""What of live presence lies in the database."""
+"""Live presence in the database."""
 
 from django.db import models
 

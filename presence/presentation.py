@@ -1,5 +1,5 @@
-"""A member as answers show it, out of what the platform sent. Pure but for the settings' URLs; no outside data makes it
-raise."""
+"""A member as answers show it, from the platform's raw payloads. Pure but for the settings' URLs; never raises on
+outside data."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def of(
     biography: str | None,
     profile_badges: Sequence[str],
 ) -> Presence:
-    """`member` and `presence` as the gateway sent them; `banner`: the hash, which only REST is sure to tell."""
+    """`member` and `presence` as the gateway sent them; `banner`: the hash, which only REST is sure to have."""
     member = fields.mapping(member)
     user = fields.mapping(member.get("user"))
     username = fields.text(user.get("username")) or ""
@@ -96,7 +96,7 @@ def _status(presence: Json | None) -> Status:
 
 
 def _clan(guild: object) -> Clan | None:
-    """Worn only where the platform says `true`: null stands for a tag that it took away."""
+    """None unless the platform says `true`: null means a tag that it took away."""
     guild = fields.mapping(guild)
     if guild.get("identity_enabled") is not True:
         return None

@@ -1,7 +1,7 @@
-"""Whose presence is private: that of chat accounts linked to a user who turned public API access off.
+"""Private presence: that of chat accounts linked to a user with public API access turned off.
 
-The database says so. The gateway worker reads it every few seconds and writes it into the records, so a lookup asks no
-database; a note in the store bridges the time until it has.
+The gateway worker reads it from the database every few seconds and writes it into the records, so a lookup asks no
+database; a note in the store counts until the record is written.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def is_private(chat_id: int) -> bool:
 
 
 def note(user: User) -> None:
-    """Hook, in the transaction that changed the access or the linked account of the user. 1 query."""
+    """Receiver, in the transaction that changed the access or the linked account of the user. 1 query."""
     linked = LinkedAccount.objects.filter(user=user, kind=CHAT).values_list("external_id", flat=True)
     for external_id in linked:
         if external_id.isascii() and external_id.isdigit():

@@ -1,6 +1,6 @@
-"""Where biographies and further badges are read: nowhere, or a server that speaks JSON over HTTP.
+"""The source of biographies and further badges: none, or a server that speaks JSON over HTTP.
 
-The chat platform tells them to no bot. Whoever has a lawful source names its address in the settings.
+The chat platform gives them to no bot. A lawful source can be named in the settings.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class ProfileUnavailable(Exception):
 
 
 class SourcePaused(Exception):
-    """The source fails, and is left alone for a while: nobody was asked."""
+    """The source fails and is left alone for a while; no request was sent."""
 
 
 class ProfileSource(Protocol):
-    """Tells a biography, and the ids of badges as the platform's own clients see them."""
+    """Reads a biography, and the ids of badges as the platform's own clients show them."""
 
     def read(self, chat_id: int) -> Profile:
         """May take seconds. ProfileUnavailable, SourcePaused."""

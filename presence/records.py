@@ -1,7 +1,7 @@
 """What the presence store keeps, as objects and as text.
 
-The text is ASCII JSON: a NUL or a lone surrogate, which may come from the platform, survives every cache. Text that
-cannot be read is logged and counts as absent: nobody's value may cost another one theirs.
+The text is ASCII JSON: a NUL or a lone surrogate, which may come from the platform, survives every cache. Damaged text
+is logged and counts as absent. Objects that were read are shared (`Memo`): change nothing in them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from presence.memo import Memo
 DEEP = 256  # containers: few enough that no reader's stack, however full, is too short for them
 KEPT_DEPTH = 32
 MAX_DIGITS = 300
-MEMBERS_READ = 4096  # of whom a process remembers what their texts say; some 5 kB each
-# Made once: `json.dumps` makes one for each value. No value here holds itself: all of them were JSON.
+MEMBERS_READ = 4096  # members whose parsed texts a process remembers; some 5 kB each
+# Made once, because `json.dumps` makes one for each value. Values that were JSON hold no cycles.
 _ENCODER = json.JSONEncoder(separators=(",", ":"), check_circular=False)
 
 logger = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A member, raw as the platform tells of it. `touched_at`: when an event last named the member.
+    """A member, raw as the platform sent it. `touched_at`: when an event last named the member.
 
     `presence`: None where there is no row, which is offline. `last_online`: when the member was last seen going
     offline. `is_private`: the user who linked the account turned public API access off.
@@ -43,7 +43,7 @@ class Record:
     text: str = field(default="", compare=False, repr=False)  # that it was read from
 
     def to_text(self) -> str:
-        """Never raises: of values nested beyond all reason the innermost are left out."""
+        """Never raises; the innermost parts of very deep values are left out."""
         return text_of(
             {
                 "m": self.member,
@@ -57,7 +57,7 @@ class Record:
 
     @classmethod
     def from_text(cls, text: Any) -> Record | None:
-        """None where it is damaged. Any: whatever the cache had. What it returns is shared: change nothing in it."""
+        """None where it is damaged."""
         return _RECORDS.get(text, cls._read) if isinstance(text, str) else None
 
     @classmethod
@@ -85,7 +85,7 @@ _RECORDS: Memo[str, Record] = Memo(MEMBERS_READ)
 
 
 class Ending:
-    """What the last part of a record's text says, at a twentieth of the cost of reading all of it."""
+    """The last part of a record's text, at a twentieth of the cost of reading all of it."""
 
     __slots__ = ("_is_absent", "_record", "_text", "generation", "last_online")
     _SHAPE = re.compile(r',"g":([0-9]{1,19}),"t":[-+.0-9e]{1,40},"l":(null|[0-9]{1,19})(?:,"x":true)?\}')
@@ -104,7 +104,7 @@ class Ending:
             self.last_online = self._record.last_online if self._record else None
 
     def presence(self) -> Json | None:
-        """Only this reads the rest."""
+        """Reads the rest of the text."""
         if self._is_absent:
             return None
         record = self._record or Record.from_text(self._text)
@@ -113,7 +113,7 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class Banner:
-    """The hash of a user's banner, None for none, as REST told it at `read_at`."""
+    """The hash of a user's banner, None for none, as REST answered at `read_at`."""
 
     hash: str | None
     read_at: float
@@ -123,7 +123,6 @@ class Banner:
 
     @classmethod
     def from_text(cls, text: Any) -> Banner | None:
-        """Any: whatever the cache had."""
         return _BANNERS.get(text, cls._read) if isinstance(text, str) else None
 
     @classmethod
@@ -140,7 +139,7 @@ _BANNERS: Memo[str, Banner] = Memo(MEMBERS_READ)
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What the profile source told at `read_at`. `is_failure`: it could not say; the values are older ones, or none."""
+    """The profile source's answer at `read_at`. `is_failure`: it had none; the values are empty."""
 
     biography: str | None
     badges: tuple[str, ...]
@@ -154,7 +153,6 @@ class Profile:
 
     @classmethod
     def from_text(cls, text: Any) -> Profile | None:
-        """Any: whatever the cache had."""
         return _PROFILES.get(text, cls._read) if isinstance(text, str) else None
 
     @classmethod
@@ -173,7 +171,7 @@ _PROFILES: Memo[str, Profile] = Memo(MEMBERS_READ)
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """The worker's word: at `alive_at` the store held the truth, in this generation."""
+    """The worker's statement that the store was up to date at `alive_at`, in this generation."""
 
     alive_at: float
     generation: int
@@ -183,7 +181,6 @@ class Stamp:
 
     @classmethod
     def from_text(cls, text: Any) -> Stamp | None:
-        """Any: whatever the cache had."""
         return _STAMPS.get(text, cls._read) if isinstance(text, str) else None
 
     @classmethod
@@ -198,11 +195,11 @@ _STAMPS: Memo[str, Stamp] = Memo(8)
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """All that the store says of one id.
+    """The values of one id in the store.
 
-    `alive_at`: of the last stamp of a complete generation. `record`: None too where it is of an older generation. That
-    proves nothing: a server that is short of memory may have evicted the record. `miss`: "", "notMember", "notFound" or
-    "private", of a private account without a record. `is_private`: whatever else is known, readers may not see it.
+    `alive_at`: of the last stamp of a complete generation. `record`: None, too, where it is of an older generation. Its
+    absence proves nothing: a server that is short of memory may have evicted it. `miss`: "", "notMember", "notFound" or
+    "private", of a private account without a record. `is_private`: readers may not see the member.
     """
 
     alive_at: float | None
@@ -218,7 +215,7 @@ class Snapshot:
 
 
 def text_of(value: Json) -> str:
-    """ASCII JSON. Never raises, and never writes what a reader could not read."""
+    """Return ASCII JSON that every reader can parse. Never raises."""
     try:
         text = _ENCODER.encode(value)
     except (RecursionError, TypeError, ValueError) as error:  # too deep; not JSON; a number of thousands of digits
@@ -230,7 +227,7 @@ def text_of(value: Json) -> str:
 
 
 def object_of(text: Any, what: str) -> Json | None:
-    """The JSON object in `text`; None where there is none, and, logged, where it is damaged. Any: a cache's value."""
+    """The JSON object in `text`; None where there is none, and, logged, where it is damaged."""
     if text is None or text == "":
         return None
     try:
@@ -244,7 +241,7 @@ def object_of(text: Any, what: str) -> Json | None:
 
 
 def number_of(value: Any) -> float | int | None:
-    """`value` where it is a finite number, else None. Any: whatever the store had."""
+    """`value` where it is a finite number, else None."""
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     return value if isinstance(value, float) and math.isfinite(value) else None
@@ -255,7 +252,7 @@ def _text_or_none(value: Any) -> str | None:
 
 
 def _cut(value: Any, depth: int) -> Any:
-    """The same without what is nested deeper than `depth`, or is not JSON. Any: so is JSON."""
+    """The value without parts that are nested deeper than `depth` or are not JSON."""
     if isinstance(value, dict):
         return {str(key): _cut(inner, depth - 1) for key, inner in value.items()} if depth else None
     if isinstance(value, list | tuple):

@@ -1,7 +1,6 @@
-"""django-redis with the lease of `fencing.FencedCache`; Redis runs each script as one step, by its own clock.
+"""The presence store's cache on Redis: django-redis, with scripts that Redis runs as one step, by its own clock.
 
-What readers ask for at each lookup, and what the worker writes, goes over a connection that the thread holds. Values
-are those of django-redis.
+Reads of lookups and writes of the worker use a connection that the thread holds. Values are those of django-redis.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from redis.exceptions import ResponseError
 
 from accounts.databases import redis_connection
 from accounts.databases.redis_connection import Command, Script
-from presence.checked_cache import FencedCache
+from presence.store_cache import StoreCache
 
 PICKLE = b"\x80"  # what a pickle begins with
 KEEPS_ALL = "noeviction"
@@ -40,11 +39,10 @@ return 1
 """)
 
 
-class PresenceRedisCache(FencedCache, RedisCache):
+class PresenceRedisCache(StoreCache, RedisCache):
     """Every method raises RedisError, or django-redis's own ConnectionInterrupted, where Redis does not do it."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        """As the base class. Any: whatever the settings say."""
         RedisCache.__init__(self, server, params)
         self._prefix = str(self.make_key(""))
         # To the server of this cache, which need not be one that the settings name.
@@ -53,7 +51,6 @@ class PresenceRedisCache(FencedCache, RedisCache):
         # In a cluster the limits may lie on another node.
         self._is_beside_limits = server == settings.CACHES["default"].get("LOCATION") and not is_cluster
 
-    # Any: a cache's value.
     def get_many(self, keys: Iterable[str], version: int | None = None) -> dict[str, Any]:
         """One MGET. A value that cannot be read raises what unpickling it raises."""
         if version is not None:
@@ -101,6 +98,6 @@ class PresenceRedisCache(FencedCache, RedisCache):
         return policy if memory.get("maxmemory") and policy != KEEPS_ALL else ""
 
     def _run(self, script: Script, keys: list[str], token: str, arguments: list[Any]) -> bool:
-        """Whether the script did what it does. Any: what Redis takes."""
+        """Whether the script wrote, which it does for the lease's holder alone."""
         names = [self._prefix + key for key in keys]
         return bool(self._redis.script(script, names, [self.client.encode(token), *arguments]))

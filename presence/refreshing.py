@@ -1,7 +1,7 @@
 """What a read of presence renews: banner and profile after the answer, and the record by the worker.
 
-None of it can fail a read: what cannot be renewed stays as it was. A read waits for the platform only where no one has
-read the member's banner for long: it has none to show.
+No failure here fails the read: the old value stays. A read waits for the platform only where the store has no banner
+that may be shown.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from typing import ParamSpec
 
 from django.db import connections
 
-from presence import profiles, request_dedup, rest, store
+from presence import profiles, rest, store
 from presence.circuit import Circuit
+from presence.memo import SingleFlight
 from presence.profiles import ProfileSource, ProfileUnavailable, SourcePaused
 from presence.rest import RestUnavailable
-from presence.single_flight import SingleFlight
 from presence.store import Banner, PresenceStore, Profile, Record, Snapshot, StoreUnavailable
 
-BANNER_LIFETIME = timedelta(seconds=30)  # then it is read anew
-BANNER_SHOWN = timedelta(hours=1)  # and shown meanwhile; an older one is as good as none
+BANNER_LIFETIME = timedelta(seconds=30)  # then it is read again
+BANNER_SHOWN = timedelta(hours=1)  # and shown meanwhile; an older one counts as absent
 PROFILE_LIFETIME = timedelta(hours=24)
 FAILURE_LIFETIME = timedelta(hours=1)
 TOUCHED_LIFETIME = timedelta(minutes=10)  # in very large chat servers some members' events never arrive
 THREADS = 4
-MOST_PENDING = 32  # of each kind; what comes on top of them is read at the next occasion
+MOST_PENDING = 32  # of each kind; further ones are left to the next read
 
 Parameters = ParamSpec("Parameters")
 
@@ -42,7 +42,7 @@ logger = logging.getLogger(__name__)
 
 
 def renewed(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Snapshot:
-    """`snapshot`, which has a record, with a fresh banner; what else is due is on its way."""
+    """Return `snapshot`, which has a record, with a fresh banner; read the other due parts in the background."""
     if snapshot.record is not None:
         _record(opened, chat_id, snapshot.record, now)
     _profile(chat_id, snapshot.profile, now)
@@ -51,14 +51,14 @@ def renewed(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: dateti
 
 
 def settle() -> None:
-    """Wait until everything that is due has been read, or could not be."""
+    """Wait for the reads in the background."""
     with _lock:
         pending = [future for kind in _pending.values() for future in kind.values()]
     wait(pending)
 
 
 def _banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: datetime) -> Banner | None:
-    """`known`, and have it read anew where it is due; without one that can be shown, what the platform tells now."""
+    """Return `known`, and read it again in the background where it is due; read it now where none may be shown."""
     age = timedelta.max if known is None else abs(_age(known.read_at, now))
     if age <= BANNER_SHOWN:
         if age > BANNER_LIFETIME and not _pause().seconds_left():
@@ -74,7 +74,7 @@ def _banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: date
 
 
 def _note_failure(chat_id: int, error: RestUnavailable) -> None:
-    """Known banners are shown as they are until the platform may be asked again."""
+    """Keep the known banners until the platform may be asked again."""
     logger.info("The banner of %s stays as it was: %s", chat_id, error)
     _pause().pause(error.retry_after)
 
@@ -89,7 +89,7 @@ def _read_banner(opened: PresenceStore, chat_id: int, now: datetime) -> Banner:
 
 
 def _renew_banner(chat_id: int, now: datetime) -> None:
-    """In a thread of its own. Where the platform must not be asked yet, the request is left out."""
+    """Runs in the background; left out while the platform must not be asked."""
     try:
         _banners.join(chat_id, lambda: _read_banner(store.opened(), chat_id, now))
     except RestUnavailable as error:
@@ -100,12 +100,12 @@ def _renew_banner(chat_id: int, now: datetime) -> None:
 
 @functools.cache
 def _pause() -> Circuit:
-    """Open while no banner can be read anew."""
+    """Open while no banner can be read."""
     return Circuit()
 
 
 def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -> None:
-    """Ask the worker to look up a member without an event for long."""
+    """Ask the worker to refetch a member without an event for long."""
     if _age(known.touched_at, now) < TOUCHED_LIFETIME:
         return
     try:
@@ -115,7 +115,7 @@ def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -
 
 
 def _profile(chat_id: int, known: Profile | None, now: datetime) -> None:
-    """Have the profile read by a thread of its own, where it is due, so that no request waits for it."""
+    """Read a due profile in the background, so that no request waits for it."""
     source = profiles.source()
     if source is not None and _is_due(known, now) and not source.is_paused():
         _begin("profile", chat_id, _renew, source, chat_id, known, now)
@@ -128,14 +128,14 @@ def _begin(
     *arguments: Parameters.args,
     **options: Parameters.kwargs,
 ) -> None:
-    """In a thread of its own, unless that is under way or too much is."""
+    """Run `act` in the background, unless it is under way already or too many are."""
     pending = _pending[kind]
     with _lock:
         if chat_id in pending or len(pending) >= MOST_PENDING:
             return
         try:
             future = pending[chat_id] = _threads().submit(act, *arguments, **options)
-        except RuntimeError:  # the process is about to end
+        except RuntimeError:  # the process ends
             return
     future.add_done_callback(functools.partial(_end, kind, chat_id))
 
@@ -147,15 +147,15 @@ def _is_due(known: Profile | None, now: datetime) -> bool:
 
 
 def _renew(source: ProfileSource, chat_id: int, known: Profile | None, now: datetime) -> None:
-    """Among all processes one tries in an hour. A value that was read stays for as long as the store keeps it."""
+    """Runs in the background, in one of all processes once an hour. A failure leaves the known value in the store."""
     turn = f"profile:{chat_id}"
     try:
-        if not request_dedup.take(turn, int(FAILURE_LIFETIME.total_seconds())):
+        if not store.opened().claim(turn, int(FAILURE_LIFETIME.total_seconds())):
             return
         try:
             read = source.read(chat_id)
         except SourcePaused:
-            request_dedup.end(turn)
+            store.opened().release_claim(turn)
             return
         except ProfileUnavailable as error:
             logger.warning("The profile of %s could not be read: %s", chat_id, error)
@@ -178,12 +178,12 @@ def _end(kind: str, chat_id: int, future: Future[None]) -> None:
 
 @functools.cache
 def _threads() -> ThreadPoolExecutor:
-    """Made at the first use: a process that forks has none yet."""
+    """Made at the first use, after a server has forked."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix="presence-renewing")
 
 
 def _age(at: float, now: datetime) -> timedelta:
-    """Of what happened at `at`, UNIX seconds from a store that may hold anything."""
+    """The time since `at`, UNIX seconds from a store that may hold anything."""
     try:
         return timedelta(seconds=now.timestamp() - at)
     except OverflowError:

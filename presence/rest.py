@@ -1,7 +1,7 @@
-"""The chat platform's REST routes that a reader needs: who is a member, and whose banner is which.
+"""The chat platform's REST routes that readers need: membership, and banners.
 
-No route tells a presence; that is the gateway's alone. All processes together ask at most ten times a second, of which
-banners take at most seven: a member's banner can wait, whether somebody is a member cannot.
+Presence comes from the gateway alone. All processes together send at most ten requests a second, at most seven of them
+for banners, which can wait longer than memberships.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Membership(Enum):
 
 
 class RestUnavailable(Exception):
-    """The platform did not answer, must not be asked now, or said nothing that can be used.
+    """The platform did not answer, must not be asked now, or sent an unusable answer.
 
     `retry_after`: in how many whole seconds it may.
     """
@@ -49,7 +49,7 @@ class RestUnavailable(Exception):
 
 
 def membership(chat_id: int) -> Membership:
-    """One call. RestUnavailable: nobody knows."""
+    """One call."""
     answer = _read(f"/guilds/{settings.CHAT.guild_id}/members/{chat_id}", BUCKET)
     if answer.status == HTTPStatus.OK:
         return Membership.MEMBER
@@ -63,7 +63,7 @@ def membership(chat_id: int) -> Membership:
 
 
 def banner(chat_id: int) -> str | None:
-    """The hash of the account's banner; None without one. One call. RestUnavailable: nobody knows."""
+    """The hash of the account's banner; None without one. One call."""
     answer = _read(f"/users/{chat_id}", BUCKET, BANNER_BUCKET)
     if answer.status == HTTPStatus.NOT_FOUND:
         return None
@@ -103,7 +103,7 @@ def _take(*buckets: Window) -> None:
 
 
 def _judge(answer: Answer, circuit: Circuit) -> None:
-    """Whether the platform is well, and whether it wants to be asked."""
+    """Note in the circuit what the answer means. Raises RestUnavailable where it is unusable."""
     if answer.status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
         logger.error("The chat platform refuses the bot: %s.", answer.status)
         circuit.pause(REFUSED_PAUSE)
@@ -118,7 +118,7 @@ def _judge(answer: Answer, circuit: Circuit) -> None:
 
 
 def _seconds(headers: Mapping[str, str]) -> float:
-    """`Retry-After`; a second where it says nothing that can be read."""
+    """`Retry-After`; a second where it cannot be read."""
     said = headers.get("Retry-After", "")
     return max(float(said), 1.0) if _SECONDS.fullmatch(said) else 1.0
 

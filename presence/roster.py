@@ -1,9 +1,9 @@
-"""All members of the chat server with their presences, as the gateway tells of them.
+"""All members of the chat server with their presences, as the gateway sent them.
 
-Kept in memory, so with little of it: JSON text instead of objects (about a third). Nothing here waits, reads a clock or
-raises on a bad payload: that is skipped, counted, and logged once for each kind.
+Kept in memory as JSON text, which takes a third of the memory of objects. Nothing here waits, reads a clock or raises
+on a bad payload, which is skipped, counted, and logged once for each kind.
 
-An answer is older than the events since its question: both are numbered in one order, and only newer replaces older.
+An answer is older than the events since its request: both are numbered in one order, and only newer replaces older.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from presence.feed import Dispatch
 from presence.fields import Json
 from presence.records import text_of
 
-MOST_LEAVERS = 100_000  # of whom is remembered when they left
+MOST_LEAVERS = 100_000  # former members whose departure is remembered
 
 logger = logging.getLogger(__name__)
 
@@ -28,8 +28,8 @@ logger = logging.getLogger(__name__)
 class Entry:
     """One member. `presence`: None for offline. `epoch`: the reconcile that last listed the member.
 
-    `is_settled`: the presence is known; until then nobody is told of the member. Nobody is offline for lack of news.
-    `member_order`, `presence_order`: of the event or question that told it; 0 for none.
+    `is_settled`: the presence is known; until then the member is written nowhere. `member_order`, `presence_order`: of
+    the event or request that brought it; 0 for none.
     """
 
     member: str
@@ -45,27 +45,27 @@ class Entry:
 
 @dataclass(slots=True)
 class Changes:
-    """What came up since somebody last took it. Bounded by the number of members, never by that of events."""
+    """Changes that wait to be taken. Bounded by the number of members, not of events."""
 
-    dirty: set[int] = field(default_factory=set)  # to be written; who is not in the roster, to be deleted
+    dirty: set[int] = field(default_factory=set)  # to be written, or deleted where they have left
     since: float | None = None  # when the first event behind `dirty` came, in UNIX seconds
-    asked: set[int] = field(default_factory=set)  # to be looked up
-    left: set[int] = field(default_factory=set)  # readers are to be told
-    departed: set[int] = field(default_factory=set)  # to be forgotten
+    asked: set[int] = field(default_factory=set)  # to be refetched
+    left: set[int] = field(default_factory=set)  # misses to be written
+    departed: set[int] = field(default_factory=set)  # rows of `last_online` to be deleted
     updated: set[int] = field(default_factory=set)  # the member has a new record, maybe a new banner
     renamed: set[int] = field(default_factory=set)  # the user has a new name
     redrawn: set[int] = field(default_factory=set)  # the user has a new picture, or none any more
     offline_at: dict[int, int] = field(default_factory=dict)  # the new `last_online`
 
     def merge(self, earlier: Changes) -> None:
-        """What was to be written then is to be written now."""
+        """Add the earlier changes that are still to be written."""
         self.dirty |= earlier.dirty
         self.left |= earlier.left
         self.updated |= earlier.updated
 
 
 class Roster:
-    """`now` and other moments are UNIX seconds."""
+    """Times are UNIX seconds."""
 
     def __init__(self, guild_id: int) -> None:
         self.guild_id = guild_id
@@ -74,19 +74,19 @@ class Roster:
         self.epoch = 0
         self.bad: Counter[str] = Counter()
         self.private: set[int] = set()  # chat ids, members or not
-        self._gap_at: float | None = None  # until when it was known who is offline, where that is not now
+        self._gap_at: float | None = None  # since when presences may be out of date; None: they are not
         self._order = 0
         self._opened = 0  # the order of the last reconcile's beginning
-        self._early: dict[int, Entry] | None = None  # presences of who is not listed yet; None: no reconcile runs
+        self._early: dict[int, Entry] | None = None  # presences of ids not listed yet; None: no reconcile runs
         self._left: dict[int, int] = {}  # id -> order; the latest at the end
 
     def next_order(self) -> int:
-        """The number of an event, or of a question that is asked now."""
+        """The number of the next event or request."""
         self._order += 1
         return self._order
 
     def text(self, chat_id: int, generation: int) -> str | None:
-        """The member's record, as `Record.to_text` writes it; None where there is none to be told of."""
+        """The member's record, as `Record.to_text` writes it; None for unknown ones and without a known presence."""
         entry = self.members.get(chat_id)
         if entry is None or not entry.is_settled:
             return None
@@ -116,17 +116,17 @@ class Roster:
         self._early = {}
 
     def close_epoch(self) -> None:
-        """Every chunk is there: members whom none has listed have left."""
+        """Every chunk has come: members that none has listed have left."""
         for chat_id in [chat_id for chat_id, entry in self.members.items() if entry.epoch < self.epoch]:
             self._delete(chat_id, self._opened)
         self.changes.asked.update(self._early or ())
         self._gap_at = self._early = None
 
     def take_chunk(self, payload: Json, *, asked: int | None, now: float) -> bool:
-        """Members with their presences; who is listed without one is offline. False: it is bad, and counts as lost.
+        """Take members with their presences; a listed member without one is offline. False: a bad chunk counts as lost.
 
-        `asked`: the order of the question for some ids; 0 where nobody knows it: then the answer tells what is not
-        known at all. None: it is of the running reconcile.
+        `asked`: the order of the request for single members, 0 where it is unknown: then only unknown members count.
+        None: the chunk is of the running reconcile.
         """
         members, presences = payloads.rows(payload, "members"), payloads.rows(payload, "presences")
         if members is None or presences is None:
@@ -145,7 +145,7 @@ class Roster:
         return True
 
     def _answer(self, payload: Json, asked: int) -> None:
-        """Records are written anew, changed or not: somebody waits. Who had an event since is asked for again."""
+        """Write all these records again, because readers wait. Refetch members that had an event since."""
         missing = payloads.ids(payload, "not_found")
         for chat_id in [chat_id for chat_id in missing if self._known(chat_id) <= asked]:
             self._delete(chat_id, asked)
@@ -169,24 +169,24 @@ class Roster:
         entry.touched_at = now
 
     def _take_listed_presence(self, chat_id: int, entry: Entry, row: Json | None, now: float) -> None:
-        """A bad one tells what is good of it; where that is no status at all, a known one is better."""
+        """Of a bad presence the good fields count; without a status among them a known presence stays."""
         presence = None if row is None else payloads.mended_presence_of(row)
         if row is not None and payloads.presence_of(row) is None:
             self.complain("presence in a chunk")
             if entry.is_settled and payloads.presence_of(presence or {}) is None:
                 return
-        # Who was seen after the beginning of the gap was online then, at least.
+        # A member with an event after the beginning of the gap was online until then, at least.
         self._set_presence(chat_id, entry, presence, max(self._gap_at, entry.touched_at) if self._gap_at else now)
 
     def _known(self, chat_id: int) -> int:
-        """The order of the last that is known of somebody who is here."""
+        """The order of the last event or answer about a present member."""
         entry = self.members.get(chat_id) or (self._early or {}).get(chat_id)
         return 0 if entry is None else max(entry.member_order, entry.presence_order)
 
     # --- Live events ---
 
     def apply(self, event: Dispatch, now: float) -> None:
-        """A live event about members; any other is none of the roster's business."""
+        """Apply a live event about members; others are ignored."""
         payload = event.payload
         if event.name not in _LIVE or not payloads.is_of(self.guild_id, payload):
             return
@@ -219,7 +219,7 @@ class Roster:
         if presence is None:
             self.complain("PRESENCE_UPDATE")
         elif entry is None and self._early is not None:
-            entry = self._early.setdefault(chat_id, Entry(""))  # whether it is a member, the chunks tell
+            entry = self._early.setdefault(chat_id, Entry(""))  # the chunks will show whether it is a member
         if presence is None or entry is None:
             self.changes.asked.add(chat_id)  # something has changed
         else:
@@ -237,7 +237,7 @@ class Roster:
         return entry
 
     def _replace_member(self, chat_id: int, entry: Entry, row: Json, *, is_older: bool = False) -> None:
-        """An older row tells what no newer one did: an event need not name everything."""
+        """Of an older row only the fields count that no newer one has: an event may leave out fields."""
         old, told = json.loads(entry.member), payloads.member_of(row)
         new = payloads.merged(told, old) if is_older else payloads.merged(old, told)
         text = text_of(new)
@@ -251,7 +251,7 @@ class Roster:
             self.changes.redrawn.add(chat_id)
 
     def _set_presence(self, chat_id: int, entry: Entry, presence: Json | None, offline_at: float) -> None:
-        """`offline_at`: when the member was last online, should this be the news that it no longer is."""
+        """`offline_at`: when the member was last online, if it goes offline by this."""
         text = None if presence is None else text_of(presence)
         is_online = status.of(presence) != status.OFFLINE
         if entry.is_online and not is_online:
@@ -261,7 +261,7 @@ class Roster:
         entry.presence, entry.is_online, entry.is_settled = text, is_online, True
 
     def note_offline(self, chat_id: int, entry: Entry, at: int) -> None:
-        """Move `last_online` on to this moment; never back."""
+        """Move `last_online` forward to `at`."""
         if entry.last_online is None or at > entry.last_online:
             entry.last_online = at
             self.changes.offline_at[chat_id] = at
@@ -286,12 +286,12 @@ class Roster:
             del self._left[next(iter(self._left))]
 
     def forget_changes(self) -> Changes:
-        """Nobody will write them, unless the caller does. What is to be looked up stays."""
+        """Take all changes out but the members to be refetched."""
         forgotten, self.changes = self.changes, Changes(asked=self.changes.asked)
         return forgotten
 
     def settled(self) -> Iterable[int]:
-        """The ids of those who can be told of."""
+        """The ids of members with a known presence."""
         return [chat_id for chat_id, entry in self.members.items() if entry.is_settled]
 
 

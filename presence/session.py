@@ -16,9 +16,7 @@ from presence import payloads
 from presence.feed import Dispatch, FeedEvent, Garbage, GatewayFeed, SessionLost, SessionResumed, SessionStarted
 from presence.fields import Json
 from presence.intervals import Intervals
-from presence.member_refetch import PREFIX as LOOKUP
-from presence.member_refetch import MemberRefetch
-from presence.reconciling import Progress, Reconciler
+from presence.reconciling import REFETCH, MemberRefetch, Progress, Reconciler
 from presence.roster import Roster
 
 MEMBERS_OPCODE = 8
@@ -190,7 +188,7 @@ class Session:
         now, seconds = time.monotonic(), min(max(float(payload["retry_after"]), SHORTEST_PAUSE), LONGEST_PAUSE)
         meta = payload.get("meta")
         nonce = meta.get("nonce") if isinstance(meta, dict) else None
-        if isinstance(nonce, str) and nonce.startswith(LOOKUP):
+        if isinstance(nonce, str) and nonce.startswith(REFETCH):
             self._refetch.pause(nonce, seconds, now)
         else:
             self._reconciler.limit(seconds, now)

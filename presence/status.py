@@ -17,7 +17,7 @@ _OTHER_DEVICES = ("vr", "embedded")
 def of(presence: Json | None) -> str:
     """One of STATUSES. A running stream overrides all; then the first of desktop, mobile and web that is not offline.
 
-    On other devices alone, or where no devices are told, the platform's own summary counts.
+    On other devices alone, or where no devices are named, the platform's own summary counts.
     """
     presence = fields.mapping(presence)
     activities = fields.mappings(presence.get("activities"))
@@ -35,5 +35,5 @@ def of(presence: Json | None) -> str:
 
 
 def _known(status: object) -> str | None:
-    """`invisible` is what only the member's own client is told."""
+    """None for other values; `invisible` reaches only the member's own client."""
     return status if isinstance(status, str) and status in (*_MANUAL, OFFLINE) else None

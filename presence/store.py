@@ -1,28 +1,29 @@
-"""The store of live presence: what the worker knows, written in batches, and what readers see in one round trip.
+"""The store of live presence: the worker writes it in batches, and readers read it in one round trip.
 
-It stands on a cache of Django's, so that one or another server can hold it; every failure of that is StoreUnavailable,
-never silence. How records of members who left disappear without a list of keys: each record carries the generation of
-the dump it belongs to, and `complete` says which generation was written whole. An older record counts as absent.
-Absence proves nothing: that an account is no member is a value of its own, which is kept for a short time.
+A cache holds it (`store_cache`: Redis or the database); each failure of the cache is StoreUnavailable. Records of
+members who left need no list of keys: each record carries the generation of its dump, and `complete` names the
+generation that was written whole. An older record counts as absent. Absence proves nothing: that an account is no
+member is a value of its own, which is kept for a short time.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
 
 from accounts.kept_settings import from_settings
 from presence import records
-from presence.checked_cache import DAMAGED, CheckedCache, LeaseLost, StoreUnavailable, answering
 from presence.fields import Json
 from presence.memo import Memo
 from presence.records import Banner, Profile, Record, Snapshot, Stamp
+from presence.store_cache import DAMAGED, LeaseLost, StoreCache, StoreUnavailable, answering
 
 if TYPE_CHECKING:
     from accounts.databases.redis_connection import Command
@@ -50,56 +51,58 @@ PRIVACY_LIFETIME = 600  # no less than a miss: it replaces one that was kept bef
 ASK_PAUSE = 30
 ASK_LIFETIME = 60
 ASK_AWAITED = 5  # a reader has taken its number, and is about to write its slot
+LEASE_SECONDS = 5.0  # after a crash, this long until another worker may write
 
 READ_AT_ONCE = 1000  # ids
 WRITTEN_AT_ONCE = 4000  # keys, two for each record; more would hold up others, or outlast the socket's timeout
 ASKS_READ, ASKS_AWAITED = 1000, 64
 
-ALIVE, COMPLETE, MARK, STATS, LAST_ASK = "alive", "complete", "mark", "stats", "ask:last"
+ALIVE, COMPLETE, MARK, STATS, LAST_ASK, LEASE = "alive", "complete", "mark", "stats", "ask:last", "lease"
 STATE = (ALIVE, COMPLETE)
 Item = TypeVar("Item")
 _ALIVE: Memo[tuple[Any, ...], float] = Memo(8)  # by the values of STATE
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """As the last writer left it. `generation`: the completed one, 0 for none. `alive_at`: of its last stamp, if any.
-    `mark`: of the last write, "" for none."""
+    """The store as the last writer left it. `generation`: the completed one, 0 for none. `alive_at`: of its last stamp,
+    if any. `mark`: of the last write, "" for none."""
 
     generation: int
     alive_at: float | None
     mark: str
 
 
-class PresenceStore(CheckedCache):
+class PresenceStore:
     """See the module. Times are UNIX seconds; chat ids are numbers. `token`: of the worker's term (`presence.lease`).
 
     A write with the token of a term that is over raises LeaseLost and changes nothing.
     """
 
     def __init__(self, cache: BaseCache) -> None:
-        super().__init__(cache)
+        self._cache = cast("StoreCache", cache)
         # Numbers of asks that had no slot yet -> until when, by the monotonic clock.
         self._awaited: dict[int, float] = {}
 
     # --- Readers ---
 
     def snapshot(self, chat_id: int) -> Snapshot:
-        """All that is known of one id; one round trip."""
+        """All values of one id, in one round trip."""
         return self.snapshots([chat_id])[chat_id]
 
     def snapshots(self, chat_ids: Sequence[int]) -> dict[int, Snapshot]:
-        """The same of several; still one round trip."""
+        """The same of several ids, in one round trip."""
         found = self._read([*STATE, *(name for chat_id in chat_ids for name in _names(chat_id))])
         generation, alive_at = _generation(found), _alive_at(found)
         return {chat_id: _snapshot(chat_id, found, generation, alive_at) for chat_id in chat_ids}
 
     def reading(self, chat_id: int) -> Command | None:
-        """What brings a snapshot in the round trip that checks a key; None: that goes to another server."""
+        """The command that reads a snapshot in the round trip that checks a key; None: that goes to another server."""
         return self._cache.reading([*STATE, *_names(chat_id)])
 
     def snapshot_in(self, chat_id: int, reply: Sequence[Any]) -> Snapshot:
-        """The snapshot in the reply to `reading`. One more round trip where a value is damaged. Any: Redis's values."""
+        """The snapshot in the reply to `reading`. One more round trip where a value is damaged."""
         try:
             found = self._cache.read([*STATE, *_names(chat_id)], reply)
         except DAMAGED:
@@ -114,11 +117,11 @@ class PresenceStore(CheckedCache):
             return None
 
     def alive_at(self) -> float | None:
-        """When the worker last said that the store holds the truth; None where it did not, or the store was emptied."""
+        """When the worker last stamped the store as up to date; None where it did not, or the store was emptied."""
         return _alive_at(self._read([ALIVE, COMPLETE]))
 
     def request_refresh(self, chat_id: int) -> None:
-        """Ask the worker to look this member up; once for each id in 30 s."""
+        """Ask the worker to refetch this member; once for each id in 30 s."""
         with answering():
             if self._cache.add(f"asked:{chat_id}", 1, ASK_PAUSE):
                 self._set(f"ask:{self._next_request()}", chat_id, ASK_LIFETIME)
@@ -134,11 +137,11 @@ class PresenceStore(CheckedCache):
         self._set(f"miss:{chat_id}", miss, MISS_LIFETIMES[miss])
 
     def keep_privacy(self, chat_id: int, *, is_private: bool) -> None:
-        """Whether the account is private since just now: it counts before the record, for 10 min."""
+        """Note a change of privacy, which counts before the record for 10 min."""
         self._set(f"privacy:{chat_id}", int(is_private), PRIVACY_LIFETIME)
 
     def stats(self) -> Json | None:
-        """What the worker last told about itself."""
+        """The worker's last statistics."""
         return records.object_of(self._read([STATS]).get(STATS), "stats")
 
     # --- The worker ---
@@ -159,11 +162,11 @@ class PresenceStore(CheckedCache):
             self._write_as(token, kept, [name for name in some if name not in values], RECORD_LIFETIME)
 
     def drop_banners(self, chat_ids: Collection[int], *, token: str) -> None:
-        """The banners of these members may have changed."""
+        """Delete the banners of these members, which may have changed."""
         self._write_as(token, {}, [f"banner:{chat_id}" for chat_id in chat_ids], None)
 
     def keep_departures(self, chat_ids: Collection[int], *, token: str) -> None:
-        """These have left, as the platform said just now."""
+        """Note members whose departure the platform has just reported."""
         misses = {f"miss:{chat_id}": "notMember" for chat_id in chat_ids}
         self._write_as(token, misses, [], MISS_LIFETIMES["notMember"])
 
@@ -173,14 +176,16 @@ class PresenceStore(CheckedCache):
         return StoreState(_generation(found), _alive_at(found), _mark(found))
 
     def mark(self) -> str:
-        """Of the last write that had one; "" for none."""
+        """The mark of the last write that had one; "" for none."""
         return _mark(self._read([MARK]))
 
     def stamp(self, alive_at: float, *, generation: int, token: str, mark: str = "") -> bool:
-        """Say that the store held the truth at `alive_at`. False, and nothing is said, where another generation is the
-        completed one, or the last write is not that of `mark`: the store came back with an older snapshot.
+        """Note that the store was up to date at `alive_at`.
 
-        The look and the write are two steps. A store that is emptied between them has no lease, and refuses the write.
+        Return False, with nothing changed, where another generation is the completed one, or the last write is not that
+        of `mark`: the store came back with an older snapshot.
+
+        Read and write are two steps. A store that is emptied between them has no lease, and refuses the write.
         """
         found = self._read([COMPLETE, MARK])
         if _generation(found) != generation or not generation or (mark and _mark(found) != mark):
@@ -189,20 +194,20 @@ class PresenceStore(CheckedCache):
         return True
 
     def generation(self) -> int:
-        """The completed one; 0 where there is none."""
+        """The completed generation; 0 where there is none."""
         return _generation(self._read([COMPLETE]))
 
     def set_complete(self, generation: int, *, token: str) -> None:
-        """The records of this generation are all there; older ones are as good as absent."""
+        """Declare this generation complete; older records count as absent from now on."""
         self._write_as(token, {COMPLETE: generation}, [], None)
 
     def records(self, chat_ids: Sequence[int]) -> dict[int, Record]:
-        """Those that are there, of any generation."""
+        """The records of these members, of any generation."""
         read = ((chat_id, Record.from_text(text)) for chat_id, text in self.texts(chat_ids).items())
         return {chat_id: record for chat_id, record in read if record is not None}
 
     def texts(self, chat_ids: Sequence[int]) -> dict[int, str]:
-        """Those that are there, unread: a new leader asks for those of all members."""
+        """The same as text: a new leader reads those of all members."""
         all_of_them: dict[int, str] = {}
         for ids in _batches(chat_ids, READ_AT_ONCE):
             found = self._read([f"m:{chat_id}" for chat_id in ids])
@@ -229,16 +234,83 @@ class PresenceStore(CheckedCache):
         return list(dict.fromkeys(chat_id for chat_id in ids if isinstance(chat_id, int))), last
 
     def clear_expired(self, after_batch: Callable[[], None] = lambda: None) -> int:
-        """Free the room of what expired, where the cache does not do so by itself; how many entries that were."""
-        clear = getattr(self._cache, "clear_expired", None)
-        if clear is None:
-            return 0
+        """Delete what has expired, where the cache does not do so by itself. Return how many entries."""
         with answering():
-            return int(clear(after_batch))
+            return self._cache.clear_expired(after_batch)
 
     def keep_stats(self, stats: Json) -> None:
-        """What the worker tells the admin about itself."""
+        """Keep the worker's statistics for the admin."""
         self._set(STATS, records.text_of(stats), STATS_LIFETIME)
+
+    # --- The lease, and claims ---
+
+    def take_lease(self, token: str) -> bool:
+        """Begin a term where no other one runs."""
+        with answering():
+            return self._cache.take(LEASE, token, LEASE_SECONDS)
+
+    def renew_lease(self, token: str) -> bool:
+        """Whether the term goes on, for LEASE_SECONDS from now."""
+        with answering():
+            return self._cache.renew(LEASE, token, LEASE_SECONDS)
+
+    def release_lease(self, token: str) -> None:
+        with answering():
+            self._cache.release(LEASE, token)
+
+    def eviction(self) -> str:
+        """The policy under which the server may evict records; "" where it never does."""
+        with answering():
+            return self._cache.eviction()
+
+    def claim(self, name: str, seconds: int) -> bool:
+        """Whether this process sends the request `name` to an outside server; the claim expires after `seconds`.
+
+        It saves calls and is no lock: where the store does not answer, every process may send the request.
+        """
+        try:
+            with answering():
+                return bool(self._cache.add(f"turn:{name}", 1, seconds))
+        except StoreUnavailable as error:
+            logger.warning("The presence store does not answer for the request %s: %s", name, error)
+            return True
+
+    def release_claim(self, name: str) -> None:
+        try:
+            with answering():
+                self._cache.delete(f"turn:{name}")
+        except StoreUnavailable as error:
+            logger.warning("The presence store keeps the claim on %s until it expires: %s", name, error)
+
+    # --- The cache ---
+
+    def _read(self, keys: Sequence[str]) -> dict[str, Any]:
+        """The values of these keys, with one `get_many`. A value that the cache cannot read is logged and deleted."""
+        with answering():
+            try:
+                return self._cache.get_many(keys)
+            except DAMAGED:
+                return {key: value for key in keys if (value := self._read_one(key)) is not None}
+
+    def _read_one(self, key: str) -> Any:
+        try:
+            return self._cache.get(key)
+        except DAMAGED as error:
+            logger.warning("%s of the presence store is damaged: %s.", key, type(error).__name__)
+            self._cache.delete(key)
+            return None
+
+    def _write_as(
+        self, token: str, values: Mapping[str, str | int], gone: Collection[str], lifetime: int | None
+    ) -> None:
+        with answering():
+            is_done = not (values or gone) or self._cache.write_as(LEASE, token, values, gone, lifetime)
+        if not is_done:
+            raise LeaseLost("The lease of the presence worker ended.")
+
+    def _set(self, key: str, value: str | int, lifetime: int | None) -> None:
+        with answering():
+            self._cache.set(key, value, lifetime)
 
     def _next_request(self) -> int:
         """Counted from the clock's milliseconds: numbers grow even when the store was emptied in between."""

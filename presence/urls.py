@@ -2,10 +2,10 @@
 
 from django.urls import URLPattern, re_path
 
-from presence.views import card, current, events
+from presence import views
 
 urlpatterns: list[URLPattern] = [
-    re_path(r"^api/lookup/presence/(?P<chat_id>[^/]*)$", current.PresenceLookup.as_view()),
-    re_path(r"^api/lookup/presence/(?P<chat_id>[^/]*)/events$", events.PresenceEvents.as_view()),
-    re_path(r"^presence/card/(?P<name>[A-Za-z0-9._-]{1,32})\Z", card.show, name="presence_card"),
+    re_path(r"^api/lookup/presence/(?P<chat_id>[^/]*)$", views.PresenceLookup.as_view()),
+    re_path(r"^api/lookup/presence/(?P<chat_id>[^/]*)/events$", views.PresenceEvents.as_view()),
+    re_path(r"^presence/card/(?P<name>[A-Za-z0-9._-]{1,32})\Z", views.show_card, name="presence_card"),
 ]

@@ -23,8 +23,7 @@ from presence.intervals import Intervals
 from presence.last_seen import LastSeen
 from presence.lease import Follower, Lease
 from presence.linked_account_sync import LinkedAccounts
-from presence.member_refetch import MemberRefetch
-from presence.reconciling import Reconciler
+from presence.reconciling import MemberRefetch, Reconciler
 from presence.roster import Roster
 from presence.session import Liveness, Session, SessionState
 from presence.store import LeaseLost, PresenceStore, StoreUnavailable

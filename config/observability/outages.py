@@ -21,7 +21,7 @@ SERVERS = {
     "accounts.limits.LimitsUnavailable": "Redis",
     "django_redis.exceptions.ConnectionInterrupted": "Redis",
     "lookup.redis_visits.StoreUnavailable": "Redis",
-    "presence.checked_cache.StoreUnavailable": "Redis",
+    "presence.store_cache.StoreUnavailable": "Redis",
     "redis.exceptions.RedisError": "Redis",
     "imagehost.storage.contract.StorageFailed": "the store of the files",
 }

@@ -32,7 +32,7 @@ from presence.streaming.watching import GONE, PRESENCE, News, Watch
 CONTENT_TYPE = "text/event-stream; charset=utf-8"
 HEARTBEAT = 15.0  # seconds
 LONGEST = 3600.0  # seconds; the client comes back
-RENEWAL = 120.0  # seconds: how often a stream has the parts read anew that the chat server's events do not tell of
+RENEWAL = 120.0  # seconds: how often a stream reads again what the chat server's events leave out
 OPENING = b"retry: 3000\n\n"
 BEAT = b": heartbeat\n\n"
 
@@ -49,13 +49,13 @@ class KeyInUse:
 
 
 def event(news: News) -> bytes:
-    """As it is sent. Only a presence has an id: who comes back after anything else is told where things stand."""
+    """The bytes of an event. Only a presence has an id: a client that returns after another event gets the presence."""
     tag = f" {news.tag}" if news.event == PRESENCE else ""
     return f"event: {news.event}\nid:{tag}\ndata: ".encode() + news.body + b"\n\n"
 
 
 class Stream(abc.ABC):
-    """One reader's, whatever the server is; `close` it. Times are those of the monotonic clock.
+    """The stream of one reader; `close` it. Times are those of the monotonic clock.
 
     Raises what `StreamSlot` raises.
     """
@@ -71,7 +71,7 @@ class Stream(abc.ABC):
         self._ends_at = self._beats_at = self._renews_at = 0.0
 
     def close(self) -> None:
-        """Nothing more is sent; may be called again."""
+        """End the stream. Idempotent."""
         self._is_over = True
         if self._watch is not None:
             watching.hub.leave(self._watch)
@@ -97,7 +97,7 @@ class Stream(abc.ABC):
         return None if now >= self._ends_at else max(0.0, min(self._beats_at, self._ends_at) - now)
 
     def beat(self, now: float) -> bytes:
-        """Keep the place and look at the key again; what to send then. Asks cache and database, so it may take long."""
+        """Keep the slot, check the key again, and return what to send. Asks cache and database, so it may take long."""
         self._beats_at = now + HEARTBEAT
         try:
             refusal = self._refusal()
@@ -123,13 +123,13 @@ class Stream(abc.ABC):
         return refusal
 
     def _renew(self) -> None:
-        """As a lookup would; what it finds, or cannot find, the next look of the watching thread tells."""
+        """Renew the parts that a lookup renews; the watching thread sends the result."""
         with contextlib.suppress(PresenceUnavailable, NotMember, ChatNotFound, ProfilePrivate):
             members.presence_of(self._chat_id, timezone.now())
 
 
 class BlockingStream(Stream):
-    """For WSGI: each waits in a thread of the server's."""
+    """For WSGI: each waits in a thread of the server."""
 
     def __init__(self, *, presence: Presence, key: KeyInUse, last_event_id: str) -> None:
         super().__init__(presence=presence, key=key, last_event_id=last_event_id)
@@ -163,7 +163,7 @@ class AsyncStream(Stream):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def ring(self) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             if self._loop is not None:
                 self._loop.call_soon_threadsafe(self._bell.set)
 

@@ -1,4 +1,4 @@
-"""Tells the event streams of this process what changes: one thread asks the store for all of them together.
+"""Wakes the event streams of this process: one thread reads the store for all of them together.
 
 It starts with the first stream and ends after the last one.
 """
@@ -32,8 +32,8 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What a stream tells. `event`: PRESENCE, UNAVAILABLE or GONE, for example. `body`: JSON on one line. `tag`: stands
-    for `body`.
+    """An event of a stream. `event`: PRESENCE, UNAVAILABLE or GONE, for example. `body`: JSON on one line. `tag`: its
+    digest.
     """
 
     event: str
@@ -43,10 +43,10 @@ class News:
 
 @dataclass(eq=False, slots=True)
 class Watch:
-    """One stream's. `listener` is called from another thread whenever `news` or `is_over` have changed.
+    """Of one stream. `listener` is called from another thread whenever `news` or `is_over` have changed.
 
-    `news`: the newest; None until the first look. `is_over`: nothing will come any more. `lacks_banner`: nobody knows
-    at the moment which banner the member has.
+    `news`: the newest; None until the first look. `is_over`: no more will come. `lacks_banner`: the store has no banner
+    of the member.
     """
 
     chat_id: int
@@ -63,7 +63,7 @@ class Watch:
 
 @dataclass(slots=True)
 class _Known:
-    """What the last look at an id found, so that only what has changed is written anew."""
+    """The result of the last look at an id, so that only changes are serialized."""
 
     news: News | None = None
     presence: Presence | None = None
@@ -98,8 +98,8 @@ class Hub:
         self.is_leaving: Callable[[], bool] = lambda: False  # whether the server is about to stop: all streams end
 
     def join(self, chat_id: int, ring: Callable[[], None]) -> Watch:
-        """Watch an id that was a member a moment ago, until `leave`. `ring` is a method that must not block; its object
-        is not kept: nobody watches any more once it is dropped.
+        """Watch a member until `leave`. `ring` is a method that must not block; the watch ends, too, when its object is
+        garbage-collected.
         """
         watch = Watch(chat_id, weakref.WeakMethod(ring))
         with self._changed:
@@ -110,21 +110,21 @@ class Hub:
         return watch
 
     def leave(self, watch: Watch) -> None:
-        """May be called again."""
+        """Idempotent."""
         with self._changed:
             self._watches.discard(watch)
             if not self._watches:
                 self._changed.notify_all()
 
     def thread(self) -> threading.Thread | None:
-        """The one that looks; None where nobody watches."""
+        """The watching thread; None without watches."""
         return self._thread
 
     def look(self, opened: PresenceStore, now: datetime) -> None:
-        """Ask once for everything that is watched, and tell who does not know it yet."""
+        """Read all watched ids in one round trip, and wake the streams with news."""
         with self._changed:
             self._watches = {watch for watch in self._watches if watch.listener() is not None}
-            watches = list(self._watches)  # who joins during the look has read something newer than it
+            watches = list(self._watches)  # a stream that joins during the look has read newer values
         ids = sorted({watch.chat_id for watch in watches})
         snapshots = self._snapshots(opened, ids)
         self._known = {chat_id: self._look_at(chat_id, snapshots.get(chat_id), now) for chat_id in ids}
@@ -182,14 +182,14 @@ class Hub:
             connections.close_all()
 
     def _goes_on(self) -> bool:
-        """False: nobody watches, and who watches from now on needs another thread; or the server stops."""
+        """False: without watches, so that the next one starts another thread; and while the server stops."""
         with self._changed:
             if not self._watches:
                 self._thread = None
         return self._thread is not None and not self.is_leaving()
 
     def _end(self) -> None:
-        """However the thread ends, a stream that hears nothing any more must not seem to be alive."""
+        """End the streams of this thread, however it ends."""
         with self._changed:
             if self._thread is not threading.current_thread():
                 return

@@ -10,8 +10,7 @@ from typing import Any
 from presence.feed import Dispatch, SessionStarted
 from presence.fields import Json
 from presence.intervals import Intervals
-from presence.member_refetch import MemberRefetch
-from presence.reconciling import Reconciler
+from presence.reconciling import MemberRefetch, Reconciler
 from presence.roster import Roster
 from presence.session import Liveness, Session
 from tests.presence.test_roster import ADA, BOB, GUILD, ONLINE, chunk, member, row

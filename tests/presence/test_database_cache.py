@@ -201,6 +201,6 @@ def test_what_expired_goes_and_what_counts_stays(settings: Settings) -> None:
     assert StoreEntry.objects.count() == 1
 
 
-def test_where_the_cache_clears_itself_there_is_nothing_to_do(settings: Settings) -> None:
-    settings.CACHES = {**settings.CACHES, "presence": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+def test_redis_clears_what_expired_by_itself(settings: Settings) -> None:
+    settings.CACHES = {**settings.CACHES, "presence": stores.caches("redis://127.0.0.1:1/0")["presence"]}
     assert call_command("sweep_presence") == "Removed 0 expired entries."

@@ -15,7 +15,8 @@ from django.db import DatabaseError, InterfaceError
 from accounts.models import LinkedAccount
 from demo.chat_platform.running import Simulator
 from demo.chat_platform.shapes import Json
-from presence import checked_cache, last_seen, lease, linked_account_sync
+from presence import last_seen, lease, linked_account_sync
+from presence import store as store_module
 from presence.store import Banner, PresenceStore, StoreUnavailable
 from tests.factories.accounts import LinkedAccountFactory
 from tests.presence import workers
@@ -162,7 +163,7 @@ def test_what_the_last_leader_could_not_write_the_next_one_does(
 def test_a_slow_store_does_not_cost_the_lease(
     simulator: Simulator, unsteady: Unsteady, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (checked_cache, lease):
+    for module in (store_module, lease):
         monkeypatch.setattr(module, "LEASE_SECONDS", 2.0)
     simulator.add_member(ADA, presence=ONLINE)
     with working(simulator, unsteady) as running:

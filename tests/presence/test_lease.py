@@ -13,10 +13,9 @@ import time_machine
 from django.core.cache.backends.base import BaseCache
 from django.utils import timezone
 
-from presence.checked_cache import LEASE_SECONDS
 from presence.lease import Lease
 from presence.redis_cache import PresenceRedisCache
-from presence.store import LeaseLost, PresenceStore, StoreUnavailable
+from presence.store import LEASE_SECONDS, LeaseLost, PresenceStore, StoreUnavailable
 from tests.presence import databases
 from tests.presence.kept import CACHES, age, cache_of, record
 from tests.support.threads import together

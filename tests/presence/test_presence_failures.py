@@ -20,8 +20,8 @@ from accounts import limits
 from demo.chat_platform.running import Simulator
 from presence import members, refreshing, rest
 from presence.errors import ChatNotFound, NotMember, PresenceUnavailable
+from presence.memo import SingleFlight
 from presence.rest import RestUnavailable
-from presence.single_flight import SingleFlight
 from presence.store import PresenceStore
 from tests.presence import lookups, reading
 from tests.presence.lookups import ADA, BEN, UNAVAILABLE

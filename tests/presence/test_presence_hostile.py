@@ -14,7 +14,7 @@ from demo.chat_platform.running import Simulator
 from presence import members
 from presence.errors import ChatIdInvalid
 from presence.store import PresenceStore
-from presence.views.current import PresenceLookup
+from presence.views import PresenceLookup
 from tests.presence import kept, lookups, reading
 from tests.presence.lookups import ADA, INVALID, UNAVAILABLE
 

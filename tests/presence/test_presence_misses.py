@@ -9,7 +9,7 @@ from django.core.cache import caches
 from django.utils import timezone
 
 from demo.chat_platform.running import Simulator
-from presence import members, request_dedup
+from presence import members
 from presence.rest import Membership
 from presence.store import PresenceStore
 from tests.factories.accounts import LinkedAccountFactory
@@ -140,7 +140,7 @@ def test_what_another_process_is_asking_is_waited_for(
 ) -> None:
     monkeypatch.setattr(members, "PATIENCE", 20)
     monkeypatch.setattr(members, "PAUSE", 0.01)
-    looked = request_dedup.take(f"membership:{ADA}", 5)  # by the other one
+    looked = store.claim(f"membership:{ADA}", 5)  # by the other one
 
     def act(number: int) -> object:
         if number:
@@ -152,8 +152,10 @@ def test_what_another_process_is_asking_is_waited_for(
     assert simulator.counters.rest == []
 
 
-def test_another_process_that_died_while_asking_costs_five_seconds(simulator: Simulator, clock: Clock) -> None:
-    request_dedup.take(f"membership:{ADA}", members.TURN_SECONDS)
+def test_another_process_that_died_while_asking_costs_five_seconds(
+    simulator: Simulator, store: PresenceStore, clock: Clock
+) -> None:
+    store.claim(f"membership:{ADA}", members.TURN_SECONDS)
     answer = lookups.get(ADA)
     assert (answer.whole, answer.headers["Retry-After"]) == (UNAVAILABLE, "1")
     clock.wait(members.TURN_SECONDS)

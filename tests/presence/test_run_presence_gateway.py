@@ -19,8 +19,7 @@ from django.core.management import CommandError, call_command
 from demo.chat_platform import running as platforms
 from demo.chat_platform.running import Simulator
 from presence import last_seen
-from presence.checked_cache import LEASE, LEASE_SECONDS
-from presence.store import PresenceStore
+from presence.store import LEASE, LEASE_SECONDS, PresenceStore
 from tests.config import process_table
 from tests.presence import kept, outages, workers
 from tests.presence.gateway_process import ROOT, Starter

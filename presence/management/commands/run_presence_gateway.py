@@ -1,4 +1,4 @@
-"""manage.py run_presence_gateway: holds the connection to the chat platform, and writes who is there."""
+"""manage.py run_presence_gateway: holds the connection to the chat platform and writes the presence store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from presence.worker import Worker
 
 ENDS = (signal.SIGTERM, signal.SIGINT)
 LOOK_AT_PARENT = 2.0  # seconds
-EXIT_CONFIG = 78  # sysexits(3): a start changes nothing before somebody has changed the configuration
+EXIT_CONFIG = 78  # sysexits(3): a restart does not help before the configuration has changed
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +48,7 @@ class Command(BaseCommand):
 
 
 async def _work(parent: int | None) -> None:
-    """Until a signal, or the end of the parent."""
+    """Run until a signal, or the end of the parent."""
     chat = settings.CHAT
     guild_id = int(chat.guild_id)
     feed = HikariFeed(guild_id=guild_id, token=chat.bot_token, api_url=chat.api_url)
@@ -64,7 +64,7 @@ async def _work(parent: int | None) -> None:
 
 
 async def _watch(parent: int | None, worker: Worker) -> None:
-    """A parent that is gone is as good as a signal."""
+    """Stop the worker when the parent has ended."""
     while parent is not None:
         if os.getppid() != parent:
             worker.stop()

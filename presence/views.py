@@ -1,0 +1,145 @@
+"""The views of live presence: lookup, event stream and profile card."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.views.decorators.csrf import csrf_exempt
+from django.views.decorators.http import require_safe
+
+from accounts import authentication, content_security, hashing, hot, jobs
+from accounts.api_view import FAILURES, ApiRequest, ApiView, HotView, error_answer
+from accounts.authentication import header_credential
+from accounts.hot import Answer
+from accounts.models import Permission
+from lookup import resolve
+from lookup.errors import ProfilePrivate, UserNotFound
+from lookup.registry import DOCUMENT_COLUMNS
+from lookup.sql import UserRow
+from presence import card, members, openapi
+from presence.card import Card
+from presence.errors import ChatIdInvalid
+from presence.presentation import Presence
+from presence.streaming import streams
+from presence.streaming.streams import AsyncStream, BlockingStream, KeyInUse
+
+# A fragment that is opened by itself is text: nothing in it is loaded, sent or framed.
+CARD_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+
+class PresenceLookup(HotView):
+    """GET /api/lookup/presence/{chatId}: the presence of a member as of now."""
+
+    permission = Permission.LOOKUP_PRESENCE
+
+    def respond(self, request: hot.Request, **parameters: str) -> Answer:
+        try:
+            check_id(request.method, parameters["chat_id"])
+            if request.method in ("GET", "HEAD"):
+                request.beside = members.reading(parameters["chat_id"])
+        except FAILURES as error:
+            return error_answer(request, self.api_error(error))
+        return super().respond(request, **parameters)
+
+    @openapi.presence_lookup
+    def get(self, request: hot.Request, chat_id: str) -> bytes:
+        reply = request.caller.reply if request.caller else None
+        return members.body_of(chat_id, request.now, reply)
+
+
+def check_id(method: str | None, chat_id: str) -> None:
+    """Refuse a malformed id before the key is checked; the address's limit counts the request."""
+    if method in ("GET", "HEAD"):
+        try:
+            members.check(chat_id)
+        except ChatIdInvalid:
+            authentication.count_address()
+            raise
+
+
+class PresenceEvents(ApiView):
+    """GET /api/lookup/presence/{chatId}/events: the presence, and every change of it, as server-sent events.
+
+    Keys, limits and errors are those of the lookup.
+    """
+
+    permission = PresenceLookup.permission
+
+    def answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        check_id(request.method, kwargs["chat_id"])
+        return super().answer(request, *args, **kwargs)
+
+    @openapi.presence_events
+    def get(self, request: ApiRequest, chat_id: str) -> StreamingHttpResponse:
+        presence = members.presence_of(chat_id, timezone.now())
+        content = _nothing(request) if request.method == "HEAD" else _stream(request, presence)
+        response = StreamingHttpResponse(content, content_type=streams.CONTENT_TYPE)
+        response.headers["Cache-Control"] = "no-store"
+        response.headers["X-Accel-Buffering"] = "no"  # nginx passes each event on at once
+        jobs.close_connections()  # other requests need them; this one may last for an hour
+        return response
+
+
+def _stream(request: ApiRequest, presence: Presence) -> BlockingStream | AsyncStream:
+    kind = AsyncStream if isinstance(request, ASGIRequest) else BlockingStream
+    return kind(
+        presence=presence,
+        key=KeyInUse(
+            request.caller.key_id,
+            hashing.digest(header_credential(hot.Request.of(request)) or ""),
+            PresenceEvents.permission,
+        ),
+        last_event_id=request.META.get("HTTP_LAST_EVENT_ID", ""),
+    )
+
+
+def _nothing(request: ApiRequest) -> tuple[()] | AsyncIterator[bytes]:
+    """The content of a HEAD, as WSGI or ASGI iterates it."""
+    return _no_events() if isinstance(request, ASGIRequest) else ()
+
+
+async def _no_events() -> AsyncIterator[bytes]:
+    nothing: tuple[bytes, ...] = ()
+    for event in nothing:
+        yield event
+
+
+@csrf_exempt  # no cookie decides anything: a POST is 405
+@require_safe
+def show_card(request: HttpRequest, name: str) -> HttpResponse:
+    """GET /presence/card/{username}: the card on a profile page, for the script that refreshes it.
+
+    200 with HTML, 204 where there is no card now, 404 where the name shows no profile.
+    """
+    try:
+        user = resolve.find("username", name, [DOCUMENT_COLUMNS["profile"]], timezone.now(), is_alias_profile=True)
+    except (UserNotFound, ProfilePrivate):
+        return _card_response("", status=404)
+    found = _card_of(user)
+    if found is None:
+        return _card_response("", status=204)
+    return _card_response(render_to_string("presence/card.html", {"card": found}))
+
+
+def _card_of(user: UserRow) -> Card | None:
+    chosen = json.loads(user.texts[0])["settings"]
+    is_mirrored = chosen["avatarSettings"]["enabled"] and user.mirrors_chat
+    if user.chat_id is None:
+        return None
+    return card.of_user(user.chat_id, chosen, is_mirrored=is_mirrored, now=user.now)
+
+
+def _card_response(html: str, *, status: int = 200) -> HttpResponse:
+    """Neither caches nor pages of other sites may use it."""
+    response = HttpResponse(html, status=status)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Cross-Origin-Resource-Policy"] = "same-origin"
+    response.headers["X-Robots-Tag"] = "noindex, nofollow"
+    response.headers[content_security.HEADER] = CARD_POLICY
+    return response
