@@ -19,8 +19,9 @@ from django.utils.timesince import timesince
 
 from accounts.admin.staff_actions import ReadOnlyAdmin, columns
 from presence import members, store
+from presence.fields import Json
 from presence.models import LastOnline
-from presence.store import Json, StoreUnavailable
+from presence.store import StoreUnavailable
 
 _WORD_START = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _LATEST = datetime(9999, 1, 1, tzinfo=UTC).timestamp()

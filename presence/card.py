@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from django.conf import settings
 from django.utils.timesince import timesince
@@ -19,12 +18,12 @@ from django.utils.timesince import timesince
 from lookup.errors import ProfilePrivate
 from lookup.page import url_policy
 from presence import members, store
-from presence.activities import Activity
+from presence.activities import CUSTOM_STATUS, Activity
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
+from presence.fields import Json
 from presence.presentation import Presence
 from presence.store import StoreUnavailable
 
-Json = dict[str, Any]  # Any: a JSON value
 WORDS = {"online": "Online", "idle": "Idle", "dnd": "Do not disturb", "streaming": "Streaming", "offline": "Offline"}
 # By the platform's number of a kind of activity: the words before its name, and the icon in place of its artwork.
 VERBS = {
@@ -34,7 +33,6 @@ VERBS = {
     3: ("Watching", "film"),
     5: ("Competing in", "contest"),
 }
-CUSTOM_STATUS = 4
 MAX_TEXT = 160
 _UNWRITABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f\ud800-\udfff]")  # no HTML holds these
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)

@@ -195,7 +195,6 @@ def _undisturbed(connection: BaseDatabaseWrapper) -> AbstractContextManager[None
 
 
 def _column(connection: BaseDatabaseWrapper, moment: datetime) -> Any:
-    """Any: the type depends on the database."""
     return connection.ops.adapt_datetimefield_value(moment)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 Json = dict[str, Any]  # Any: a JSON value
 
+MAX_ID = 2**63 - 1  # the platform's ids have 64 bits; the database's numbers have a sign
 MOST = 2**53 - 1  # RFC 8259 §6: the greatest whole number that every reader of JSON takes exactly
 
 _SNOWFLAKE = re.compile("[0-9]{1,20}")

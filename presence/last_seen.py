@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from django.db import connection, transaction
 
-from presence import status
+from presence import fields, status
 from presence.background import Background
 from presence.models import LastOnline
 from presence.records import Ending
@@ -19,7 +19,6 @@ from presence.roster import Roster
 from presence.store import PresenceStore, StoreState
 
 AT_ONCE = 500
-MAX_CHAT_ID = 2**63 - 1
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +50,7 @@ def all_of() -> dict[int, int]:
 
 def forget(chat_ids: Collection[int]) -> None:
     """Delete the rows of members who have left: joining is the opt-in."""
-    ids = sorted(chat_id for chat_id in chat_ids if 0 <= chat_id <= MAX_CHAT_ID)
+    ids = sorted(chat_id for chat_id in chat_ids if 0 <= chat_id <= fields.MAX_ID)
     for start in range(0, len(ids), AT_ONCE):
         LastOnline.objects.filter(chat_id__in=ids[start : start + AT_ONCE]).delete()
 
@@ -64,7 +63,7 @@ def retain(chat_ids: Collection[int]) -> None:
 
 
 def _is_known_size(chat_id: int, at: int) -> bool:
-    is_known = 0 <= chat_id <= MAX_CHAT_ID and 0 <= at < 253_402_300_800  # the year 10000
+    is_known = 0 <= chat_id <= fields.MAX_ID and 0 <= at < 253_402_300_800  # the year 10000
     if not is_known:
         logger.warning("A moment of going offline is out of range: %s.", repr((chat_id, at))[:80])
     return is_known

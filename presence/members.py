@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 STALE_AFTER = timedelta(seconds=60)
 EPOCH = 1_420_070_400_000  # milliseconds: the platform's ids count from here
 FUTURE = timedelta(minutes=1)  # how far the platform's clock may be ahead of ours
-GREATEST_ID = 2**63 - 1
 TURN_SECONDS = 10  # what a call to the platform may take
 PATIENCE, PAUSE = 1.0, 0.05  # seconds: how long a reader waits for another process, and how often it looks
 ANSWERS_KEPT = 8192  # members; some 3 kB each
@@ -71,7 +70,8 @@ def check(chat_id: str) -> int:
 def possible(chat_id: str, now: datetime) -> int:
     """The number of an id that the platform may have issued by now. ChatIdInvalid; ChatNotFound: it never did."""
     number = check(chat_id)
-    if chat_id.startswith("0") or number > GREATEST_ID or _issued_at(number) > now.timestamp() + FUTURE.total_seconds():
+    latest = now.timestamp() + FUTURE.total_seconds()
+    if chat_id.startswith("0") or number > fields.MAX_ID or _issued_at(number) > latest:
         raise ChatNotFound
     return number
 

@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from presence.fields import Json
+from presence.fields import MAX_ID, Json
 
-MAX_ID = 2**63 - 1  # the platform's ids are 64 bits; the database's numbers have a sign
 PRESENCE_TYPES: dict[str, type] = {"status": str, "client_status": dict, "activities": list}
 MEMBER_KEYS = frozenset({"user", "guild_id", "roles", "nick"})  # of a presence's row
 DISPATCH, RECONNECT, INVALID_SESSION = 0, 7, 9

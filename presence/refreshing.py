@@ -24,11 +24,11 @@ from presence.profiles import ProfileSource, ProfileUnavailable, SourcePaused
 from presence.rest import RestUnavailable
 from presence.store import Banner, PresenceStore, Profile, Record, Snapshot, StoreUnavailable
 
-BANNER_LIFETIME = timedelta(seconds=30)  # then it is read again
+BANNER_MAX_AGE = timedelta(seconds=30)  # then it is read again
 BANNER_SHOWN = timedelta(hours=1)  # and shown meanwhile; an older one counts as absent
-PROFILE_LIFETIME = timedelta(hours=24)
-FAILURE_LIFETIME = timedelta(hours=1)
-TOUCHED_LIFETIME = timedelta(minutes=10)  # in very large chat servers some members' events never arrive
+PROFILE_MAX_AGE = timedelta(hours=24)
+FAILURE_MAX_AGE = timedelta(hours=1)
+TOUCHED_MAX_AGE = timedelta(minutes=10)  # in very large chat servers some members' events never arrive
 THREADS = 4
 MOST_PENDING = 32  # of each kind; further ones are left to the next read
 
@@ -61,7 +61,7 @@ def _banner(opened: PresenceStore, chat_id: int, known: Banner | None, now: date
     """Return `known`, and read it again in the background where it is due; read it now where none may be shown."""
     age = timedelta.max if known is None else abs(_age(known.read_at, now))
     if age <= BANNER_SHOWN:
-        if age > BANNER_LIFETIME and not _pause().seconds_left():
+        if age > BANNER_MAX_AGE and not _pause().seconds_left():
             _begin("banner", chat_id, _renew_banner, chat_id, now)
         return known
     if known is not None and _pause().seconds_left():
@@ -106,7 +106,7 @@ def _pause() -> Circuit:
 
 def _record(opened: PresenceStore, chat_id: int, known: Record, now: datetime) -> None:
     """Ask the worker to refetch a member without an event for long."""
-    if _age(known.touched_at, now) < TOUCHED_LIFETIME:
+    if _age(known.touched_at, now) < TOUCHED_MAX_AGE:
         return
     try:
         opened.request_refresh(chat_id)
@@ -143,14 +143,14 @@ def _begin(
 def _is_due(known: Profile | None, now: datetime) -> bool:
     if known is None:
         return True
-    return abs(_age(known.read_at, now)) >= (FAILURE_LIFETIME if known.is_failure else PROFILE_LIFETIME)
+    return abs(_age(known.read_at, now)) >= (FAILURE_MAX_AGE if known.is_failure else PROFILE_MAX_AGE)
 
 
 def _renew(source: ProfileSource, chat_id: int, known: Profile | None, now: datetime) -> None:
     """Runs in the background, in one of all processes once an hour. A failure leaves the known value in the store."""
     turn = f"profile:{chat_id}"
     try:
-        if not store.opened().claim(turn, int(FAILURE_LIFETIME.total_seconds())):
+        if not store.opened().claim(turn, int(FAILURE_MAX_AGE.total_seconds())):
             return
         try:
             read = source.read(chat_id)

@@ -10,9 +10,8 @@ from accounts.compiled_serializer import CompiledSerializer
 from presence import badges, status
 from presence.activities import Activity
 from presence.badges import Badge
+from presence.fields import Json
 from presence.presentation import Clan, Presence, Status
-
-Json = dict[str, Any]  # Any: a JSON value
 
 
 class ActivitySerializer(CompiledSerializer[Activity]):

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Banner",
-    "Json",
     "LeaseLost",
     "PresenceStore",
     "Profile",
@@ -201,13 +200,8 @@ class PresenceStore:
         """Declare this generation complete; older records count as absent from now on."""
         self._write_as(token, {COMPLETE: generation}, [], None)
 
-    def records(self, chat_ids: Sequence[int]) -> dict[int, Record]:
-        """The records of these members, of any generation."""
-        read = ((chat_id, Record.from_text(text)) for chat_id, text in self.texts(chat_ids).items())
-        return {chat_id: record for chat_id, record in read if record is not None}
-
     def texts(self, chat_ids: Sequence[int]) -> dict[int, str]:
-        """The same as text: a new leader reads those of all members."""
+        """The records of these members as text, of any generation: a new leader reads those of all members."""
         all_of_them: dict[int, str] = {}
         for ids in _batches(chat_ids, READ_AT_ONCE):
             found = self._read([f"m:{chat_id}" for chat_id in ids])

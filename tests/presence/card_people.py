@@ -80,7 +80,7 @@ def say(
     last_online: datetime | None = None,
     alive_at: datetime | None = None,
 ) -> None:
-    """Write what the feed would: this record, and that the store held the truth at `alive_at`, which is now."""
+    """Write what the feed would: this record, and a stamp at `alive_at`, by default now."""
     now = timezone.now()
     gone_at = int(last_online.timestamp()) if last_online else None
     record = Record(MEMBER if member is None else member, presence, 1, now.timestamp(), gone_at)

@@ -63,7 +63,7 @@ class Desk:
         self.flusher.begin_term(self.lease.token)
 
     def do(self, act: Callable[[], Any]) -> Any:
-        """`act` gives something to await. Any: what comes of it."""
+        """`act` gives something to await."""
 
         async def doing() -> Any:
             return await act()

@@ -62,7 +62,7 @@ def ask(chat_id: int | str = ADA, *, secret: str | None = SECRET, method: str = 
 
 @contextlib.contextmanager
 def followed(chat_id: int | str = ADA, *, secret: str = SECRET, **headers: str) -> Iterator[Following]:
-    """An open stream, closed at the end; nobody watches the store for it any more then."""
+    """An open stream, closed at the end, with the watching thread."""
     response = ask(chat_id, secret=secret, **headers)
     assert response.status_code == 200, response.content
     try:
@@ -73,7 +73,7 @@ def followed(chat_id: int | str = ADA, *, secret: str = SECRET, **headers: str) 
 
 
 def nobody_watches() -> None:
-    """Wait for the end of the watching thread, which nobody needs any more."""
+    """Wait for the end of the watching thread."""
     if thread := watching.hub.thread():
         thread.join(PATIENCE)
     assert watching.hub.thread() is None

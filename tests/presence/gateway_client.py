@@ -1,4 +1,4 @@
-"""A client of the chat platform's gateway that nobody else wrote: it sends what it is told and shows what comes."""
+"""A client of the chat platform's gateway, written from its documentation alone: it sends and shows raw messages."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ async def in_session(platform: Simulator, **identify: Any) -> AsyncIterator[Clie
 
 
 def run(work: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
-    """Makes a test of a coroutine. Any: asyncio's own."""
+    """Makes a test of a coroutine."""
 
     @functools.wraps(work)
     def test(*args: P.args, **kwargs: P.kwargs) -> None:

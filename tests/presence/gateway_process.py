@@ -51,7 +51,7 @@ class Gateway:
         return exit_code, time.monotonic() - asked_at
 
     def told(self) -> list[dict[str, Any]]:
-        """Its log. Any: JSON."""
+        """Its log."""
         return [json.loads(line) for line in self.log.read_text().splitlines()]
 
 

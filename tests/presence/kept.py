@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
 from django.core.cache import caches
 from django.core.cache.backends.base import BaseCache
+from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 from django_redis import get_redis_connection
@@ -87,7 +89,7 @@ _GREETINGS = {"auth", "client", "hello", "select"}  # of a new connection
 
 
 def record(number: int = 1, **changes: Any) -> Record:
-    """A member's record; `number` tells them apart. Any: its columns."""
+    """A member's record; `number` tells them apart."""
     columns: dict[str, Any] = {
         "member": {"user": {"id": str(number), "username": f"member{number}"}},
         "presence": {"status": "online", "client_status": {"desktop": "online"}, "activities": []},
@@ -96,6 +98,12 @@ def record(number: int = 1, **changes: Any) -> Record:
         "last_online": None,
     }
     return Record(**{**columns, **changes})
+
+
+def records(store: PresenceStore, chat_ids: Sequence[int]) -> dict[int, Record]:
+    """The records of these members, of any generation."""
+    read = ((chat_id, Record.from_text(text)) for chat_id, text in store.texts(chat_ids).items())
+    return {chat_id: record for chat_id, record in read if record is not None}
 
 
 def token_of(store: PresenceStore) -> str:
@@ -119,3 +127,32 @@ def stamp(store: PresenceStore, alive_at: float, *, generation: int, mark: str =
 
 def drop_banner(store: PresenceStore, chat_id: int) -> None:
     store.drop_banners([chat_id], token=token_of(store))
+
+
+_SETTINGS = {
+    "sqlite": ("PRAGMA query_only = ON", "PRAGMA query_only = OFF"),
+    "postgresql": ("SET default_transaction_read_only = on", "SET default_transaction_read_only = off"),
+}
+
+
+@contextmanager
+def read_only() -> Iterator[None]:
+    """It refuses writes. For tests outside a transaction."""
+    begin, end = _SETTINGS[connection.vendor]
+    with connection.cursor() as cursor:
+        cursor.execute(begin)
+        try:
+            yield
+        finally:
+            cursor.execute(end)
+
+
+@contextmanager
+def table_missing(table: str) -> Iterator[None]:
+    """The table has another name. For tests outside a transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(f"ALTER TABLE {table} RENAME TO {table}_away")
+        try:
+            yield
+        finally:
+            cursor.execute(f"ALTER TABLE {table}_away RENAME TO {table}")

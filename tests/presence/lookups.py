@@ -52,7 +52,7 @@ def get_path(path: str, secret: str | None = SECRET, address: str = ADDRESS) -> 
 
 
 def alive(store: PresenceStore, at: datetime | None = None) -> None:
-    """Say that the store held the truth at that moment, by default this one."""
+    """Stamp the store as up to date at this time, by default now."""
     if store.generation() != 1:
         kept.set_complete(store, 1)
     assert kept.stamp(store, (at or timezone.now()).timestamp(), generation=1)
@@ -67,7 +67,7 @@ def tell(
     last_online: int | None = None,
     touched: timedelta = timedelta(0),
 ) -> None:
-    """A record as the feed writes it, last touched so long ago, and the word that the store holds the truth."""
+    """Write a record as the feed does, last touched so long ago, and a stamp."""
     touched_at = (timezone.now() - touched).timestamp()
     record = Record(PLAIN if member is None else member, presence, 1, touched_at, last_online)
     kept.write(store, {chat_id: record.to_text()}, ())

@@ -1,4 +1,4 @@
-"""A worker's session on a bench: no worker, no socket, and moments as a test wants them."""
+"""A worker's session without worker and socket, at times that a test sets."""
 
 from __future__ import annotations
 
@@ -64,7 +64,6 @@ class Bench:
         assert self.session.is_ready
 
     def answer(self, nonce: str, *members: Json, index: int = 0, count: int = 1, **more: Any) -> None:
-        """Any: JSON."""
         more = {"chunk_index": index, "chunk_count": count, "nonce": nonce, **more}
         self.tell("GUILD_MEMBERS_CHUNK", chunk(*members, **more))
 
@@ -72,7 +71,7 @@ class Bench:
         self.tell("RATE_LIMITED", {"opcode": 8, "retry_after": seconds, "meta": {"nonce": nonce}})
 
     def look(self, at: float) -> list[tuple[str, list[int]]]:
-        """The questions that are asked at this moment."""
+        """The requests that are sent at this time."""
         before = len(self.line.questions)
 
         async def look() -> None:
@@ -89,7 +88,7 @@ class Bench:
         return nonce
 
     def known(self) -> dict[int, str | None]:
-        """Members and statuses; None where nobody knows."""
+        """Members and statuses; None where unknown."""
         members = self.roster.members.items()
         shown = {True: "online", False: "offline"}
         return {chat_id: shown[entry.is_online] if entry.is_settled else None for chat_id, entry in members}

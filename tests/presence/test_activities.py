@@ -34,13 +34,11 @@ def shown(*sent: object) -> list[Activity]:
 
 
 def one(**sent: Any) -> Activity:
-    """Any: whatever the platform sends."""
     (only,) = shown(sent)
     return only
 
 
 def plain(name: str = "", type: int = 0, **other: Any) -> Activity:
-    """Any: of the fields' types."""
     nothing: dict[str, Any] = dict.fromkeys(("state", "details", "tooltip", "emoji", "image"))
     return Activity(**{"name": name, "type": type, **nothing, **other})
 

@@ -53,7 +53,7 @@ NO_MOMENTS: list[object] = [None, "", True, 1, [], {}]
 
 
 def held(member: dict[str, Any] | None = None, ids: Any = ()) -> list[str]:
-    """Keys in the order of the answer. Any: whatever a profile source gave."""
+    """Keys in the order of the answer."""
     return list(badges.of(member or {}, ids))
 
 

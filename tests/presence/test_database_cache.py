@@ -54,7 +54,6 @@ VALUES = [
 
 @pytest.mark.parametrize("value", VALUES)
 def test_what_was_set_is_what_is_got(cache: PresenceDatabaseCache, value: Any) -> None:
-    """Any: a cache's value."""
     cache.set("key", value)
     assert cache.get("key") == value
     cache.set_many({"key": "another"})

@@ -1,4 +1,4 @@
-"""The event stream of a member's presence: what is told when, to whom, and when it ends."""
+"""The event stream of a member's presence: its events, its limits and its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Event streams that nobody closes, or whose client is gone: then the server says so when something is sent."""
+"""Event streams that are not closed, or whose client has gone: the server notices when it sends."""
 
 from __future__ import annotations
 

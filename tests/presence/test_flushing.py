@@ -10,7 +10,7 @@ from django.core.cache import caches
 from presence import last_seen
 from presence.models import LastOnline
 from presence.store import Banner, LeaseLost, StoreUnavailable
-from tests.presence import databases, workers
+from tests.presence import kept, workers
 from tests.presence.flushing_desk import ADA, BOB, CYD, Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -31,7 +31,7 @@ def test_everybody_is_written_then_declared_then_stamped(desk: Desk) -> None:
     desk.begin()
     seen: list[tuple[int, bool]] = []
     while desk.flush():
-        seen.append((len(desk.store.records([ADA, BOB, CYD])), desk.store.generation() > 0))
+        seen.append((len(kept.records(desk.store, [ADA, BOB, CYD])), desk.store.generation() > 0))
     assert seen == [(2, False), (3, True)]
     assert desk.shown() == WHOLE
     assert desk.store.alive_at() is not None
@@ -57,7 +57,7 @@ class TestWithoutTheLease:
         desk.lease.release()
         with pytest.raises(LeaseLost):
             desk.flush()
-        assert desk.store.records([ADA, BOB, CYD]) == {}
+        assert kept.records(desk.store, [ADA, BOB, CYD]) == {}
 
     def test_no_dump_is_declared(self, desk: Desk) -> None:
         """It was lost while the last of it was written."""
@@ -66,7 +66,7 @@ class TestWithoutTheLease:
         desk.store.after = desk.lease.release
         with pytest.raises(LeaseLost):
             desk.flush()
-        assert len(desk.store.records([ADA, BOB, CYD])) == 3
+        assert len(kept.records(desk.store, [ADA, BOB, CYD])) == 3
         assert desk.store.generation() == 0
 
     def test_nothing_is_stamped(self, desk: Desk) -> None:
@@ -78,7 +78,7 @@ class TestWithoutTheLease:
         desk.store.after = desk.lease.release
         with pytest.raises(LeaseLost):
             desk.flush()
-        assert desk.store.records([ADA]) == {}
+        assert kept.records(desk.store, [ADA]) == {}
         assert desk.store.alive_at() == stamped
 
 
@@ -139,7 +139,7 @@ class TestAFailedWrite:
     def test_who_left_is_forgotten_once_the_database_answers(self, desk: Desk) -> None:
         last_seen.keep({ADA: 1000, BOB: 1000})
         desk.leave(BOB)
-        with databases.table_missing(LastOnline._meta.db_table), pytest.raises(Exception, match="presence_lastonline"):
+        with kept.table_missing(LastOnline._meta.db_table), pytest.raises(Exception, match="presence_lastonline"):
             desk.do(desk.moments.keep)
         assert last_seen.all_of() == {ADA: 1000, BOB: 1000}
         desk.do(desk.moments.keep)

@@ -24,7 +24,6 @@ class Reader:
         self.complaints += 1
 
     def read(self, message: Any) -> Any:
-        """Any: JSON, or its text."""
         return self.envelopes.read(message if isinstance(message, str | bytes) else json.dumps(message))
 
 

@@ -42,11 +42,11 @@ class Listener:
         return [event for event in self.events if isinstance(event, SessionStarted | SessionResumed | SessionLost)]
 
     def told(self, name: str) -> list[Any]:
-        """The payloads of an event. Any: JSON."""
+        """The payloads of an event."""
         return [event.payload for event in list(self.events) if isinstance(event, Dispatch) and event.name == name]
 
     def ask(self, act: Callable[[HikariFeed], Any]) -> Any:
-        """On the feed's event loop. Any: what `act` returns."""
+        """On the feed's event loop."""
         return asyncio.run_coroutine_threadsafe(act(self.feed), self._loop).result(10)
 
     def end(self) -> None:

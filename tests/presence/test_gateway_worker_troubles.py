@@ -48,7 +48,7 @@ class Unsteady(PresenceStore):
 
 @pytest.fixture
 def failing(monkeypatch: pytest.MonkeyPatch) -> Callable[[Any, str, BaseException], list[int]]:
-    """Makes a function of the database's fail the first time. Any: its module."""
+    """Makes a function of the database's fail the first time."""
 
     def fail(module: Any, name: str, error: BaseException) -> list[int]:
         work, calls = getattr(module, name), []

@@ -16,7 +16,7 @@ from django.utils import timezone
 from presence.lease import Lease
 from presence.redis_cache import PresenceRedisCache
 from presence.store import LEASE_SECONDS, LeaseLost, PresenceStore, StoreUnavailable
-from tests.presence import databases
+from tests.presence import kept
 from tests.presence.kept import CACHES, age, cache_of, record
 from tests.support.threads import together
 
@@ -118,7 +118,7 @@ def test_a_late_write_of_an_earlier_term_is_refused(
     store.write({ADA: newer.to_text(), BOB: record(BOB).to_text()}, [], token=second.token)
     assert holds(stopped) == [True]  # as far as it knows
     assert write(store, stopped) is False
-    assert store.records([ADA, BOB]) == {ADA: newer, BOB: record(BOB)}
+    assert kept.records(store, [ADA, BOB]) == {ADA: newer, BOB: record(BOB)}
     assert [stopped.renew(), *holds(stopped), second.renew()] == [False, False, True]
 
 
@@ -194,7 +194,7 @@ def test_while_the_store_is_away_a_term_goes_on_for_its_time_and_no_longer() -> 
     lease = Lease(PresenceStore(cache_of("database")))
     lease.take()
     taken = time.monotonic()
-    with databases.table_missing("presence_storeentry"):
+    with kept.table_missing("presence_storeentry"):
         for act in (lease.take, lease.renew):
             with pytest.raises(StoreUnavailable):
                 act()

@@ -22,7 +22,6 @@ def linked() -> LinkedAccount:
 
 
 def member(**user: Any) -> dict[str, Any]:
-    """Any: JSON."""
     return {"user": {"id": str(ADA), **user}}
 
 
@@ -81,7 +80,7 @@ def test_members_are_looked_for_in_batches(linked: LinkedAccount) -> None:
     assert now(linked)[0] == "ada_l"
 
 
-# --- What changed while nobody told of it ---
+# --- Changes without an event ---
 
 
 def _own(path: str) -> str:

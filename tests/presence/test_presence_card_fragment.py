@@ -1,4 +1,4 @@
-"""The card by itself, as the page's script asks for it, and where nobody knows how the owner is."""
+"""The card by itself, as the page's script requests it, and without a known presence."""
 
 from __future__ import annotations
 

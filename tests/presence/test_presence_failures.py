@@ -33,7 +33,7 @@ TEN_MINUTES = timedelta(minutes=10)
 
 
 class UnwritableCache(LocMemCache):
-    """A replica, or a full disk: it reads what a LocMemCache at the same LOCATION holds. Any: as Django says."""
+    """A replica, or a full disk: it reads what a LocMemCache at the same LOCATION holds."""
 
     def set(self, *arguments: Any, **options: Any) -> None:
         raise RedisError("READONLY")

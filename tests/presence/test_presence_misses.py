@@ -1,4 +1,4 @@
-"""Who is not there: which of the two misses it is, at the cost of one call to the platform, and never by a guess."""
+"""The two misses, told apart by one call to the platform and never by a guess."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_miss_is_asked_for_once_in_its_time(
 
 
 def test_an_id_of_this_very_minute_is_asked_for_each_time(simulator: Simulator) -> None:
-    """Nobody has it yet; in a moment somebody may."""
+    """It may be issued at any time."""
     newest = int(timezone.now().timestamp() * 1000 - members.EPOCH) << 22
     for chat_id in (newest, newest - (59_000 << 22), newest + (60_000 << 22)):
         assert [lookups.get(chat_id).whole for _ in range(2)] == [NOT_FOUND, NOT_FOUND]

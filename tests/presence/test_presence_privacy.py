@@ -18,7 +18,7 @@ from presence import members, privacy
 from presence.store import PresenceStore, Record
 from tests.factories.accounts import LinkedAccountFactory, UserFactory
 from tests.lookup import statements
-from tests.presence import databases, following, kept, lookups, workers
+from tests.presence import following, kept, lookups, workers
 from tests.presence.following import Event
 from tests.presence.lookups import ADA, BEN, NOT_MEMBER, ONLINE, PLAIN, PRIVATE
 from tests.presence.workers import wait_for_truth, wait_until, working
@@ -145,7 +145,7 @@ class TestWorker:
         with working(simulator, store):
             wait_for_truth(store)
             assert private() == [True, False]
-            with databases.table_missing("accounts_linkedaccount"):
+            with kept.table_missing("accounts_linkedaccount"):
                 simulator.set_presence(ADA, {"status": "dnd"})
                 workers.wait_for_status(store, ADA, "dnd")
                 assert private() == [True, False]

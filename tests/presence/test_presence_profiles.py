@@ -36,7 +36,6 @@ def clock() -> Iterator[Clock]:
 
 
 def _profile(server: Server, body: Any, status: int = 200, chat_id: int = ADA) -> None:
-    """Any: a JSON value."""
     server.replies[f"/of/{chat_id}?of={chat_id}"] = Reply(status, (json.dumps(body).encode(),))
 
 

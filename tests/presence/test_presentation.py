@@ -46,13 +46,13 @@ def shown(told: Json) -> Json:
 
 
 def changed(told: Json = NOTHING, *, user: Json | None = None, **member: Any) -> Json:
-    """`told` with other values of the member, or of its user. Any: whatever the platform sends."""
+    """`told` with other values of the member, or of its user."""
     kept = told["member"]
     return {**told, "member": {**kept, "user": {**kept["user"], **(user or {})}, **member}}
 
 
 def of_fields(serializer: serializers.Serializer[Any], instance: object) -> object:
-    """What Django REST framework makes of the fields. Any: of every class."""
+    """What Django REST framework makes of the fields."""
     return serializers.Serializer.to_representation(serializer, instance)
 
 

@@ -86,7 +86,7 @@ PRESENCES = objects(
 
 
 def whole_answer(**given_values: Any) -> Json:
-    """What the answer says, read back out of its bytes. Any: whatever hypothesis drew."""
+    """What the answer says, read back out of its bytes."""
     presence = presentation.of(**given_values)
     assert presence.activity is None or any(presence.activity is one for one in presence.activities)
     written = json.dumps(PresenceSerializer().to_representation(presence), ensure_ascii=False, allow_nan=False)

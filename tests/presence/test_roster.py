@@ -21,12 +21,10 @@ OFFLINE: Json = {"status": "offline", "client_status": {}, "activities": []}
 
 
 def member(chat_id: int, **more: Any) -> Json:
-    """Any: JSON."""
     return {"user": {"id": str(chat_id), "username": f"user{chat_id}", "avatar": None}, "nick": None, **more}
 
 
 def chunk(*members: Json, presences: list[Any] | None = None, **more: Any) -> Json:
-    """Any: JSON."""
     return {"guild_id": str(GUILD), "members": list(members), "presences": presences or [], **more}
 
 

@@ -1,4 +1,4 @@
-"""`run_presence_gateway` as a process of its own: how it ends, what a kill leaves behind, and who takes over."""
+"""`run_presence_gateway` as a process of its own: its end, the state after a kill, and the takeover."""
 
 from __future__ import annotations
 
@@ -95,7 +95,6 @@ class TestRefused:
         assert "wrong" not in gateway.log.read_text()
 
     def test_without_a_chat_server_there_is_nothing_to_do(self, settings: Any) -> None:
-        """Any: pytest-django's own."""
         settings.CHAT = replace(settings.CHAT, guild_id="")
         with pytest.raises(CommandError, match="CHAT_GUILD_ID") as raised:
             call_command("run_presence_gateway")

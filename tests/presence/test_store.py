@@ -1,12 +1,15 @@
-"""The presence store: one contract, on the cache of the settings and on Django's cache on the database."""
+"""The contract of the presence store, on both forms of its cache: that of the settings, and the database."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 import pytest
+import time_machine
 from django.core.cache.backends.base import BaseCache
 
 from presence import store as store_module
@@ -14,7 +17,8 @@ from presence.database_cache import PresenceDatabaseCache
 from presence.records import Banner, Profile, Snapshot
 from presence.store import PresenceStore
 from tests.presence import kept
-from tests.presence.kept import CACHES, cache_of, damage, record, round_trips, seconds_left
+from tests.presence.kept import CACHES, cache_of, damage, database_cache, record, round_trips, seconds_left
+from tests.support.threads import together
 
 ADA, BEA, CYD = 80351110224678912, 80351110224678913, 2**63 - 1
 NOON = 1_772_366_400.0
@@ -82,7 +86,7 @@ class TestGenerations:
         kept.set_complete(store, 2)
         snapshots = store.snapshots([ADA, BEA, CYD]).values()
         assert [snapshot.record for snapshot in snapshots] == [record(ADA, generation=2), None, None]
-        assert store.records([BEA, CYD, ADA]) == {BEA: record(BEA), ADA: record(ADA, generation=2)}
+        assert kept.records(store, [BEA, CYD, ADA]) == {BEA: record(BEA), ADA: record(ADA, generation=2)}
         assert store.generation() == 2
 
     def test_no_stamp_is_given_to_a_generation_that_is_not_the_completed_one(self, store: PresenceStore) -> None:
@@ -155,7 +159,7 @@ class TestFlush:
         written(store, 1, ADA, BEA, CYD)
         newer = record(ADA, presence=None, last_online=1_772_366_399)
         kept.write(store, {ADA: newer.to_text()}, [BEA, BEA + 100])
-        assert store.records([ADA, BEA, CYD]) == {ADA: newer, CYD: record(CYD)}
+        assert kept.records(store, [ADA, BEA, CYD]) == {ADA: newer, CYD: record(CYD)}
 
 
 @pytest.mark.parametrize(
@@ -175,7 +179,6 @@ class TestFlush:
 def test_each_thing_is_kept_for_its_time(
     store: PresenceStore, cache: BaseCache, write: Any, key: str, lifetime: int | None
 ) -> None:
-    """Any: pytest's own."""
     write(store)
     assert seconds_left(cache, key) == (lifetime and pytest.approx(lifetime, abs=20))
 
@@ -191,7 +194,7 @@ class TestDamage:
         snapshots = store.snapshots([ADA, BEA, CYD])
         assert [snapshot.record for snapshot in snapshots.values()] == [None, None, record(CYD)]
         assert (snapshots[ADA].banner, snapshots[ADA].alive_at) == (BANNER, NOON)
-        assert store.records([ADA, BEA, CYD]) == {CYD: record(CYD)}
+        assert kept.records(store, [ADA, BEA, CYD]) == {CYD: record(CYD)}
         assert "damaged" in caplog.text
 
     @pytest.mark.parametrize("key", ["alive", "complete", f"banner:{ADA}", f"profile:{ADA}", f"miss:{ADA}"])
@@ -216,3 +219,118 @@ class TestDamage:
             f"miss:{ADA}": {"miss": ""},
         }
         assert store.snapshot(ADA) == replace(whole, **absent[key])
+
+
+# --- Requests of readers: each id once in a while, in order, and never lost between two of them ---
+
+
+@pytest.fixture
+def clock() -> Iterator[time_machine.Traveller]:
+    with time_machine.travel(datetime.fromtimestamp(NOON, UTC), tick=False) as clock:
+        yield clock
+
+
+def test_what_was_asked_is_told_once_in_its_order(store: PresenceStore) -> None:
+    for chat_id in (CYD, ADA, CYD, BEA, ADA):
+        store.request_refresh(chat_id)
+    ids, position = store.pending_refreshes(0)
+    assert ids == [CYD, ADA, BEA]
+    assert store.pending_refreshes(position) == ([], position)
+    store.request_refresh(BEA + 100)
+    assert store.pending_refreshes(position) == ([BEA + 100], position + 1)
+
+
+def test_an_id_is_asked_for_again_after_its_pause_and_forgotten_after_a_minute(
+    store: PresenceStore, cache: BaseCache
+) -> None:
+    store.request_refresh(ADA)
+    _, position = store.pending_refreshes(0)
+    assert seconds_left(cache, f"asked:{ADA}") == pytest.approx(30, abs=20)
+    assert seconds_left(cache, f"ask:{position}") == pytest.approx(60, abs=20)
+
+
+def test_the_same_by_the_clock(clock: time_machine.Traveller) -> None:
+    """Redis has a clock of its own."""
+    store = PresenceStore(database_cache())
+    store.request_refresh(ADA)
+    ids, position = store.pending_refreshes(0)
+    clock.shift(29)
+    store.request_refresh(ADA)
+    assert (ids, store.pending_refreshes(position)) == ([ADA], ([], position))
+    clock.shift(1)
+    store.request_refresh(ADA)
+    assert store.pending_refreshes(position) == ([ADA], position + 1)
+    clock.shift(60)
+    assert store.pending_refreshes(0) == ([], position + 1)
+
+
+def test_a_reader_that_is_slow_to_write_its_slot_is_heard_all_the_same(store: PresenceStore, cache: BaseCache) -> None:
+    store.request_refresh(ADA)
+    _, position = store.pending_refreshes(0)
+    assert store_module.LAST_ASK == "ask:last"
+    slow = cache.incr("ask:last")  # it has its number
+    store.request_refresh(BEA)
+    assert store.pending_refreshes(position) == ([BEA], position + 2)
+    cache.set(f"ask:{slow}", CYD, 60)
+    assert store.pending_refreshes(position + 2) == ([CYD], position + 2)
+    assert store.pending_refreshes(position + 2) == ([], position + 2)
+
+
+def test_numbers_go_on_after_the_store_was_emptied(store: PresenceStore, cache: BaseCache) -> None:
+    store.request_refresh(ADA)
+    _, position = store.pending_refreshes(0)
+    cache.clear()
+    assert store.pending_refreshes(position) == ([], position)
+    store.request_refresh(BEA)
+    ids, later = store.pending_refreshes(position)
+    assert (ids, later > position) == ([BEA], True)
+
+
+def test_a_clock_that_was_set_back_loses_nothing(store: PresenceStore) -> None:
+    store.request_refresh(ADA)
+    _, position = store.pending_refreshes(0)
+    assert store.pending_refreshes(position + 10**9) == ([ADA], position)
+
+
+def test_of_very_many_the_newest_are_told(store: PresenceStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "ASKS_READ", 20)
+    for chat_id in range(ADA, ADA + 25):
+        store.request_refresh(chat_id)
+    assert store.pending_refreshes(0)[0] == list(range(ADA + 5, ADA + 25))
+
+
+@pytest.mark.parametrize("key", ["ask:last", "slot"])
+def test_a_damaged_value_is_one_ask_lost_at_most(store: PresenceStore, cache: BaseCache, key: str) -> None:
+    store.request_refresh(ADA)
+    _, position = store.pending_refreshes(0)
+    store.request_refresh(BEA)
+    damage(cache, f"ask:{position + 1}" if key == "slot" else key)
+    assert store.pending_refreshes(position)[0] == []
+    store.request_refresh(CYD)
+    assert CYD in store.pending_refreshes(position)[0]
+
+
+def test_asking_for_an_id_again_is_one_round_trip(store: PresenceStore, cache: BaseCache) -> None:
+    store.request_refresh(ADA)
+    names = round_trips(cache, lambda: store.request_refresh(ADA))
+    assert [name for name in names if name not in {"SAVEPOINT", "RELEASE"}] in (
+        ["INSERT presence_storeentry"],
+        ["set"],
+    )
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("name", CACHES)
+class TestTogether:
+    def test_many_readers_ask_for_one_id_once(self, name: str) -> None:
+        together(6, lambda number: PresenceStore(cache_of(name)).request_refresh(ADA))
+        assert PresenceStore(cache_of(name)).pending_refreshes(0)[0] == [ADA]
+
+    def test_many_readers_ask_for_many_ids_and_none_is_lost(self, name: str) -> None:
+        def ask(number: int) -> None:
+            for chat_id in range(number * 10, number * 10 + 10):
+                PresenceStore(cache_of(name)).request_refresh(ADA + chat_id)
+
+        together(6, ask)
+        assert sorted(PresenceStore(cache_of(name)).pending_refreshes(0)[0]) == list(range(ADA, ADA + 60))

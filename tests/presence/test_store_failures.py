@@ -13,7 +13,7 @@ from django.db import connection
 from presence.records import Banner, Profile
 from presence.redis_cache import PresenceRedisCache
 from presence.store import PresenceStore, StoreUnavailable
-from tests.presence import databases, kept
+from tests.presence import kept
 from tests.presence.kept import database_cache, record
 
 ADA = 80351110224678912
@@ -34,7 +34,7 @@ READS: dict[str, Any] = {
     "snapshot": lambda store: store.snapshot(ADA),
     "alive_at": lambda store: store.alive_at(),
     "generation": lambda store: store.generation(),
-    "records": lambda store: store.records([ADA]),
+    "texts": lambda store: store.texts([ADA]),
     "asked": lambda store: store.pending_refreshes(0),
     "stats": lambda store: store.stats(),
 }
@@ -43,7 +43,7 @@ ACTS = {**WRITES, **READS}
 
 @pytest.fixture(scope="module")
 def closed_port() -> Iterator[int]:
-    """Nobody listens there: it is bound, so that nobody else does meanwhile."""
+    """A port that is bound and refuses connections."""
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         yield bound.getsockname()[1]
@@ -73,7 +73,7 @@ def redis(port: int) -> BaseCache:
 class TestDatabase:
     def test_a_missing_table_is_told_and_forgotten_when_it_is_there_again(self) -> None:
         store = filled()
-        with databases.table_missing("presence_storeentry"):
+        with kept.table_missing("presence_storeentry"):
             assert refused(store, ACTS) == list(ACTS)
         assert refused(store, ACTS) == []
         assert store.alive_at() == 1.5
@@ -81,9 +81,9 @@ class TestDatabase:
     def test_a_database_that_cannot_be_written_is_told_and_still_read(self) -> None:
         store = filled()
         for act in WRITES.values():
-            with databases.read_only(), pytest.raises(StoreUnavailable):  # the connection is a new one afterwards
+            with kept.read_only(), pytest.raises(StoreUnavailable):  # the connection is a new one afterwards
                 act(store)
-        with databases.read_only():
+        with kept.read_only():
             assert refused(store, READS) == []
         assert store.snapshot(ADA).record == record(ADA)
 

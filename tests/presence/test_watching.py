@@ -30,7 +30,7 @@ class Unlooked(Hub):
 
 
 class Listener:
-    """Who watches. `told`: the news at each ring."""
+    """A watching stream. `told`: the news at each ring."""
 
     def __init__(self, hub: Hub, chat_id: int) -> None:
         self.told: list[tuple[str, Any]] = []
@@ -71,7 +71,6 @@ def _no_store() -> PresenceStore:
 
 
 def _look(hub: Hub, store: Any) -> None:
-    """Any: a PresenceStore, or one that counts."""
     hub.look(store, timezone.now())
 
 

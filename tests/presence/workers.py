@@ -80,12 +80,12 @@ class Running:
         assert not self._thread.is_alive()
 
     def call(self, act: Callable[[], Any]) -> None:
-        """On the worker's event loop. Any: nobody looks at what it returns."""
+        """On the worker's event loop."""
         assert self._loop is not None
         self._loop.call_soon_threadsafe(act)
 
     def stats(self) -> dict[str, Any]:
-        """What it tells of itself. Any: JSON."""
+        """What it tells of itself."""
         assert self.worker is not None
         return self.worker.stats()
 
@@ -112,19 +112,19 @@ def wait_until(is_so: Callable[[], object], what: str = "", seconds: float = PAT
 
 
 def is_fresh(store: PresenceStore, since: float) -> bool:
-    """Whether a worker has said that the store holds the truth, after `since` in UNIX seconds."""
+    """Whether a worker has stamped the store since `since`, in UNIX seconds."""
     alive_at = store.alive_at()
     return alive_at is not None and alive_at >= since
 
 
 def wait_for_truth(store: PresenceStore, seconds: float = PATIENCE) -> None:
-    """Until a worker says, from now on, that the store holds the truth."""
+    """Wait until a worker stamps the store from now on."""
     since = time.time()
     wait_until(lambda: is_fresh(store, since), "no worker says that the store holds the truth", seconds)
 
 
 def statuses(store: PresenceStore, chat_ids: list[int]) -> dict[int, str]:
-    """What a reader would show of these; "absent" for who has no record."""
+    """The statuses that a reader shows; "absent" without a record."""
     found: dict[int, str] = {}
     for start in range(0, len(chat_ids), 1000):
         for chat_id, snapshot in store.snapshots(chat_ids[start : start + 1000]).items():
