@@ -47,7 +47,7 @@ def imagehost_tabs(context: dict[str, Any]) -> list[Link]:
     return [navigation.link(entry, context["request"].path) for entry in imagehost.TABS]
 
 
-@register.inclusion_tag("dashboard/_meter.html")
+@register.inclusion_tag("_components/meter.html")
 def meter(value: int, maximum: int, label: str, text: str = "") -> dict[str, Any]:
     """A bar that shows how much of something is used, in words too."""
     share = 100 * value / maximum if maximum else 0

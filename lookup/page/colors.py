@@ -19,7 +19,7 @@ _HEX = re.compile(r"[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}")
 _NUMBER = re.compile(r"\d{1,3}(?:\.\d{1,3})?")
 READABLE = 5.0  # contrast
 WHITE, BLACK = (255, 255, 255), (0, 0, 0)
-# The least favourable backgrounds of text, light and dark (static/css/tokens.css).
+# The least favourable backgrounds of text, light and dark (static/css/base.css).
 LIGHT, DARK = (238, 234, 224), (27, 31, 29)
 LIGHT_CARD, DARK_CARD = (255, 253, 249), (27, 31, 29)
 _MIDDLE = 0.18  # luminance: as far from black as from white

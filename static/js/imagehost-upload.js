@@ -32,7 +32,7 @@ class Upload {
   constructor(file) {
     this.file = file;
     this.name = file.name || "A pasted picture";
-    this.item = element("li", { class: "upload__file" });
+    this.item = element("li", { class: "row upload__file" });
     this.state = element("span", { class: "meta" }, "Waiting");
     this.acts = element("span", { class: "upload__acts" });
     this.bar = element("progress", { max: "100", value: "0", "aria-label": `Upload of ${this.name}` });

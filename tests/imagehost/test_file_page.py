@@ -46,7 +46,7 @@ def test_the_page_of_a_picture(client: Client) -> None:
         "height": "480",
     }
     assert page.findtext(".//h1") == page.findtext(".//title").split(" · ")[0] == "my holiday.png"
-    assert [chip.text for chip in page.xpath("//ul[@class='file-facts']/li")] == [
+    assert [chip.text for chip in page.xpath("//ul[@class='chips']/li")] == [
         "PNG",
         "1.2\xa0MB",
         "640 \N{MULTIPLICATION SIGN} 480 px",
@@ -77,7 +77,7 @@ def test_the_page_of_a_video_plays_it(client: Client) -> None:
         "poster": f"/files/{file.name}/preview.webp",
     }
     assert page.xpath("//main//img") == []
-    assert "1:02:03" in [chip.text for chip in page.xpath("//ul[@class='file-facts']/li")]
+    assert "1:02:03" in [chip.text for chip in page.xpath("//ul[@class='chips']/li")]
     assert "media-src 'self'" in response.headers["Content-Security-Policy"]
 
 

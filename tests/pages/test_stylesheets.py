@@ -1,4 +1,4 @@
-"""Each class has one stylesheet, and pages outside of the dashboard do not load the dashboard's."""
+"""Each class has one stylesheet, a page loads few of them, and public pages load none of the dashboard."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from django.test import Client
 from accounts.models import User
 
 STYLES = Path(settings.BASE_DIR, "static", "css")
+MOST_SHEETS = 4  # of one page
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _SELECTORS = re.compile(r"([^{}]+)\{")
 
@@ -35,3 +36,13 @@ def test_public_pages_load_no_stylesheet_of_the_dashboard(client: Client, user: 
     assert response.status_code == 200
     assert "css/base" in (page := response.content.decode())
     assert "css/dashboard" not in page
+    assert page.count('rel="stylesheet"') <= MOST_SHEETS
+
+
+@pytest.mark.parametrize(
+    "path", ["/dashboard/", "/dashboard/apps/new/", "/dashboard/profile/", "/dashboard/imagehost/"]
+)
+def test_a_page_of_the_dashboard_loads_few_stylesheets(signed_in: Client, path: str) -> None:
+    page = signed_in.get(path).content.decode()
+    assert "css/dashboard" in page
+    assert page.count('rel="stylesheet"') <= MOST_SHEETS

@@ -46,7 +46,7 @@ def rgb(hexadecimal: str) -> tuple[int, ...]:
 
 def grounds() -> list[tuple[int, ...]]:
     """What cards and pages lie on, in the light and in the dark theme."""
-    tokens = file("css/tokens.css").read_text()
+    tokens = file("css/base.css").read_text()
     found = [
         rgb(colour)
         for name in ("paper", "surface")

@@ -78,8 +78,8 @@ def test_the_list_shows_ones_own_apps_and_how_they_stand(browser: Browser, app: 
     assert problems_of(browser.response) == []
     rows = [" ".join(row.text_content().split()) for row in browser.page.xpath("//li[@class='row']")]
     assert len(rows) == 2
-    assert "Closed Suspended 0 people use it Not used so far" in rows[0]
-    assert "Ada's app Active Verified 2 people use it Not used so far" in rows[1]
+    assert "Closed Suspended 0 people use it Never used" in rows[0]
+    assert "Ada's app Active Verified 2 people use it Never used" in rows[1]
 
 
 @pytest.mark.embedded

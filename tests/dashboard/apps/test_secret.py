@@ -142,7 +142,7 @@ def test_the_page_tells_how_many_people_signed_in_today(browser: Browser, app: A
 
 def test_a_secret_knows_who_made_it_and_whether_it_was_used(browser: Browser, app: Application, user: User) -> None:
     overview = f"/dashboard/apps/{app.client_id}/"
-    assert "Not so far" in browser.open(overview).text
+    assert "Last used Never" in browser.open(overview).text
     Application.objects.filter(pk=app.pk).update(secret_changed_at=timezone.now() - timedelta(hours=25))
     assert "Never used" in browser.open(overview).text
     used_code(app, user, 24)

@@ -1,0 +1,112 @@
+"""The components of pages, as tags in every template. Their HTML is in `templates/_components/`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from django import template
+from django.template.base import FilterExpression, NodeList, Parser, Token
+from django.template.base import token_kwargs as keywords_of
+from django.template.context import Context
+from django.utils import formats, timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+
+register = template.Library()
+
+# How exactly a time is shown: its format, and whether the zone is named beside it.
+TIMES = {
+    "day": ("j F Y", ""),
+    "minute": ("j F Y, H:i", " UTC"),
+    "second": ("j F Y, H:i:s", " UTC"),
+    "short": ("j M Y, H:i", ""),
+}
+ROW_PARTS = ("title", "text", "acts", "endrow")
+ROW = {"picture": "", "title": "", "text": "", "acts": "", "id": "", "pk": "", "is_off": False}
+
+
+@register.simple_tag
+def time(at: datetime, exactness: str = "minute") -> SafeString:
+    """Return the time for people and for programs. `exactness`: a key of TIMES."""
+    local = timezone.localtime(at)
+    form, zone = TIMES[exactness]
+    return format_html('<time datetime="{}">{}{}</time>', local.isoformat(), formats.date_format(local, form), zone)
+
+
+@register.simple_block_tag(takes_context=True)
+def breadcrumb(context: Context, content: SafeString) -> SafeString:
+    """Return the path to the page: links, and the name of the page where it is not the heading's."""
+    return _rendered(context, "breadcrumb", content=_stripped(content))
+
+
+@register.simple_block_tag(takes_context=True)
+def panel(context: Context, content: SafeString, key: str, title: str, tone: str = "") -> SafeString:
+    """Return a section with a heading. `key`: its id in the page. `tone`: "danger" for what cannot be undone."""
+    return _rendered(context, "panel", key=key, title=title, tone=tone, content=content)
+
+
+@register.simple_block_tag(takes_context=True)
+def table(
+    context: Context, content: SafeString, label: str, *columns: str, numbers: str | Sequence[str] = ()
+) -> SafeString:
+    """Return a table that scrolls sideways where it is wide; the content is its rows.
+
+    `numbers`: columns whose values are aligned at their end; those that `columns` does not name follow them.
+    """
+    at_end = (numbers,) if isinstance(numbers, str) else tuple(numbers)
+    names = (*columns, *(name for name in at_end if name not in columns))
+    heads = [(name, name in at_end) for name in names]
+    return _rendered(context, "table", label=label, heads=heads, content=content)
+
+
+@register.simple_block_tag(takes_context=True)
+def blank(context: Context, content: SafeString, title: str = "", level: int = 2) -> SafeString:
+    """Return what a list without rows shows: what will appear there, and the first step. `level`: of its heading."""
+    return _rendered(context, "blank", title=title, level=level, content=content)
+
+
+@register.simple_block_tag(takes_context=True)
+def side_nav(context: Context, content: SafeString, summary: str, label: str, wide_class: str = "") -> SafeString:
+    """Return the menu of a layout, rendered once for narrow and wide pages. `wide_class`: of the one on wide pages."""
+    return _rendered(context, "side_nav", summary=summary, label=label, wide_class=wide_class, content=content)
+
+
+@register.tag
+def row(parser: Parser, token: Token) -> RowNode:
+    """A row of a list: a picture if any, `{% title %}`, `{% text %}` below it and `{% acts %}` beside it.
+
+    `id`: of the row in the page; `pk`: of what it shows, for reordering; `is_off`: it is shown as switched off.
+    """
+    name, *bits = token.split_contents()
+    options = keywords_of(bits, parser)
+    if bits:
+        raise template.TemplateSyntaxError(f"{name} takes keywords alone")
+    parts, part = {}, "picture"
+    while part != "endrow":
+        parts[part] = parser.parse(ROW_PARTS)
+        part = parser.next_token().contents
+    return RowNode(parts, options)
+
+
+class RowNode(template.Node):
+    def __init__(self, parts: dict[str, NodeList], options: dict[str, FilterExpression]) -> None:
+        self._parts = parts
+        self._options = options
+
+    def render(self, context: Context) -> SafeString:
+        options = {name: value.resolve(context) for name, value in self._options.items()}
+        parts = {name: _stripped(nodes.render(context)) for name, nodes in self._parts.items()}
+        return _rendered(context, "row", **{**ROW, **options, **parts})
+
+
+def _stripped(html: SafeString) -> SafeString:
+    return SafeString(html.strip())
+
+
+def _rendered(context: Context, name: str, **values: Any) -> SafeString:
+    """Return the component with `values` beside what the page knows. Any: whatever a template can show."""
+    with context.push(**values):
+        component = context.template.engine.get_template(f"_components/{name}.html")  # type: ignore[union-attr]  # rendering
+        return _stripped(component.render(context))
