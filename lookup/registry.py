@@ -35,7 +35,7 @@ from lookup.models import (
 from lookup.sections import SectionType
 from lookup.serializers import current
 from lookup.serializers import sections as section_forms
-from lookup.values import Boolean, Text
+from lookup.values import Boolean, ListOf, Object, Shape, Text
 
 Json = dict[str, Any]  # Any: a JSON value
 Row = Any  # a row of one of the models below: each has a profile and an order
@@ -124,17 +124,22 @@ LISTS = {one.name: one for one in (LINKS, BADGES, WIDGETS, AUDIOS, BACKGROUNDS, 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """A catalogue whose rows sections of one type list.
+    """A catalogue whose rows sections of one type list. `key`: the columns that name a row."""
 
-    `listed`: the key of the list in the section of an answer. `config_key`: where the stored configuration names the
-    rows. `key`: the columns that name a row.
-    """
-
+    section_type: SectionType
     model: type[Model]
     form: type[CompiledSerializer[Any]]
-    listed: str
-    config_key: str
     key: tuple[str, ...] = ("id",)
+
+    @property
+    def config_key(self) -> str:
+        """The key of the stored configuration that names the rows."""
+        return next(key for key, field in self.section_type.definition.config.items() if field.listed)
+
+    @property
+    def listed(self) -> str:
+        """The key of the list of rows in the section of an answer."""
+        return self.section_type.definition.config[self.config_key].listed
 
     @property
     def columns(self) -> dict[str, str]:
@@ -148,22 +153,23 @@ class Catalogue:
 
 
 CATALOGUES: dict[str, Catalogue] = {
-    SectionType.GAMES: Catalogue(Game, section_forms.GameSerializer, "games", "gameIds"),
-    SectionType.ANIME: Catalogue(Anime, section_forms.AnimeItemSerializer, "anime", "animeIds"),
-    SectionType.MEDIA: Catalogue(MediaTitle, section_forms.MediaTitleSerializer, "media", "mediaIds"),
-    SectionType.MUSIC: Catalogue(MusicItem, section_forms.MusicItemSerializer, "music", "music", ("kind", "music_id")),
+    catalogue.section_type: catalogue
+    for catalogue in (
+        Catalogue(SectionType.GAMES, Game, section_forms.GameSerializer),
+        Catalogue(SectionType.ANIME, Anime, section_forms.AnimeItemSerializer),
+        Catalogue(SectionType.MEDIA, MediaTitle, section_forms.MediaTitleSerializer),
+        Catalogue(SectionType.MUSIC, MusicItem, section_forms.MusicItemSerializer, ("kind", "music_id")),
+    )
 }
 
 
 def section_serializer(type_: str) -> type[section_forms.SectionSerializer]:
     """What answers show of a section of this type: the fields of its configuration, with the rows of a catalogue in
     place of their ids, and the pictures of a gallery."""
-    definition, catalogue = sections.DEFINITIONS[type_], CATALOGUES.get(type_)
+    definition = sections.DEFINITIONS[type_]
     fields: dict[str, Any] = {"enabled": serializers.BooleanField()} if definition.shows_enabled else {}
-    for name, part in definition.config.fields.items():
-        if catalogue is None or name != catalogue.config_key:
-            fields[name] = _field_of(part)
-    if catalogue is not None:
+    fields |= {name: _field_of(field.shape) for name, field in definition.config.items() if not field.listed}
+    if catalogue := CATALOGUES.get(type_):
         fields[catalogue.listed] = catalogue.form(many=True)
     if type_ == SectionType.GALLERY:
         fields["items"] = current.GalleryItemSerializer(many=True)
@@ -174,26 +180,26 @@ def section_serializer(type_: str) -> type[section_forms.SectionSerializer]:
     return made
 
 
-def _field_of(part: sections.Part) -> serializers.Field[Any, Any, Any, Any]:
+def _field_of(shape: Shape) -> serializers.Field[Any, Any, Any, Any]:
     """Any: values of every form."""
-    match part:
-        case sections.Object():
-            return _serializer_of(part)()
-        case sections.Objects():
-            return _serializer_of(part.shape)(many=True)
-        case sections.Value(rule=Boolean()):
+    match shape:
+        case Object():
+            return _serializer_of(shape)()
+        case ListOf(shape=Object() as entry):
+            return _serializer_of(entry)(many=True)
+        case Boolean():
             return serializers.BooleanField()
-        case sections.Value(rule=sections.Choice(options=options)):
+        case sections.Choice(options=options):
             return serializers.ChoiceField(options.choices)
-        case sections.Value(rule=Text() | sections.Icon()):
+        case Text() | sections.Icon():
             return serializers.CharField()
         case _:  # names, or ids of rows
             return serializers.ListField(child=serializers.CharField())
 
 
-def _serializer_of(part: sections.Object) -> type[CompiledSerializer[Json]]:
-    fields = {name: _field_of(field) for name, field in part.fields.items()}
-    return type(f"{part.name}Serializer", (CompiledSerializer,), fields)
+def _serializer_of(shape: Object) -> type[CompiledSerializer[Json]]:
+    fields = {name: _field_of(field) for name, field in shape.fields.items()}
+    return type(f"{shape.name}Serializer", (CompiledSerializer,), fields)
 
 
 SECTION_SERIALIZERS = {type_: section_serializer(type_) for type_ in sections.DEFINITIONS}

@@ -1,21 +1,21 @@
-"""The nine types of profile sections: what each one is and what its configuration holds, one row of `DEFINITIONS` each.
+"""The nine types of profile sections, each one member of `SectionType`: what it is and what its configuration holds.
 
 Source: docs/spec/lookup.md, "Current lookup". Stored configurations, serializers, import, OpenAPI and the editor's form
-derive from these rows. The pictures of a gallery are rows of the profile; games, anime, media and music name entries of
-the catalogues. Pure rules.
+derive from these members. The pictures of a gallery are rows of the profile; games, anime, media and music name entries
+of the catalogues. Pure rules.
 """
 
 import copy
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Self
 
 from django.core.exceptions import ValidationError
 from django.db.models import TextChoices
 
 from lookup.svg import svg_problems
-from lookup.values import EXACT, Boolean, Text, TextList, path_of, problem_of_text
+from lookup.values import EXACT, Boolean, ListOf, Object, Problems, Rule, Shape, Text, TextList, problem_of_text
 
 MAX_CONTENT = 20_000
 MAX_ITEMS = 100
@@ -25,158 +25,13 @@ SKILL_NAMES = TextList(MAX_ITEMS, 64, min_length=1)
 MUSIC_KINDS = ("track", "album", "artist")
 
 _ROW_ID = re.compile(r"[0-9a-f]{32}")
-_REQUIRED: Any = ...  # the default of what must be given; Any: a marker among values
-
-Problem = tuple[str, str]  # a path such as skills.custom.0.label, and a sentence
-
-
-class SectionType(TextChoices):
-    ABOUT_ME = "ABOUT_ME", "About me"
-    PROJECTS = "PROJECTS", "Projects"
-    CUSTOM_TEXT = "CUSTOM_TEXT", "Text"
-    GALLERY = "GALLERY", "Gallery"
-    AUDIO_PLAYER = "AUDIO_PLAYER", "Audio player"
-    GAMES = "GAMES", "Games"
-    ANIME = "ANIME", "Anime"
-    MEDIA = "MEDIA", "Films and series"
-    MUSIC = "MUSIC", "Music"
+_REQUIRED: Any = ...  # the default of a key that must be given; Any: a marker among values
 
 
 class Alignment(TextChoices):
     LEFT = "left", "Left"
     CENTER = "center", "Centre"
     RIGHT = "right", "Right"
-
-
-def default(type: str) -> dict[str, Any]:
-    """The configuration of a new section; Any is JSON."""
-    return validated(type, {})
-
-
-def validated(type: str, config: object) -> dict[str, Any]:
-    """The complete configuration to store, defaults in the place of what was left out; ValidationError by path."""
-    if type not in DEFINITIONS:
-        raise ValidationError({"type": ["Unknown type of section."]})
-    shape = DEFINITIONS[type].config
-    complete = shape.filled(config)
-    sentences: dict[str, list[str]] = {}
-    for path, sentence in shape.problems(complete, ""):
-        sentences.setdefault(path or "config", []).append(sentence)
-    if sentences:
-        raise ValidationError(sentences)
-    stored: dict[str, Any] = copy.deepcopy(complete)
-    return stored
-
-
-def filled(type: str, stored: object) -> dict[str, Any] | None:
-    """The stored configuration as lookups show it, a default for each field that it lacks; None where it is invalid."""
-    if type not in DEFINITIONS:
-        return None
-    complete: dict[str, Any] = DEFINITIONS[type].config.filled(stored)
-    return None if any(DEFINITIONS[type].config.problems(complete, "")) else complete
-
-
-def is_valid(type: str, stored: object) -> bool:
-    """Whether lookups may show a section with this configuration."""
-    return filled(type, stored) is not None
-
-
-def description() -> str:
-    """Fields, rules and defaults of every type: the same text in every process, another one after a change."""
-    return repr([(str(name), definition) for name, definition in DEFINITIONS.items()])
-
-
-class ValueRule(Protocol):
-    def problem_of(self, value: object) -> str | None: ...
-
-
-class Part(Protocol):
-    @property
-    def default(self) -> Any:
-        """The value where it is left out; Any is JSON."""
-
-    def filled(self, value: Any) -> Any:
-        """The value with defaults in the place of what is missing, wrong parts as they are; it may share parts."""
-
-    def problems(self, value: object, path: str) -> Iterator[Problem]: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """`label`: of its field in the editor's form."""
-
-    rule: ValueRule
-    default: Any
-    label: str = ""
-
-    def filled(self, value: Any) -> Any:
-        return value
-
-    def problems(self, value: object, path: str) -> Iterator[Problem]:
-        if problem := self.rule.problem_of(value):
-            yield path, problem
-
-
-@dataclass(frozen=True, slots=True)
-class Object:
-    """`name`: of its serializer, where it is a part of a configuration."""
-
-    fields: dict[str, Part]
-    default: Any = None
-    name: str = ""
-
-    def filled(self, value: Any) -> Any:
-        if not isinstance(value, dict):
-            return value
-        known = {
-            name: shape.filled(value.get(name, shape.default))
-            for name, shape in self.fields.items()
-            if name in value or shape.default is not _REQUIRED
-        }
-        return known | {name: unknown for name, unknown in value.items() if name not in self.fields}
-
-    def problems(self, value: object, path: str) -> Iterator[Problem]:
-        if not isinstance(value, dict):
-            yield path, "Must be an object."
-            return
-        for name, shape in self.fields.items():
-            if name in value:
-                yield from shape.problems(value[name], _join(path, name))
-            else:
-                yield _join(path, name), "Is missing."
-        for name in value:
-            if name not in self.fields:
-                yield _join(path, name), "Unknown name."
-
-
-@dataclass(frozen=True, slots=True)
-class Objects:
-    """A list of objects; no two of them alike in all of the fields `unique`."""
-
-    shape: Object
-    max_items: int
-    unique: tuple[str, ...] = ()
-    default: Any = ()
-
-    def filled(self, value: Any) -> Any:
-        return [self.shape.filled(entry) for entry in value] if isinstance(value, list | tuple) else value
-
-    def problems(self, value: object, path: str) -> Iterator[Problem]:
-        if not isinstance(value, list):
-            yield path, "Must be a list of objects."
-        elif len(value) > self.max_items:
-            yield path, f"Has {len(value)} entries; at most {self.max_items} are allowed."
-        else:
-            found = [problem for i, entry in enumerate(value) for problem in self.shape.problems(entry, f"{path}.{i}")]
-            yield from found
-            if self.unique and not found:
-                keys = [tuple(entry[name] for name in self.unique) for entry in value]
-                if len(set(keys)) != len(keys):
-                    yield path, "Names an entry twice."
-
-
-def _join(path: str, name: object) -> str:
-    return f"{path}.{path_of(name)}" if path else path_of(name)
 
 
 def _problem_of_ids(value: object, is_id: Callable[[object], bool], wanted: str) -> str | None:
@@ -191,7 +46,7 @@ def _problem_of_ids(value: object, is_id: Callable[[object], bool], wanted: str)
 
 
 @dataclass(frozen=True, slots=True)
-class RowIds:
+class RowIds(Rule):
     """Ids of rows of the profile, which the include `include` shows."""
 
     include: str
@@ -205,7 +60,7 @@ class RowIds:
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogueIds:
+class CatalogueIds(Rule):
     def problem_of(self, value: object) -> str | None:
         return _problem_of_ids(
             value,
@@ -215,7 +70,7 @@ class CatalogueIds:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(Rule):
     options: type[TextChoices]
 
     def problem_of(self, value: object) -> str | None:
@@ -223,7 +78,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Icon:
+class Icon(Rule):
     """Empty, or a safe SVG."""
 
     def problem_of(self, value: object) -> str | None:
@@ -233,88 +88,204 @@ class Icon:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
-    """A type of section.
+class Field:
+    """A key of a configuration.
 
-    `meaning`: what it shows, for the page where one is chosen; `hint`: what the editor's form says of work to be done
-    elsewhere; `note`: its description in OpenAPI; `shows_enabled`: answers hold `enabled`.
+    `label`, `input_name`: of its field in the editor's form. `listed`: the key under which answers show rows of the
+    type's catalogue instead of their ids.
     """
 
+    shape: Shape
+    default: Any = _REQUIRED
+    label: str = ""
+    input_name: str = ""
+    listed: str = ""
+
+
+def object_of(fields: Mapping[str, Field], name: str = "") -> Object:
+    shapes = {key: field.shape for key, field in fields.items()}
+    defaults = {key: field.default for key, field in fields.items() if field.default is not _REQUIRED}
+    return Object(shapes, defaults, name)
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`meaning`: what the type shows, for the page where one is chosen; `hint`: a sentence of the editor's form about
+    work to be done elsewhere; `note`: its description in OpenAPI; `shows_enabled`: answers hold `enabled`."""
+
     meaning: str
-    config: Object
+    config: Mapping[str, Field]
     hint: str = ""
     note: str = ""
     shows_enabled: bool = False
 
     @property
+    def shape(self) -> Object:
+        return object_of(self.config)
+
+    @property
     def row_ids(self) -> dict[str, str]:
-        """The includes whose rows the configuration names, by the name of its field."""
-        found = {name: part.rule for name, part in self.config.fields.items() if isinstance(part, Value)}
-        return {name: rule.include for name, rule in found.items() if isinstance(rule, RowIds)}
+        """The includes whose rows the configuration names, by its keys."""
+        return {key: field.shape.include for key, field in self.config.items() if isinstance(field.shape, RowIds)}
 
 
-_CONTENT = Value(Text(MAX_CONTENT, is_long=True), "", label="Text")
-_CUSTOM_SKILL = Object(
+_CONTENT = Field(Text(MAX_CONTENT, is_long=True), "", label="Text", input_name="body")
+_CUSTOM_SKILL = object_of(
     {
-        "label": Value(Text(64, min_length=1), _REQUIRED),
-        "iconName": Value(Text(64), ""),
-        "iconSvg": Value(Icon(), ""),
+        "label": Field(Text(64, min_length=1)),
+        "iconName": Field(Text(64), ""),
+        "iconSvg": Field(Icon(), ""),
     },
-    name="CustomSkill",
+    "CustomSkill",
 )
-_MUSIC = Object(
+_MUSIC = object_of(
     {
-        "kind": Value(Text(8, choices=MUSIC_KINDS), _REQUIRED),
-        "musicId": Value(Text(100, min_length=1), _REQUIRED),
+        "kind": Field(Text(8, choices=MUSIC_KINDS)),
+        "musicId": Field(Text(100, min_length=1)),
     }
 )
-_SKILLS = Object(
-    {**dict.fromkeys(SKILL_GROUPS, Value(SKILL_NAMES, [])), "custom": Objects(_CUSTOM_SKILL, MAX_CUSTOM_SKILLS)},
-    default={},
-    name="Skills",
+_OBJECTS = "a list of objects"
+_SKILLS = object_of(
+    {
+        **dict.fromkeys(SKILL_GROUPS, Field(SKILL_NAMES, [])),
+        "custom": Field(ListOf(_CUSTOM_SKILL, MAX_CUSTOM_SKILLS, wanted=_OBJECTS), []),
+    },
+    "Skills",
 )
-_CATALOGUE_IDS = Value(CatalogueIds(), [])
 _CATALOGUE_HINT = "Once the section is there, you choose what it lists."
-DEFINITIONS: dict[str, Definition] = {
-    SectionType.ABOUT_ME: Definition(
-        "A text about you, with widgets and skills.",
-        Object(
+
+
+class SectionType(TextChoices):
+    ABOUT_ME = (
+        "ABOUT_ME",
+        Definition(
+            "A text about you, with widgets and skills.",
             {
                 "content": _CONTENT,
-                "widgetIds": Value(RowIds("widgets"), []),
-                "skills": _SKILLS,
-                "skillsEnabled": Value(Boolean(), default=True, label="Show the skills"),
-                "skillsAlignment": Value(Choice(Alignment), Alignment.LEFT.value, label="Alignment of the skills"),
-            }
+                "widgetIds": Field(RowIds("widgets"), []),
+                "skills": Field(_SKILLS, {}),
+                "skillsEnabled": Field(Boolean(), default=True, label="Show the skills", input_name="has_skills"),
+                "skillsAlignment": Field(
+                    Choice(Alignment),
+                    Alignment.LEFT.value,
+                    label="Alignment of the skills",
+                    input_name="skills_alignment",
+                ),
+            },
+            shows_enabled=True,
         ),
-        shows_enabled=True,
-    ),
-    SectionType.PROJECTS: Definition(
-        "Some of your projects.",
-        Object({"projectIds": Value(RowIds("projects"), [])}),
-        hint="Projects are written on the tab Projects; here you choose which ones this section shows.",
-        note="The ids are those of the `projects` include.",
-    ),
-    SectionType.CUSTOM_TEXT: Definition(
-        "Any text under a title of its own.", Object({"content": _CONTENT}), shows_enabled=True
-    ),
-    SectionType.GALLERY: Definition(
-        "Pictures.", Object({}), hint="Pictures are added on the tab Gallery: choose this section there."
-    ),
-    SectionType.AUDIO_PLAYER: Definition(
-        "A player for your songs.",
-        Object({}),
-        hint="It plays what is on the tab Audios.",
-        note="Nothing of its own.",
-    ),
-    SectionType.GAMES: Definition("Games that you like.", Object({"gameIds": _CATALOGUE_IDS}), _CATALOGUE_HINT),
-    SectionType.ANIME: Definition("Anime that you like.", Object({"animeIds": _CATALOGUE_IDS}), _CATALOGUE_HINT),
-    SectionType.MEDIA: Definition(
-        "Films and series that you like.", Object({"mediaIds": _CATALOGUE_IDS}), _CATALOGUE_HINT
-    ),
-    SectionType.MUSIC: Definition(
-        "Tracks, albums and artists that you like.",
-        Object({"music": Objects(_MUSIC, MAX_ITEMS, unique=("kind", "musicId"))}),
-        _CATALOGUE_HINT,
-    ),
-}
+        "About me",
+    )
+    PROJECTS = (
+        "PROJECTS",
+        Definition(
+            "Some of your projects.",
+            {"projectIds": Field(RowIds("projects"), [])},
+            hint="Projects are written on the tab Projects; here you choose which ones this section shows.",
+            note="The ids are those of the `projects` include.",
+        ),
+        "Projects",
+    )
+    CUSTOM_TEXT = (
+        "CUSTOM_TEXT",
+        Definition("Any text under a title of its own.", {"content": _CONTENT}, shows_enabled=True),
+        "Text",
+    )
+    GALLERY = (
+        "GALLERY",
+        Definition("Pictures.", {}, hint="Pictures are added on the tab Gallery: choose this section there."),
+        "Gallery",
+    )
+    AUDIO_PLAYER = (
+        "AUDIO_PLAYER",
+        Definition(
+            "A player for your songs.", {}, hint="It plays what is on the tab Audios.", note="Nothing of its own."
+        ),
+        "Audio player",
+    )
+    GAMES = (
+        "GAMES",
+        Definition(
+            "Games that you like.", {"gameIds": Field(CatalogueIds(), [], listed="games")}, hint=_CATALOGUE_HINT
+        ),
+        "Games",
+    )
+    ANIME = (
+        "ANIME",
+        Definition(
+            "Anime that you like.", {"animeIds": Field(CatalogueIds(), [], listed="anime")}, hint=_CATALOGUE_HINT
+        ),
+        "Anime",
+    )
+    MEDIA = (
+        "MEDIA",
+        Definition(
+            "Films and series that you like.",
+            {"mediaIds": Field(CatalogueIds(), [], listed="media")},
+            hint=_CATALOGUE_HINT,
+        ),
+        "Films and series",
+    )
+    MUSIC = (
+        "MUSIC",
+        Definition(
+            "Tracks, albums and artists that you like.",
+            {
+                "music": Field(
+                    ListOf(_MUSIC, MAX_ITEMS, unique=("kind", "musicId"), wanted=_OBJECTS), [], listed="music"
+                )
+            },
+            hint=_CATALOGUE_HINT,
+        ),
+        "Music",
+    )
+
+    definition: Definition
+
+    def __new__(cls, value: str, definition: Definition) -> Self:
+        member = str.__new__(cls, value)
+        member._value_ = value
+        member.definition = definition
+        return member
+
+
+DEFINITIONS: dict[str, Definition] = {type_: type_.definition for type_ in SectionType}
+
+
+def default(type: str) -> dict[str, Any]:
+    """The configuration of a new section; Any is JSON."""
+    return validated(type, {})
+
+
+def validated(type: str, config: object) -> dict[str, Any]:
+    """The complete configuration to store, with defaults for missing keys; ValidationError by path."""
+    if type not in DEFINITIONS:
+        raise ValidationError({"type": ["Unknown type of section."]})
+    problems: Problems = []
+    complete = DEFINITIONS[type].shape.read(config, "", problems)
+    sentences: dict[str, list[str]] = {}
+    for path, sentence in problems:
+        sentences.setdefault(path or "config", []).append(sentence)
+    if sentences:
+        raise ValidationError(sentences)
+    stored: dict[str, Any] = copy.deepcopy(complete)
+    return stored
+
+
+def filled(type: str, stored: object) -> dict[str, Any] | None:
+    """The stored configuration as lookups show it, with defaults for missing keys; None where it is invalid."""
+    problems: Problems = []
+    complete: dict[str, Any] | None = (
+        DEFINITIONS[type].shape.read(stored, "", problems) if type in DEFINITIONS else None
+    )
+    return None if problems else complete
+
+
+def is_valid(type: str, stored: object) -> bool:
+    """Whether lookups may show a section with this configuration."""
+    return filled(type, stored) is not None
+
+
+def description() -> str:
+    """Fields, rules and defaults of every type: the same text in every process, another one after a change."""
+    return repr([(str(name), definition) for name, definition in DEFINITIONS.items()])

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lookup.values import Boolean, Color, FlatObject, Number, Rule, Text, TextList
+from lookup.values import Boolean, Color, FlatObject, Number, SchemaRule, Text, TextList
 
 USERNAME_EFFECTS = ("", "glow", "typewriter", "particle", "rainbow", "gradient", "fuzzy")
 ENTER_ANIMATIONS = ("", "reveal", "split", "flash")
@@ -37,13 +37,13 @@ class Field:
 
     key: str
     name: str
-    rule: Rule
+    rule: SchemaRule
     default: Any
     earlier: str = ""
     leaderboard: str = ""
 
 
-def _shared(key: str, name: str, rule: Rule, *, default: Any, old: str) -> Field:
+def _shared(key: str, name: str, rule: SchemaRule, *, default: Any, old: str) -> Field:
     """A setting that both earlier profiles have, under one name."""
     return Field(key, name, rule, default, earlier=old, leaderboard=old)
 

@@ -1,15 +1,19 @@
-"""Rules for one value of a JSON column: what it must be, said in a sentence and as JSON Schema. Pure rules.
+"""Shapes of JSON values, and rules for single ones: what a client sent is read by them, or refused by path. Pure rules.
 
-`problem_of` takes whatever a client sent and never raises. The database cannot hold NUL characters and lone surrogates,
-so every text refuses them, as it does what `accounts.text_rules` names; infinite numbers and NaN are outside of every
-bound.
+They take any value and never raise. The database cannot hold NUL characters and lone surrogates, so every text refuses
+them, as it does what `accounts.text_rules` names; infinite numbers and NaN are outside of every bound.
 """
 
 import re
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from accounts import text_rules
+
+Problem = tuple[str, str]  # a path such as links.0.url, and a sentence
+Problems = list[Problem]
 
 # The largest integer that every JSON reader keeps exactly (RFC 8259 §6).
 EXACT = 2**53 - 1
@@ -18,10 +22,30 @@ _COLOR = re.compile(r"#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})")
 _COLOR_SCHEMA = "^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}))?$"
 
 
-class Rule(Protocol):
+class Shape(Protocol):
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        """The value to store, with problems added to the list. After a problem, the result is of no use. Any: JSON."""
+
+
+class Rule(ABC):
+    """The shape of a value that stays as it is."""
+
+    __slots__ = ()
+
+    @abstractmethod
     def problem_of(self, value: object) -> str | None:
         """Why the value is refused, in a sentence; None when it is valid."""
 
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if problem := self.problem_of(value):
+            problems.append((path, problem))
+        return value
+
+
+class SchemaRule(Rule):
+    __slots__ = ()
+
+    @abstractmethod
     def json_schema(self) -> dict[str, Any]:
         """The rule as JSON Schema; Any is JSON."""
 
@@ -44,8 +68,13 @@ def path_of(*parts: object) -> str:
     return ".".join(str(part)[:64].encode("ascii", "backslashreplace").decode() for part in parts)
 
 
+def joined(path: str, name: object) -> str:
+    """`path`, which may be empty, and one more name."""
+    return f"{path}.{path_of(name)}" if path else path_of(name)
+
+
 @dataclass(frozen=True, slots=True)
-class Boolean:
+class Boolean(SchemaRule):
     def problem_of(self, value: object) -> str | None:
         return None if isinstance(value, bool) else "Must be true or false."
 
@@ -54,7 +83,7 @@ class Boolean:
 
 
 @dataclass(frozen=True, slots=True)
-class Number:
+class Number(SchemaRule):
     """An integer or a float, kept as it was given."""
 
     minimum: int
@@ -72,7 +101,7 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class Text(SchemaRule):
     """With `choices`, one of them and nothing else; of several lines with `is_long`."""
 
     max_length: int
@@ -94,7 +123,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Color:
+class Color(SchemaRule):
     """`#RGB`, `#RRGGBB` or `#RRGGBBAA` in either case; empty: the theme's own."""
 
     def problem_of(self, value: object) -> str | None:
@@ -107,7 +136,7 @@ class Color:
 
 
 @dataclass(frozen=True, slots=True)
-class TextList:
+class TextList(SchemaRule):
     """Strings, in the order given."""
 
     max_items: int
@@ -130,7 +159,7 @@ class TextList:
 
 
 @dataclass(frozen=True, slots=True)
-class FlatObject:
+class FlatObject(SchemaRule):
     """An object of booleans, numbers and strings, nothing nested."""
 
     max_entries: int
@@ -158,9 +187,59 @@ class FlatObject:
         return "Must be true or false, a number or a string."
 
     def json_schema(self) -> dict[str, Any]:
-        scalars: list[Rule] = [Boolean(), Number(-EXACT, EXACT), Text(self.max_length)]
+        scalars: list[SchemaRule] = [Boolean(), Number(-EXACT, EXACT), Text(self.max_length)]
         return {
             "type": "object",
             "maxProperties": self.max_entries,
             "additionalProperties": {"anyOf": [scalar.json_schema() for scalar in scalars]},
         }
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """`unique`: the names by which no two of its objects may be alike."""
+
+    shape: Shape
+    max_items: int
+    unique: tuple[str, ...] = ()
+    wanted: str = "a list"
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, list):
+            problems.append((path, f"Must be {self.wanted}."))
+            return value
+        if len(value) > self.max_items:
+            problems.append((path, f"Has {len(value)} entries; at most {self.max_items} are allowed."))
+            return value
+        before = len(problems)
+        found = [self.shape.read(entry, f"{path}.{place}", problems) for place, entry in enumerate(value)]
+        if self.unique and len(problems) == before:
+            keys = {tuple(entry[name] for name in self.unique) for entry in found}
+            if len(keys) != len(found):
+                problems.append((path, "Names an entry twice."))
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """Every field, and no other one. `defaults`: JSON for fields that may be left out, as in what an earlier release
+    stored or exported; what is read may share parts with them. `name`: of its serializer, where it has one."""
+
+    fields: Mapping[str, Shape]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def read(self, value: Any, path: str, problems: Problems) -> Any:
+        if not isinstance(value, dict):
+            problems.append((path, "Must be an object."))
+            return value
+        found = {}
+        for name, shape in self.fields.items():
+            place = f"{path}.{name}" if path else name
+            if name in value or name in self.defaults:
+                found[name] = shape.read(value[name] if name in value else self.defaults[name], place, problems)
+            else:
+                problems.append((place, "Is missing."))
+        if not value.keys() <= self.fields.keys():
+            problems.extend((joined(path, name), "Unknown name.") for name in value if name not in self.fields)
+        return found

@@ -105,7 +105,7 @@ def name_of(row: Row) -> str:
     """Return the name of the row for buttons and messages."""
     match row:
         case Section():
-            return row.title or SectionType(row.type).label
+            return row.title or SectionType[row.type].label
         case GalleryItem():
             return row.caption or row.asset.path.rpartition("/")[2]
         case ProfileBadge():

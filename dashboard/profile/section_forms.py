@@ -13,11 +13,8 @@ from dashboard.profile.content_forms import CommaListField, RowForm, Words
 from lookup import registry, sections
 from lookup.models import Profile, Section
 from lookup.page.sections import GROUP_NAMES
-from lookup.sections import SKILL_GROUPS, SKILL_NAMES, Choice, RowIds, Value
+from lookup.sections import SKILL_GROUPS, SKILL_NAMES, Choice, Field, RowIds
 from lookup.values import Boolean, Text
-
-# Fields of the form whose names differ from those in the configuration.
-_NAMES = {"content": "body", "skillsEnabled": "has_skills", "skillsAlignment": "skills_alignment"}
 
 
 class ChosenRows(forms.MultipleChoiceField):
@@ -48,10 +45,10 @@ class SectionForm(RowForm):
         super().__init__(*args, profile=profile, **kwargs)
         definition = sections.DEFINITIONS[self.instance.type]
         self.hint = definition.hint
-        self.parts = definition.config.fields
+        self.parts = definition.config
         for key, part in self.parts.items():
             name = _name_of(key, part)
-            if isinstance(part, Value) and (field := _field_of(part, profile)) is not None:
+            if (field := _field_of(part, profile)) is not None:
                 self.fields[name] = field
                 self.initial[name] = self.config.get(key, part.default)
         if "skills" in self.parts:
@@ -79,7 +76,7 @@ class SectionForm(RowForm):
                 values[key] = field.in_order(self.cleaned_data[name], self.config.get(key, []))
             elif field is not None:
                 values[key] = self.cleaned_data[name]
-            elif isinstance(part, Value) and isinstance(part.rule, RowIds):
+            elif isinstance(part.shape, RowIds):
                 values[key] = []  # the profile has no such rows
         if "skills" in self.parts:
             groups = {group: self.cleaned_data[group] for group in SKILL_GROUPS}
@@ -101,16 +98,16 @@ class SectionForm(RowForm):
 FORMS: dict[type[Model], type[RowForm]] = {form._meta.model: form for form in RowForm.__subclasses__()}
 
 
-def _name_of(key: str, part: sections.Part) -> str:
+def _name_of(key: str, part: Field) -> str:
     """The name of the field of the form for this key of the configuration."""
-    if isinstance(part, Value) and isinstance(part.rule, RowIds):
-        return part.rule.include
-    return _NAMES.get(key, key)
+    if isinstance(part.shape, RowIds):
+        return part.shape.include
+    return part.input_name or key
 
 
-def _field_of(part: Value, profile: Profile) -> forms.Field | None:
-    """None: the profile has no such rows, or another page edits the part, as for entries of catalogues."""
-    match part.rule:
+def _field_of(part: Field, profile: Profile) -> forms.Field | None:
+    """None: nothing to choose from, or another page edits the part: skills, entries of catalogues."""
+    match part.shape:
         case Boolean():
             return forms.BooleanField(label=part.label, required=False)
         case Choice(options=options):

@@ -85,7 +85,7 @@ def _section(one: Json, material: Material) -> Section:
     return Section(
         id=one["id"],
         kind=kind,
-        title=one["title"] or SectionType(one["type"]).label,
+        title=one["title"] or SectionType[one["type"]].label,
         description=one["description"],
         alignment=one["alignment"],
         **extra(one, material),

@@ -13,7 +13,7 @@ from lookup.transfer.conflicts import found
 from lookup.transfer.consistency import catalogue_entries
 from lookup.transfer.reading import Json, Line
 from lookup.transfer.tables import STANDARD_BADGES
-from lookup.transfer.validators import Problem
+from lookup.values import Problem
 
 _DIFFERS = "The badge catalogue says something else of this badge here, and lookups show that."
 

@@ -17,7 +17,7 @@ from lookup import bulk
 from lookup.models import Comment, GalleryItem, Profile
 from lookup.transfer.reading import Line
 from lookup.transfer.tables import TABLES
-from lookup.transfer.validators import Problem
+from lookup.values import Problem
 
 Key = tuple[str, object]  # the kind of thing, and which one
 Taken = dict[Key, str | None]

@@ -11,7 +11,8 @@ from lookup import addresses, registry, settings_schema
 from lookup.models.validators import validate_target
 from lookup.sections import DEFINITIONS, SectionType
 from lookup.transfer.uploads import AssetFacts, Mirrored
-from lookup.transfer.validators import Problem, milliseconds, problems_of
+from lookup.transfer.validators import milliseconds, problems_of
+from lookup.values import Problem
 
 Json = dict[str, Any]  # Any: what the shapes made of JSON
 DOCUMENT_LISTS = tuple(name for name in registry.DOCUMENT_COLUMNS if name != "profile")  # in the order of a line

@@ -30,21 +30,15 @@ from lookup.transfer.validators import (
     Anything,
     Day,
     Integer,
-    ListOf,
     Moment,
     Null,
-    Object,
     OrNull,
     Pattern,
-    Problems,
     Real,
-    Ruled,
-    Shape,
     column,
     problems_of,
-    text,
 )
-from lookup.values import EXACT, Color
+from lookup.values import EXACT, Color, ListOf, Object, Problems, Shape, Text
 
 # Of the lines that this release exports. Raise it with a key that earlier releases lack, whose object gets a default.
 VERSION = 1
@@ -86,7 +80,7 @@ def _required(field: serializers.Field[Any, Any, Any, Any], model: type[Model], 
         case serializers.BooleanField():
             return FLAG
         case serializers.ListField():
-            return Ruled(TAGS)
+            return TAGS
         case fields.Timestamp():
             return Moment()
         case fields.Day():
@@ -94,7 +88,7 @@ def _required(field: serializers.Field[Any, Any, Any, Any], model: type[Model], 
         case fields.Number():
             return Real()
         case serializers.ChoiceField():
-            return text(column(model, source).max_length, choices=list(field.choices))
+            return Text(column(model, source).max_length, choices=tuple(field.choices))
     if source == "id":
         return ID if isinstance(model._meta.pk, CharField) else Integer(1, EXACT)
     if isinstance(field, serializers.IntegerField):
@@ -123,8 +117,6 @@ class AnySection:
 
 
 _SHOWN_AS = {catalogue.config_key: catalogue.listed for catalogue in registry.CATALOGUES.values()}
-# What of a configuration lookups show in another form; the rest of it they show as it is.
-_LISTED = {type_: catalogue.config_key for type_, catalogue in registry.CATALOGUES.items()}
 
 
 @functools.cache
@@ -137,7 +129,8 @@ def _section(type_: str) -> Object:
 @functools.cache
 def _as_shown(type_: str) -> dict[str, Any]:
     """Any: JSON. The defaults of what is shown as it is stored."""
-    return {name: value for name, value in sections.default(type_).items() if name != _LISTED.get(type_)}
+    fields = sections.DEFINITIONS[type_].config
+    return {name: value for name, value in sections.default(type_).items() if not fields[name].listed}
 
 
 def _config(type_: str, section: dict[str, Any]) -> dict[str, Any]:
@@ -233,9 +226,9 @@ _USER = Object(
         "uid": _UID,
         "username": _Name(),
         "name": OrNull(column(User, "display_name", min_length=1), absent=""),
-        "avatarUrl": OrNull(text(MAX_URL_LENGTH, min_length=1)),
+        "avatarUrl": OrNull(Text(MAX_URL_LENGTH, min_length=1)),
         "chatId": OrNull(_CHAT_ID),
-        "scrobblerUsername": OrNull(text(64, min_length=1)),
+        "scrobblerUsername": OrNull(Text(64, min_length=1)),
         "premium": FLAG,
         "verified": FLAG,
         "imagehost": FLAG,
@@ -244,11 +237,11 @@ _USER = Object(
     }
 )
 _PROFILE = row(current.ProfileSerializer, Profile, avatar=OrNull(Upload(may_be_mirrored=True)), settings=_Settings())
-_BADGE_TIER = row(current.TierSerializer, BadgeTier, tier=_TIER, color=Ruled(Color()), imageUrl=BadgeImage())
+_BADGE_TIER = row(current.TierSerializer, BadgeTier, tier=_TIER, color=Color(), imageUrl=BadgeImage())
 _BADGE = row(
     current.BadgeSerializer,
     CustomBadge,
-    type=text(8, choices=("STANDARD", "CUSTOM")),
+    type=Text(8, choices=("STANDARD", "CUSTOM")),
     badgeId=OrNull(_BADGE_ID),
     selectedTier=OrNull(_TIER),
     unlockedTiers=ListOf(_TIER, MAX_ROWS),

@@ -20,7 +20,7 @@ from lookup.transfer.catalogues import BadgeCatalogue
 from lookup.transfer.conflicts import Claims, Taken, batches
 from lookup.transfer.people import People
 from lookup.transfer.reading import Line, LineRefused
-from lookup.transfer.validators import Problem, Problems
+from lookup.values import Problem, Problems
 
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
 BATCH_LINES, BATCH_BYTES = 500, 4 * 1024 * 1024

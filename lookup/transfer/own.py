@@ -22,7 +22,7 @@ from lookup.transfer.catalogues import missing_entries
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Json, Line, LineRefused
 from lookup.transfer.tables import TABLES, assets_of
-from lookup.transfer.validators import Problem
+from lookup.values import Problem
 
 MAX_BYTES = 2 * 1024 * 1024
 _CONTENT = tuple(name for name in registry.DOCUMENT_COLUMNS if name not in {"profile", "badges"})

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, NoReturn
 
 from lookup.transfer import consistency
 from lookup.transfer.form import LINE, VERSION
-from lookup.transfer.validators import Problem, Problems, joined
+from lookup.values import Problem, Problems, joined
 
 MAX_BYTES = 8 * 1024 * 1024  # of a line
 _NEWER = f"A newer release made this export: this one reads versions up to {VERSION}. Import it there."

@@ -12,7 +12,8 @@ from django.conf import settings
 from lookup import addresses
 from lookup.models import Asset
 from lookup.models.assets import PATH_PATTERN
-from lookup.transfer.validators import Integer, Object, OrNull, Problems, Real, column, text
+from lookup.transfer.validators import Integer, OrNull, Real, column
+from lookup.values import Object, Problems, Text
 
 MAX_URL_LENGTH = 2000
 _PATH = re.compile(PATH_PATTERN)
@@ -41,7 +42,7 @@ class Mirrored:
 
 _FIELDS = Object(
     {
-        "url": text(MAX_URL_LENGTH, min_length=1),
+        "url": Text(MAX_URL_LENGTH, min_length=1),
         "mime": column(Asset, "mime", min_length=1),
         "width": OrNull(Integer()),
         "height": OrNull(Integer()),
@@ -103,7 +104,7 @@ class BadgeImage:
 
     def read(self, value: Any, path: str, problems: Problems) -> tuple[str, str] | None:
         before = len(problems)
-        text(MAX_URL_LENGTH).read(value, path, problems)
+        Text(MAX_URL_LENGTH).read(value, path, problems)
         if len(problems) > before:
             return None
         try:
@@ -119,7 +120,7 @@ class Picture:
 
     def read(self, value: Any, path: str, problems: Problems) -> AssetFacts | Mirrored | None:
         before = len(problems)
-        text(MAX_URL_LENGTH).read(value, path, problems)
+        Text(MAX_URL_LENGTH).read(value, path, problems)
         if len(problems) > before or not value:
             return None
         if is_mirrored(value):

@@ -1,40 +1,22 @@
-"""Shapes of JSON values: each reads a value into what the tables hold, or says by path why it cannot. Pure rules.
-
-A shape is given the value, its path, and the list that it adds problems to; after a problem, what it returns is of no
-use. It never raises.
-"""
+"""Shapes of what an export holds beside those of `lookup.values`: each reads a value into what a column holds."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, Protocol
+from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db.models import Model
 
 from lookup import svg
-from lookup.values import EXACT, Boolean, Rule, Text, path_of, problem_of_text
-
-Problem = tuple[str, str]  # a path such as links.0.url, and a sentence
-Problems = list[Problem]
+from lookup.values import EXACT, Boolean, Problems, Rule, Shape, joined, problem_of_text
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-
-
-class Shape(Protocol):
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        """Any: JSON in, and what the tables hold out."""
-
-
-def joined(path: str, name: object) -> str:
-    """`profile.settings`; what a file says is cut and made ASCII."""
-    return f"{path}.{path_of(name)}" if path else path_of(name)
 
 
 def problems_of(error: ValidationError, path: str) -> Problems:
@@ -50,26 +32,12 @@ def milliseconds(moment: datetime) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Ruled:
-    """A value that stays as it is where the rule allows it."""
-
-    rule: Rule
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if problem := self.rule.problem_of(value):
-            problems.append((path, problem))
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(Rule):
     pattern: re.Pattern[str]
     sentence: str
 
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if not isinstance(value, str) or not self.pattern.fullmatch(value):
-            problems.append((path, self.sentence))
-        return value
+    def problem_of(self, value: object) -> str | None:
+        return None if isinstance(value, str) and self.pattern.fullmatch(value) else self.sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +66,6 @@ def column(model: type[Model], name: str, *, min_length: int = 0) -> Column:
     return Column(field.max_length or svg.MAX_BYTES, min_length, validators)  # long texts are drawings
 
 
-def text(max_length: int, *, choices: Sequence[str] = (), min_length: int = 0) -> Ruled:
-    return Ruled(Text(max_length, choices=tuple(choices), min_length=min_length))
-
-
 @dataclass(frozen=True, slots=True)
 class OrNull:
     """null is read as `absent`."""
@@ -113,11 +77,9 @@ class OrNull:
         return self.absent if value is None else self.shape.read(value, path, problems)
 
 
-@dataclass(frozen=True, slots=True)
-class Null:
-    def read(self, value: Any, path: str, problems: Problems) -> None:
-        if value is not None:
-            problems.append((path, "Must be null."))
+class Null(Rule):
+    def problem_of(self, value: object) -> str | None:
+        return None if value is None else "Must be null."
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,52 +141,13 @@ class Day:
         return value
 
 
-@dataclass(frozen=True, slots=True)
-class ListOf:
-    shape: Shape
-    max_items: int
+class Anything(Rule):
+    """A value that is validated elsewhere."""
 
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if not isinstance(value, list):
-            problems.append((path, "Must be a list."))
-        elif len(value) > self.max_items:
-            problems.append((path, f"Has {len(value)} entries; at most {self.max_items} are allowed."))
-        else:
-            return [self.shape.read(entry, f"{path}.{place}", problems) for place, entry in enumerate(value)]
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Object:
-    """Every field, and no other one. `defaults`: JSON for fields that exports of earlier releases lack."""
-
-    fields: Mapping[str, Shape]
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        if not isinstance(value, dict):
-            problems.append((path, "Must be an object."))
-            return value
-        found = {}
-        for name, shape in self.fields.items():
-            place = f"{path}.{name}" if path else name
-            if name in value or name in self.defaults:
-                found[name] = shape.read(value[name] if name in value else self.defaults[name], place, problems)
-            else:
-                problems.append((place, "Is missing."))
-        if not value.keys() <= self.fields.keys():
-            problems.extend((joined(path, name), "Unknown name.") for name in value if name not in self.fields)
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Anything:
-    """Judged elsewhere."""
-
-    def read(self, value: Any, path: str, problems: Problems) -> Any:
-        return value
+    def problem_of(self, value: object) -> str | None:
+        return None
 
 
 ID = Pattern(re.compile(r"[0-9a-f]{32}"), "Must be an id of 32 lower-case hexadecimal characters.")
-FLAG = Ruled(Boolean())
+FLAG = Boolean()
 ORDER = Integer()

@@ -22,8 +22,8 @@ from lookup.sections import SectionType
 from lookup.serializers import current
 from lookup.transfer import form, own
 from lookup.transfer.reading import LineRefused
-from lookup.transfer.validators import FLAG, ID, ListOf, Object, Problems
-from lookup.values import Text
+from lookup.transfer.validators import FLAG, ID
+from lookup.values import ListOf, Object, Problems, Text
 from tests.factories.lookup import SectionFactory, main_profile, shown
 from tests.lookup.filled import Filled
 from tests.lookup.transfer_files import export, load, looked_up, refusal
@@ -57,7 +57,7 @@ def _forget() -> None:
 def add_a_field(patched: pytest.MonkeyPatch, type_: str = SectionType.CUSTOM_TEXT) -> None:
     """`mood` of sections of this type, by default "calm"."""
     definition = sections.DEFINITIONS[type_]
-    config = sections.Object({**definition.config.fields, "mood": sections.Value(Text(20), "calm")})
+    config = {**definition.config, "mood": sections.Field(Text(20), "calm")}
     patched.setitem(sections.DEFINITIONS, type_, dataclasses.replace(definition, config=config))
     patched.setitem(registry.SECTION_FORMS, type_, registry.section_serializer(type_)())
     _forget()
@@ -75,7 +75,7 @@ def change_a_rule(patched: pytest.MonkeyPatch) -> None:
 
 
 def add_a_type(patched: pytest.MonkeyPatch) -> None:
-    patched.setitem(sections.DEFINITIONS, "NEWS", sections.Definition("News.", sections.Object({})))
+    patched.setitem(sections.DEFINITIONS, "NEWS", sections.Definition("News.", {}))
 
 
 def add_a_key(patched: pytest.MonkeyPatch) -> None:

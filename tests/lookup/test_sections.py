@@ -162,7 +162,7 @@ def test_the_types_and_alignments_are_the_documented_ones() -> None:
 def test_a_new_section_has_the_defaults_of_its_type(type: str) -> None:
     assert sections.default(type) == DEFAULTS[type]
     assert sections.validated(type, {}) == DEFAULTS[type]
-    assert sections.validated(SectionType(type), {}) == DEFAULTS[type]
+    assert sections.validated(SectionType[type], {}) == DEFAULTS[type]
     assert sections.is_valid(type, DEFAULTS[type])
 
 

@@ -14,7 +14,7 @@ from lookup.models import Badge
 from lookup.transfer import importing
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Line
-from lookup.transfer.validators import Problem
+from lookup.values import Problem
 from tests.factories.accounts import AliasFactory, UserFactory
 from tests.lookup.transfer_files import load, refusal
 from tests.lookup.transfer_line import SECOND, USER, line, second, text_of

@@ -15,7 +15,7 @@ from django.db import OperationalError
 from lookup import bulk, workers
 from lookup.transfer import importing
 from lookup.transfer.importing import Outcome
-from lookup.transfer.validators import Problem
+from lookup.values import Problem
 
 MAX_SHOWN = 20  # problems of one line
 
