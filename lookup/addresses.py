@@ -21,7 +21,7 @@ def badge_image(catalog: str, image: str) -> str:
 
 
 def badge_images() -> str:
-    """What the addresses of artwork begin with."""
+    """The prefix of URLs of artwork."""
     return f"{_of('ASSET_URL')}/badges/"
 
 
@@ -31,7 +31,7 @@ def mirrored_avatar(user_id: str) -> str:
 
 
 def avatar(user_id: str, *, path: str, mirrors_chat: bool) -> str | None:
-    """The picture of a profile; `path`: its uploaded one, "" where there is none."""
+    """The picture of a profile; `path`: its uploaded one, or ""."""
     if mirrors_chat:
         return mirrored_avatar(user_id)
     return upload(path) if path else None

@@ -74,7 +74,7 @@ def remove(*, alias: Alias, by: User | None) -> None:
 
 
 def _lock(alias: Alias) -> None:
-    """With the profiles of its user; and read it again, for its profile may be another one by now."""
+    """Lock the profiles of its user, then read the alias again, because its profile may have changed."""
     profiles.locked_of(alias.name.user_id)
     alias.refresh_from_db()
 

@@ -48,7 +48,7 @@ _BY = {
 
 
 class Wanted(NamedTuple):
-    """What a lookup asks for. `texts`: includes of the document. `has_comments`: beside the counters.
+    """The parts that a lookup asks for. `texts`: includes of the document. `has_comments`: beside the counters.
     `is_alias_profile`: where the name is an alias with a profile of its own, the document of that one."""
 
     texts: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class Wanted(NamedTuple):
 
 
 class AnswerRow(NamedTuple):
-    """`head`: what is said of the user in the form that was asked for; None: no document has been rendered. `texts`: by
+    """`head`: the user in the requested form; None: no document has been rendered. `texts`: by
     include, None for those that were not asked for. The counters are 0 where they were not asked for.
     `shown_comments`: for `sql.comments_of`, unless there are more than that shows."""
 
@@ -80,7 +80,7 @@ _EARLIER = Wanted(has_counters=True)
 
 
 def read(by: str, value: str | int, wanted: Wanted, now: datetime, *, anywhere: bool = False) -> AnswerRow | None:
-    """The user whom `value` names; None where there is none. `by`: a type; a username in upper case. 1 query.
+    """The user whom `value` names, or None. `by`: a type; a username in upper case. 1 query.
 
     `anywhere`: as `Statement` has it.
     """
@@ -96,7 +96,7 @@ def read_earlier(by: str, value: str | int, now: datetime, *, anywhere: bool = F
 
 
 def _answer_row(row: tuple[Any, ...], wanted: Wanted, now: datetime) -> AnswerRow:
-    """Any: as `_ACCOUNT_TYPES` and its like say."""
+    """Any: columns of the types in `_ACCOUNT_TYPES` and the like."""
     user_id, is_active, is_public, fingerprint, plan_ends, head, lapsed_head = row[:7]
     if plan_ends is not None and plan_ends <= heads.microseconds(now):
         head = lapsed_head

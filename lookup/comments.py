@@ -19,7 +19,7 @@ def write(*, user: User, content: str, parent: Comment | None = None, by: User) 
     """Comment on the profile of `user`, or reply to the comment `parent` on it.
 
     ValidationError: empty, longer than MAX_LENGTH, unsafe characters, or a reply to a reply. PermissionDenied: `by` is
-    banned. Comment.DoesNotExist, User.DoesNotExist, here and below: it or its profile has been deleted meanwhile.
+    banned. Comment.DoesNotExist, User.DoesNotExist, here and below: it or its profile was deleted at the same time.
     """
     lock_people(user_id=user.pk, by=by)
     parent = parent and _locked(parent)
@@ -85,5 +85,5 @@ def unlike(*, comment: Comment, by: User) -> None:
 
 
 def _locked(comment: Comment) -> Comment:
-    """As it is now, so that its deletion waits. Comment.DoesNotExist: it is gone."""
+    """The current row, locked, so that its deletion waits. Comment.DoesNotExist: it was deleted."""
     return Comment.objects.select_for_update(no_key=True).get(pk=comment.pk)

@@ -1,7 +1,7 @@
 """What a profile lists, as its owner changes it: rows are added, changed, deleted, put in order, switched on and off.
 
 Every operation locks the profile first and renders it last, in one transaction, so lookups show the change at once.
-`Profile.DoesNotExist` or the row's `ObjectDoesNotExist`: it has been deleted meanwhile.
+`Profile.DoesNotExist` or the row's `ObjectDoesNotExist`: it was deleted at the same time.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class StaleVersion(Exception):
 
 
 def version_of(row: Row) -> str:
-    """Another one as soon as anything has changed that the row's form shows."""
+    """A digest of all columns that the row's form shows."""
     columns = [field.attname for field in row._meta.concrete_fields if field.attname not in _UNSEEN]
-    said = repr([(name, getattr(row, name)) for name in columns])
-    return hashlib.sha256(said.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    shown = repr([(name, getattr(row, name)) for name in columns])
+    return hashlib.sha256(shown.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
 def check_limit(content: ContentList, profile_id: str) -> None:
@@ -173,7 +173,7 @@ def _number(content: ContentList, rows: Iterable[Row]) -> None:
 
 
 def _last_place(content: ContentList, rows: Sequence[Row]) -> int:
-    """The number of the last row; -1 where there is none. Numbers that an import brought may leave no room behind."""
+    """The number of the last row; -1 for an empty list. Renumbers the rows where imported numbers reach the maximum."""
     if rows and rows[-1].order >= LAST_PLACE:
         _number(content, rows)
     return rows[-1].order if rows else -1
@@ -218,7 +218,6 @@ def _assets_of(row: Row) -> set[str]:
 
 
 def _finish(profile: Profile, row: Row, act: str, *, by: User | None, **data: Any) -> None:
-    """Any: JSON."""
     profiles.touch(profile.pk)
     model = row._meta.label_lower
     audit.record("profile:content_changed", by=by, on=profile.user, act=act, model=model, id=row.pk, **data)

@@ -1,7 +1,7 @@
 """The counters: views, likes and dislikes, comments, and each comment's likes and replies.
 
-Whatever counts or stops counting locks the user whose counters they are; a recount locks them too, so that none of
-them reads a count that another one is about to change. What banned users did is not counted.
+Each change of a counter locks the row of the user that it belongs to, and so does a recount: neither reads a count that
+the other is about to change. Votes, comments and likes of banned users are not counted.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def withdraw(user: User) -> None:
 
 
 def _touched_by(user: User) -> tuple[set[str], set[str]]:
-    """Users whose counters `user` is in, and comments likewise."""
+    """The users and the comments whose counters `user` has contributed to."""
     users = set(FeedbackVote.objects.filter(voter=user).values_list("user_id", flat=True))
     written = Comment.objects.filter(author=user)
     users |= set(written.filter(parent__isnull=True).values_list("user_id", flat=True))

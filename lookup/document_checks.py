@@ -32,7 +32,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Part:
-    """The rows whose ids lie between two beginnings of ids."""
+    """The rows whose ids lie between two prefixes."""
 
     after: str = ""
     before: str = ""

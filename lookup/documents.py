@@ -1,8 +1,8 @@
 """The read model: rendered by the serializers in the transaction that changes a profile, or marked stale there and
 rendered at the next read.
 
-Who changes rows of a profile goes through `profiles.touch` or `rebuild`; who changes what many profiles show (the
-catalogues) marks those stale.
+Code that changes rows of a profile calls `profiles.touch` or `rebuild`; code that changes rows which many profiles show
+(the catalogues) marks these stale.
 """
 
 from __future__ import annotations
@@ -40,29 +40,22 @@ from lookup.models import Profile, ProfileDocument, UserDocument
 from lookup.queries import WholeProfile
 from lookup.registry import DOCUMENT_COLUMNS
 from lookup.serializers import current, earlier, fields, leaderboard
-from lookup.serializers import sections as section_forms
 from lookup.shown_badges import ShownBadge
 
 BATCH = 1000  # documents that are marked at once
-TEXTS = (
-    *("head", "lapsed_head"),
-    *DOCUMENT_COLUMNS.values(),
-    *("earlier", "leaderboard"),
-)
-FORM_MODULES = (current, earlier, leaderboard, section_forms, fields)
+TEXTS = ("head", "lapsed_head", *DOCUMENT_COLUMNS.values(), "earlier", "leaderboard")
+FORM_MODULES = (current, earlier, leaderboard, fields)
 RENDERING_MODULES = (
-    *(
-        compiled_serializer,
-        addresses,
-        earlier_facts,
-        heads,
-        queries,
-        registry,
-        sections,
-        settings_schema,
-        shown_badges,
-        svg,
-    ),
+    compiled_serializer,
+    addresses,
+    earlier_facts,
+    heads,
+    queries,
+    registry,
+    sections,
+    settings_schema,
+    shown_badges,
+    svg,
     values,
 )
 _PROFILE, _USER = current.ProfileSerializer(), current.UserSerializer()
@@ -73,7 +66,7 @@ _COLUMNS = (
 
 
 def fingerprint() -> str:
-    """Says under which forms and URLs a document was rendered; another one than today's is stale."""
+    """A digest of the forms and URLs that documents are rendered with; a document with a different one is stale."""
     return _fingerprint(forms())
 
 
@@ -85,9 +78,9 @@ def _fingerprint(of_forms: str) -> str:
 
 @functools.cache
 def forms() -> str:
-    """Changes with what documents are rendered by: fields, settings, section types, and the code beside them.
+    """A digest of all that documents are rendered with: fields, settings, section types and code.
 
-    The same for every process of a release, whatever its version of Python.
+    It is the same for every process of a release and every version of Python.
     """
     serializers = [one for module in FORM_MODULES for one in vars(module).values() if _is_form_of(module, one)]
     structure = [*map(repr, registry.SECTION_FORMS.values()), *(repr(one()) for one in serializers)]
@@ -135,7 +128,7 @@ def refresh(*profile_ids: str) -> None:
 
 
 def is_fresh() -> Q:
-    """Whether a document says what a rendering of now would say."""
+    """Whether a document is up to date."""
     return Q(fingerprint=fingerprint(), user_version=F("user__public_version"))
 
 
@@ -238,13 +231,12 @@ def _form(serializer: type[Serializer[Any]]) -> Serializer[Any]:
 
 
 def _each(serializer: type[Serializer[Any]], rows: Iterable[Any]) -> list[Any]:
-    """Any: whatever rows the form is of."""
     form = _form(serializer)
     return [form.to_representation(row) for row in rows]
 
 
 def _active(rows: Collection[Any]) -> list[Any]:
-    """Any: rows of a list; those without `is_active` are always shown."""
+    """Rows without `is_active` are always shown."""
     return [row for row in rows if getattr(row, "is_active", True)]
 
 
@@ -253,7 +245,7 @@ def _of_type(one: WholeProfile, type_: str) -> list[ShownBadge]:
 
 
 def _of_user(one: WholeProfile) -> dict[str, Any]:
-    """What lookups say of the user, and what says whether that is still so."""
+    """The columns about the user, and those that decide whether they are up to date."""
     user, shown = one.profile.user, heads.user_row(one, is_lapsed=False)
     ends = user.plan_expires_at
     return {
@@ -268,5 +260,5 @@ def _of_user(one: WholeProfile) -> dict[str, Any]:
 
 
 def _until_views(**values: Any) -> str:
-    """A JSON object up to its last member, the number of views: the views add it at each request. Any: JSON values."""
+    """A JSON object up to its last member, the number of views, which each request adds."""
     return f'{json_text(values)[:-1]},"viewCount":'

@@ -1,4 +1,4 @@
-"""What the earlier form and the leaderboards say of a profile beside its settings, gathered from its rows."""
+"""Facts of a profile that the earlier form and the leaderboards show beside its settings, gathered from its rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NO_ABOUT: Json = {"title": "", "description": "", **sections.default(SectionTyp
 
 @dataclass(frozen=True)
 class EarlierFacts:
-    """URLs and texts; "" where there is none."""
+    """URLs and texts; "" for missing ones."""
 
     user_id: int
     settings: dict[str, Json]
@@ -90,13 +90,13 @@ def of(one: WholeProfile) -> EarlierFacts:
 
 
 def _about(one: WholeProfile) -> Json:
-    """The first ABOUT_ME section; empty texts where there is none."""
+    """The first ABOUT_ME section, or empty texts."""
     first = next((section for section in one.sections if section["type"] == SectionType.ABOUT_ME), None)
     return first or _NO_ABOUT
 
 
 def _elsewhere(one: WholeProfile) -> dict[str, str]:
-    """What the first widget or visible link of each group of platforms names; "" where there is none."""
+    """The identifier of the first widget or visible link of each group of platforms, or ""."""
     named = [(widget.platform.lower(), widget.identifier) for widget in one.widgets]
     named += [((link.platform_id or link.platform_type).lower(), link.url) for link in one.links if link.is_active]
     return {

@@ -32,7 +32,7 @@ def vote(*, user: User, is_like: bool, by: User) -> FeedbackVote:
 
 @transaction.atomic
 def withdraw(*, user: User, by: User) -> None:
-    """Take the vote back; nothing where there is none."""
+    """Take the vote back, if there is one."""
     lock_people(user_id=user.pk, by=by)
     given = FeedbackVote.objects.select_for_update().filter(user=user, voter=by).first()
     if given is not None:
@@ -41,7 +41,7 @@ def withdraw(*, user: User, by: User) -> None:
 
 
 def lock_people(*, user_id: str, by: User) -> None:
-    """Lock whose profile it is and who does something there, so that a ban or a deletion of either waits for it.
+    """Lock the rows of the owner and of `by`, so that a ban or a deletion of either waits.
 
     PermissionDenied: `by` is banned or gone. User.DoesNotExist: the profile's owner is gone.
     """

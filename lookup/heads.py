@@ -1,4 +1,4 @@
-"""What lookups and leaderboards say of the user of a profile, as its document holds it."""
+"""The user of a profile as lookups and leaderboards show them, for its document."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def user_row(one: WholeProfile, *, is_lapsed: bool) -> UserRow:
 
 
 def earlier(one: WholeProfile, aliases: list[Json]) -> Json:
-    """How the earlier form begins. A banned user is not found."""
+    """The first fields of the earlier form. A banned user is not found."""
     user = one.profile.user
     return {
         "id": user.pk,
@@ -72,7 +72,7 @@ def earlier(one: WholeProfile, aliases: list[Json]) -> Json:
 
 
 def leaderboard(one: WholeProfile) -> Json:
-    """How the user of a leaderboard entry begins."""
+    """The first fields of the user of a leaderboard entry."""
     user = one.profile.user
     return {
         "id": user.uid,

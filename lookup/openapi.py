@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of the lookups and leaderboards."""
+"""The OpenAPI descriptions of the lookups and leaderboards."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def complete(user: User) -> None:
 
 
 def complete_all() -> int:
-    """The same for everybody who has no document, such as who signed up at a process of an earlier release."""
+    """Complete all users without a document, such as those who signed up at a process of an earlier release."""
     users = list(User.objects.filter(document=None).order_by("pk")[:COMPLETED_AT_ONCE])
     for user in users:
         complete(user)
@@ -55,9 +55,8 @@ def complete_all() -> int:
 def change(*, profile: Profile, values: Mapping[str, Any], by: User | None) -> Profile:
     """Set columns of a profile (names from CHANGEABLE; assets as rows or None) and record which ones changed.
 
-    ValidationError, by column: a text too long, settings that break a rule. PermissionDenied: somebody else's file, or
-    as `users.check_may_act_for`. Profile.DoesNotExist: it has been deleted meanwhile. Files that nothing shows any more
-    are removed. Any: whatever the columns hold.
+    ValidationError, by column: a text too long, settings that break a rule. PermissionDenied: another user's file, or
+    as `users.check_may_act_for`. Profile.DoesNotExist: it was deleted at the same time. Unused files are removed.
     """
     users.check_may_act_for(owner=profile.user, by=by)
     unknown = set(values) - CHANGEABLE
@@ -99,7 +98,7 @@ def mirror_chat(*, profile: Profile, is_mirrored: bool, by: User | None) -> Prof
 
 @transaction.atomic
 def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
-    """Whether lookups, leaderboards and the public page show this user at all."""
+    """Show this user in lookups, on leaderboards and on the public page, or hide them."""
     users.check_may_act_for(owner=user, by=by)
     if User.objects.filter(pk=user.pk).exclude(public_api_access=is_public).update(public_api_access=is_public):
         user.public_api_access = is_public
@@ -108,10 +107,10 @@ def set_public_access(*, user: User, is_public: bool, by: User | None) -> None:
 
 
 def touch(*profile_ids: str) -> None:
-    """The door: call it in the transaction that changed rows of these profiles, after the change.
+    """Update the timestamps of these profiles and render their documents.
 
-    Notes the time of the change and renders what lookups serve. Who locks rows of the profiles calls `locked` first:
-    this locks the profiles too, and two changes that lock in different orders would wait for each other.
+    Call it after a change of their rows, in the same transaction. Code that locks such rows calls `locked` before: this
+    function locks the profiles too, and two changes that lock in different orders would deadlock.
     """
     with transaction.atomic():
         Profile.objects.filter(pk__in=locked(*profile_ids)).update(updated_at=timezone.now())
@@ -122,7 +121,7 @@ def touch(*profile_ids: str) -> None:
 def locked_of(*user_ids: str) -> list[str]:
     """Lock all profiles of these users, so that no other transaction adds or removes one meanwhile; those there are."""
     mains = Profile.objects.select_for_update(no_key=True).filter(user__in=user_ids, is_main=True).order_by("pk")
-    list(mains.values_list("pk"))  # everybody waits here; what they made meanwhile is seen below
+    list(mains.values_list("pk"))  # waits for other transactions, whose rows are seen below
     return locked(*Profile.objects.filter(user__in=user_ids).values_list("pk", flat=True))
 
 
@@ -134,7 +133,7 @@ def lock_of_user(user: User) -> None:
 def locked(*profile_ids: str) -> list[str]:
     """Lock these profiles, main ones first, then their documents, each in the order of their ids; those there are.
 
-    So does everybody who changes several. Rows of what they hold come later, and users' documents last.
+    All code that changes several profiles locks in this order, then their rows, and users' documents last.
     """
     rows = Profile.objects.select_for_update(no_key=True).filter(pk__in=profile_ids)
     found = list(rows.order_by("-is_main", "pk").values_list("pk", flat=True))

@@ -56,7 +56,7 @@ def load_profiles(profile_ids: Sequence[str], *, is_run: bool = False) -> list[W
 
     The user comes first: a change of its `public_version` after that is one that the caller has not read.
     `is_run`: there is no other profile between the first and the last one, in the order of the database, which then
-    has two values to look for instead of many. Any: ids, or one of them.
+    has two values to look for instead of many.
     """
     values: dict[str, Any] = {"gte": profile_ids[0], "lte": profile_ids[-1]} if is_run else {"in": profile_ids}
     chosen = {f"pk__{lookup}": value for lookup, value in values.items()}
@@ -87,7 +87,7 @@ def begun(profile: Profile, aliases: list[Alias], linked: Mapping[tuple[str, str
 
 def fill(found: Mapping[str, WholeProfile], *lists: Iterable[Any]) -> None:
     """Put rows on their profiles, each list in shown order: those of `LISTED`, one iterable for each, with what they
-    name. At most 6 queries, for catalogues. Any: rows of one of these models.
+    name. At most 6 queries, for catalogues.
     """
     rows = {
         model: sorted((row for row in listed if row.profile_id in found), key=lambda row: (row.order, row.pk))
@@ -148,7 +148,7 @@ def _add_sections(found: Mapping[str, WholeProfile], rows: Iterable[Section], pi
 
 
 def _fill(row: Section) -> bool:
-    """Whether the row may be shown; its configuration is complete then."""
+    """Complete the configuration of the row; return whether the row may be shown."""
     config = sections.filled(row.type, row.config)
     row.config = config if config is not None else row.config
     return config is not None

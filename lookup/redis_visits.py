@@ -23,13 +23,13 @@ FOLDING = "{visit}:folding"
 TOKEN = "token"  # noqa: S105 - a field's name
 VIEW, CLICK = "view:", "click:"
 
-# Keys: today's salt, which is made where there is none, and yesterday's. Answer: both.
+# Keys: today's salt, which is made if missing, and yesterday's. Answer: both.
 SALTS = """
 redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
 return redis.call('MGET', KEYS[1], KEYS[2])
 """
-# Keys: today's salt, the visitor under it and under yesterday's, the counts. Answer: whether it is a view, or -1 where
-# the salt is another one.
+# Keys: today's salt, the visitor under it and under yesterday's, the counts. Answer: whether it is a view, or -1 if
+# the salt has changed.
 COUNT_VIEW = f"""
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return -1 end
 if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end

@@ -1,4 +1,4 @@
-"""What a profile holds, each thing once: the lists that its owner edits, and the includes of the current lookup.
+"""The registry of what a profile holds: the lists that its owner edits, and the includes of the current lookup.
 
 Documents, statements, OpenAPI, the public page, import, export and the dashboard's editor derive from these rows.
 """
@@ -34,7 +34,6 @@ from lookup.models import (
 )
 from lookup.sections import SectionType
 from lookup.serializers import current
-from lookup.serializers import sections as section_forms
 from lookup.values import Boolean, ListOf, Object, Shape, Text
 
 Json = dict[str, Any]  # Any: a JSON value
@@ -90,7 +89,6 @@ class ContentList:
         raise ObjectDoesNotExist
 
     def _of(self, model: type[Model], profile_id: str) -> QuerySet[Any]:
-        """Any: rows of either model."""
         return model._default_manager.filter(profile=profile_id).order_by("order", "pk")
 
 
@@ -155,16 +153,16 @@ class Catalogue:
 CATALOGUES: dict[str, Catalogue] = {
     catalogue.section_type: catalogue
     for catalogue in (
-        Catalogue(SectionType.GAMES, Game, section_forms.GameSerializer),
-        Catalogue(SectionType.ANIME, Anime, section_forms.AnimeItemSerializer),
-        Catalogue(SectionType.MEDIA, MediaTitle, section_forms.MediaTitleSerializer),
-        Catalogue(SectionType.MUSIC, MusicItem, section_forms.MusicItemSerializer, ("kind", "music_id")),
+        Catalogue(SectionType.GAMES, Game, current.GameSerializer),
+        Catalogue(SectionType.ANIME, Anime, current.AnimeItemSerializer),
+        Catalogue(SectionType.MEDIA, MediaTitle, current.MediaTitleSerializer),
+        Catalogue(SectionType.MUSIC, MusicItem, current.MusicItemSerializer, ("kind", "music_id")),
     )
 }
 
 
-def section_serializer(type_: str) -> type[section_forms.SectionSerializer]:
-    """What answers show of a section of this type: the fields of its configuration, with the rows of a catalogue in
+def section_serializer(type_: str) -> type[current.SectionSerializer]:
+    """The form of a section of this type in answers: the fields of its configuration, with the rows of a catalogue in
     place of their ids, and the pictures of a gallery."""
     definition = sections.DEFINITIONS[type_]
     fields: dict[str, Any] = {"enabled": serializers.BooleanField()} if definition.shows_enabled else {}
@@ -174,14 +172,13 @@ def section_serializer(type_: str) -> type[section_forms.SectionSerializer]:
     if type_ == SectionType.GALLERY:
         fields["items"] = current.GalleryItemSerializer(many=True)
     name = type_.title().replace("_", "")
-    doc = definition.note or section_forms.SectionSerializer.__doc__
-    made = type(f"{name}Serializer", (section_forms.SectionSerializer,), {"__doc__": doc, **fields})
+    doc = definition.note or current.SectionSerializer.__doc__
+    made = type(f"{name}Serializer", (current.SectionSerializer,), {"__doc__": doc, **fields})
     extend_schema_serializer(component_name=f"{name}Section")(made)
     return made
 
 
 def _field_of(shape: Shape) -> serializers.Field[Any, Any, Any, Any]:
-    """Any: values of every form."""
     match shape:
         case Object():
             return _serializer_of(shape)()

@@ -1,4 +1,4 @@
-"""Who a lookup means, and whether it may be answered."""
+"""Finds the user of a lookup, or the reason why they are not shown."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UID = re.compile(r"[0-9]+")
 
 
 class Read(Protocol):
-    """Reads what an answer says. `anywhere`: a replica may answer; not once a document may just have been rendered."""
+    """Reads the row of an answer. `anywhere`: a replica may answer, unless a document may just have been rendered."""
 
     def __call__(self, key: str | int, *, anywhere: bool) -> AnswerRow | None: ...
 
@@ -54,7 +54,7 @@ def answer(
     *,
     is_alias_profile: bool = False,
 ) -> AnswerRow:
-    """What `read` reads of the visible user whom `value` names, from a fresh document. 1 query, where it is fresh.
+    """The row that `read` finds for the visible user whom `value` names, from a fresh document. 1 query if it is fresh.
 
     Raises as `find`.
     """
@@ -68,7 +68,7 @@ def answer(
 
 
 def _shown(row: AnswerRow | None) -> AnswerRow:
-    """`row`, unless nothing may be said of its user."""
+    """`row`, if its user may be shown."""
     if row is None or not row.is_active:
         raise UserNotFound
     if not row.is_public:
@@ -77,7 +77,7 @@ def _shown(row: AnswerRow | None) -> AnswerRow:
 
 
 def _key(by: str, value: str) -> str | int:
-    """What the table is asked for. TypeInvalid, ValueInvalid; UserNotFound for a value that no row can have."""
+    """The value to look for in the table. TypeInvalid, ValueInvalid; UserNotFound for a value that no row can have."""
     if by not in sql.TYPES:
         raise TypeInvalid
     if not 1 <= len(value) <= MAX_VALUE_LENGTH:

@@ -36,7 +36,7 @@ CATALOGUES: dict[str, type[Model]] = {type_: catalogue.model for type_, catalogu
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One entry in words. `facts`: what tells it from others of the same title; `svg`: the drawing of a skill."""
+    """An entry as pages show it. `facts`: distinguish entries of the same title; `svg`: the icon of a skill."""
 
     key: str
     title: str
@@ -53,7 +53,7 @@ def key_of(entry: Json) -> str:
 
 
 def entries_of(section: Section) -> list[Entry]:
-    """In their order; a row that has left the catalogue says so. At most 1 query."""
+    """The entries in their order, with a note on rows that are no longer in the catalogue. At most 1 query."""
     stored = _stored(section)
     if section.type not in CATALOGUES:
         return [Entry(key_of(skill), skill["label"], skill["iconName"], skill["iconSvg"]) for skill in stored]

@@ -54,7 +54,7 @@ def filled(stored: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def validated(given: object) -> dict[str, dict[str, Any]]:
-    """What to store of the settings that a client sent, complete or not: that which differs from the defaults.
+    """The part to store of settings that a client sent, complete or not: the differences from the defaults.
 
     ValidationError with the sentences for each path, such as `cardSettings.blur`.
     """

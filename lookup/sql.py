@@ -153,7 +153,7 @@ class CommentRow(NamedTuple):
 class BoardRow(NamedTuple):
     """A place on a leaderboard with its user as the read model holds it.
 
-    `state`: another one where anything else of the entry is another; None: the document is to be rendered anew.
+    `state`: changes with anything else of the entry; None: the document is stale.
     `change`: as the ranking stored it; users who left the board since then do not count.
     """
 
@@ -166,7 +166,7 @@ class BoardRow(NamedTuple):
 
     @property
     def has_digest(self) -> bool:
-        """Whether `state` says which text it is of: documents of an earlier release have no digest."""
+        """Whether `state` covers the text: documents of an earlier release have no digest."""
         return self.state is not None and not self.state.endswith(b" ")
 
 
@@ -179,7 +179,7 @@ def read_user(
     is_alias_profile: bool = False,
     anywhere: bool = False,
 ) -> UserRow | None:
-    """The user whom `value` names, with these columns of the document (`aliases` too); None where there is none.
+    """The user whom `value` names, with these columns of the document (`aliases` too), or None.
 
     `by`: one of TYPES; a username in upper case. `is_alias_profile`: where the name is an alias with a profile of its
     own, the document of that one. `anywhere`: as `Statement` has it. 1 query.
@@ -205,7 +205,7 @@ def read_comments(user_id: str) -> list[CommentRow]:
 
 
 def comments_column(user: str) -> str:
-    """The same as one column, which `comments_of` reads, of the user whom an expression names."""
+    """SQL for the same as one column, which `comments_of` reads; `user`: an SQL expression."""
     return f"(SELECT {statements.collected_rows(CommentRow._fields)} FROM ({_COMMENTS.format(user=user)}) listed)"
 
 
@@ -215,7 +215,7 @@ def comments_of(text: bytes | None) -> list[CommentRow]:
 
 
 def _comment(row: list[Any]) -> CommentRow:
-    """Any: JSON. PostgreSQL writes truth values and a time zone there, SQLite numbers and none."""
+    """PostgreSQL writes booleans and a time zone into the JSON, SQLite numbers and no zone."""
     row[4], row[5], row[11] = bool(row[4]), _moment(datetime.fromisoformat(row[5])), bool(row[11])
     return CommentRow._make(row)
 

@@ -1,7 +1,7 @@
-"""Which SVG icons may be stored: drawings that can do nothing but be drawn. Pure rules.
+"""Rules for SVG icons that may be stored: drawings without active content. Pure rules.
 
-Whoever reads the API may put an icon into an HTML page as it is, and HTML reads markup by other rules than XML. So what
-the two could read differently (comments with markup in them, CDATA, processing instructions) is refused with the rest.
+Clients of the API may put an icon into an HTML page as it is, and HTML is parsed by other rules than XML. Markup that
+could be parsed in two ways (comments with markup in them, CDATA, processing instructions) is refused with the rest.
 """
 
 import re
@@ -152,7 +152,7 @@ def _references(element: ET.Element) -> Iterator[str]:
 
 
 def _count_drawn(element: ET.Element, targets: dict[str, ET.Element], known: dict[ET.Element, int], depth: int) -> int:
-    """How many elements are drawn for one. A circle of references goes deeper than MAX_DEPTH."""
+    """How many elements are drawn for one. Circular references exceed MAX_DEPTH."""
     if depth > MAX_DEPTH:
         raise _TooMuch(f"Elements are nested, or refer to one another, more than {MAX_DEPTH} deep.")
     if element not in known:

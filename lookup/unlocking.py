@@ -16,10 +16,10 @@ MARKED_AT_ONCE = 1000
 
 
 def unlock(*, after_batch: Callable[[], None] = lambda: None) -> int:
-    """Give everybody whose counters have changed what these have reached; how many tiers that was.
+    """Give users whose counters have changed the tiers that these have reached; return the number of tiers.
 
-    `after_batch` is called between transactions, for whoever holds a lease. A badge that somebody has not got yet
-    comes with its first tier, enabled, behind their other badges.
+    `after_batch` is called between transactions and may renew a lease. A new badge is added with its first tier,
+    enabled, behind the user's other badges.
     """
     given = 0
     while True:

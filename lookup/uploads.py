@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 class Kind(StrEnum):
-    """What a file is wanted for."""
+    """The purpose of a file."""
 
     IMAGE = "image"
     BADGE = "badge"  # a picture too, a small one
@@ -58,7 +58,7 @@ MAX_SIZE = {
 
 @dataclass(frozen=True)
 class Facts:
-    """What a file is, by its content. `extension` without a dot; `duration` in seconds."""
+    """Facts about a file, found in its content. `extension` without a dot; `duration` in seconds."""
 
     mime: str
     extension: str
@@ -92,17 +92,17 @@ def bucket() -> Store:
 
 
 def key_of(path: str) -> str:
-    """Where the store has the file of an asset's path."""
+    """The key of an asset's file in the store."""
     return f"{PREFIX}{path}"
 
 
 def card_key_of(path: str) -> str:
-    """Where the store has the picture as a PNG, after the first request for it."""
+    """The key of the picture as a PNG, which the first request for it stores."""
     return f"{key_of(path)}{CARD}"
 
 
 def most(kind: Kind, mime: str = "") -> int:
-    """How many bytes a file may have; without its type, the most of any type of the kind."""
+    """The maximal size in bytes; without a type, the largest of any type of the kind."""
     is_film = kind is Kind.BACKGROUND and (not mime or mime.startswith("video/"))
     return MAX_VIDEO if is_film else MAX_SIZE[kind]
 
@@ -191,9 +191,9 @@ def release(*asset_ids: str | None) -> int:
 
 
 def sweep(*, now: datetime, after_each: Callable[[], None] = lambda: None) -> tuple[int, int]:
-    """Remove files that nothing has shown for UNUSED_FOR, and objects that no row knows; how many of each.
+    """Remove files that have been unused for UNUSED_FOR, and objects without a row; return how many of each.
 
-    `after_each` is called after each batch, for whoever holds a lease. Raises what the store raises.
+    `after_each` is called after each batch and may renew a lease. Raises the store's errors.
     """
     marked = Asset.objects.filter(unused_since__isnull=False)
     marked.exclude(unused()).update(unused_since=None)

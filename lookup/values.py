@@ -24,7 +24,7 @@ _COLOR_SCHEMA = "^(#([0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8}))?$"
 
 class Shape(Protocol):
     def read(self, value: Any, path: str, problems: Problems) -> Any:
-        """The value to store, with problems added to the list. After a problem, the result is of no use. Any: JSON."""
+        """The value to store, with problems added to the list. After a problem, the result is undefined."""
 
 
 class Rule(ABC):

@@ -24,7 +24,7 @@ ROWS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Folded:
-    """What a run added to the tables."""
+    """The numbers that a run added to the tables."""
 
     views: int = 0
     clicks: int = 0
@@ -34,7 +34,7 @@ class Folded:
 
 
 def day_of(now: datetime) -> date:
-    """The day whose salt is today's."""
+    """The day (UTC) of the salt."""
     return now.astimezone(UTC).date()
 
 
@@ -53,7 +53,7 @@ class DatabaseVisits:
         if _is_counted(user_id, hashes, now):
             return False
         with transaction.atomic():
-            # Whoever counts for this user waits here: at midnight one visitor may come with two hashes at once.
+            # Counts for one user wait for each other: at midnight one visitor may have two hashes at once.
             if not UserDocument.objects.select_for_update(no_key=True).filter(pk=user_id).values_list("pk"):
                 return False  # deleted meanwhile
             if _is_counted(user_id, hashes, now):
@@ -132,8 +132,8 @@ def add_views(views: Mapping[str, int]) -> None:
 
 @transaction.atomic
 def add_clicks(clicks: Mapping[str, int]) -> None:
-    """Add to the clicks of these links; lookups show them at the next read. Documents are locked before links, as by
-    whoever changes profiles."""
+    """Add to the clicks of these links; lookups show them at the next read. Documents are locked before links, as in
+    all changes of profiles."""
     documents.mark_stale(Profile.objects.filter(links__in=list(clicks)))
     links = Link.objects.select_for_update(no_key=True).filter(pk__in=clicks).order_by("pk")
     for pk in list(links.values_list("pk", flat=True)):
@@ -141,7 +141,7 @@ def add_clicks(clicks: Mapping[str, int]) -> None:
 
 
 def forget(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> None:
-    """Delete the visitors and salts whose time is over, whichever store made them, and old notes of batches."""
+    """Delete expired visitors and salts of either store, and old rows of batches."""
     old = (
         (Visit.objects.filter(counted_at__lte=now - ONCE_IN), "counted_at"),
         (VisitSalt.objects.filter(day__lt=day_of(now) - DAY), "day"),

@@ -1,4 +1,4 @@
-"""Who counts as a visitor, and the hash that stands for one. Pure rules."""
+"""Rules for requests that count as visits, and the hash of a visitor. Pure rules."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self
 
-MAX_USER_AGENT = 1000  # characters that are hashed; whoever sends more is not known by the rest
+MAX_USER_AGENT = 1000  # characters that are hashed
 
-# Words in the user agents of what is no person at a browser: crawlers, previews of messengers, monitors, libraries.
+# Words in the user agents of programs: crawlers, previews of messengers, monitors, libraries.
 _ROBOT_WORDS = (
     r"(?<!cu)bot(?:\b|_) robot crawl spider slurp scrap(?:e|y) archiv index(?:er|ing) fetch preview embed(?!ded) "
     r"facebookexternalhit facebookcatalog whatsapp vkshare slack-img mastodon pleroma misskey "
@@ -25,21 +25,21 @@ _ROBOT_WORDS = (
     r"dart: validator w3c_ linkcheck link-check feed(?:ly|burner|parser|\b) \brss newsblur"
 ).split()
 _ROBOT = re.compile("|".join(_ROBOT_WORDS), re.IGNORECASE)
-# What browsers say of a page that they load before anybody asked for it.
+# Headers of browsers that load a page ahead of time.
 _EARLY_HEADERS = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 _EARLY = re.compile("prefetch|prerender|preview", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Visitor:
-    """Where a request came from. Never stored: `hashed` is."""
+    """The origin of a request. Only its hash is stored."""
 
     address: str
     user_agent: str
 
     @classmethod
     def of(cls, method: str, headers: Mapping[str, str], address: str) -> Self | None:
-        """None for what is no visit of a person: HEAD, loads ahead of time, robots, no user agent."""
+        """None for HEAD, loads ahead of time, robots and requests without a user agent."""
         user_agent = headers.get("User-Agent", "").strip()
         if method != "GET" or not user_agent or _ROBOT.search(user_agent):
             return None
@@ -48,9 +48,9 @@ class Visitor:
         return cls(address, user_agent[:MAX_USER_AGENT])
 
     def hashed(self, user_id: str, salt: str) -> str:
-        """What stands for this visitor on the profiles of one user while `salt` is known; 32 characters.
+        """The hash of this visitor on the profiles of one user under `salt`; 32 characters.
 
-        The user is part of it: nothing tells that the same visitor was on two profiles.
+        It includes the user, so that visits of one visitor to two users cannot be linked.
         """
         text = f"{user_id}\0{self.address}\0{self.user_agent}"
         return blake2b(text.encode(errors="replace"), key=bytes.fromhex(salt), digest_size=16).hexdigest()

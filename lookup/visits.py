@@ -1,7 +1,7 @@
-"""Views of profiles, each visitor once in 24 hours, and clicks on their links, each one; nobody is remembered.
+"""Counts views of profiles, each visitor once in 24 hours, and clicks on links, without storing who the visitors are.
 
-Two stores keep the same promises. A visitor is a keyed hash; its salt changes each day (UTC), and whoever was counted
-under yesterday's salt is found under it too. A store that does not answer costs the count, never the page.
+A visitor is a keyed hash whose salt changes each day (UTC); yesterday's salt is checked too. If the store does not
+answer, the visit is not counted and the page is shown.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ class VisitStore(Protocol):
     """Counts views and clicks. StoreUnavailable or DatabaseError: it does not answer, and nothing is counted."""
 
     def count_view(self, user_id: str, visitor: Visitor, now: datetime) -> bool:
-        """Whether the visitor is new on the profiles of this user; then it is a view."""
+        """Count a view if the visitor is new on the profiles of this user; return whether it is."""
 
     def count_click(self, link_id: str) -> None: ...
 
     def fold(self, now: datetime) -> Folded:
-        """Bring what was counted to the tables. Safe at any moment, in any number of processes, after any crash."""
+        """Write the counts to the tables. Idempotent and safe in several processes at once."""
 
 
 @functools.cache
@@ -72,7 +72,7 @@ def _visitor(request: HttpRequest, user_id: str) -> Visitor | None:
 
 
 def fold(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> Folded:
-    """Bring what was counted to the tables, and forget visitors and salts whose time is over. StoreUnavailable: the
-    counts wait for the next time. `after_batch` is called after each batch that is forgotten."""
+    """Write the counts to the tables and delete expired visitors and salts. StoreUnavailable: the counts wait for the
+    next run. `after_batch` is called after each deleted batch."""
     visit_records.forget(now, after_batch=after_batch)
     return _store().fold(now)

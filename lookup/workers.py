@@ -28,11 +28,11 @@ def may_fork() -> bool:
 
 
 class TurnLost(Exception):
-    """A task before this one failed; its own exception says why."""
+    """An earlier task failed; its own exception holds the cause."""
 
 
 class Turns:
-    """The place of the task whose turn it is, shared by processes; LOST after one failed."""
+    """The number of the task that may run next, shared by processes; LOST after one failed."""
 
     LOST = -1
 

@@ -22,7 +22,7 @@ from imagehost.delivery import AnyResponse, Content
 from imagehost.storage import Bucket
 from lookup import addresses, uploads
 from lookup.models import Asset
-from lookup.models.assets import PATH_PATTERN
+from lookup.models.profiles import PATH_PATTERN
 from lookup.page.presenters import CARD_TYPES
 
 CACHING = "public, max-age=31536000, immutable"  # the content of a path never changes

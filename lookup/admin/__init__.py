@@ -4,18 +4,27 @@ Not registered: the salts of visits, which are secrets.
 """
 
 from lookup.admin.aliases import AliasAdmin
-from lookup.admin.assets import AssetAdmin
 from lookup.admin.badges import BadgeAdmin, CustomBadgeAdmin, ProfileBadgeAdmin
-from lookup.admin.content import AudioAdmin, BackgroundAdmin, LinkAdmin, ProjectAdmin, WidgetAdmin
-from lookup.admin.documents import LeaderboardEntryAdmin, ProfileDocumentAdmin, UserDocumentAdmin, VisitAdmin
-from lookup.admin.profiles import ProfileAdmin
-from lookup.admin.sections import (
+from lookup.admin.content import (
     AnimeAdmin,
+    AssetAdmin,
+    AudioAdmin,
+    BackgroundAdmin,
     GalleryItemAdmin,
     GameAdmin,
+    LinkAdmin,
     MediaTitleAdmin,
     MusicItemAdmin,
+    ProjectAdmin,
     SectionAdmin,
+    WidgetAdmin,
+)
+from lookup.admin.profiles import (
+    LeaderboardEntryAdmin,
+    ProfileAdmin,
+    ProfileDocumentAdmin,
+    UserDocumentAdmin,
+    VisitAdmin,
 )
 from lookup.admin.social import CommentAdmin, CommentLikeAdmin, FeedbackVoteAdmin
 

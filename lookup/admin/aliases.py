@@ -88,11 +88,11 @@ class AliasAdmin(AuditedAdmin):
             vars(obj).update(vars(made))
 
     def lock(self, rows: Sequence[Alias]) -> None:
-        """As the operations do, of all users at once."""
+        """Locks the profiles of all users concerned, as the operations do."""
         profiles.locked_of(*{alias.name.user_id for alias in rows})
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:  # noqa: FBT001
-        """Nothing: the operation has done it."""
+        """Does nothing: the operation has saved the row."""
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """With the profiles that go along."""

@@ -1,7 +1,4 @@
-"""What the admins and forms of rows that profiles show share.
-
-A change renders the profiles' documents again, or marks them stale.
-"""
+"""Base classes of the admins of rows that profiles show: a change renders their documents again or marks them stale."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ class ProfileContentAdmin(AuditedAdmin):
 
 
 class CatalogueAdmin(AuditedAdmin):
-    """What many profiles show: these are marked stale, and rendered at the next lookup."""
+    """Rows that many profiles show: a change marks these profiles stale, and the next lookup renders them."""
 
     @abc.abstractmethod
     def shown_by(self, rows: Sequence[Any]) -> QuerySet[Profile]:
@@ -59,18 +56,18 @@ class CatalogueAdmin(AuditedAdmin):
         documents.mark_stale(self.shown_by(rows))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """What a row is named by stays: another one would be another row."""
+        """The id of an existing row is read-only."""
         read_only = super().get_readonly_fields(request, obj)
         return (*read_only, "id") if obj is not None else read_only
 
 
 class ContentForm(forms.ModelForm[Any]):
-    """Any: rows of a profile. Files belong to the profile's user, and of `never_both` at most one is given."""
+    """Files must belong to the profile's user; at most one field of `never_both` may be given."""
 
     never_both: tuple[str, ...] = ()
 
     def owner_id(self) -> str | None:
-        """Whose files the row may show."""
+        """The user whose files the row may show."""
         profile = self.cleaned_data.get("profile")
         return profile.user_id if profile else None
 

@@ -1,15 +1,36 @@
-"""What a profile lists, for staff: widgets, audios, backgrounds, links, projects."""
+"""What profiles list, for staff: rows of each list, pictures, catalogues that sections name, files."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
+from django.http import HttpRequest
 
-from lookup.admin.base import ContentForm, ProfileContentAdmin
-from lookup.models import Audio, Background, Link, Project, Widget
+from accounts.admin.audited_admin import AuditedAdmin
+from accounts.models import User
+from lookup import profiles, sections
+from lookup.admin.base import CatalogueAdmin, ContentForm, ProfileContentAdmin, by_path
+from lookup.models import (
+    Anime,
+    Asset,
+    Audio,
+    Background,
+    GalleryItem,
+    Game,
+    Link,
+    MediaTitle,
+    MusicItem,
+    Profile,
+    Project,
+    Section,
+    Widget,
+)
 from lookup.models.validators import TAGS
+from lookup.sections import SectionType
 
 
 class LinkForm(ContentForm):
@@ -64,3 +85,121 @@ class ProjectAdmin(ProfileContentAdmin):
     form = ProjectForm
     list_display = ("title", "url", "user", "profile", "order")
     autocomplete_fields = ("profile", "icon")
+
+
+class SectionForm(ContentForm):
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        data = self.cleaned_data
+        if "type" in data and "config" in data:
+            try:
+                data["config"] = sections.validated(data["type"], {} if data["config"] is None else data["config"])
+            except ValidationError as error:
+                self.add_error("config", by_path(error))
+        if {"type", "profile"} & set(self.changed_data) and self.instance.items.exists():
+            problem = "It has pictures: take them out first."
+            self.add_error("type" if "type" in self.changed_data else "profile", problem)
+        return data
+
+
+@admin.register(Section)
+class SectionAdmin(ProfileContentAdmin):
+    form = SectionForm
+    list_display = ("__str__", "type", "user", "profile", "order", "is_enabled")
+    list_filter = ("type", "is_enabled")
+
+    def write(self, request: HttpRequest, obj: Section, form: Any, *, change: bool) -> None:
+        """Saves the defaults for missing keys of the configuration, even where the field was not edited."""
+        super().write(request, obj, form, change=change)
+        if change and obj.config != form.initial["config"]:
+            obj.save(update_fields=["config"])
+
+
+class GalleryItemForm(ContentForm):
+    def clean(self) -> dict[str, Any]:
+        super().clean()
+        section, profile = self.cleaned_data.get("section"), self.cleaned_data.get("profile")
+        if section is not None and section.type != SectionType.GALLERY:
+            self.add_error("section", "This section is no gallery.")
+        elif section is not None and profile is not None and section.profile_id != profile.pk:
+            self.add_error("section", "This section belongs to another profile.")
+        return self.cleaned_data
+
+
+@admin.register(GalleryItem)
+class GalleryItemAdmin(ProfileContentAdmin):
+    form = GalleryItemForm
+    related = ("profile__user", "asset", "section")
+    list_display = ("__str__", "asset", "section", "user", "profile", "width", "order")
+    autocomplete_fields = ("profile", "section", "asset")
+
+
+class _EntryAdmin(CatalogueAdmin):
+    """An entry; the configurations of sections name it by id, so all profiles with such a section may show it."""
+
+    section_type: ClassVar[SectionType]
+    ordering = ("-pk",)
+
+    def shown_by(self, rows: Sequence[Any]) -> QuerySet[Profile]:
+        return Profile.objects.filter(sections__type=self.section_type)
+
+
+@admin.register(Game)
+class GameAdmin(_EntryAdmin):
+    section_type = SectionType.GAMES
+    list_display = ("id", "name", "slug", "released", "rating", "metacritic")
+    search_fields = ("=id", "=name", "=slug")
+
+
+@admin.register(Anime)
+class AnimeAdmin(_EntryAdmin):
+    section_type = SectionType.ANIME
+    list_display = ("id", "title", "format", "year", "score")
+    search_fields = ("=id", "=title")
+
+
+@admin.register(MediaTitle)
+class MediaTitleAdmin(_EntryAdmin):
+    section_type = SectionType.MEDIA
+    list_display = ("id", "title", "media_type", "year", "rating")
+    search_fields = ("=id", "=title")
+
+
+@admin.register(MusicItem)
+class MusicItemAdmin(_EntryAdmin):
+    section_type = SectionType.MUSIC
+    list_display = ("music_id", "kind", "title", "artist", "album")
+    list_filter = ("kind",)
+    search_fields = ("=music_id", "=title")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("kind", "music_id") if obj is not None else ()
+
+
+@admin.register(Asset)
+class AssetAdmin(AuditedAdmin):
+    """The owner of a file cannot change; saving renders the owner's profiles again."""
+
+    related = ("owner",)
+    list_display = ("path", "mime", "owner", "width", "height", "duration", "created_at")
+    search_fields = ("=id", "=path", "=owner__username", "=owner__id")
+    ordering = ("-created_at", "pk")
+    autocomplete_fields = ("owner",)
+    fields = ("owner", "path", "mime", "width", "height", "duration", "created_at")
+
+    def owners_of(self, row: Asset) -> list[User]:
+        return [row.owner]
+
+    def lock(self, rows: Sequence[Asset]) -> None:
+        profiles.locked(*self._profiles_of(rows))
+
+    def refresh(self, rows: Sequence[Asset]) -> None:
+        """Renders at once, because comments on other profiles show the owner's picture."""
+        profiles.touch(*self._profiles_of(rows))
+
+    def _profiles_of(self, rows: Sequence[Asset]) -> QuerySet[Profile, str]:
+        """Their ids."""
+        return Profile.objects.filter(user__in={row.owner_id for row in rows}).values_list("pk", flat=True)
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        return ("owner", "created_at") if obj is not None else ("created_at",)

@@ -1,4 +1,4 @@
-"""Profiles, for staff. One comes and goes with its user, or with an alias."""
+"""Profiles, which come and go with their users and aliases, and what is rendered of them and counted, for staff."""
 
 from __future__ import annotations
 
@@ -14,22 +14,25 @@ from django.urls import reverse
 from django.utils.html import format_html_join
 
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.admin.staff_actions import ReadOnlyInline
+from accounts.admin.staff_actions import ReadOnlyAdmin, ReadOnlyInline, columns
 from accounts.admin.users import UserAdmin
 from accounts.models import User
-from lookup import profiles, settings_schema
+from lookup import documents, profiles, settings_schema
 from lookup.admin.base import ContentForm, by_path
 from lookup.models import (
     Audio,
     Background,
     CustomBadge,
     GalleryItem,
+    LeaderboardEntry,
     Link,
     Profile,
     ProfileBadge,
+    ProfileDocument,
     Project,
     Section,
     UserDocument,
+    Visit,
     Widget,
 )
 
@@ -122,3 +125,70 @@ class UserDocumentInline(ReadOnlyInline):
 
 
 UserAdmin.inlines += [ProfileInline, UserDocumentInline]
+
+
+@admin.register(UserDocument)
+class UserDocumentAdmin(ReadOnlyAdmin):
+    list_display = ("user", "uid", "views", "likes", "dislikes", "comments", "badge_count", "unlock_due")
+    list_filter = ("unlock_due",)
+    search_fields = ("=uid", "=user__username", "=user__id")
+    ordering = ("-uid",)
+    show_full_result_count = False
+    fields = readonly_fields = columns(UserDocument)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("user", "profile")
+
+
+@admin.register(ProfileDocument)
+class ProfileDocumentAdmin(ReadOnlyAdmin):
+    list_display = ("profile", "user", "is_fresh", "mirrors_chat")
+    search_fields = ("=profile__id", "=user__username", "=user__id")
+    ordering = ("-user__uid", "pk")
+    show_full_result_count = False
+    fields = readonly_fields = columns(ProfileDocument)
+
+    @admin.display(description="Fresh", boolean=True)
+    def is_fresh(self, document: ProfileDocument) -> bool:
+        """No: the next read renders it."""
+        return document.fingerprint == documents.fingerprint()
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Without the texts, which a list does not show."""
+        return super().get_queryset(request).select_related("profile", "user").defer(*documents.TEXTS)
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Any:
+        """With the texts."""
+        document = super().get_object(request, object_id, from_field)
+        if document is not None:
+            document.refresh_from_db(fields=documents.TEXTS)
+        return document
+
+
+@admin.register(LeaderboardEntry)
+class LeaderboardEntryAdmin(ReadOnlyAdmin):
+    list_display = ("board", "rank", "user", "score", "change")
+    list_filter = ("board",)
+    list_select_related = ("user",)
+    search_fields = ("=user__username", "=user__id")
+    ordering = ("board", "rank")
+    show_full_result_count = False
+    fields = readonly_fields = columns(LeaderboardEntry)
+
+
+@admin.register(Visit)
+class VisitAdmin(ReadOnlyAdmin):
+    """Lists the profile and the time of visits. The visitor's hash is never shown, so a visit has no page."""
+
+    list_display = ("user", "counted_at")
+    list_display_links = None
+    search_fields = ("=user__username", "=user__id")
+    ordering = ("-counted_at", "-pk")
+    show_full_result_count = False
+    fields = readonly_fields = columns(Visit, without=("visitor",))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("user").defer("visitor")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return obj is None and super().has_view_permission(request, obj)

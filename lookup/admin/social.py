@@ -17,7 +17,7 @@ from lookup.models import Comment, CommentLike, FeedbackVote
 
 
 class SocialForm(forms.ModelForm[Any]):
-    """Any: rows that speak for the user in the field `speaker`, who must not be banned."""
+    """Rows written by the user in the field `speaker`, who must not be banned."""
 
     speaker = "user"
 

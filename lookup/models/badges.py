@@ -9,8 +9,7 @@ from django.utils.functional import cached_property
 
 from accounts.models.users import new_id
 from accounts.text_rules import validate_line
-from lookup.models.assets import Asset
-from lookup.models.profiles import Profile
+from lookup.models.profiles import Asset, Profile
 from lookup.models.validators import validate_color, validate_file_name, validate_svg
 
 

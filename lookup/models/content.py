@@ -1,4 +1,4 @@
-"""What a profile lists: widgets, audios, backgrounds, links, projects."""
+"""Rows that a profile lists: widgets, audios, backgrounds, links, projects."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from django.utils import timezone
 
 from accounts.models.users import new_id
 from accounts.text_rules import validate_line, validate_text, validate_web_address
-from lookup.models.assets import Asset
-from lookup.models.profiles import Profile
+from lookup.models.profiles import Asset, Profile
 from lookup.models.validators import validate_color, validate_svg, validate_tags, validate_target
 
 MAX_URL_LENGTH = 2000

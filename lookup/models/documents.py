@@ -13,9 +13,9 @@ from lookup.models.profiles import Profile
 
 
 class UserDocument(models.Model):
-    """What is user-wide: the main profile, the aliases, the counters.
+    """The user-wide parts: the main profile, the aliases, the counters.
 
-    Counters hold what banned users did not do, and what an import brought (`imported_*`) without rows.
+    Counters leave out banned users, and include imported totals without rows (`imported_*`).
     """
 
     user = models.OneToOneField(

@@ -1,4 +1,4 @@
-"""What visitors leave on a profile: votes, comments, replies, likes. All of it is user-wide."""
+"""Votes, comments, replies and likes on the profiles of a user; all of them are user-wide."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What columns of profiles accept."""
+"""Validators of columns of profiles."""
 
 from django.core.exceptions import ValidationError
 from django.core.validators import RegexValidator, validate_email

@@ -46,7 +46,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Head:
-    """What the page says of itself to search engines and messengers. All addresses are whole ones."""
+    """The metadata for search engines and messengers, with absolute URLs."""
 
     title: str
     summary: str
@@ -95,7 +95,7 @@ class ProfilePage:
 
     @property
     def is_mirrored(self) -> bool:
-        """Whether its picture leads on to the chat platform."""
+        """Whether the avatar redirects to the chat platform."""
         return self.has_avatar and self.user.mirrors_chat
 
 
@@ -139,7 +139,7 @@ def preview(profile: Profile, now: datetime) -> ProfilePage:
 
 
 def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:
-    """Whose link it is and where it leads, of those that the page of `name` shows. 1 query.
+    """The owner and the URL of a link that the page of `name` shows. 1 query.
 
     Raises UserNotFound, ProfilePrivate.
     """
@@ -151,7 +151,6 @@ def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:
 
 
 def _page(user: UserRow, name: str, found: dict[str, Any]) -> ProfilePage:
-    """Any: a JSON value, for each include."""
     profile, chosen = found["profile"], found["profile"]["settings"]
     typewriter = chosen["typewriterSettings"]
     has_avatar = chosen["avatarSettings"]["enabled"]

@@ -201,7 +201,7 @@ def gallery(found: Iterable[Json]) -> list[Picture]:
 
 
 def comments(rows: Iterable[CommentRow]) -> list[Comment]:
-    """A picture that its author mirrors from the chat platform is left out: who reads a profile asked nothing of it."""
+    """Leaves out pictures that authors mirror from the chat platform: a reader of the page makes no request to it."""
     return [
         Comment(
             name=row.display_name or row.username,

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 
-from lookup.models.assets import PATH_PATTERN
+from lookup.models.profiles import PATH_PATTERN
 
 _PATH = re.compile(PATH_PATTERN)
-_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")  # browsers drop or bend these, and what is left may be another address
+_UNSAFE = re.compile(r"[\x00-\x20\x7f\\]")  # browsers drop or replace these, which changes the address
 WEB = ("http", "https")
 LINKS = (*WEB, "mailto")
 
@@ -44,7 +44,7 @@ def outside(url: str, schemes: tuple[str, ...] = WEB) -> str:
 
 
 def host(url: str) -> str:
-    """Where an address leads, in words: its host, look-alikes spelt out (RFC 3492), or the mail address."""
+    """The host of an address in Punycode (RFC 3492), so that look-alikes differ, or the mail address."""
     parts = urlsplit(url)
     name = parts.hostname or parts.path
     try:

@@ -1,4 +1,7 @@
-"""The current form of the lookup: one serializer for each include. Keys stand in the order of the document."""
+"""The current form of the lookup: one serializer for each include, with keys in the order of the document.
+
+`lookup.registry` derives the serializers of section types.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,22 @@ from rest_framework import serializers
 from accounts.api_json import utf8
 from accounts.compiled_serializer import CompiledSerializer
 from lookup import addresses, settings_schema
-from lookup.models import Alias, Audio, Background, GalleryItem, Link, Profile, Project, Widget
-from lookup.serializers.fields import AssetSerializer, Number, TextOrNull, Timestamp
+from lookup.models import (
+    Alias,
+    Anime,
+    Audio,
+    Background,
+    GalleryItem,
+    Game,
+    Link,
+    MediaTitle,
+    MusicItem,
+    Profile,
+    Project,
+    Widget,
+)
+from lookup.sections import Alignment
+from lookup.serializers.fields import AssetSerializer, Day, Number, TextOrNull, Timestamp
 from lookup.shown_badges import ShownBadge, ShownTier
 from lookup.sql import CommentRow, UserRow
 
@@ -217,3 +234,59 @@ class CommentsSerializer(serializers.Serializer[Any]):
 
     count = serializers.IntegerField()
     items = CommentSerializer(many=True)
+
+
+class SectionSerializer(CompiledSerializer[Json]):
+    """What every type has."""
+
+    id = serializers.CharField()
+    type = serializers.CharField()
+    order = serializers.IntegerField()
+    title = serializers.CharField()
+    description = serializers.CharField()
+    alignment = serializers.ChoiceField(Alignment.choices)
+
+
+class GameSerializer(CompiledSerializer[Game]):
+    gameCatalogId = serializers.IntegerField(source="id")
+    name = serializers.CharField()
+    image = serializers.CharField()
+    slug = serializers.CharField()
+    released = Day(allow_null=True)
+    rating = Number(allow_null=True)
+    metacritic = serializers.IntegerField(allow_null=True)
+
+
+class AnimeItemSerializer(CompiledSerializer[Anime]):
+    animeCatalogId = serializers.IntegerField(source="id")
+    title = serializers.CharField()
+    image = serializers.CharField()
+    format = serializers.CharField()
+    year = serializers.IntegerField(allow_null=True)
+    score = Number(allow_null=True)
+
+
+class MediaTitleSerializer(CompiledSerializer[MediaTitle]):
+    mediaCatalogId = serializers.IntegerField(source="id")
+    mediaType = serializers.CharField(source="media_type")
+    title = serializers.CharField()
+    image = serializers.CharField()
+    year = serializers.IntegerField(allow_null=True)
+    rating = Number(allow_null=True)
+
+
+class MusicItemSerializer(CompiledSerializer[MusicItem]):
+    """`artist` stands on tracks and albums, `album` on tracks alone."""
+
+    kind = serializers.ChoiceField(MusicItem.Kind.choices)
+    musicId = serializers.CharField(source="music_id")
+    title = serializers.CharField()
+    image = serializers.CharField()
+    artist = serializers.CharField(required=False)
+    album = serializers.CharField(required=False)
+
+    ABSENT = {MusicItem.Kind.ARTIST: ("artist", "album"), MusicItem.Kind.ALBUM: ("album",)}
+
+    def to_representation(self, instance: MusicItem) -> Json:
+        absent = self.ABSENT.get(MusicItem.Kind(instance.kind), ())
+        return {name: value for name, value in super().to_representation(instance).items() if name not in absent}

@@ -1,5 +1,5 @@
-"""What lines say of the catalogues: badges and tiers that are missing are made, games and the like say what the newest
-line says of them."""
+"""Writes catalogue rows of lines: missing badges and tiers are added; games and the like are updated from the last line
+that holds them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 from lookup import documents, registry
 from lookup.models import Badge, BadgeTier, Profile
 from lookup.transfer.conflicts import found
-from lookup.transfer.consistency import catalogue_entries
-from lookup.transfer.reading import Json, Line
+from lookup.transfer.reading import Json, Line, catalogue_entries
 from lookup.transfer.tables import STANDARD_BADGES
 from lookup.values import Problem
 
@@ -35,7 +34,7 @@ class BadgeCatalogue:
                 self.warnings[line.number].append((path, _DIFFERS))
 
     def _agrees(self, entry: Json) -> bool:
-        """Whether lookups will show the badge as the entry does, after what is missing is made."""
+        """Whether lookups will show the badge as the entry does, once missing rows are added."""
         pk, (catalog, image) = entry["badgeId"], entry["imageUrl"]
         if pk not in self._badges:
             self._badges[pk] = Badge(pk=pk, catalog=catalog, name=entry["name"], image=image)
@@ -62,7 +61,7 @@ class BadgeCatalogue:
 
 
 def missing_entries(line: Line) -> Iterator[Problem]:
-    """What the line names of the catalogues and is not there, as paths and sentences."""
+    """Catalogue rows that the line names and that do not exist, as paths and sentences."""
     named: dict[str, dict[tuple[Any, ...], str]] = defaultdict(dict)  # Any: keys of any catalogue
     for place, section in enumerate(line.rows("sections")):
         for path, (type_, *key), _ in catalogue_entries(section):

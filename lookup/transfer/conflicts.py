@@ -1,7 +1,7 @@
-"""What lines name, and who holds it: uids, names, outside accounts, profiles, the ids of rows.
+"""Conflicts of lines with other users' uids, names, outside accounts, profiles and ids of rows.
 
-A batch of lines is held against the database and against the lines before, so that a line is refused before anything
-of it is written. The constraints of the database stay the last word.
+A batch of lines is compared with the database and with earlier lines, so that a line is refused before any part of it
+is written. The constraints of the database are checked last.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _GIVEN_UP = {NAME, CHAT, SCROBBLER}  # what a user no longer holds once a line n
 
 
 def found(rows: QuerySet[Any, Row], column: str, values: Collection[Any]) -> Iterator[Row]:
-    """Any: a queryset of any model. The rows whose `column` is one of `values`, however many these are."""
+    """The rows whose `column` is one of `values`, in as many queries as that takes."""
     for batch in batches(values):
         yield from rows.filter(**{f"{column}__in": bulk.one_parameter(batch)})
 
 
 def batches(values: Collection[Any]) -> Iterator[list[Any]]:
-    """Any: values of a column. No more of them at once than a query takes."""
+    """Parts of `values` that fit into one query."""
     wanted = sorted(values)
     for start in range(0, len(wanted), BATCH):
         yield wanted[start : start + BATCH]
@@ -71,7 +71,7 @@ class Claims:
         return self._holder((USER, user_id)) is not None
 
     def problems(self, line: Line) -> Iterator[Problem]:
-        """What the line names and another user holds; both are named."""
+        """The things that the line names and another user holds."""
         in_line: dict[Key, str] = {}
         for key, holder, path in self._named(line):
             held_by = self._holder(key) or in_line.setdefault(key, holder)
@@ -89,21 +89,21 @@ class Claims:
                 yield f"aliases.{place}.profileId", "Is the main profile here."
 
     def warnings(self, line: Line) -> Iterator[Problem]:
-        """Authors who are here by other names than the line says."""
-        told = {line.user_id}
+        """Authors whose stored names differ from those in the line."""
+        warned = {line.user_id}
         for place, item in enumerate(line.comments()):
             author = item["author"]
             user = self.users.get(author["id"])
             if (
                 user
-                and user.pk not in told
+                and user.pk not in warned
                 and (user.username, user.display_name) != (author["username"], author["name"])
             ):
-                told.add(user.pk)
+                warned.add(user.pk)
                 yield f"comments.items.{place}.author", "Has other names here, and lookups show those."
 
     def take(self, line: Line) -> None:
-        """The line is accepted: what it names is its own, and what its user had and it does not name is free."""
+        """Accept the line: its user holds what it names, and gives up what it does not name."""
         named = {key: holder for key, holder, _ in self._named(line)}
         for key in self._keys_of[line.user_id] - set(named):
             if key[0] in _GIVEN_UP:
@@ -113,7 +113,7 @@ class Claims:
             self._keys_of[holder].add(key)
 
     def _named(self, line: Line) -> Iterator[tuple[Key, str, str]]:
-        """Keys, who holds them by this line, and where the line says so."""
+        """Keys, their holders by this line, and their paths in it."""
         user = line.user
         yield (USER, user["id"]), str(user["uid"]), "user.uid"
         yield (UID, user["uid"]), user["id"], "user.uid"

@@ -1,4 +1,4 @@
-"""What is on profiles: uploads, the profiles themselves, their rows."""
+"""Writes uploads, profiles and their rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from lookup.transfer.conflicts import Claims, batches, found
 from lookup.transfer.people import Author, People, kept
 from lookup.transfer.reading import Json, Line
 from lookup.transfer.tables import TABLES, Table, assets_of
-from lookup.transfer.uploads import AssetFacts, Mirrored
+from lookup.transfer.validators import AssetFacts, Mirrored
 
 _COLUMNS = form.columns_of(ProfileSerializer, Profile)
 _ASSETS = {column: name for column, name in _COLUMNS.items() if column in Profile.ASSETS}
@@ -77,7 +77,7 @@ def write(lines: list[Line], people: People, claims: Claims) -> Written:
 
 
 def _whole(profiles: list[Profile], people: People, listed: Mapping[type[Model], list[Any]]) -> dict[str, WholeProfile]:
-    """Any: rows of any model. 2 queries, and those of `queries.fill`."""
+    """2 queries, and those of `queries.fill`."""
     users = [profile.user_id for profile in profiles]
     aliases = queries.aliases_of(users)
     linked = queries.linked_of(users)
@@ -110,7 +110,7 @@ def _profile(line: Line, claims: Claims, uploads: Uploads) -> Profile:
 
 
 def _empty(author: Author, uploads: Uploads) -> Profile:
-    """The profile of a user of whom a name and a picture are known."""
+    """The profile of an author, of whom only a name and a picture are known."""
     profile = Profile(user=author.user, name=author.user.username)
     picture = author.data["avatarUrl"]
     if isinstance(picture, AssetFacts):
@@ -157,7 +157,7 @@ def _write_aliases(lines: Iterable[Line], claims: Claims) -> None:
 
 
 def _aliases(line: Line, claims: Claims) -> list[Alias]:
-    """Lookups show them oldest first: where what is stored would show them in another order, all are of now."""
+    """Lookups show them oldest first: if the stored timestamps give another order, all get new ones."""
     now = timezone.now()
     held = {key: getattr(name, "alias", None) for key, name in claims.names[line.user_id].items()}
     fresh = [now + timedelta(microseconds=place) for place in range(len(line.rows("aliases")))]
@@ -194,12 +194,12 @@ def _delete(table: Table, lines: Iterable[Line], claims: Claims) -> set[str]:
 
 
 def _held(table: Table, line: Line, claims: Claims) -> list[Any]:
-    """The rows on the main profile of the line's user. Any: rows of the table."""
+    """The rows on the main profile of the line's user."""
     return claims.rows.get((table.name, claims.main_ids.get(line.user_id, "")), [])
 
 
 def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: Claims, gone: set[str]) -> list[Any]:
-    """The rows that the lines name. Any: rows of the table."""
+    """Save the rows that the lines name, and return them."""
     rows: list[Any] = []
     columns: list[str] = []
     held: set[str] = set()

@@ -43,7 +43,7 @@ _COMMENT_COLUMNS = (
 def lines(*, user_ids: Collection[str] | None = None, hidden_too: bool = False) -> Iterator[bytes]:
     """Of all users, or of these, by uid. Memory holds BATCH of them; the number of queries for these is constant.
 
-    `hidden_too`: also of those for whom no lookup answers; such a line is for themselves alone.
+    `hidden_too`: also of users whom lookups do not show; only the user may get such a line.
     """
     last = -1
     shown = Q() if hidden_too else _VISIBLE
@@ -55,7 +55,7 @@ def lines(*, user_ids: Collection[str] | None = None, hidden_too: bool = False) 
 
 
 def left_out(*, user_ids: Collection[str] | None = None) -> int:
-    """How many of them no lookup answers for: banned, or with public API access turned off."""
+    """The number of users whom lookups do not show: banned, or with public API access turned off."""
     return _users(user_ids).filter(~_VISIBLE).count()
 
 

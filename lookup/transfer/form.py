@@ -20,21 +20,23 @@ from lookup import registry, sections, settings_schema
 from lookup.models import BadgeTier, Comment, CustomBadge, GalleryItem, MusicItem, Profile, Section
 from lookup.models.validators import TAGS
 from lookup.serializers import current, fields
-from lookup.serializers import sections as section_forms
 from lookup.sql import MAX_COMMENTS
-from lookup.transfer.uploads import MAX_URL_LENGTH, BadgeImage, Picture, Upload
 from lookup.transfer.validators import (
     FLAG,
     ID,
+    MAX_URL_LENGTH,
     ORDER,
     Anything,
+    BadgeImage,
     Day,
     Integer,
     Moment,
     Null,
     OrNull,
     Pattern,
+    Picture,
     Real,
+    Upload,
     column,
     problems_of,
 )
@@ -128,7 +130,7 @@ def _section(type_: str) -> Object:
 
 @functools.cache
 def _as_shown(type_: str) -> dict[str, Any]:
-    """Any: JSON. The defaults of what is shown as it is stored."""
+    """The defaults of keys that lookups show as they are stored."""
     fields = sections.DEFINITIONS[type_].config
     return {name: value for name, value in sections.default(type_).items() if not fields[name].listed}
 
@@ -155,25 +157,21 @@ class _Music:
 
 
 _TRACK = row(
-    section_forms.MusicItemSerializer,
+    current.MusicItemSerializer,
     MusicItem,
     kind=Anything(),
     musicId=column(MusicItem, "music_id", min_length=1),
 ).fields
 _MUSIC = {
     kind.value: Object(
-        {
-            name: shape
-            for name, shape in _TRACK.items()
-            if name not in section_forms.MusicItemSerializer.ABSENT.get(kind, ())
-        }
+        {name: shape for name, shape in _TRACK.items() if name not in current.MusicItemSerializer.ABSENT.get(kind, ())}
     )
     for kind in MusicItem.Kind
 }
 _GALLERY_ITEM = row(current.GalleryItemSerializer, GalleryItem)
 # What sections show beside their configuration.
 _SHOWN: dict[str, Shape] = {
-    **row(section_forms.SectionSerializer, Section, type=Anything()).fields,
+    **row(current.SectionSerializer, Section, type=Anything()).fields,
     "enabled": FLAG,
     "items": rows(_GALLERY_ITEM),
     **{one.listed: rows(row(one.form, one.model)) for one in registry.CATALOGUES.values()},

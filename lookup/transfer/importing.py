@@ -35,7 +35,7 @@ Reader = Callable[[Iterable[Batch]], Iterator[ReadBatch]]
 
 @dataclass
 class Outcome:
-    """What became of a line: with `problems` it was refused."""
+    """The result for a line: refused if it has `problems`."""
 
     number: int
     problems: list[Problem] = field(default_factory=list)
@@ -109,7 +109,7 @@ def _batches(file: BinaryIO) -> Iterator[Batch]:
 
 
 def _problems(line: Line, seen: dict[bytes, int]) -> Problems:
-    """Whether a line before is of the same user, even where that was refused."""
+    """A problem if an earlier line, refused or not, is of the same user."""
     before = seen.setdefault(bytes.fromhex(line.user_id), line.number)
     return [] if before == line.number else [("user.id", f"Line {before} is of this user.")]
 
@@ -156,21 +156,21 @@ def _accepted(lines: list[Line], claims: Claims, outcomes: dict[int, Outcome]) -
 def _write(*, lines: list[Line], claims: Claims, badges: BadgeCatalogue, by: User | None) -> None:
     """Write the rows, then the documents; `updatedAt` stays as in the lines. The caller holds the transaction."""
     badges.write()
-    everybody = people.write(lines, claims, timezone.now())
+    written_people = people.write(lines, claims, timezone.now())
     catalogues.write_entries(lines)
-    written = content.write(lines, everybody, claims)
+    written = content.write(lines, written_people, claims)
     social.write(lines, claims, written)
     documents.insert(written.new.values())
     documents.rebuild(*sorted({profile.pk for profile in written.profiles.values()} - set(written.new)))
     for batch in batches([line.user_id for line in lines]):
         documents.mark_stale(Profile.objects.filter(user__in=batch, is_main=False))
-    bulk.insert(_events(lines, claims, everybody, by))
+    bulk.insert(_events(lines, claims, written_people, by))
 
 
-def _events(lines: list[Line], claims: Claims, everybody: People, by: User | None) -> Iterator[AuditEvent]:
+def _events(lines: list[Line], claims: Claims, written_people: People, by: User | None) -> Iterator[AuditEvent]:
     for line in lines:
-        user, is_new = everybody.users[line.user_id], line.user_id not in claims.users
+        user, is_new = written_people.users[line.user_id], line.user_id not in claims.users
         yield audit.event("profile:imported", by=by, on=user, profile=line.profile_id, is_new=is_new)
-    for author in everybody.authors:
+    for author in written_people.authors:
         reason = "Wrote a comment that was imported."
         yield audit.event("user:created", by=by, on=author.user, reason=reason, uid=author.user.uid)

@@ -90,7 +90,7 @@ def _merged(given: Line, today: Line) -> tuple[Line, Restored]:
 
 
 def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Problem]]:
-    """Badges of the catalogue are those of today, shown as the file says; one's own are those of the file."""
+    """Catalogue badges that the user has, displayed as in the file, and the custom badges of the file."""
     notes: list[Problem] = []
     said = {badge["badgeId"]: (place, badge) for place, badge in enumerate(given) if badge["type"] == "STANDARD"}
     badges = [badge for badge in given if badge["type"] == "CUSTOM"]
@@ -110,7 +110,7 @@ def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Prob
 
 
 def _problems(line: Line, claims: Claims) -> Iterator[Problem]:
-    for path, _ in claims.problems(line):  # whose it is, is not for everybody to know
+    for path, _ in claims.problems(line):  # the owner is not disclosed
         yield path, "Stands for something of somebody else, or of another profile of yours."
     yield from _foreign_files(line)
     yield from missing_entries(line)

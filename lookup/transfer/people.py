@@ -29,7 +29,7 @@ _KINDS = {LinkedAccount.Kind.CHAT: "chatId", LinkedAccount.Kind.SCROBBLER: "scro
 
 @dataclass(frozen=True)
 class Author:
-    """Somebody who commented and of whom nothing else is known: the author object of a comment."""
+    """A user of whom only the author object of a comment is known."""
 
     user: User
     data: Json
@@ -44,8 +44,7 @@ class People:
 
 
 def lock(lines: Iterable[Line]) -> None:
-    """Sign-ups, other imports and deletions of these users wait until this transaction ends: no uid is taken and nobody
-    goes behind our back."""
+    """Make sign-ups, other imports and deletions of these users wait until this transaction ends."""
     UidCounter.objects.get_or_create(pk=UidCounter.THE_ROW)
     UidCounter.objects.select_for_update().get(pk=UidCounter.THE_ROW)
     for batch in batches({line.user_id for line in lines}):
@@ -120,7 +119,7 @@ def _new_authors(lines: list[Line], claims: Claims, now: datetime) -> Iterator[A
 
 
 def _write_names(lines: Iterable[Line], authors: Iterable[Author], claims: Claims) -> None:
-    """Who gives a name up comes before who takes it; a username that becomes an alias, before the new username."""
+    """Release names before other users take them, and turn a username into an alias before writing the new username."""
     aliases: dict[str, Name] = {}
     usernames = {author.user.username.upper(): _name(author.user.username, author.user.pk) for author in authors}
     given_up: set[str] = set()

@@ -1,4 +1,4 @@
-"""What visitors left: comments as rows, and totals that go beyond the rows that are here."""
+"""Writes comments as rows, and totals beyond the rows that a line holds."""
 
 from __future__ import annotations
 
@@ -107,8 +107,8 @@ def _comment(
 
 
 def _moments(line: Line, claims: Claims) -> list[datetime]:
-    """When each comment was written. Of those that lookups show at the same moment, the order of the line is kept by
-    microseconds."""
+    """The timestamps of the comments. Microseconds keep the order of the line among those that lookups show with the
+    same timestamp."""
     moments: list[datetime] = []
     for _, run in groupby(line.comments(), lambda item: (item["pinned"], milliseconds(item["createdAt"]))):
         items = list(run)

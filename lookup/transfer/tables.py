@@ -23,7 +23,7 @@ from lookup.registry import ContentList
 from lookup.sections import SectionType
 from lookup.transfer import form
 from lookup.transfer.reading import Json, Line, Located
-from lookup.transfer.uploads import AssetFacts
+from lookup.transfer.validators import AssetFacts
 
 
 def _never(row: Model, data: Json) -> bool:

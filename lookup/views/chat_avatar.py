@@ -1,4 +1,4 @@
-"""GET /api/chat/avatar/{userId}: where a mirrored picture is found today."""
+"""GET /api/chat/avatar/{userId}: redirects to the current picture of the linked chat account."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class ChatAvatar(ApiView):
 def current_url(user_id: str) -> str:
     """The picture that the linked chat account had when it was last seen, or the platform's default one for it.
 
-    UserNotFound: no such user, banned, nothing linked, or hidden: a user who turned public API access off and whose
-    profiles mirror nothing. 1 query.
+    UserNotFound: the user does not exist, is banned, has no linked chat account, or has turned public API access off
+    without mirroring the picture. 1 query.
     """
     is_shown = Q(user__public_api_access=True) | Q(user__profile_documents__mirrors_chat=True)
     found = LinkedAccount.objects.filter(is_shown, user=user_id, kind=LinkedAccount.Kind.CHAT, user__is_active=True)

@@ -1,7 +1,7 @@
 """GET /{username}: the public profile page; its style sheet; its links, which count their clicks.
 
-A link's address on the page is ours, so that clicks count for everybody, without JavaScript and whatever the browser
-does about pings; the host that it leads to stands beside its title, and the whole address in its tooltip.
+The page links to an address of ours that counts the click and redirects, which needs no JavaScript. The target's host
+is shown beside the title, and the whole URL in the tooltip.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ View = Callable[..., HttpResponse]
 
 
 def refusing(view: View) -> View:
-    """Whom a name does not show: nobody and banned users alike are 404; private profiles say so, and nothing else."""
+    """Answer 404 for unknown and banned users alike, and the page of a private profile, with 404 too."""
 
     @functools.wraps(view)
     def answered(request: HttpRequest, **names: str) -> HttpResponse:

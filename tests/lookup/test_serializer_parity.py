@@ -18,7 +18,7 @@ from accounts.models import User
 from demo.population import growth
 from lookup import documents, earlier_facts, queries, registry, sql
 from lookup.models import Profile
-from lookup.serializers import current, earlier, fields, leaderboard, sections
+from lookup.serializers import current, earlier, fields, leaderboard
 from lookup.serializers.fields import iso
 
 pytestmark = pytest.mark.django_db
@@ -78,15 +78,15 @@ def _add_current(found: Rows, one: queries.WholeProfile) -> None:
     found[current.ProjectSerializer] += one.projects
     found[current.GalleryItemSerializer] += one.gallery
     for section in one.sections:
-        found[sections.SectionSerializer].append(section)
+        found[current.SectionSerializer].append(section)
         found[registry.SECTION_SERIALIZERS[section["type"]]].append(section)
         if "skills" in section:
             found[SKILLS].append(section["skills"])
             found[CUSTOM_SKILL] += section["skills"]["custom"]
-        found[sections.GameSerializer] += section.get("games", [])
-        found[sections.AnimeItemSerializer] += section.get("anime", [])
-        found[sections.MediaTitleSerializer] += section.get("media", [])
-        found[sections.MusicItemSerializer] += section.get("music", [])
+        found[current.GameSerializer] += section.get("games", [])
+        found[current.AnimeItemSerializer] += section.get("anime", [])
+        found[current.MediaTitleSerializer] += section.get("media", [])
+        found[current.MusicItemSerializer] += section.get("music", [])
 
 
 def _add_earlier(found: Rows, one: queries.WholeProfile) -> None:

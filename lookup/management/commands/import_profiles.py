@@ -60,6 +60,6 @@ class Command(BaseCommand):
             self._tell(outcome.number, (path, f"Warning: {sentence}"))
 
     def _tell(self, number: int, problem: Problem) -> None:
-        """A line of ASCII, whatever the file said."""
+        """Write one line of ASCII; other characters are escaped."""
         said = ": ".join(part for part in (f"line {number}", *problem) if part)
         self.stderr.write(" ".join(said.split()).encode("ascii", "backslashreplace").decode())
