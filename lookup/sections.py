@@ -9,6 +9,7 @@ import copy
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 from django.core.exceptions import ValidationError
@@ -108,7 +109,7 @@ def object_of(fields: Mapping[str, Field], name: str = "") -> Object:
     return Object(shapes, defaults, name)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Definition:
     """`meaning`: what the type shows, for the page where one is chosen; `hint`: a sentence of the editor's form about
     work to be done elsewhere; `note`: its description in OpenAPI; `shows_enabled`: answers hold `enabled`."""
@@ -119,7 +120,7 @@ class Definition:
     note: str = ""
     shows_enabled: bool = False
 
-    @property
+    @cached_property
     def shape(self) -> Object:
         return object_of(self.config)
 
@@ -287,5 +288,5 @@ def is_valid(type: str, stored: object) -> bool:
 
 
 def description() -> str:
-    """Fields, rules and defaults of every type: the same text in every process, another one after a change."""
+    """Fields, rules and defaults of every type: the same text in every process until one of them changes."""
     return repr([(str(name), definition) for name, definition in DEFINITIONS.items()])

@@ -9,29 +9,27 @@ from rest_framework import serializers
 from accounts.compiled_serializer import CompiledSerializer
 from lookup import settings_schema
 from lookup.earlier_facts import EarlierFacts
-from lookup.models import Link
-from lookup.serializers.earlier import EarlierAudioSerializer, EarlierBadgeSerializer
-from lookup.serializers.fields import UploadUrl
-from lookup.shown_badges import ShownBadge
+from lookup.serializers.earlier import (
+    EarlierAudioSerializer,
+    EarlierBadgeSerializer,
+    EarlierCustomBadgeSerializer,
+    EarlierLinkSerializer,
+)
 
 Json = dict[str, Any]  # Any: a JSON value
 
 
-class BoardCustomBadgeSerializer(CompiledSerializer[ShownBadge]):
-    badgeName = serializers.CharField(source="name")
-    imageUrl = UploadUrl(source="image")
-    enabled = serializers.BooleanField(source="is_enabled")
+# None is DRF's way to leave an inherited field out.
+class BoardCustomBadgeSerializer(EarlierCustomBadgeSerializer):
+    createdAt = None  # type: ignore[assignment]
 
 
-class BoardLinkSerializer(CompiledSerializer[Link]):
-    title = serializers.CharField()
-    url = serializers.CharField()
-    active = serializers.BooleanField(source="is_active")
-    color = serializers.CharField()
+class BoardLinkSerializer(EarlierLinkSerializer):
+    clicks = None  # type: ignore[assignment]
 
 
 class BoardAudioSerializer(EarlierAudioSerializer):
-    externalUrl = None  # type: ignore[assignment]  # DRF's way to leave an inherited field out
+    externalUrl = None  # type: ignore[assignment]
 
 
 class BoardProfileSerializer(CompiledSerializer[EarlierFacts]):

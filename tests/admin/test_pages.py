@@ -20,7 +20,7 @@ from oidc_provider.token import signing
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 from tests.factories.presence import LastOnlineFactory
-from tests.lookup import admin_rows
+from tests.lookup import admin_forms
 
 pytestmark = pytest.mark.django_db
 
@@ -78,7 +78,7 @@ MAKE: dict[str, Callable[[], Model]] = {
     "accounts/jobrun": job,
     "presence/lastonline": LastOnlineFactory,
 }
-EVERYWHERE = MAKE | {f"lookup/{name}": make for name, make in admin_rows.MAKE.items()}
+EVERYWHERE = MAKE | {f"lookup/{name}": make for name, make in admin_forms.MAKE.items()}
 
 
 @pytest.fixture(scope="module")

@@ -1,21 +1,26 @@
-"""Staff at the browser: forms of the admin, sent back as a browser would send them."""
+"""The admin at the browser: forms sent back as a browser would send them, and rows of each model to open."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 from django import forms
+from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.db.models import Model
 from django.test import Client
 
+from lookup.models import LeaderboardEntry, ProfileDocument, UserDocument, Visit
+from tests.factories import lookup as make
 from tests.factories.accounts import StaffFactory, UserFactory
 
 Values = dict[str, Any]  # Any: what a browser sends
 
 
 def superuser() -> Client:
-    """A browser signed in as somebody who may do everything."""
+    """A browser signed in as a superuser."""
     client = Client()
     client.force_login(StaffFactory())
     return client
@@ -35,7 +40,7 @@ def page(model: type[Model]) -> str:
 
 
 def sent(answer: Any) -> Values:
-    """What a browser sends when nobody touches the page's form; any: the test client's answer."""
+    """The values that a browser sends for the untouched form of a page; any: the test client's answer."""
     values = values_of(answer.context["adminform"].form)
     for inline in answer.context["inline_admin_formsets"]:
         values |= values_of(inline.formset.management_form)
@@ -83,3 +88,73 @@ def errors(browser: Client, url: str, /, **changes: Any) -> dict[str, list[str]]
     answer = post(browser, url, **changes)
     assert answer.status_code == 200
     return {name: list(sentences) for name, sentences in answer.context["adminform"].form.errors.items()}
+
+
+HASH = "c0ffee" * 10
+NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
+# Rendered, ranked or counted.
+READ_ONLY: set[type[Model]] = {UserDocument, ProfileDocument, LeaderboardEntry, Visit}
+
+
+def model_of(name: str) -> type[Model]:
+    return apps.get_model("lookup", name)
+
+
+def entry() -> LeaderboardEntry:
+    user = UserFactory()
+    return LeaderboardEntry.objects.create(board="views", rank=user.uid, user=user, score=1)
+
+
+def visit() -> Visit:
+    return Visit.objects.create(user=UserFactory(), visitor=HASH, counted_at=NOON)
+
+
+def alias() -> Model:
+    user = UserFactory()
+    return make.AliasRowFactory(name__user=user, profile=make.ProfileFactory(user=user))
+
+
+def picture() -> Model:
+    profile = make.main_profile(UserFactory())
+    section = make.SectionFactory(profile=profile, type="GALLERY", config={})
+    picture: Model = make.GalleryItemFactory(profile=profile, section=section)
+    return picture
+
+
+def link() -> Model:
+    profile = make.main_profile(UserFactory())
+    link: Model = make.LinkFactory(profile=profile, icon=make.AssetFactory(owner=profile.user))
+    return link
+
+
+def reply() -> Model:
+    parent = make.CommentFactory()
+    return make.CommentFactory(user=parent.user, parent=parent)
+
+
+MAKE: dict[str, Callable[[], Model]] = {
+    "alias": alias,
+    "anime": make.AnimeFactory,
+    "asset": make.AssetFactory,
+    "audio": make.AudioFactory,
+    "background": make.BackgroundFactory,
+    "badge": make.BadgeFactory,
+    "comment": reply,
+    "commentlike": make.CommentLikeFactory,
+    "custombadge": make.CustomBadgeFactory,
+    "feedbackvote": make.FeedbackVoteFactory,
+    "galleryitem": picture,
+    "game": make.GameFactory,
+    "leaderboardentry": entry,
+    "link": link,
+    "mediatitle": make.MediaTitleFactory,
+    "musicitem": make.MusicItemFactory,
+    "profile": make.ProfileFactory,
+    "profilebadge": make.ProfileBadgeFactory,
+    "profiledocument": lambda: ProfileDocument.objects.get(user=UserFactory()),
+    "project": make.ProjectFactory,
+    "section": make.SectionFactory,
+    "userdocument": lambda: UserDocument.objects.get(user=UserFactory()),
+    "visit": visit,
+    "widget": make.WidgetFactory,
+}

@@ -56,7 +56,7 @@ def user(value: str | int = "ada", *includes: str, by: str = "username", **query
 
 
 def raw_user(query: str, secret: str | None = LOOKUP_SECRET) -> Answer:
-    """The current lookup with this query string as it stands."""
+    """The current lookup with exactly this query string."""
     headers = {} if secret is None else {"X-API-Key": secret}
     return get(f"/api/lookup/user?{query}", "current", headers)
 
@@ -100,7 +100,7 @@ def _validator(form: str) -> Draft202012Validator:
 
 
 def _once(pairs: Sequence[tuple[str, Any]]) -> Json:
-    """An object, none of whose keys stands there twice."""
+    """An object without duplicate keys."""
     names = [name for name, _ in pairs]
     assert len(names) == len(set(names)), names
     return dict(pairs)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def hosts(settings: Settings) -> None:
-    """Each kind of URL has a host of its own, so that none can stand in for another."""
+    """Each kind of URL has a host of its own, so that a test notices mixed-up URLs."""
     from tests.lookup import filled
 
     for name, url in filled.HOSTS.items():

@@ -107,5 +107,5 @@ def text(element: Any) -> str:
 
 
 def texts(path: str, found: str) -> list[str]:
-    """What stands in each element that the XPath finds."""
+    """The text of each element that the XPath finds."""
     return [text(element) for element in page(path).xpath(found)]

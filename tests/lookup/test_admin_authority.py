@@ -1,4 +1,4 @@
-"""Whom the admin lets act for whom: what belongs to staff accounts is for superusers."""
+"""Rights in the admin: only superusers change what belongs to staff accounts."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from accounts.models import User
 from lookup.models import Alias, Comment, CommentLike, Profile, Widget
 from tests.factories import lookup as make
 from tests.factories.accounts import StaffFactory, UserFactory
-from tests.lookup.admin_forms import helper, page, post, save, sent, superuser
-from tests.lookup.admin_rows import MAKE
+from tests.lookup.admin_forms import MAKE, helper, page, post, save, sent, superuser
 
 pytestmark = pytest.mark.django_db
 

@@ -16,8 +16,7 @@ from accounts.models import User
 from lookup.models import Asset, BadgeTier, Link, Profile, Section
 from tests.factories import lookup as make
 from tests.factories.accounts import StaffFactory, UserFactory
-from tests.lookup.admin_forms import errors, page, post, save, sent, superuser, values_of
-from tests.lookup.admin_rows import MAKE, READ_ONLY, model_of
+from tests.lookup.admin_forms import MAKE, READ_ONLY, errors, model_of, page, post, save, sent, superuser, values_of
 
 pytestmark = pytest.mark.django_db
 

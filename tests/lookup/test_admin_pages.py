@@ -14,12 +14,11 @@ from django.urls import get_resolver
 from lookup.models import BadgeTier, Profile, UserDocument, Visit, VisitBatch, VisitSalt
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
-from tests.lookup.admin_forms import helper, page, superuser
-from tests.lookup.admin_rows import HASH, MAKE, READ_ONLY, model_of, visit
+from tests.lookup.admin_forms import HASH, MAKE, READ_ONLY, helper, model_of, page, superuser, visit
 
 pytestmark = pytest.mark.django_db
 
-# The salts are secrets and the batches noise; tiers stand on the page of their badge.
+# The salts are secrets and the batches noise; tiers are on the page of their badge.
 HIDDEN: set[type[Model]] = {VisitSalt, VisitBatch, BadgeTier}
 
 every_page = pytest.mark.parametrize("name", MAKE)
@@ -82,8 +81,8 @@ def test_an_object_is_opened_by_staff_who_may_see_it_and_written_by_those_who_ma
 
 @every_page
 def test_forms_cost_the_same_however_many_rows_there_are(rows: dict[str, Model], name: str) -> None:
-    """No choice of all users, profiles or files stands in any of them. What is only rendered or counted cannot be
-    added, as a profile cannot."""
+    """No form holds a choice of all users, profiles or files. Profiles, and rows that are rendered or counted, cannot
+    be added."""
     browser, url = superuser(), page(model_of(name))
     forms = [f"{url}{rows[name].pk}/change/", f"{url}add/"]
     for form in forms:

@@ -14,8 +14,7 @@ from tests.factories.accounts import StaffFactory, UserFactory
 from tests.factories.lookup import shown
 from tests.lookup import answers, expected_current
 from tests.lookup.answers import INCLUDES
-from tests.lookup.expected_current import MEETUP, asset, badge, link, png
-from tests.lookup.expected_sections import section
+from tests.lookup.expected_current import MEETUP, asset, badge, link, png, section
 from tests.lookup.filled import ADA, BASE, CDN, OTHER_PROFILE, Filled, row
 
 # What the profile of the alias answers, for each include that the document lists as scoped.

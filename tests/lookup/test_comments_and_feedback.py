@@ -199,7 +199,7 @@ def test_a_banned_user_can_do_nothing(owner: User, visitors: list[User], act: st
 
 @pytest.fixture
 def busy(owner: User, visitors: list[User]) -> User:
-    """Who voted, commented, replied and liked; somebody else did so too."""
+    """A user who voted, commented, replied and liked, as another user did."""
     for user in visitors[:2]:
         comment = comments.write(user=owner, content=f"Of {user.pk}", by=user)
         first = Comment.objects.order_by("created_at")[0]

@@ -18,14 +18,14 @@ from tests.factories.lookup import (
     main_profile,
     shown,
 )
-from tests.lookup import answers, expected_current, expected_sections
+from tests.lookup import answers, expected_current
 from tests.lookup.answers import INCLUDES, compact
 from tests.lookup.filled import BARE, CLEO, Filled, row
 from tests.lookup.filled_settings import SETTINGS
 
 
 def test_everything_that_a_user_can_have(filled: Filled) -> None:
-    """Compared as text: the keys stand in the order of the document, and a whole number has no fraction."""
+    """Compared as text: keys are in the order of the document, and a whole number has no fraction."""
     answer = answers.user("ada", *INCLUDES)
     expected = expected_current.whole(filled.profile.pk)
     assert answer.body == expected
@@ -126,11 +126,11 @@ def test_a_ban_of_the_owner_leaves_what_they_wrote_elsewhere(filled: Filled) -> 
 def test_an_author_is_shown_as_they_are_now(filled: Filled) -> None:
     User.objects.filter(pk=CLEO).update(username="Cleopatra", display_name="")
     author = _comments_of_ada()["items"][2]["author"]
-    assert author == {**expected_sections.BY_CLEO, "username": "Cleopatra", "name": ""}
+    assert author == {**expected_current.BY_CLEO, "username": "Cleopatra", "name": ""}
 
 
 def test_a_private_author_is_shown(filled: Filled) -> None:
     """Only the lookup of a private user is closed; what they wrote on a public page stays there."""
     User.objects.filter(pk=CLEO).update(public_api_access=False)
     assert _comments_of_ada()["count"] == 108
-    assert _comments_of_ada()["items"] == expected_sections.COMMENTS
+    assert _comments_of_ada()["items"] == expected_current.COMMENTS

@@ -1,4 +1,4 @@
-"""The public profile page: what it shows, to whom, and under which names."""
+"""The public profile page: its content, its visitors and the names that lead to it."""
 
 from __future__ import annotations
 

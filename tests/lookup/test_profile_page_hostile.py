@@ -1,4 +1,4 @@
-"""Whatever stands in a profile, its page runs nothing, loads nothing from elsewhere and falls over nothing.
+"""Hostile values in a profile: its page runs no script, loads nothing from other origins and does not fail.
 
 The rows are written past every check, as an import or an earlier release may have left them.
 """

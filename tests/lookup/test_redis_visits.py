@@ -59,7 +59,7 @@ def ada() -> User:
 
 @pytest.fixture
 def unreachable(monkeypatch: pytest.MonkeyPatch) -> Iterator[Visiting]:
-    """The store, with nobody behind it."""
+    """The store, with no server to connect to."""
     from django.core.cache import caches
 
     monkeypatch.setattr(settings, "CACHES", UNREACHABLE)

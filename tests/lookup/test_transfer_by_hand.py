@@ -1,4 +1,4 @@
-"""Lines that somebody wrote by hand: the lookup says what they say, and an update makes it say something else."""
+"""Lines written by hand: lookups show their values, and the changed values after an update."""
 
 from __future__ import annotations
 

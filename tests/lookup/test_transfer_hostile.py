@@ -1,4 +1,4 @@
-"""Files that are no JSON lines, and lines that stand in each other's way or in that of who is here."""
+"""Files that are not JSON lines, and lines that conflict with each other or with stored users."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.lookup.transfer_line import (
 
 pytestmark = pytest.mark.django_db
 
-# What stands in the line, and what is said of it.
+# The text of the line, and the problem.
 NOT_READ: list[tuple[bytes, str]] = [
     (b"{", "Is not JSON: Expecting property name enclosed in double quotes at character 2."),
     (b"\xff{}", "Is not UTF-8."),

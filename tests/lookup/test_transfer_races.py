@@ -1,4 +1,4 @@
-"""Imports beside sign-ups, and what happens where somebody takes a name between the check and the write."""
+"""Imports at the same time as sign-ups, and names that are taken between the check and the write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is a visitor, and what stands for one. Each row of robots is what such a program sends."""
+"""The rules for visitors, and their hashes. Each row of robots is a user agent of such a program."""
 
 import pytest
 

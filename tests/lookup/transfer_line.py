@@ -1,4 +1,4 @@
-"""A line as somebody who reads the documents would write it by hand, and ways to change it."""
+"""A line written by hand from the documents, and ways to change it."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ def changed(path: str, value: Any) -> Json:
 
 
 def put(whole: Json, path: str, value: Any) -> None:
-    """Any: JSON; `...` takes away what stands there."""
+    """Any: JSON; `...` removes the value."""
     *way, last = path.split(".")
     at: Any = whole
     for name in way:
@@ -212,7 +212,7 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d.*")
 
 
 def normal(value: Any) -> Any:
-    """The same for two texts of one moment."""
+    """The same for two texts of one timestamp."""
     if isinstance(value, dict):
         return {name: normal(entry) for name, entry in value.items()}
     if isinstance(value, list):
