@@ -34,7 +34,7 @@ class Role:
 ROLES = (
     Role(
         "Support",
-        "Read users, apps, keys and files; answer what people ask for.",
+        "Read users, apps, keys and files; answer requests.",
         (
             *("accounts.view_user", "accounts.view_linkedaccount", "accounts.view_name", "accounts.view_apikey"),
             *("dashboard.view_accessrequest", "dashboard.decide_accessrequest"),
@@ -54,7 +54,7 @@ ROLES = (
     ),
     Role(
         "App reviewer",
-        "Suspend, restore and verify apps; unlock scopes; answer what people ask for.",
+        "Suspend, restore and verify apps; unlock scopes; answer requests.",
         (
             *("accounts.view_user", "accounts.unlock_scopes_user"),
             *("dashboard.view_accessrequest", "dashboard.decide_accessrequest"),
@@ -62,7 +62,7 @@ ROLES = (
             *("oidc_provider.suspend_application", "oidc_provider.verify_application"),
         ),
     ),
-    Role("Operator", "Everything but the rights of staff and what only superusers may.", None),
+    Role("Operator", "Everything but the roles of staff and the actions of superusers.", None),
     Role(
         "Auditor",
         "Read and export the audit trail; read how jobs ran. Changes nothing.",

@@ -89,7 +89,7 @@ def test_keys_that_expire_within_a_week_are_named_unless_they_are_replaced(brows
     facts = home.facts_of(user, now)
     assert (facts.ending_keys, facts.keys) == ([soon], 3)
     text = browser.open(HOME).text
-    assert "Soon ends on" in text
+    assert "Soon expires on" in text
     assert "3 keys of yours work." in text
 
 
