@@ -1,6 +1,6 @@
 """The registry of what a profile holds: the lists that its owner edits, and the includes of the current lookup.
 
-Documents, statements, OpenAPI, the public page, import, export and the dashboard's editor derive from these rows.
+Documents, statements, OpenAPI, export and the lists of the dashboard's editor derive from these rows.
 """
 
 from __future__ import annotations

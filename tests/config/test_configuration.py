@@ -74,6 +74,8 @@ def documented() -> dict[str, str]:
         if line.startswith("| `")
     ]
     named = dict.fromkeys(environment.documented(), "made")
+    all_names = [name for names, *_ in rows for name in re.findall(r"`(\w+)`", names)]
+    assert len(all_names) == len(set(all_names)), "a variable has two rows"
     for names, default, *_ in rows:
         all_names = re.findall(r"`(\w+)`", names)
         values = default.split(", ")
