@@ -158,9 +158,7 @@ class KeyExpired(KeyRefused):
     error = "API Key has expired"
     code = "KEY_EXPIRED"
     cause = "The key has expired; if it was replaced, its hours of overlap have passed."
-    cure = (
-        "Use the key that replaced it. Otherwise choose a later end on its page in your dashboard, or make a new one."
-    )
+    cure = "Use the key that replaced it. Otherwise choose a later expiry on its dashboard page, or create a key."
 
 
 class UsageExceeded(KeyRefused):

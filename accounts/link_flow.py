@@ -26,8 +26,8 @@ NAMES = {CHAT: "chat platform", SCROBBLER: "music scrobbler"}
 SIGN_IN_FIRST = "Accounts of other services are for linking, not for signing in. Sign in to your account first."
 NOT_SET_UP = "Accounts of the {} cannot be linked here."
 NOT_ALLOWED = "You did not allow it at the {}. Nothing was changed."
-NOT_ANSWERING = "The {} does not answer as it should at the moment. Nothing was changed; try again later."
-ASKED_TOO_LATE = "This took too long, or was begun elsewhere. Nothing was changed; try again."
+NOT_ANSWERING = "The {} does not respond correctly at the moment. Nothing was changed; try again later."
+ASKED_TOO_LATE = "This took too long, or was started in another browser. Nothing was changed; try again."
 
 
 @dataclass(frozen=True)

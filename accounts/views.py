@@ -23,7 +23,7 @@ from accounts.scrobbler import Refused
 SLUGS = {"chat": CHAT, "scrobbler": SCROBBLER}
 _LINK = {CHAT: "chat_login", SCROBBLER: "scrobbler_link"}
 _ABOUT = {
-    CHAT: "Your profile can show what you do there right now, and the picture that you have there.",
+    CHAT: "Your profile can show your current activity and your picture there.",
     SCROBBLER: "Your profile can show what you listen to.",
 }
 
@@ -71,7 +71,7 @@ def unlink(request: SignedInRequest, slug: str) -> HttpResponse:
 @reauthentication_required(app="allauth.socialaccount")  # type: ignore[untyped-decorator]  # allauth gives it no type
 def _unlink(request: SignedInRequest, kind: LinkedAccount.Kind) -> HttpResponse:
     linking.unlink(user=request.user, kind=kind, by=request.user)
-    messages.success(request, f"Your {NAMES[kind]} account is not linked any more.")
+    messages.success(request, f"Your {NAMES[kind]} account is no longer linked.")
     return redirect(link_flow.PAGE)
 
 

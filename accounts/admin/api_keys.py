@@ -63,7 +63,7 @@ class ApiKeyAdmin(IssuingAdmin):
         StaffAction(
             "disable",
             "Disable",
-            "The key is refused until staff enable it, whoever disabled it before.",
+            "The key is refused until staff enable it.",
             "accounts.change_apikey",
             through(keys.disable, "key"),
             is_offered=lambda key: key.revoked_at is None,
@@ -71,7 +71,7 @@ class ApiKeyAdmin(IssuingAdmin):
         StaffAction(
             "revoke",
             "Revoke",
-            "The key is refused for ever.",
+            "The key is revoked permanently.",
             "accounts.delete_apikey",
             through(keys.revoke, "key"),
             is_offered=lambda key: key.revoked_at is None,
@@ -79,7 +79,7 @@ class ApiKeyAdmin(IssuingAdmin):
         StaffAction(
             "grant_permission",
             "Grant a permission",
-            "The key may call one more surface.",
+            "The key gets one more permission.",
             "accounts.change_apikey",
             through(keys.grant_permission, "key"),
             PermissionForm,
@@ -87,7 +87,7 @@ class ApiKeyAdmin(IssuingAdmin):
         StaffAction(
             "withdraw_permission",
             "Withdraw a permission",
-            "The key may no longer call one of its surfaces.",
+            "The key loses one of its permissions.",
             "accounts.change_apikey",
             through(keys.withdraw_permission, "key"),
             PermissionForm,

@@ -96,7 +96,7 @@ class AuditedAdmin(CheckedListAdmin):
         except (IntegrityError, ObjectDoesNotExist):
             if request.method != "POST":
                 raise
-            message = "Somebody else was faster, and nothing was saved. Please look again."
+            message = "Another user changed this first. Nothing was saved: check the current values and try again."
         self.message_user(request, message, messages.ERROR)
         return HttpResponseRedirect(request.get_full_path())
 

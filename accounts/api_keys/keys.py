@@ -107,7 +107,7 @@ def issue(  # noqa: PLR0913 - all keyword-only, most with a default
     form_id: str = "",
     by: User | None,
 ) -> IssuedKey:
-    """Make a key. ValidationError by argument, as `problems` returns it; PermissionDenied as
+    """Create a key. ValidationError by argument, as `problems` returns it; PermissionDenied as
     `users.check_may_act_for`.
 
     `may_be_empty`: without a permission, until staff grant one. `form_id`: of the form that asks for it;
@@ -137,7 +137,7 @@ def check_room(owner: User, *, argument: str | None = None) -> None:
     made one after the other."""
     users.lock(owner.pk)
     if ApiKey.objects.live(timezone.now()).filter(owner=owner).count() >= MAX_LIVE:
-        sentence = f"You have {MAX_LIVE} keys that work, and no more fit. Revoke one that you do not need."
+        sentence = f"You have {MAX_LIVE} active keys, which is the limit. Revoke one that you do not need."
         raise ValidationError({argument: [sentence]} if argument else sentence)
 
 
@@ -149,16 +149,16 @@ def rotate(*, key: ApiKey, overlap: timedelta, form_id: str = "", by: User | Non
     ValidationError: the key cannot be used now, or has been replaced; with an overlap, the owner is at MAX_LIVE.
     """
     if not timedelta() <= overlap <= LONGEST_OVERLAP:
-        raise ValidationError({"overlap": ["The old key can work on for at most 24 hours."]})
+        raise ValidationError({"overlap": ["The old key can work for at most 24 more hours."]})
     users.lock(key.owner_id)
     key = locked(key)
     now = timezone.now()
     if key.replaced_by_id is not None:
-        raise ValidationError("Another key has replaced this one already.")
+        raise ValidationError("This key was replaced already.")
     if key.is_over(now):
-        raise ValidationError("This key has ended; make a new one.")
+        raise ValidationError("This key is revoked or has expired; create a new one.")
     if not key.is_enabled:
-        raise ValidationError("This key is disabled; enable it first, or make a new one.")
+        raise ValidationError("This key is disabled; enable it first, or create a new one.")
     if by is not None and by.pk == key.owner_id and overlap:
         check_room(key.owner, argument="overlap")
     kept = (key.remaining_uses or 0) // 2 if overlap else 0
@@ -214,9 +214,9 @@ def change_end(*, key: ApiKey, expires_at: datetime | None, by: User | None) -> 
         return key
     _check(expires_at=expires_at)
     if key.revoked_at is not None:
-        raise ValidationError({"expires_at": ["A revoked key cannot be used again; make a new one."]})
+        raise ValidationError({"expires_at": ["A revoked key cannot be used again; create a new one."]})
     if key.replaced_by_id is not None:
-        raise ValidationError({"expires_at": ["Another key has replaced this one; change the end of that."]})
+        raise ValidationError({"expires_at": ["This key was replaced; change the expiry of the new key."]})
     if by is not None and by.pk == key.owner_id and key.is_expired(timezone.now()):
         check_room(key.owner, argument="expires_at")
     key.expires_at, key.reminded_at, key.changed_at = expires_at, None, timezone.now()
@@ -300,7 +300,7 @@ def delete(*, key: ApiKey, by: User | None) -> None:
     key = locked(key)
     users.check_may_act_for(owner=key.owner, by=by)
     if not key.is_over(timezone.now()):
-        raise ValidationError("Revoke the key first: only one that has ended can be deleted.")
+        raise ValidationError("Revoke the key first: an active key cannot be deleted.")
     audit.record("api_key:deleted", by=by, on=key, prefix=key.prefix, owner=key.owner_id)
     records.forget(key)
     key.delete()
@@ -343,7 +343,7 @@ def _check_form(owner: User, form_id: str) -> None:
     if made is not None:
         raise ValidationError(
             f"This form was sent twice. The key {made.prefix} is made, and its secret was in the first answer. If you "
-            "did not see that, replace the key by another one.",
+            "did not see it, replace the key.",
             code="sent_twice",
         )
 

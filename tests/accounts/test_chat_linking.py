@@ -34,9 +34,9 @@ PICTURE = f"https://cdn.chat.example/avatars/{ID}/{HASH}.png"
 CLIENT_ID, SECRET = "268473310000000001", "the-secret-of-the-platform"
 TOKEN_PATH, ME_PATH = "/api/v10/oauth2/token", "/api/v10/users/@me"
 ADA: dict[str, Any] = {"id": ID, "username": "ada", "avatar": HASH, "discriminator": "0", "global_name": "Ada L."}
-NOT_ANSWERING = "The chat platform does not answer as it should at the moment. Nothing was changed; try again later."
+NOT_ANSWERING = "The chat platform does not respond correctly at the moment. Nothing was changed; try again later."
 SIGN_IN = "Accounts of other services are for linking, not for signing in. Sign in to your account first."
-TOO_LATE = "This took too long, or was begun elsewhere. Nothing was changed; try again."
+TOO_LATE = "This took too long, or was started in another browser. Nothing was changed; try again."
 
 
 @pytest.fixture

@@ -127,7 +127,7 @@ def test_the_apps_that_wait_for_a_sign_in_go_on_waiting(user: User) -> None:
 
 def test_unlinking_forgets_one_account_and_no_other(user: User, both: None) -> None:
     browser = linking_pages.signed_in(user)
-    assert said(browser, browser.post(UNLINK_CHAT)) == "Your chat platform account is not linked any more."
+    assert said(browser, browser.post(UNLINK_CHAT)) == "Your chat platform account is no longer linked."
     assert [row[0] for row in linked(user)] == ["SCROBBLER"]
     assert events(user) == [("linked_account:unlinked", "CHAT", "Ada")]
     browser.post(UNLINK_CHAT)

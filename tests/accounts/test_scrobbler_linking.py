@@ -28,8 +28,8 @@ KEY, SECRET, TOKEN = "the-api-key", "the-shared-secret", "the-token-of-the-perso
 API = "/2.0/"
 
 NOT_ALLOWED = "You did not allow it at the music scrobbler. Nothing was changed."
-NOT_ANSWERING = "The music scrobbler does not answer as it should at the moment. Nothing was changed; try again later."
-TOO_LATE = "This took too long, or was begun elsewhere. Nothing was changed; try again."
+NOT_ANSWERING = "The music scrobbler does not respond correctly at the moment. Nothing was changed; try again later."
+TOO_LATE = "This took too long, or was started in another browser. Nothing was changed; try again."
 
 
 @pytest.fixture
