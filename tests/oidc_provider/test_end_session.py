@@ -21,7 +21,7 @@ def test_a_person_sees_a_page_with_their_own_sign_out_button(browser: Client, me
     assert answer.status_code == 200
     assert answer["Content-Type"].startswith("text/html")
     page = lxml.html.fromstring(answer.content)
-    assert "Apps cannot end your session" in page.text_content()
+    assert "Only you can end it" in page.text_content()
     form = next(form for form in page.forms if form.action == "/accounts/logout/")
     assert (form.method, "csrfmiddlewaretoken" in form.fields) == ("POST", True)
     assert _is_signed_in(browser)
