@@ -24,7 +24,7 @@ def add(*, user: User, name: str, redirects: bool = True, has_own_profile: bool 
     if not profiles.locked_of(user.pk):
         raise User.DoesNotExist
     if by is not None and by.pk == user.pk and Alias.objects.filter(name__user=user).count() >= MAX_ALIASES:
-        raise ValidationError(f"You have {MAX_ALIASES} aliases, which is the most: delete one first.", code="limit")
+        raise ValidationError(f"You have {MAX_ALIASES} aliases, which is the limit: delete one first.", code="limit")
     username_validator(name)
     validate_available(name)
     try:

@@ -48,7 +48,7 @@ def check_limit(content: ContentList, profile_id: str) -> None:
     """ValidationError where the profile has as many of them as it may. 1 query."""
     if content.model._default_manager.filter(profile=profile_id).count() >= content.limit:
         raise ValidationError(
-            f"A profile has at most {content.limit} {_plural(content.model)}: delete one to make room.", code="limit"
+            f"A profile has at most {content.limit} {_plural(content.model)}: delete one to add another.", code="limit"
         )
 
 

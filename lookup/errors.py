@@ -11,7 +11,7 @@ class TypeInvalid(ApiError):
 
 class ValueInvalid(ApiError):
     error = "errors.lookupValueInvalid"
-    cause = "`value` is missing, longer than 64 characters, or no whole number for `type=uid`."
+    cause = "`value` is missing, longer than 64 characters, or not a whole number for `type=uid`."
     cure = "Send 1 to 64 characters; a uid in plain digits, without sign or spaces."
 
 
@@ -33,5 +33,5 @@ class ProfilePrivate(ApiError):
 
 class LimitInvalid(ApiError):
     error = "errors.leaderboardLimitInvalid"
-    cause = "`limit` is no whole number from 1 to 100."
+    cause = "`limit` is not a whole number from 1 to 100."
     cure = "Leave it out, or correct it."

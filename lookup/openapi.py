@@ -149,7 +149,7 @@ def board(name: str, ranked_by: str) -> Described:
     described = extend_schema(
         operation_id=f"leaderboard_{name}",
         summary=f"Users ranked by {ranked_by}",
-        description="Ranked every five minutes; `change` is the rank before minus the rank now, 0 for who is new.",
+        description="Ranked every five minutes; `change` is the rank before minus the rank now, 0 for new users.",
         tags=["Leaderboards"],
         parameters=[_LIMIT],
         responses={200: leaderboard.BoardEntrySerializer(many=True), **_earlier_errors(LimitInvalid)},

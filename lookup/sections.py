@@ -153,7 +153,7 @@ _SKILLS = object_of(
     },
     "Skills",
 )
-_CATALOGUE_HINT = "Once the section is there, you choose what it lists."
+_CATALOGUE_HINT = "Add the section first. Then choose what it lists."
 
 
 class SectionType(TextChoices):

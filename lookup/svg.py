@@ -60,7 +60,7 @@ def svg_problems(svg: str) -> list[str]:
     if len(svg.encode()) > MAX_BYTES:
         return [f"The SVG has {len(svg.encode())} bytes; at most {MAX_BYTES} are allowed."]
     if "<!" in _HARMLESS_COMMENT.sub("", svg) or "<?" in svg:
-        return ["Remove what stands in <!...> and <?...?>: document types, entities, CDATA, processing instructions."]
+        return ["Remove everything in <!...> and <?...?>: document types, entities, CDATA, processing instructions."]
     try:
         root = ET.fromstring(svg)  # noqa: S314  # without a document type there are no entities to expand
     except ET.ParseError as error:
@@ -88,7 +88,7 @@ def _problems_of_elements(root: ET.Element) -> Iterator[str]:
             yield from _problems_of_attribute(attribute, value)
         if (own := element.get("id")) is not None:
             if own in ids:
-                yield f"The id {own[:64]} stands on two elements."
+                yield f"The id {own[:64]} is used on two elements."
             ids.add(own)
 
 

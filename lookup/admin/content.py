@@ -97,7 +97,7 @@ class SectionForm(ContentForm):
             except ValidationError as error:
                 self.add_error("config", by_path(error))
         if {"type", "profile"} & set(self.changed_data) and self.instance.items.exists():
-            problem = "It has pictures: take them out first."
+            problem = "It has pictures: remove them first."
             self.add_error("type" if "type" in self.changed_data else "profile", problem)
         return data
 
@@ -120,7 +120,7 @@ class GalleryItemForm(ContentForm):
         super().clean()
         section, profile = self.cleaned_data.get("section"), self.cleaned_data.get("profile")
         if section is not None and section.type != SectionType.GALLERY:
-            self.add_error("section", "This section is no gallery.")
+            self.add_error("section", "This section is not a gallery.")
         elif section is not None and profile is not None and section.profile_id != profile.pk:
             self.add_error("section", "This section belongs to another profile.")
         return self.cleaned_data

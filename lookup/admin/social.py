@@ -36,7 +36,7 @@ class FeedbackVoteForm(SocialForm):
         super().clean()
         voter = self.cleaned_data.get("voter")
         if voter is not None and voter == self.cleaned_data.get("user"):
-            self.add_error("voter", "Nobody votes on their own profile.")
+            self.add_error("voter", "Users cannot vote on their own profile.")
         return self.cleaned_data
 
 

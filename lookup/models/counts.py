@@ -14,7 +14,7 @@ class Board(models.TextChoices):
 
 
 class LeaderboardEntry(models.Model):
-    """A place on a board. `change`: the previous rank minus this one, 0 for who is new."""
+    """A place on a board. `change`: the previous rank minus this one, 0 for new users."""
 
     board = models.CharField(max_length=8, choices=Board.choices)
     rank = models.PositiveIntegerField()

@@ -25,7 +25,7 @@ from lookup.values import Problem, Problems
 # How many lines are read and written together, and how much text: enough to ask the database once for many.
 BATCH_LINES, BATCH_BYTES = 500, 4 * 1024 * 1024
 AHEAD = 3  # batches that another process has read, or is to read, while one is written
-_MEANWHILE = "Somebody else took something that this line names at this moment. Import it again."
+_MEANWHILE = "Another import or user took a name or id of this line at the same time. Import it again."
 
 
 Batch = list[tuple[int, bytes]]  # lines by their numbers

@@ -73,7 +73,7 @@ def _own_line(text: bytes, user: User) -> Line:
         raise LineRefused([("", f"Has more than {MAX_BYTES // 1024 // 1024} MiB.")])
     lines = list(reading.lines(io.BytesIO(text)))
     if len(lines) != 1:
-        raise LineRefused([("", f"Has {len(lines)} lines that say something; an export of one's own has one.")])
+        raise LineRefused([("", f"Has {len(lines)} lines with content; an export of your profile has one.")])
     line = reading.read(*lines[0])
     if line.user_id != user.pk:
         raise LineRefused([("user.id", f"Is the id of another account; yours is {user.pk}.")])
@@ -101,7 +101,7 @@ def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Prob
         tier = chosen["selectedTier"]
         if tier is not None and tier not in held["unlockedTiers"]:
             notes.append(
-                (f"badges.{place}.selectedTier", "You have not unlocked this tier; your choice of today stays.")
+                (f"badges.{place}.selectedTier", "You have not unlocked this tier; your current choice stays.")
             )
             tier = held["selectedTier"]
         badges.append({**held, **{name: chosen[name] for name in _BADGE_CHOICES}, "selectedTier": tier})
@@ -111,7 +111,7 @@ def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Prob
 
 def _problems(line: Line, claims: Claims) -> Iterator[Problem]:
     for path, _ in claims.problems(line):  # the owner is not disclosed
-        yield path, "Stands for something of somebody else, or of another profile of yours."
+        yield path, "Belongs to another user, or to another of your profiles."
     yield from _foreign_files(line)
     yield from missing_entries(line)
     yield from _too_many(line, claims)

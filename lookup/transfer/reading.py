@@ -130,7 +130,7 @@ def _parsed(text: bytes) -> Any:
         said = error.args[0] if isinstance(error, _NoNumber) else "a number has too many digits."
         raise LineRefused([("", f"Is not JSON that can be read: {said}")]) from None
     if names:
-        raise LineRefused([(path, "Stands there twice.") for path in names])
+        raise LineRefused([(path, "Appears twice.") for path in names])
     return value
 
 
@@ -252,7 +252,7 @@ def _tiers(badge: Json, path: str) -> Iterator[Problem]:
     yield from _twice(badge["tiers"], f"{path}.tiers", "tier", lambda tier: tier["tier"])
     numbers = [tier["tier"] for tier in badge["tiers"]]
     if numbers != sorted(numbers):
-        yield f"{path}.tiers", "Must stand in ascending order."
+        yield f"{path}.tiers", "Must be in ascending order."
     for place, tier in enumerate(badge["tiers"]):
         if tier["unlocked"] != (tier["tier"] in badge["unlockedTiers"]):
             yield f"{path}.tiers.{place}.unlocked", "Must match unlockedTiers."
@@ -287,7 +287,7 @@ def _gallery(data: Json) -> Iterator[Problem]:
     galleries = [row for row in in_order(data["sections"]) if row["type"] == SectionType.GALLERY]
     items = [item for section in galleries for item in section["items"]]
     if data["gallery"][: len(items)] != items:
-        yield "gallery", "Must begin with the items of the gallery sections, section by section, as they stand there."
+        yield "gallery", "Must begin with the items of the gallery sections, section by section, in the same order."
 
 
 def _catalogues(data: Json) -> Iterator[Problem]:

@@ -126,7 +126,7 @@ class Moment:
             try:
                 return datetime.fromisoformat(value).astimezone(UTC)
             except (ValueError, OverflowError):  # no such day, or outside of the years 1 to 9999
-                problems.append((path, "There is no such moment."))
+                problems.append((path, "Not a valid timestamp."))
                 return value
         problems.append((path, "Must be a timestamp such as 2024-05-01T12:30:00Z or 2024-05-01T12:30:00.250+02:00."))
         return value
@@ -139,7 +139,7 @@ class Day:
             try:
                 return date.fromisoformat(value)
             except ValueError:
-                problems.append((path, "There is no such day."))
+                problems.append((path, "Not a valid date."))
                 return value
         problems.append((path, "Must be a day such as 2024-05-01."))
         return value

@@ -160,11 +160,11 @@ def test_a_picture_stands_in_a_gallery_of_its_own_profile(profile: models.Profil
     gallery = make.SectionFactory(profile=profile, type="GALLERY", config={})
     other = make.SectionFactory(type="GALLERY", config={})
     given = {"profile": profile.pk, "asset": make.AssetFactory(owner=profile.user).pk}
-    assert errors(browser, url, **given, section=text.pk) == {"section": ["This section is no gallery."]}
+    assert errors(browser, url, **given, section=text.pk) == {"section": ["This section is not a gallery."]}
     assert errors(browser, url, **given, section=other.pk) == {"section": ["This section belongs to another profile."]}
     save(browser, url, **given, section=gallery.pk)
     change = f"{page(models.Section)}{gallery.pk}/change/"
-    sentence = ["It has pictures: take them out first."]
+    sentence = ["It has pictures: remove them first."]
     assert errors(browser, change, type="CUSTOM_TEXT") == {"type": sentence}
     assert errors(browser, change, profile=other.profile_id) == {"profile": sentence}
 
@@ -207,7 +207,7 @@ def test_staff_change_and_unpin_a_comment(profile: models.Profile) -> None:
 def test_a_vote_is_given_by_the_rules(profile: models.Profile) -> None:
     browser, url = superuser(), f"{page(models.FeedbackVote)}add/"
     own = errors(browser, url, user=profile.user_id, voter=profile.user_id)
-    assert own == {"voter": ["Nobody votes on their own profile."]}
+    assert own == {"voter": ["Users cannot vote on their own profile."]}
     banned = UserFactory(is_active=False)
     assert errors(browser, url, user=profile.user_id, voter=banned.pk) == {"voter": ["This account is banned."]}
     given = make.FeedbackVoteFactory(user=profile.user)

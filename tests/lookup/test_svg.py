@@ -50,7 +50,7 @@ ALLOWED = {
 
 ELEMENT = "is not allowed."
 VALUE = "The value of the attribute fill is not allowed."
-MARKUP = "Remove what stands in"
+MARKUP = "Remove everything in"
 REFERENCE = "may only name an id of the drawing"
 REFUSED = {
     "plain text": ("icon", "not well-formed"),
@@ -102,7 +102,7 @@ REFUSED = {
     "style that covers the page": (drawing('<g style="fill:red;position:fixed"/>'), "The property position"),
     "style with an import": (drawing("<g style=\"@import 'https://e.example'\"/>"), "The property @import"),
     "id with white space": (drawing('<g id="a b"/>'), "An id begins with a letter"),
-    "one id twice": (drawing('<g id="a"/><g id="a"/>'), "The id a stands on two elements."),
+    "one id twice": (drawing('<g id="a"/><g id="a"/>'), "The id a is used on two elements."),
     "a use of itself": (drawing('<g id="a"><use href="#a"/></g>'), "more than 64 deep"),
     "a use of itself by the old href": (
         drawing('<g id="a"><use xlink:href="#a"/></g>', f"{SPACE} {XLINK}"),
