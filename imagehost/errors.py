@@ -31,7 +31,7 @@ class NoFile(ApiError):
 class InvalidMime(ApiError):
     error = f"File type not allowed. Allowed are {media.LABELS}."
     code = "INVALID_MIME"
-    cause = "The content is none of the allowed types. The file's name and the type that you send decide nothing."
+    cause = "The file's content is of a type that is not allowed. Its name and the type that you send are ignored."
     cure = "Convert the file. SVG, HTML and archives are refused, and so is a file that hides one type in another."
 
 
@@ -126,5 +126,5 @@ class FolderNotFound(ApiError):
     status = 404
     error = "Folder not found."
     code = "FOLDER_NOT_FOUND"
-    cause = "No folder of yours has this id."
+    cause = "None of your folders has this id."
     cure = "List your folders and take the `id` from there, not the name."

@@ -149,7 +149,7 @@ class ApplicationAdmin(IssuingAdmin):
         ),
         StaffAction(
             "unverify",
-            "Take the verification back",
+            "Remove the verification",
             "The consent screen shows the app as unverified.",
             "oidc_provider.verify_application",
             through(applications.unverify, "application"),

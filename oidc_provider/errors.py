@@ -414,7 +414,7 @@ class ErrorRedirect(Exception):
                     said="prompt must be",
                 ),
                 Cause(
-                    "max_age is no whole number of seconds.",
+                    "max_age is not a whole number of seconds.",
                     "Send digits alone, such as 3600, or leave it out.",
                     said="max_age must be",
                 ),

@@ -17,7 +17,7 @@ class PresenceUnavailable(ApiError):
 
     status = 503
     error = "errors.presenceUnavailable"
-    cause = "The service hears nothing from the chat platform, so the presence is unknown."
+    cause = "The connection to the chat platform is down, so the presence is unknown."
     cure = "Wait for the seconds of `Retry-After`. Do not show the person as offline."
 
     def __init__(self, *, retry_after: int = 5) -> None:

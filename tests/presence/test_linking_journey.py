@@ -119,5 +119,5 @@ def test_a_code_that_somebody_else_brings_along_is_not_exchanged(person: Person,
     stolen = outside_pages.sent_back(outside_pages.decide(person.browser.post(LINK_CHAT)["Location"], "allow"))
     state = linking_pages.query_of(person.browser.post(LINK_CHAT))["state"]
     answer = person.browser.get("/accounts/chat/login/callback/", {"state": state, "code": stolen["code"]})
-    assert said(person.browser, answer).startswith("The chat platform does not answer as it should")
+    assert said(person.browser, answer).startswith("The chat platform does not respond correctly")
     assert linked(person.user) == []
