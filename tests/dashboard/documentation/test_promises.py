@@ -27,7 +27,7 @@ from tests.pages.markup import page_of
 NAMES = {  # by the page that has a link or a button of this name
     "dashboard": ("Apps", "API keys"),
     "application": ("Settings", "Try it", "Requests", "Code"),
-    "api_key": ("Request a permission", "Revoke", "Replace by a new key", "Change name or end"),
+    "api_key": ("Request a permission", "Revoke", "Replace with a new key", "Change name or expiry"),
 }
 
 
@@ -63,11 +63,11 @@ def test_the_limits_of_an_account_are_those_of_the_code() -> None:
 def test_the_life_of_a_key_is_that_of_the_code() -> None:
     text = text_of("api-keys")
     assert remind_of_keys.WITHIN == keys_queries.SOON
-    assert f"In the last {remind_of_keys.WITHIN.days} days before, you get one mail" in text
+    assert f"In the {remind_of_keys.WITHIN.days} days before, you get one e-mail" in text
     assert f"in its last {remind_of_keys.WITHIN.days} days" in text_of("changes")
     offered = [int(hours) for hours in Overlap.values]
     assert offered == [0, 1, keys.LONGEST_OVERLAP.total_seconds() // 3600]
-    assert f"it stops at once, or works for {offered[1]} or {offered[2]} hours more" in text
+    assert f"when the old one stops: at once, or after {offered[1]} or {offered[2]} hours" in text
 
 
 def test_the_secret_has_the_name_that_it_has_in_the_file_of_a_new_secret() -> None:

@@ -57,7 +57,7 @@ def test_a_result_leads_to_its_section(client: Client) -> None:
 
 def test_nothing_found_says_what_to_do(client: Client) -> None:
     text = " ".join(page_of(client.get("/docs/search", {"q": "zzzz"})).text_content().split())
-    assert "No page has all of “zzzz”." in text
+    assert "No page matches “zzzz”." in text
     assert "Try fewer words" in text
 
 
