@@ -92,7 +92,7 @@ def give_permission(*, key: ApiKey, permission: str, by: User) -> ApiKey:
     if permission not in SELF_SERVED:
         raise ValidationError("Staff grant this permission: request it.")
     if key.revoked_at is not None:
-        raise ValidationError("A revoked key cannot be used again; make a new one.")
+        raise ValidationError("A revoked key cannot be used again; create a new one.")
     return keys.grant_permission(key=key, permission=permission, by=by, is_self_served=True)
 
 

@@ -69,7 +69,7 @@ class EndingForm(forms.Form):
         label="Last day",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        help_text=f"For “On a date”: year-month-day, at most {LONGEST_DAYS} days from today. It ends at midnight UTC.",
+        help_text=f"For “On a date”: at most {LONGEST_DAYS} days from today. The key expires at midnight UTC.",
     )
 
     def clean_ends_on(self) -> datetime | None:

@@ -63,7 +63,7 @@ def state_of(key: ApiKey, now: datetime) -> State:
     if key.remaining_uses == 0 and not refills_now(key, now):
         return State("Used up", "warning", "Its callers read “API Key has reached its usage limit”.")
     if key.replaced_by_id is not None:
-        return State("Replaced", "warning", "Another key has replaced it; this one works until it expires.")
+        return State("Replaced", "warning", "The key was replaced and works until it expires.")
     if key.expires_at is not None and key.expires_at <= now + SOON:
         return State("Expires soon", "warning")
     return State("Live", "good")

@@ -59,14 +59,14 @@ def test_a_stale_form_saves_nothing_and_keeps_what_was_typed(browser: Browser, u
 def test_a_revoked_key_gets_no_new_end(browser: Browser, key: ApiKey) -> None:
     ApiKey.objects.filter(pk=key.pk).update(revoked_at=timezone.now())
     browser.open(path_of(key, "edit")).submit(name="Server", ends="30")
-    assert browser.errors() == ["A revoked key cannot be used again; make a new one."]
+    assert browser.errors() == ["A revoked key cannot be used again; create a new one."]
 
 
 @pytest.mark.parametrize(("others", "is_allowed"), [(24, True), (25, False)])
 def test_a_key_lives_again_only_while_its_owner_has_a_place_left(
     browser: Browser, client: Client, user: User, key: ApiKey, others: int, is_allowed: bool
 ) -> None:
-    full = "You have 25 keys that work, and no more fit. Revoke one that you do not need."
+    full = "You have 25 active keys, which is the limit. Revoke one that you do not need."
     live_keys(user, others)
     ApiKey.objects.filter(pk=key.pk).update(is_enabled=False)
     client.post(path_of(key, "enable"))

@@ -121,9 +121,9 @@ def test_a_quota_shows_what_is_left_and_when_it_is_filled_up(browser: Browser, u
     browser.open(page_of(key))
     (bar,) = browser.page.xpath("//progress")
     assert (bar.get("value"), bar.get("max"), bar.text_content()) == ("7", "10", "7 of 10")
-    assert f"{at + DAY:%H:%M} UTC, the next request finds 10 uses again" in browser.text
+    assert f"{at + DAY:%H:%M} UTC, the next request resets the quota to 10 uses" in browser.text
     once = ApiKeyFactory(owner=user, remaining_uses=7)
-    assert "Uses left: 7. They are not filled up again." in browser.open(page_of(once)).text
+    assert "Uses left: 7. They are not refilled." in browser.open(page_of(once)).text
 
 
 def test_the_trail_tells_who_did_what(browser: Browser, user: User) -> None:

@@ -165,7 +165,7 @@ def test_25_live_keys_are_enough_and_dead_ones_do_not_count(client: Client, user
     ApiKeyFactory(owner=user, is_enabled=False)
     assert "Your new API key" in client.post(NEW, VALID).content.decode()
     answer = client.post(NEW, {**VALID, "form_id": FORM_ID[::-1]})
-    sentence = "You have 25 keys that work, and no more fit. Revoke one that you do not need."
+    sentence = "You have 25 active keys, which is the limit. Revoke one that you do not need."
     assert answer.context["form"].non_field_errors() == [sentence]
     assert user.api_keys.live(timezone.now()).count() == 25
 
@@ -196,7 +196,7 @@ def test_after_a_while_the_password_is_asked_again_and_the_form_is_not_lost(user
     page = client.post(answer["Location"], {"password": PASSWORD})
     key = user.api_keys.get()
     assert f"{key.prefix}_" in page.content.decode()
-    assert "Staff have your request" in page.content.decode()
+    assert "Your request was sent" in page.content.decode()
     assert "Look up users and their profiles" in page.content.decode()
     assert "no-store" in page.headers["Cache-Control"]
     assert problems_of(page) == []

@@ -37,7 +37,7 @@ def test_an_owner_is_told_once_a_week_before_the_end(
     assert [remind(), remind()] == [f"Reminders sent: {count}; days of counts deleted: 0." for count in (1, 0)]
     (letter,) = mailoutbox
     assert letter.to == [user.email]
-    assert f"{key.prefix}) ends on" in letter.body
+    assert f"{key.prefix}) expires on" in letter.body
     assert f"/dashboard/api-keys/{key.prefix}/" in letter.body
 
 

@@ -63,9 +63,9 @@ def test_replacing_a_key_makes_no_more_uses_than_there_were(
 @pytest.mark.parametrize(
     ("state", "message"),
     [
-        ({"revoked_at": -DAY}, "This key has ended; make a new one."),
-        ({"expires_at": -DAY}, "This key has ended; make a new one."),
-        ({"is_enabled": False}, "This key is disabled; enable it first, or make a new one."),
+        ({"revoked_at": -DAY}, "This key is revoked or has expired; create a new one."),
+        ({"expires_at": -DAY}, "This key is revoked or has expired; create a new one."),
+        ({"is_enabled": False}, "This key is disabled; enable it first, or create a new one."),
     ],
 )
 def test_a_key_that_does_not_work_is_not_replaced(
@@ -82,14 +82,14 @@ def test_a_key_that_does_not_work_is_not_replaced(
 def test_a_key_is_replaced_once(client: Client, key: ApiKey) -> None:
     for _ in range(2):
         answer = client.post(path_of(key, "replace"), {"overlap": "24", "form_id": FORM_ID})
-    assert answer.context["form"].non_field_errors() == ["Another key has replaced this one already."]
+    assert answer.context["form"].non_field_errors() == ["This key was replaced already."]
     assert ApiKey.objects.count() == 2
 
 
 def test_an_overlap_needs_a_place_and_at_once_does_not(client: Client, user: User, key: ApiKey) -> None:
     live_keys(user, 24)
     answer = client.post(path_of(key, "replace"), {"overlap": "1", "form_id": FORM_ID})
-    assert "no more fit" in answer.context["form"].errors["overlap"][0]
+    assert "which is the limit" in answer.context["form"].errors["overlap"][0]
     client.post(path_of(key, "replace"), {"overlap": "0", "form_id": FORM_ID})
     assert user.api_keys.count() == 26
 
@@ -118,7 +118,7 @@ def test_a_replacement_is_told_by_mail(
     (letter,) = mailoutbox
     assert "An API key was replaced" in letter.subject
     assert new.prefix in letter.body
-    assert "The old key does not work any more." in letter.body
+    assert "The old key no longer works." in letter.body
 
 
 def test_after_a_while_the_password_is_asked_again_before_a_key_is_replaced(user: User, key: ApiKey) -> None:
