@@ -56,7 +56,7 @@ class AppForm(forms.Form):
 
     name = forms.CharField(
         max_length=MAX_NAME_LENGTH,
-        help_text="People read it on the consent screen. It must not pass for another app, or for the service itself.",
+        help_text="People read it on the consent screen. It must not look like another app or this service.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "data-preview": ""}),
     )
     logo = forms.FileField(
@@ -236,7 +236,7 @@ class TryForm(forms.Form):
 
     prompt = forms.ChoiceField(choices=PROMPTS, required=False)
     mistake = forms.ChoiceField(
-        choices=MISTAKES, required=False, label="Do something wrong", help_text="To see which error your app would get."
+        choices=MISTAKES, required=False, label="Simulate an error", help_text="To see which error your app would get."
     )
     field_order = ["scopes"]
 

@@ -65,7 +65,7 @@ def remove_callback(*, application: Application, by: User) -> None:
 
 
 MISTAKES = (
-    ("", "Nothing: a good request"),
+    ("", "None: a correct request"),
     ("profile", "Ask for the scope profile"),
     ("pkce", "Leave PKCE out"),
     ("state", "Leave state out"),
@@ -202,15 +202,15 @@ def masked(secret: str) -> str:
 
 
 _MEANINGS = {
-    "client_id": "Which app asks.",
-    "redirect_uri": "Where the answer goes; it must be registered, letter by letter.",
+    "client_id": "The app that sends the request.",
+    "redirect_uri": "Where the answer is sent; it must match a registered redirect URL exactly.",
     "response_type": "The authorization code flow, the only one.",
-    "scope": "What the app would like to know and do.",
+    "scope": "The permissions that the app asks for.",
     "state": "Random, kept in the session: proves in the callback that this browser began the sign-in.",
     "nonce": "Random: comes back inside the id_token, so that it cannot be replaced by another id_token.",
     "code_challenge": "The SHA-256 of a secret that only the app has: a stolen code is useless without it.",
     "code_challenge_method": "How the challenge was made. S256 is the only method.",
-    "prompt": "What the person is asked again.",
+    "prompt": "Which steps the user has to repeat.",
 }
 
 _CANNOT_SIGN = "The service cannot sign id_tokens at the moment. Try again later."
@@ -344,14 +344,16 @@ def _userinfo(answer: dict[str, Any], id_claims: dict[str, Any], now: datetime) 
 
 
 def _scopes(under_way: LoginTest, answer: dict[str, Any]) -> Step:
-    step = Step("Scopes", "What was granted is what was asked for.")
+    step = Step("Scopes", "The granted scopes are the requested ones.")
     asked, granted = under_way.parameters["scope"].split(), answer["scope"].split()
     for name in asked:
         gives = ", ".join(SCOPES[name].claims) or "a refresh_token"
         step.lines.append(Line(name, "granted" if name in granted else "not granted", f"Gives {gives}."))
     step.check("Every scope was granted", holds=set(asked) <= set(granted))
     has_refresh_token, asks_for_one = "refresh_token" in answer, "offline_access" in asked
-    step.check("A refresh_token came exactly if offline_access was asked for", holds=has_refresh_token == asks_for_one)
+    step.check(
+        "A refresh_token came if and only if offline_access was requested", holds=has_refresh_token == asks_for_one
+    )
     return step
 
 

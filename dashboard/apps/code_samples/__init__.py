@@ -85,7 +85,7 @@ STACKS = (
         double,
         (
             "Name EdDSA: the library expects RS256 and refuses the id_token otherwise.",
-            "PKCE is yours to pass: code_challenge here, pkceCodeVerifier at the exchange.",
+            "Pass PKCE yourself: code_challenge here, pkceCodeVerifier at the exchange.",
         ),
         RUN,
     ),
@@ -169,7 +169,7 @@ STACKS = (
         double,
         (
             "Spring leaves PKCE off for apps with a secret.",
-            "Its own decoder of id_tokens knows no EdDSA; the second bean replaces it.",
+            "Its id_token decoder does not support EdDSA; the second bean replaces it.",
         ),
         READ,
     ),

@@ -36,7 +36,7 @@ def test_a_request_waits_and_can_be_withdrawn(browser: Browser, user: User) -> N
     assert (asked.user, asked.subject, asked.reason) == (user, "email", "Letters about orders.")
     assert "Waits for staff" in browser.text
     assert problems_of(browser.response) == []
-    assert "You have asked; staff will answer" in row_of(browser, "email")
+    assert "Requested; staff will answer" in row_of(browser, "email")
     token = browser.form("ticket").fields["csrfmiddlewaretoken"]
     path = f"/dashboard/apps/scope-requests/{asked.pk}/withdraw/"
     browser.response = browser.client.post(path, {"csrfmiddlewaretoken": token}, follow=True)
@@ -106,7 +106,7 @@ def test_the_preview_alone_is_the_same_consent_screen(browser: Browser) -> None:
         fill(browser, name="", redirect_urls=["*"], scopes=[], privacy_url="javascript:alert(1)"),
     )
     assert "Your app wants to use your Hearth account" in text
-    assert "No scope is chosen" in text
+    assert "Choose a scope to see" in text
     assert browser.page.xpath("//a/@href") == []
     assert "<html" not in browser.response.content.decode()
     assert not Application.objects.exists()

@@ -69,7 +69,7 @@ def test_every_step_of_a_good_sign_in_is_shown_and_proved(ready: Browser, app: A
     assert not RefreshToken.objects.exists()
     assert Grant.objects.get().used_at is not None
     assert Approval.objects.get().user == user
-    assert "Every step went well" in ready.text
+    assert "Every step succeeded" in ready.text
     assert f'"sub": "{user.pk}"' in ready.response.content.decode().replace("&quot;", '"')
     assert problems_of(ready.response) == []
 
@@ -187,7 +187,7 @@ def test_a_callback_with_another_state_or_issuer_exchanges_nothing(
 def test_a_callback_that_comes_twice_or_unasked_uses_nothing(ready: Browser, app: Application) -> None:
     back = started(ready, app)
     assert ready.client.head(back).status_code == 405  # a prefetch uses nothing up
-    assert "Every step went well" in ready.open(back).text
+    assert "Every step succeeded" in ready.open(back).text
     assert "No test is running" in ready.open(back).text
     assert Grant.objects.count() == 1
 

@@ -75,7 +75,7 @@ def open_usage(browser: Browser, app: Application, period: str = "") -> Browser:
 
 def test_a_day_is_told_hour_by_hour(used: Application, browser: Browser) -> None:
     open_usage(browser, used, "' or 1")  # a period that there is not is the first one
-    assert numbers_of(browser) == {**dict(zip(TITLES, [5, 7, 4, 3, 0, 1, 8], strict=True)), "Different people": 0}
+    assert numbers_of(browser) == {**dict(zip(TITLES, [5, 7, 4, 3, 0, 1, 8], strict=True)), "Unique users": 0}
     head, *rows = table_of(browser)
     assert head == ["Begins at (UTC)", *TITLES]
     assert len(rows) == 24
@@ -86,7 +86,7 @@ def test_a_day_is_told_hour_by_hour(used: Application, browser: Browser) -> None
 @pytest.mark.embedded
 def test_a_month_is_told_day_by_day(used: Application, browser: Browser) -> None:
     open_usage(browser, used, "30d")
-    assert numbers_of(browser) == {**dict(zip(TITLES, [105, 7, 4, 3, 8, 1, 8], strict=True)), "Different people": 0}
+    assert numbers_of(browser) == {**dict(zip(TITLES, [105, 7, 4, 3, 8, 1, 8], strict=True)), "Unique users": 0}
     rows = table_of(browser)[1:]
     assert len(rows) == 30
     assert rows[0][1:] == ["5", "0", "4", "3", "0", "1", "2"]
@@ -107,8 +107,8 @@ def test_errors_are_counted_by_code_and_lead_to_their_requests(used: Application
 def test_people_count_once_and_in_their_period(used: Application, browser: Browser, user: User) -> None:
     for ago in (timedelta(hours=1), timedelta(hours=25), timedelta(days=29), timedelta(days=31)):
         LastUse.objects.create(application=used, user=UserFactory(), used_at=NOON - ago)
-    assert numbers_of(open_usage(browser, used))["Different people"] == 1
-    assert numbers_of(open_usage(browser, used, "30d"))["Different people"] == 3
+    assert numbers_of(open_usage(browser, used))["Unique users"] == 1
+    assert numbers_of(open_usage(browser, used, "30d"))["Unique users"] == 3
 
 
 def test_the_page_and_the_csv_count_what_has_just_happened(app: Application, browser: Browser, user: User) -> None:
@@ -118,7 +118,7 @@ def test_the_page_and_the_csv_count_what_has_just_happened(app: Application, bro
 
     sign_in()
     numbers = numbers_of(open_usage(browser, app))
-    assert (numbers["Sign-ins"], numbers["Different people"]) == (1, 1)
+    assert (numbers["Sign-ins"], numbers["Unique users"]) == (1, 1)
     sign_in()
     answer = browser.client.get(reverse("application_usage_csv", args=[app.client_id, "24h"]))
     rows = list(csv.reader(answer.content.decode().splitlines()))
