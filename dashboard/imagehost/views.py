@@ -231,7 +231,7 @@ def move_files(request: SignedInRequest) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, refusal_of(form))
     elif folder is None and folder_id != ROOT:
-        messages.error(request, "Choose a folder of yours to move the files to.")
+        messages.error(request, "Choose one of your folders to move the files to.")
     else:
         chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
         count = files.move(owner=request.user, files=chosen, folder=folder)

@@ -81,8 +81,8 @@ def test_selected_files_move_to_a_folder_and_out_of_it(browser: Client, user: Us
     [
         ("root", [], "Choose at least one file first."),
         ("root", ["x"] * 101, "Choose at most 100 files at a time."),
-        ("foreign", ["mine"], "Choose a folder of yours to move the files to."),
-        ("", ["mine"], "Choose a folder of yours to move the files to."),
+        ("foreign", ["mine"], "Choose one of your folders to move the files to."),
+        ("", ["mine"], "Choose one of your folders to move the files to."),
         ("root", ["theirs", "nothing!"], "0 files moved to no folder."),
     ],
 )

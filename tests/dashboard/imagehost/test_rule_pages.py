@@ -32,7 +32,7 @@ def test_the_list_of_a_new_user_says_what_to_do(browser: Client) -> None:
     answer = browser.get(RULES)
     assert (answer.status_code, problems_of(answer)) == (200, [])
     assert "No rules yet" in text_of(answer)
-    assert "Make a folder first" in text_of(answer)
+    assert "Create a folder first" in text_of(answer)
 
 
 def test_rules_are_added_moved_and_deleted(browser: Client, user: User) -> None:
@@ -168,7 +168,7 @@ def test_the_tester_names_the_folder_and_the_reason(
     answer = browser.get(RULES, query)
     assert sentence in text_of(answer)
     assert ("its content decides" in text_of(answer)) is (not query.get("mime"))
-    assert ("Would win" in text_of(answer)) is ("To the folder" in sentence)
+    assert ("Matches" in text_of(answer)) is ("To the folder" in sentence)
     assert problems_of(answer) == []
 
 
