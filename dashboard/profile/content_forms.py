@@ -135,8 +135,8 @@ class RowForm(forms.ModelForm[Any]):
     def _not_both(self) -> str:
         for name in self.never_both:
             if isinstance(self.cleaned_data[name], StoredFile):
-                return "Tick “Remove” at the file to use this instead: one of the two, not both."
-        return "Give one of the two, not both: empty this, or choose no file."
+                return "To use this instead of the file, tick “Remove” next to the file."
+        return "Use a file or this field, not both: empty this field, or choose no file."
 
     def _post_clean(self) -> None:
         """Check the columns, by field. The instance stays unchanged, because operations write a row of their own."""
@@ -224,7 +224,7 @@ _NO_ADDRESS = "Use a web address such as https://example.org/ or an e-mail addre
 class LinkForm(RowForm):
     content = registry.LINKS
     words = Words(
-        "Places that belong to you elsewhere, and texts to copy.",
+        "Your pages on other sites, and texts to copy.",
         "You have no links yet. Add one: a web address, an e-mail address or a text to copy.",
     )
     never_both = ("icon", "icon_svg")
@@ -238,7 +238,7 @@ class LinkForm(RowForm):
             "url": "Address or text",
             "is_text": "Show it as text to copy, not as a link",
             "platform_id": "Platform",
-            "platform_type": "Kind of entry there",
+            "platform_type": "Type of entry",
         }
         help_texts = _HELP_TEXTS | {
             "url": "A web address, mailto: and an e-mail address, or any text to copy.",
@@ -337,7 +337,7 @@ class WidgetForm(RowForm):
         help_texts = {
             "platform": "For example scrobbler, chat or weather.",
             "type": "What it shows: for example recent, presence or today.",
-            "identifier": "A user name, an id, a place: what the widget asks for.",
+            "identifier": "What the widget needs, such as a user name, an id or a location.",
         }
 
 

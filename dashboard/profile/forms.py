@@ -68,7 +68,7 @@ class ProfileForm(forms.ModelForm[Profile]):
         help_texts = {
             "display_name": "At the top of the page. Empty: the name of your account, or your username.",
             "description": "At most 2000 characters; line breaks stay.",
-            "name": "For yourself, to tell your profiles apart. Lookups name it too.",
+            "name": "To tell your profiles apart. Lookups show it too.",
             "theme": "For programs that show your profile elsewhere. Not used on this page.",
             "font": "The name of a font, for programs that know it. A font of your own: under Media.",
             "font_username": "The same, for your name alone.",
@@ -194,7 +194,7 @@ class ConfirmForm(forms.Form):
 class Shows(TextChoices):
     """What visitors of an alias see."""
 
-    REDIRECT = "redirect", "They are sent on to your username"
+    REDIRECT = "redirect", "They are redirected to your username"
     MAIN = "main", "They see your main profile, under this name"
     OWN = "own", "They see a profile of its own"
 

@@ -56,7 +56,7 @@ def store(*, user: User, kind: Kind, upload: File[Any], by: User | None) -> Asse
         except InvalidMedia as reason:
             logger.info("An upload for a profile was refused: %s", reason)
             raise ValidationError(
-                f"This file is broken, or of another type than {TYPES[kind]}. Its name makes no difference.",
+                f"This file is broken, or of another type than {TYPES[kind]}. Only its content counts.",
                 code="type",
             ) from None
         except ProberFailed:

@@ -52,7 +52,7 @@ def test_an_eleventh_alias_is_refused(editor: Editor, user: User) -> None:
     assert len(editor.shown("aliases")) == aliases.MAX_ALIASES == 10
     assert not editor.page.xpath(f"//a[@href='{ADD}']")
     editor.fill(ADD, name="ada-10")
-    assert editor.errors() == ["You have 10 aliases, which is the most: delete one first."]
+    assert editor.errors() == ["You have 10 aliases, which is the limit: delete one first."]
     assert len(editor.shown("aliases")) == 10
 
 

@@ -159,7 +159,7 @@ def test_a_value_that_breaks_its_rule_is_refused_at_its_field(sentence: str) -> 
 def test_a_refused_value_saves_nothing_and_opens_its_part(signed_in: Client, profile: Profile) -> None:
     form = filled(signed_in, PAGE, "version")
     response = signed_in.post(PAGE, form | {"cardSettings.blur": "101", "badgesSettings.glow": "on"})
-    assert "Nothing has been saved" in said(response)
+    assert "Nothing was saved" in said(response)
     assert "Ensure this value is less than or equal to 100." in said(response)
     assert page_of(response).xpath("//details[@open]/@id") == ["cardSettings"]
     assert response.context["form"]["badgesSettings.glow"].value() is True

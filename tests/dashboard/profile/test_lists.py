@@ -180,7 +180,7 @@ def test_a_full_list_takes_no_more(editor: Editor, profile: Profile) -> None:
     assert editor.open(url(case)).page.xpath(f"//a[@href='{url(case, 'add/')}']") == []
     kept = Asset.objects.count()
     editor.fill(url(case, "add/"), **case.typed())
-    assert "A profile has at most 20 backgrounds: delete one to make room." in editor.text
+    assert "A profile has at most 20 backgrounds: delete one to add another." in editor.text
     assert len(editor.shown(case.name)) == 20
     assert Asset.objects.count() == kept, "the file of the refused row is not kept"
 

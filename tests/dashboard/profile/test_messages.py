@@ -29,9 +29,9 @@ WEB = "Use a web address such as https://example.org/ or an e-mail address such 
 TO_WRITE = "Write where the link leads, or the text to copy."
 COLOR = "Use a colour such as #1b5e4b."
 TYPES = "PNG, JPEG, WebP, GIF or AVIF"
-BROKEN = f"This file is broken, or of another type than {TYPES}. Its name makes no difference."
+BROKEN = f"This file is broken, or of another type than {TYPES}. Only its content counts."
 LINK = {"title": "A", "url": "https://a.example/"}
-BOTH = "Give one of the two, not both: empty this, or choose no file."
+BOTH = "Use a file or this field, not both: empty this field, or choose no file."
 REFUSED: tuple[tuple[Any, dict[str, Any], str], ...] = (  # the row, what is typed, the sentence
     (Link(), {**LINK, "url": "ftp://a.example/"}, WEB),
     (Link(), {**LINK, "url": "mailto:nobody"}, WEB),
@@ -102,7 +102,7 @@ def test_a_stored_file_is_removed_before_a_drawing_takes_its_place(editor: Edito
     link = profile.links.get()
     page = f"{ROOT}/links/{link.pk}/"
     editor.fill(page, icon_svg=SVG)
-    assert editor.errors() == ["Tick “Remove” at the file to use this instead: one of the two, not both."]
+    assert editor.errors() == ["To use this instead of the file, tick “Remove” next to the file."]
     editor.fill(page, icon_svg=SVG, **{"icon-clear": True})
     [shown] = editor.shown("links")
     assert (shown["icon"], shown["iconSvg"]) == (None, SVG)

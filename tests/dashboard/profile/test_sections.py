@@ -179,7 +179,7 @@ def test_a_section_lists_100_entries(profile: Profile) -> None:
 def test_a_short_search_and_one_without_results_are_explained(editor: Editor, profile: Profile) -> None:
     section = SectionFactory(profile=profile, type="ANIME", config={"animeIds": []})
     assert "at least 2 characters" in editor.open(entries_url(section.pk) + "?q=a").text
-    assert "Nothing in the catalogue is called “abc”" in editor.open(entries_url(section.pk) + "?q=abc").text
+    assert "No entry in the catalogue matches “abc”" in editor.open(entries_url(section.pk) + "?q=abc").text
 
 
 def test_custom_skills(editor: Editor, profile: Profile) -> None:

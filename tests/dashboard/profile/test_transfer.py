@@ -145,7 +145,7 @@ def test_badges_that_are_not_unlocked_are_left_out(signed_in: Client, user: User
     Badge.objects.create(pk="staff", name="Staff", image="staff.svg")
     response = signed_in.post(f"{PAGE}check/", {"file": SimpleUploadedFile("x", json.dumps(line).encode())})
     assert said(response).count("You do not have this badge; it is left out.") == 2
-    assert "You have not unlocked this tier; your choice of today stays." in said(response)
+    assert "You have not unlocked this tier; your current choice stays." in said(response)
     load(signed_in, line)
     held = {badge.badge_id: badge for badge in ProfileBadge.objects.all()}
     assert set(held) == {"explorer", "founder"}
@@ -189,7 +189,7 @@ def test_rows_of_others_cannot_be_taken(signed_in: Client, user: User, line: Jso
     for place, row in enumerate((theirs, mine)):
         line["links"][place]["id"] = row.pk
     response = load(signed_in, line)
-    sentence = "Stands for something of somebody else, or of another profile of yours."
+    sentence = "Belongs to another user, or to another of your profiles."
     assert problems(response) == {"links.0.id": sentence, "links.1.id": sentence}
     assert "Bea" not in said(response)
     assert Link.objects.get(pk=theirs.pk).profile == stranger
@@ -233,8 +233,8 @@ def test_the_problems_are_shown_and_nothing_is_changed(signed_in: Client, user: 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (b"\n\n", "Has 0 lines that say something; an export of one's own has one."),
-        (b"{}\n{}", "Has 2 lines that say something; an export of one's own has one."),
+        (b"\n\n", "Has 0 lines with content; an export of your profile has one."),
+        (b"{}\n{}", "Has 2 lines with content; an export of your profile has one."),
         (b"x" * own.MAX_BYTES, "Is not JSON"),
         (b"x" * (own.MAX_BYTES + 1), "Has more than 2 MiB."),
     ],
