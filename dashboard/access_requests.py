@@ -26,7 +26,7 @@ SELF_SERVED = (Permission.IMAGEHOST_UPLOAD,)
 BY_REQUEST = tuple(permission for permission in Permission if permission not in SELF_SERVED)
 MAX_REASON = 2000
 _DECIDED = "This request has been decided or withdrawn in the meantime."
-_GONE = "This request is gone: the account that asked was deleted."
+_GONE = "This request no longer exists: its account was deleted."
 
 
 @transaction.atomic
@@ -46,11 +46,11 @@ def ask_for_permission(*, key: ApiKey, permission: str, reason: str) -> AccessRe
     user = _locked_user(key.owner)
     key = _locked_key(key)
     if permission not in BY_REQUEST:
-        raise ValidationError({"permission": f"{permission} is no permission that staff give."})
+        raise ValidationError({"permission": f"{permission} is not a permission that staff grant."})
     if key.allows(permission):
         raise ValidationError({"permission": "The key has this permission already."})
     if _is_over(key, timezone.now()):
-        raise ValidationError({"permission": "This key cannot be used again; make a new one."})
+        raise ValidationError({"permission": "This key cannot be used again; create a new one."})
     return _ask(user=user, kind=AccessRequest.Kind.PERMISSION, subject=permission, key=key, reason=reason)
 
 
@@ -100,7 +100,7 @@ def _ask(
         with transaction.atomic():
             asked = AccessRequest.objects.create(user=user, kind=kind, subject=subject, key=key, reason=reason)
     except IntegrityError:
-        raise ValidationError("You have asked for this already; staff will answer.") from None
+        raise ValidationError("You have requested this already; staff will answer.") from None
     _record("asked", asked, user, reason)
     return asked
 

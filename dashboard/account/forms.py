@@ -31,7 +31,7 @@ class DisplayNameForm(forms.Form):
         label="Display name",
         max_length=64,
         required=False,
-        help_text="Shown to others. Empty: your username is shown.",
+        help_text="Shown to others. Leave it empty to show your username.",
         widget=forms.TextInput(attrs={"autocomplete": "nickname"}),
     )
 

@@ -43,7 +43,7 @@ def display_name(request: SignedInRequest) -> HttpResponse:
 def username(request: SignedInRequest) -> HttpResponse:
     form = UsernameForm(request.POST or None, user=request.user)
     if is_done(form, lambda: actions.rename(user=request.user, by=request.user, **form.cleaned_data)):
-        messages.success(request, f"Your username is {form.cleaned_data['username']} now.")
+        messages.success(request, f"Username changed to {form.cleaned_data['username']}.")
         return redirect("account_overview")
     context = {"form": form, "renamable_at": users.renamable_at(request.user), "pause": users.RENAMED_EVERY.days}
     return render(request, "dashboard/account/username.html", context)

@@ -108,13 +108,13 @@ def _restoring(app: Application) -> list[str]:
 
 def _verifying(app: Application) -> list[str]:
     return [
-        f"The consent screen says that staff know {app.name}, and no longer warns of locked scopes.",
-        "A new name or a new logo takes the verification back by itself.",
+        f"The consent screen shows {app.name} as verified, and no longer warns about locked scopes.",
+        "A new name or a new logo also removes the verification.",
     ]
 
 
 def _unverifying(app: Application) -> list[str]:
-    return [f"The consent screen calls {app.name} an app that staff do not know."]
+    return [f"The consent screen shows {app.name} as not verified."]
 
 
 def _users(app: Application) -> str:
@@ -159,8 +159,8 @@ APPLICATION_ACTIONS = {
         ),
         Action(
             "unverify",
-            "Take the verification back",
-            "Take the verification of {} back",
+            "Remove the verification",
+            "Remove the verification of {}",
             "{} is no longer verified.",
             _VERIFY,
             _unverifying,
@@ -184,7 +184,7 @@ BAN = Action(
     lambda _: [
         "The person is signed out everywhere and cannot sign in again.",
         "Every token that apps have for them is deleted, and their API keys are refused.",
-        "Lookups answer as if the user did not exist; leaderboards leave them out.",
+        "Lookups answer that the user does not exist; leaderboards leave the user out.",
     ],
     refused_if(lambda user: user.is_banned, "This account is banned already."),
     through(bans.ban, "user"),
@@ -245,7 +245,7 @@ def grant_permission(permission: Permission) -> Action:
         f"Grant {permission.value} to the key {{}}",
         f"The key {{}} has {permission.value}.",
         KEYS_RIGHT,
-        lambda key: [f"The key {key.prefix} of {key.owner} may call one more surface: {permission.label}."],
+        lambda key: [f"The key {key.prefix} of {key.owner} can also call: {permission.label}."],
         lambda key: _no_grant(key, permission),
         through(keys.grant_permission, "key", permission=permission),
         is_harmless=True,
@@ -291,7 +291,7 @@ _IS_DECIDED = refused_if(lambda request: not request.is_pending, "This request i
 
 def _granting(request: AccessRequest) -> list[str]:
     if request.key is not None:
-        return [f"The key {request.key.prefix} of {request.user} may call one more surface: {request.subject}."]
+        return [f"The key {request.key.prefix} of {request.user} can also call: {request.subject}."]
     return [f"The apps of {request.user}, today's and later ones, may register the scope {request.subject}."]
 
 

@@ -76,7 +76,7 @@ def _try(page: Page) -> None:
     expect(allow).to_be_enabled()
     page.wait_for_timeout(600)  # the button is dead for half a second after it got the focus
     allow.click()
-    expect(page.get_by_text("Every step went well.")).to_be_visible()
+    expect(page.get_by_text("Every step succeeded.")).to_be_visible()
     expect(page.get_by_text("EdDSA").first).to_be_visible()
 
 
@@ -89,7 +89,7 @@ def test_a_key_is_asked_for_granted_by_staff_and_used(chrome: Browser, site: Sit
         page.locator("input[value='lookup:user']").check()
         page.get_by_label("What do you need it for?").fill(PLAN)
         page.locator("input[name=ends][value='30']").check()
-        page.get_by_role("button", name="Make the key").click()
+        page.get_by_role("button", name="Create the key").click()
         secret = page.locator("#copy-secret").inner_text()
     assert _lookup(site, secret, person.username).status_code == 401
     with at_a_browser(chrome, site, scripts=scripts) as page:
@@ -119,7 +119,7 @@ def test_a_rule_sends_an_upload_into_its_folder(chrome: Browser, site: Site, scr
         people.sign_up(page, site)
         page.goto("/dashboard/imagehost/folders/")
         page.get_by_label("Name", exact=True).fill("Pictures")
-        page.get_by_role("button", name="Make the folder").click()
+        page.get_by_role("button", name="Create the folder").click()
         page.goto("/dashboard/imagehost/rules/")
         page.get_by_label("Matches").fill("png")
         page.get_by_role("button", name="Add the rule").click()

@@ -70,10 +70,10 @@ def test_a_scope_that_cannot_be_requested(scope: str, fields: dict[str, Any], se
 @pytest.mark.parametrize(
     ("permission", "fields", "sentence"),
     [
-        ("imagehost:upload", {}, "imagehost:upload is no permission that staff give."),
+        ("imagehost:upload", {}, "imagehost:upload is not a permission that staff grant."),
         ("account", {}, "The key has this permission already."),
-        ("lookup:user", {"revoked_at": timezone.now()}, "This key cannot be used again; make a new one."),
-        ("lookup:user", {"expires_at": timezone.now()}, "This key cannot be used again; make a new one."),
+        ("lookup:user", {"revoked_at": timezone.now()}, "This key cannot be used again; create a new one."),
+        ("lookup:user", {"expires_at": timezone.now()}, "This key cannot be used again; create a new one."),
     ],
 )
 def test_a_permission_that_cannot_be_requested(permission: str, fields: dict[str, Any], sentence: str) -> None:
@@ -93,7 +93,7 @@ def test_a_reason_has_1_to_2000_characters(reason: str) -> None:
 
 def test_a_pending_request_cannot_be_repeated_and_a_denied_one_can() -> None:
     waiting, denied = AccessRequestFactory(), DeniedRequestFactory()
-    again = "You have asked for this already; staff will answer."
+    again = "You have requested this already; staff will answer."
     ask = access_requests.ask_for_scope
     assert refused(lambda: ask(user=waiting.user, scope="email", reason="Please")) == [again]
     ask(user=waiting.user, scope="connections", reason="Please")
@@ -135,7 +135,7 @@ def test_a_denied_request_changes_nothing_and_the_letter_has_the_answer(
     asked.user.refresh_from_db()
     assert asked.user.unlocked_scopes == []
     assert "We do not know you & yours" in mail.outbox[0].body
-    assert "You may ask again." in mail.outbox[0].body
+    assert "You can send a new request." in mail.outbox[0].body
 
 
 def test_a_user_without_an_address_gets_no_letter(django_capture_on_commit_callbacks: Any) -> None:
@@ -220,7 +220,7 @@ def test_requests_are_deleted_with_their_user_and_not_with_the_staff_who_answere
     answered.refresh_from_db()
     assert (answered.decided_by, answered.state) == (None, "DENIED")
     users.delete(user=waiting.user, by=None)
-    gone = ["This request is gone: the account that asked was deleted."]
+    gone = ["This request no longer exists: its account was deleted."]
     assert refused(lambda: access_requests.grant(request=waiting, by=StaffFactory(), reason="Because")) == gone
     assert refused(lambda: access_requests.deny(request=waiting, by=StaffFactory(), reason="Because")) == gone
 

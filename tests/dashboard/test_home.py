@@ -35,11 +35,11 @@ def test_a_new_user_lands_here_and_reads_what_to_do(user: User) -> None:
     assert problems_of(browser.response) == []
     for words in (
         "Hello, Ada",
-        "A password alone protects your account.",
+        "Your account is protected by a password only.",
         "0 of 4 done",
         "Add a picture",
         "Register an app",
-        "Make a key",
+        "Create a key",
         "of 1.0 GB",
     ):
         assert words in browser.text
@@ -69,7 +69,7 @@ def test_weak_spots_are_named(browser: Browser, user: User) -> None:
     assert "Your account has no email address." in browser.open(HOME).text
     Authenticator.objects.create(user=user, type=Authenticator.Type.TOTP, data={})
     assert "You have no recovery codes left." in browser.open(HOME).text
-    assert "A password alone" not in browser.text
+    assert "protected by a password only" not in browser.text
 
 
 def test_the_primary_address_is_the_one_that_counts(user: User) -> None:

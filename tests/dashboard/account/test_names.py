@@ -57,7 +57,7 @@ def test_with_10_aliases_there_is_no_place_for_the_old_name_and_nothing_changes(
         aliases.add(user=user, name=f"alias-{number}", by=user)
     browser.open(USERNAME).submit(username="Lovelace")
     (message,) = browser.errors()
-    assert message == "Ada cannot be an alias: You have 10 aliases, which is the most: delete one first."
+    assert message == "Ada cannot be an alias: You have 10 aliases, which is the limit: delete one first."
     assert browser.form("username").fields["username"] == "Lovelace"
     user.refresh_from_db()
     assert (user.username, user.renamed_at) == ("Ada", None)

@@ -143,7 +143,7 @@ def test_links_lead_only_where_the_reader_may_go(sign_in: SignIn) -> None:
 
 def test_staff_are_told_whose_account_only_a_superuser_may_touch(sign_in: SignIn) -> None:
     page = person_page(UserFactory(is_staff=True))
-    notice = "only a superuser may ban it"
+    notice = "only a superuser can ban it"
     assert notice in sign_in("accounts.ban_user").open(page).text
     assert notice not in sign_in(superuser=True).open(page).text
     assert notice not in sign_in("accounts.ban_user").open(person_page(UserFactory())).text

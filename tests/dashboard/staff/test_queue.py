@@ -38,7 +38,7 @@ def test_a_request_for_a_scope_shows_who_asks_and_why(staff: Browser) -> None:
     for words in (
         "Receipts for <b>buyers</b>",
         "Who asks Ada uid",
-        "The account was made 3\xa0days ago.",
+        "The account was created 3\xa0days ago.",
         "Their apps Notes",
         "Asked before connections: denied,",
     ):

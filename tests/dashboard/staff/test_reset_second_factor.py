@@ -84,7 +84,7 @@ def test_staff_whose_factor_was_reset_have_no_grace_period(settings: Settings, m
     browser = Browser()
     browser.open("/accounts/login/").submit(login="Helper", password=PASSWORD)
     assert "Set up a second factor" in browser.open("/admin/").text
-    assert "closed to you until you have set up a new one" in mailoutbox[0].body
+    assert "once you have set up a new one" in mailoutbox[0].body
 
 
 def test_where_there_is_nothing_to_remove_it_says_so() -> None:

@@ -76,7 +76,7 @@ def test_apps_are_found_by_client_id_name_and_owner(staff: Browser) -> None:
         assert found(staff, APPS, term) == ["Notes 50%"], term
     for term in [app.client_id[:31], "n_tes", "nothing", "org"]:
         assert found(staff, APPS, term) == [], term
-    assert "No app fits" in staff.text
+    assert "No apps match" in staff.text
 
 
 def test_apps_are_told_apart_by_their_state(staff: Browser) -> None:
