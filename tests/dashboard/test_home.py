@@ -90,7 +90,7 @@ def test_keys_that_expire_within_a_week_are_named_unless_they_are_replaced(brows
     assert (facts.ending_keys, facts.keys) == ([soon], 3)
     text = browser.open(HOME).text
     assert "Soon expires on" in text
-    assert "3 keys of yours work." in text
+    assert "You have 3 active keys." in text
 
 
 def test_requests_and_their_answers_are_shown(browser: Browser, user: User) -> None:
@@ -127,7 +127,7 @@ def test_apps_with_errors_in_the_last_24_hours_are_named_the_worst_first(browser
     assert [(app.application, app.errors) for app in home.facts_of(user, now).failing_apps] == [(worse, 6), (bad, 3)]
     text = browser.open(HOME).text
     assert "Worse: 6 requests failed" in text
-    assert "4 apps of yours" in text
+    assert "You have 4 apps" in text
 
 
 def test_used_storage_is_shown(browser: Browser, user: User) -> None:

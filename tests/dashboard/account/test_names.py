@@ -35,7 +35,7 @@ def test_a_new_username_keeps_the_old_one_as_an_alias(browser: Browser, user: Us
     user.refresh_from_db()
     assert user.username == "Lovelace"
     assert names_of(user) == {("Lovelace", "USERNAME"), ("Ada", "ALIAS")}
-    assert "Your username is Lovelace now." in browser.text
+    assert "Username changed to Lovelace." in browser.text
     event = AuditEvent.objects.get(verb="user:renamed")
     assert (event.actor, event.data) == (user, {"old_username": "Ada"})
     assert Client().get("/Ada").status_code in {301, 302}

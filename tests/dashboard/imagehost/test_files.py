@@ -114,7 +114,7 @@ def test_deletion_asks_first_and_lists_what_goes(
     question = browser.post(CHOOSE, {"file": names, "back": f"{HOME}?page=2"}, follow=True)
     assert problems_of(question) == []
     assert "Delete 2 files?" in text_of(question)
-    assert "They go for good, and their links, pages and previews stop working." in text_of(question)
+    assert "The files are deleted permanently: their links, pages and previews stop working." in text_of(question)
     assert all(title in text_of(question) for title in ("a.png", HOSTILE))
     assert ready(user) == {*names, kept.name}
     [form] = [form for form in page_of(question).forms if "file" in form.fields]

@@ -168,7 +168,7 @@ def test_the_tester_names_the_folder_and_the_reason(
     answer = browser.get(RULES, query)
     assert sentence in text_of(answer)
     assert ("its content decides" in text_of(answer)) is (not query.get("mime"))
-    assert ("Matches" in text_of(answer)) is ("To the folder" in sentence)
+    assert ("This rule matches" in text_of(answer)) is ("To the folder" in sentence)
     assert problems_of(answer) == []
 
 

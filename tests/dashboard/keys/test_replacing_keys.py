@@ -97,7 +97,7 @@ def test_an_overlap_needs_a_place_and_at_once_does_not(client: Client, user: Use
 def test_other_overlaps_are_refused(client: Client, user: User, key: ApiKey) -> None:
     assert client.post(path_of(key, "replace"), {"overlap": "2", "form_id": FORM_ID}).context["form"].errors
     for overlap in (-HOUR, DAY + timedelta(microseconds=1)):
-        with pytest.raises(ValidationError, match="at most 24 hours"):
+        with pytest.raises(ValidationError, match="at most 24 more hours"):
             keys.rotate(key=key, overlap=overlap, by=user)
     assert ApiKey.objects.count() == 1
 

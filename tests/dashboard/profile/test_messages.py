@@ -113,7 +113,7 @@ def test_a_file_is_kept_until_another_one_replaces_it(editor: Editor, profile: P
     editor.fill(f"{ROOT}/gallery/add/", caption="A", asset=picture())
     [before] = editor.shown("gallery")
     page = f"{ROOT}/gallery/{before['id']}/"
-    assert "Now: " in editor.open(page).text
+    assert "Current file: " in editor.open(page).text
     editor.fill(page, caption="B")
     [same] = editor.shown("gallery")
     assert (same["caption"], same["asset"]) == ("B", before["asset"])

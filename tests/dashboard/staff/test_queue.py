@@ -37,10 +37,10 @@ def test_a_request_for_a_scope_shows_who_asks_and_why(staff: Browser) -> None:
     assert headings(staff) == ["email for Ada Waits for staff"]
     for words in (
         "Receipts for <b>buyers</b>",
-        "Who asks Ada uid",
+        "Requested by Ada uid",
         "The account was created 3\xa0days ago.",
         "Their apps Notes",
-        "Asked before connections: denied,",
+        "Earlier requests connections: denied,",
     ):
         assert " ".join(words.split()) in text
     assert problems_of(staff.response) == []
@@ -51,7 +51,7 @@ def test_a_request_for_a_permission_shows_the_key(staff: Browser) -> None:
     PermissionRequestFactory(user=key.owner, key=key)
     text = staff.open(QUEUE).text
     assert "Key ik_one Bot May call: account. Never used. 7 uses are left." in text
-    assert "Their apps None Asked before Nothing" in text
+    assert "Their apps None Earlier requests Nothing" in text
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_another_operator_resets_it_in_the_admin(
     assert event.data == {"removed": ["recovery_codes", "totp", "webauthn"], "sessions_ended": 1}
     (mail,) = mailoutbox
     assert (mail.to, mail.subject) == ([ada.email], "Hearth: Your second factor was removed")
-    assert "tell us: support@example.org" in mail.body
+    assert "write to us: support@example.org" in mail.body
     assert "pages of staff" not in mail.body
     assert ACT not in helper.open(f"/admin/accounts/user/{ada.pk}/change/").response.content.decode()
 
