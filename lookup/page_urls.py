@@ -2,14 +2,14 @@
 
 from django.urls import path, register_converter
 
-from accounts.models.names import RESERVED_KEYS
+from accounts.models.names import NAME_REGEX, RESERVED_KEYS
 from lookup.views import profile_page
 
 
 class NameConverter:
     """A username or an alias; a reserved word is none, whatever path of the service it names or will name."""
 
-    regex = r"[A-Za-z0-9._-]{1,32}"
+    regex = NAME_REGEX
 
     def to_python(self, value: str) -> str:
         """ValueError, Django's "no match": the name is reserved."""

@@ -2,10 +2,11 @@
 
 from django.urls import URLPattern, re_path
 
+from accounts.models.names import NAME_REGEX
 from presence import views
 
 urlpatterns: list[URLPattern] = [
     re_path(r"^api/lookup/presence/(?P<chat_id>[^/]*)$", views.PresenceLookup.as_view()),
     re_path(r"^api/lookup/presence/(?P<chat_id>[^/]*)/events$", views.PresenceEvents.as_view()),
-    re_path(r"^presence/card/(?P<name>[A-Za-z0-9._-]{1,32})\Z", views.show_card, name="presence_card"),
+    re_path(rf"^presence/card/(?P<name>{NAME_REGEX})\Z", views.show_card, name="presence_card"),
 ]

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 models.CharField.register_lookup(Upper)
 
 MAX_NAME_LENGTH = 32
-NAME_PATTERN = r"\A[A-Za-z0-9._-]{1,32}\Z"
+NAME_REGEX = rf"[A-Za-z0-9._-]{{1,{MAX_NAME_LENGTH}}}"
+NAME_PATTERN = rf"\A{NAME_REGEX}\Z"
+NAME_RULE = f"1 to {MAX_NAME_LENGTH} letters, digits, dots, hyphens or underscores"
 
 # Names that would hide a path of the service, or pass for its staff. "." and ".." are no path segments.
 RESERVED_NAMES = (

@@ -15,13 +15,11 @@ from django.db.models.functions import Upper
 from django.utils import timezone
 
 from accounts import receivers
-from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, Name
+from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, NAME_RULE, Name
 from accounts.plans import PREMIUM_PLANS, Plan
 from accounts.text_rules import validate_line
 
-username_validator = RegexValidator(
-    NAME_PATTERN, "Use 1 to 32 letters, digits, dots, hyphens or underscores (A-Z, a-z, 0-9, . _ -)."
-)
+username_validator = RegexValidator(NAME_PATTERN, f"Use {NAME_RULE} (A-Z, a-z, 0-9, . _ -).")
 
 
 def new_id() -> str:

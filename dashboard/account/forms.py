@@ -8,14 +8,14 @@ from django import forms
 from django.core.exceptions import ValidationError
 
 from accounts.models import User
-from accounts.models.names import MAX_NAME_LENGTH
+from accounts.models.names import MAX_NAME_LENGTH, NAME_RULE
 
 
 class UsernameForm(forms.Form):
     username = forms.CharField(
         label="New username",
         max_length=MAX_NAME_LENGTH,
-        help_text="1 to 32 letters, digits, dots, hyphens or underscores.",
+        help_text=f"{NAME_RULE}.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
     keeps_old = forms.BooleanField(label="Keep the old name as an alias", required=False, initial=True)

@@ -221,7 +221,7 @@ class AliasAddForm(AliasChangeForm):
         max_length=MAX_NAME_LENGTH,
         validators=[username_validator, validate_available],
         label="Name",
-        help_text="1 to 32 letters, digits and . _ -; names of other users are taken.",
+        help_text=f"1 to {MAX_NAME_LENGTH} letters, digits and . _ -; names of other users are taken.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
     field_order = ("name", "shows")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.urls import URLPattern, path, register_converter
 from django.urls.converters import StringConverter
 
+from accounts.models.names import NAME_REGEX
 from dashboard.profile import content_views, media_views, views
 from dashboard.profile.kinds import KINDS
 
@@ -16,9 +17,9 @@ class RowIdConverter(StringConverter):
 
 
 class AliasNameConverter(StringConverter):
-    """What may be a name at all."""
+    """A string that may be a name."""
 
-    regex = "[A-Za-z0-9._-]{1,32}"
+    regex = NAME_REGEX
 
 
 register_converter(RowIdConverter, "row_id")

@@ -15,7 +15,7 @@ from django.db.models import CharField, Model
 from rest_framework import serializers
 
 from accounts.models import User
-from accounts.models.names import NAME_PATTERN, RESERVED_KEYS
+from accounts.models.names import NAME_PATTERN, NAME_RULE, RESERVED_KEYS
 from lookup import registry, sections, settings_schema
 from lookup.models import BadgeTier, Comment, CustomBadge, GalleryItem, MusicItem, Profile, Section
 from lookup.models.validators import TAGS
@@ -196,7 +196,7 @@ class _Name:
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         if not isinstance(value, str) or not self.pattern.fullmatch(value):
-            problems.append((path, "Must have 1 to 32 letters, digits, dots, hyphens or underscores."))
+            problems.append((path, f"Must have {NAME_RULE}."))
         elif value.upper() in RESERVED_KEYS:
             problems.append((path, "This name is reserved."))
         return value
