@@ -328,6 +328,9 @@ class SigningUnavailable(Exception):
     """No key signs, or the key that signs cannot be decrypted. The message is for the operator."""
 
 
+APP_DISABLED = ("client_disabled", 403, "This app has been disabled.")  # an error page: its code, status and message
+
+
 class ErrorPage(Exception):
     """An authorization request that is not answered at its redirect URL: a page for the user, JSON for a program."""
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from oidc_provider import errors
-from oidc_provider.errors import CLIENT, EVERY, TOKEN, USERINFO, ErrorPage, ErrorRedirect, ProtocolError
+from oidc_provider.errors import APP_DISABLED, CLIENT, EVERY, TOKEN, USERINFO, ErrorPage, ErrorRedirect, ProtocolError
 
 PAGE = "Authorize, on a page"
 REDIRECT = "Authorize, by redirect to the app"
@@ -64,8 +64,9 @@ class ErrorGuide:
 
 
 def _rows() -> Iterator[ErrorGuide]:
+    disabled, its_status, _ = APP_DISABLED
     for code, causes in ErrorPage.causes.items():
-        status = 403 if code == "client_disabled" else 400
+        status = its_status if code == disabled else 400
         yield from (ErrorGuide(code, PAGE, status, each.cause, each.cure, each.said) for each in causes)
     for code, causes in ErrorRedirect.causes.items():
         yield from (ErrorGuide(code, REDIRECT, 302, each.cause, each.cure, each.said) for each in causes)

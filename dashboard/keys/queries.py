@@ -12,6 +12,7 @@ from django.conf import settings
 from django.db.models import Case, Q, QuerySet, Value, When
 
 from accounts import limits
+from accounts.errors import ApiError, KeyDisabled, KeyExpired, KeyNotFound, UsageExceeded
 from accounts.models import ApiKey, AuditEvent, KeyDay, LinkedAccount, Permission, User
 from dashboard.access_requests import BY_REQUEST, SELF_SERVED
 from dashboard.models import AccessRequest
@@ -53,20 +54,24 @@ class State:
 def state_of(key: ApiKey, now: datetime) -> State:
     """Return the state, in the order in which the key check answers."""
     if key.revoked_at is not None:
-        return State("Revoked", "danger", "Its callers read “API Key not found”.")
+        return State("Revoked", "danger", _callers_read(KeyNotFound))
     if not key.is_enabled:
-        return State("Disabled", "warning", "Its callers read “API Key is disabled”.")
+        return State("Disabled", "warning", _callers_read(KeyDisabled))
     if key.is_expired(now):
-        return State("Expired", "danger", "Its callers read “API Key has expired”.")
+        return State("Expired", "danger", _callers_read(KeyExpired))
     if not key.permissions:
         return State("No permission", "warning", "This key has no permissions yet.")
     if key.remaining_uses == 0 and not refills_now(key, now):
-        return State("Used up", "warning", "Its callers read “API Key has reached its usage limit”.")
+        return State("Used up", "warning", _callers_read(UsageExceeded))
     if key.replaced_by_id is not None:
         return State("Replaced", "warning", "The key was replaced and works until it expires.")
     if key.expires_at is not None and key.expires_at <= now + SOON:
         return State("Expires soon", "warning")
     return State("Live", "good")
+
+
+def _callers_read(error: type[ApiError]) -> str:
+    return f"Its callers read “{error.error}”."
 
 
 def refills_now(key: ApiKey, now: datetime) -> bool:

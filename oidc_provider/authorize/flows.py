@@ -21,7 +21,7 @@ from accounts.hashing import digest
 from accounts.models import User
 from oidc_provider.applications.scopes import in_order, parse
 from oidc_provider.authorize import approvals
-from oidc_provider.errors import ErrorPage, ErrorRedirect
+from oidc_provider.errors import APP_DISABLED, ErrorPage, ErrorRedirect
 from oidc_provider.models import Application, Approval, Grant, PendingRequest
 from oidc_provider.parameters import Parameters
 from oidc_provider.secret_hasher import new_secret
@@ -96,7 +96,7 @@ def draft(application: Application, query: Parameters, now: datetime) -> Pending
 def check_registration(pending: PendingRequest) -> None:
     """Check a waiting request against the app as it is now. ErrorPage, or ErrorRedirect(invalid_scope)."""
     if not pending.application.is_usable():
-        raise ErrorPage("client_disabled", 403, "This app has been disabled.")
+        raise ErrorPage(*APP_DISABLED)
     if not pending.application.redirect_uri_allowed(pending.redirect_uri):
         raise ErrorPage("invalid_redirect", 400, "The app no longer uses the return address that it named.")
     if not set(pending.scopes) <= set(pending.application.registered_scopes):

@@ -15,7 +15,7 @@ from oauthlib.openid.connect.core.exceptions import RequestNotSupported, Request
 
 from oidc_provider.applications import clients
 from oidc_provider.applications.scopes import parse
-from oidc_provider.errors import ErrorPage, ErrorRedirect
+from oidc_provider.errors import APP_DISABLED, ErrorPage, ErrorRedirect
 from oidc_provider.models import Application
 from oidc_provider.parameters import Parameters
 
@@ -146,9 +146,7 @@ def _page(error: FatalClientError) -> ErrorPage:
 class ClientDisabled(FatalClientError):
     """The app is suspended: the answer is an error page."""
 
-    error = "client_disabled"
-    description = "This app has been disabled."
-    status_code = 403
+    error, status_code, description = APP_DISABLED
 
 
 class Validator(OAuth2Validator):
