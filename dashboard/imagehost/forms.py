@@ -195,7 +195,7 @@ class RuleForm(FormWithIds):
     pattern = forms.CharField(
         label="Matches",
         max_length=MAX_PATTERN_LENGTH,
-        help_text="image/png or image/*, an extension such as gif, or a file name with * and ?.",
+        help_text=FolderRule._meta.get_field("pattern").help_text,
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
     folder_id = forms.ChoiceField(label="Goes to")
