@@ -25,6 +25,7 @@ from dashboard.keys import queries as keys_queries
 from imagehost import folders, media, rules, uploaders
 from oidc_provider import redirects
 from oidc_provider.applications import application_rules
+from oidc_provider.lifetimes import in_words
 
 _VALUE = re.compile(r"\{\{ (?!reader\.)(\w+) \}\}")
 
@@ -47,11 +48,12 @@ def values() -> dict[str, str]:
         "address_limit": str(limits.API_ADDRESS.amount),
         "key_limit": str(limits.API_KEY.amount),
         "premium_key_limit": str(limits.API_PREMIUM_KEY.amount),
-        "code_minutes": str(oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS // 60),
+        "code_lifetime": in_words(oauth2_settings.AUTHORIZATION_CODE_EXPIRE_SECONDS),
+        "request_lifetime": in_words(int(settings.AUTHORIZATION_REQUEST_LIFETIME.total_seconds())),
         "access_seconds": str(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS),
-        "access_hours": str(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS // 3600),
-        "refresh_days": str(oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS // 86_400),
-        "id_token_hours": str(oauth2_settings.ID_TOKEN_EXPIRE_SECONDS // 3600),
+        "access_lifetime": in_words(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS),
+        "refresh_lifetime": in_words(oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS),
+        "id_token_lifetime": in_words(oauth2_settings.ID_TOKEN_EXPIRE_SECONDS),
         "free_file": _megabytes(free.max_file_size),
         "free_bytes": str(free.max_file_size),
         "free_storage": _gigabytes(free.max_storage),

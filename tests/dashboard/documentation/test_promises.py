@@ -9,6 +9,7 @@ import pytest
 from django.template import engines
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from accounts.api_keys import keys
 from accounts.models import User
@@ -104,3 +105,10 @@ def section() -> str:
 
 def squeezed(code: str) -> str:
     return "".join(code.split())
+
+
+@pytest.mark.parametrize(("seconds", "words"), [(1_800, "30 minutes"), (7_200, "2 hours")])
+def test_a_changed_lifetime_is_named_on_the_pages(settings: Settings, seconds: int, words: str) -> None:
+    settings.OAUTH2_PROVIDER = {**settings.OAUTH2_PROVIDER, "ACCESS_TOKEN_EXPIRE_SECONDS": seconds}
+    for slug in ("limits", "sign-in"):
+        assert f"| Access token | {words} |" in expansion.fill(contents.pages()[slug].source)
