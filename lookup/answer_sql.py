@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from accounts import epoch
 from accounts.databases.statements import Statement
-from lookup import heads, sql
+from lookup import sql
 from lookup.registry import DOCUMENT_COLUMNS
 
 # Ban and privacy are read from the user itself. No fingerprint: the document is to be rendered anew.
@@ -98,7 +99,7 @@ def read_earlier(by: str, value: str | int, now: datetime, *, anywhere: bool = F
 def _answer_row(row: tuple[Any, ...], wanted: Wanted, now: datetime) -> AnswerRow:
     """Any: columns of the types in `_ACCOUNT_TYPES` and the like."""
     user_id, is_active, is_public, fingerprint, plan_ends, head, lapsed_head = row[:7]
-    if plan_ends is not None and plan_ends <= heads.microseconds(now):
+    if plan_ends is not None and plan_ends <= epoch.microseconds(now):
         head = lapsed_head
     texts = dict(zip(DOCUMENT_COLUMNS, row[-len(DOCUMENT_COLUMNS) :], strict=True)) if wanted.texts else {}
     counters = row[7:13] if wanted.has_counters else _NONE

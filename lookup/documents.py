@@ -19,7 +19,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from rest_framework.serializers import Serializer
 
-from accounts import compiled_serializer, hot
+from accounts import compiled_serializer, epoch, hot
 from accounts.api_json import json_text
 from accounts.kept_settings import from_settings
 from accounts.models import User
@@ -251,7 +251,7 @@ def _of_user(one: WholeProfile) -> dict[str, Any]:
     return {
         "is_main": one.profile.is_main,
         "user_version": user.public_version,
-        "plan_ends": ends and heads.microseconds(ends),
+        "plan_ends": ends and epoch.microseconds(ends),
         "head": _USER.to_json(shown),
         "lapsed_head": _USER.to_json(heads.user_row(one, is_lapsed=True)) if ends else "",
         "avatar_path": shown.avatar_path,

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from accounts.epoch import EPOCH, MICROSECOND
 from lookup.queries import WholeProfile
 from lookup.sql import UserRow
 
 Json = dict[str, Any]  # Any: a JSON value
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-
-
-def microseconds(time: datetime) -> int:
-    """Since 1970: what `ProfileDocument.plan_ends` holds."""
-    return (time - _EPOCH) // _MICROSECOND
 
 
 def digest(text: str) -> str:
@@ -28,7 +20,7 @@ def digest(text: str) -> str:
 def user_row(one: WholeProfile, *, is_lapsed: bool) -> UserRow:
     """The user as a lookup reads it, without counters: before the plan ends, or from then on."""
     profile, user = one.profile, one.profile.user
-    ends = user.plan_expires_at or _EPOCH
+    ends = user.plan_expires_at or EPOCH
     return UserRow(
         id=user.pk,
         uid=user.uid,
@@ -51,7 +43,7 @@ def user_row(one: WholeProfile, *, is_lapsed: bool) -> UserRow:
         likes=0,
         dislikes=0,
         comments=0,
-        now=ends if is_lapsed else ends - _MICROSECOND,
+        now=ends if is_lapsed else ends - MICROSECOND,
         texts=(),
     )
 

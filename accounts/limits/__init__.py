@@ -14,12 +14,13 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from accounts import epoch
 from accounts.kept_settings import from_settings
 from accounts.metrics import Counter
 
@@ -30,9 +31,7 @@ MINUTE = timedelta(minutes=1)
 RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
 # How long no record of a changed key is cached: longer than a reader that read it before the change may take.
 PAUSE_AFTER_CHANGE = timedelta(seconds=10)
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FOREVER = 2**53 - 1  # the greatest whole number that Lua counts exactly: the year 2255
-_MICROSECOND, _MILLISECOND = timedelta(microseconds=1), timedelta(milliseconds=1)
 
 
 REFUSED = Counter(
@@ -54,7 +53,7 @@ class Limit:
         self.counts = counts
         self.window = window
         self.seconds = window.total_seconds()
-        self.milliseconds = window // _MILLISECOND
+        self.milliseconds = window // epoch.MILLISECOND
 
     def of(self, subject: str = "") -> Window:
         """The window of one address, key, user or the like."""
@@ -141,7 +140,7 @@ class KeyRecord(NamedTuple):
 
 def microseconds(at: datetime | None) -> int:
     """A time as records have it; FOREVER for None."""
-    return FOREVER if at is None else min((at - EPOCH) // _MICROSECOND, FOREVER)
+    return FOREVER if at is None else min(epoch.microseconds(at), FOREVER)
 
 
 @dataclass(slots=True)

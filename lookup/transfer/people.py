@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib.auth.hashers import UNUSABLE_PASSWORD_PREFIX, UNUSABLE_PASSWORD_SUFFIX_LENGTH
 
 from accounts.api_keys import records
+from accounts.epoch import milliseconds
 from accounts.models import LinkedAccount, Name, UidCounter, User
 from accounts.models.names import NameKind
 from accounts.plans import Plan
@@ -18,7 +19,6 @@ from lookup import bulk
 from lookup.models import Alias
 from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.reading import Json, Line
-from lookup.transfer.validators import milliseconds
 
 _COLUMNS = (
     *("username", "display_name", "created_at", "is_verified", "is_inactive"),

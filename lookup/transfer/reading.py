@@ -11,11 +11,12 @@ from typing import Any, BinaryIO, NoReturn
 
 from django.core.exceptions import ValidationError
 
+from accounts.epoch import milliseconds
 from lookup import addresses, registry, settings_schema
 from lookup.models.validators import validate_target
 from lookup.sections import DEFINITIONS, SectionType
 from lookup.transfer.form import LINE, VERSION
-from lookup.transfer.validators import AssetFacts, Mirrored, milliseconds, problems_of
+from lookup.transfer.validators import AssetFacts, Mirrored, problems_of
 from lookup.values import Problem, Problems, joined
 
 MAX_BYTES = 8 * 1024 * 1024  # of a line

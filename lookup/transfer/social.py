@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from itertools import groupby
 
+from accounts.epoch import milliseconds
 from lookup import bulk, counters, documents
 from lookup.models import Comment, UserDocument
 from lookup.transfer.conflicts import Claims, batches
 from lookup.transfer.content import Written
 from lookup.transfer.people import kept
 from lookup.transfer.reading import Json, Line
-from lookup.transfer.validators import milliseconds
 
 _COMMENT_COLUMNS = (
     *("author", "content", "is_pinned", "created_at"),

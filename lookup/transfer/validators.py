@@ -5,7 +5,7 @@ from __future__ import annotations
 import mimetypes
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -19,7 +19,6 @@ from lookup.models.profiles import PATH_PATTERN
 from lookup.values import EXACT, Boolean, Object, Problems, Rule, Shape, Text, joined, problem_of_text
 
 _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 
@@ -28,11 +27,6 @@ def problems_of(error: ValidationError, path: str) -> Problems:
     if hasattr(error, "error_dict"):
         return [(joined(path, name), text) for name, texts in error.message_dict.items() for text in texts]
     return [(path, text) for text in error.messages]
-
-
-def milliseconds(moment: datetime) -> int:
-    """A timestamp as exactly as lookups show it."""
-    return (moment - _EPOCH) // timedelta(milliseconds=1)
 
 
 @dataclass(frozen=True, slots=True)

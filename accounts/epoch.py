@@ -1,0 +1,18 @@
+"""Times as whole numbers, counted from 1970."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND, MILLISECOND = timedelta(microseconds=1), timedelta(milliseconds=1)
+
+
+def microseconds(at: datetime) -> int:
+    """Return the microseconds since 1970."""
+    return (at - EPOCH) // MICROSECOND
+
+
+def milliseconds(at: datetime) -> int:
+    """Return the whole milliseconds since 1970: lookups show times that exactly."""
+    return (at - EPOCH) // MILLISECOND
