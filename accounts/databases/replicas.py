@@ -1,4 +1,4 @@
-"""Reads from streaming replicas of PostgreSQL, which are as fresh as the primary (docs/decisions/0016).
+"""Reads from streaming replicas of PostgreSQL, as fresh as the primary (docs/decisions/0016-reads-from-replicas.md).
 
 A process reads a replica while it holds a lease on it: for LEASE seconds from a time at which the replica had every
 commit of the primary. A page that changes something answers once each replica in use has the change, or once every

@@ -1,4 +1,7 @@
-"""The toolkit's authorization endpoint with the rules of docs/spec/sign-in.md; docs/decisions/0002: what is ours."""
+"""The toolkit's authorization endpoint with the rules of docs/spec/sign-in.md.
+
+docs/decisions/0002-what-the-toolkit-does.md says what is ours.
+"""
 
 from __future__ import annotations
 

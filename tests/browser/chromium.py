@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, ViewportSize, sync_playwright
 
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
-# Artwork of the chat platform, on profiles whose owners mirror their picture there (docs/decisions/0008).
+# Artwork of the chat platform, for profiles that mirror its picture (docs/decisions/0008-live-presence.md).
 ARTWORK = "https://cdn.discordapp.com/"
 NARROW: ViewportSize = {"width": 320, "height": 640}
 WIDE: ViewportSize = {"width": 1280, "height": 900}
