@@ -39,7 +39,7 @@ from imagehost.models import MAX_ORIGINAL_LENGTH
 from imagehost.uploads import Incoming, Uploaded
 
 CHUNK = 256 * 1024  # bytes read and written at a time
-STRETCH = 8 * 1024 * 1024  # bytes between two calls of `Bucket.prepare`
+PREPARE_EVERY = 8 * 1024 * 1024  # bytes between two calls of `Bucket.prepare`
 OVERHEAD = 3 * 1024 * 1024  # of a form beside its file: Django reads 2.5 MiB of text fields at most
 
 MAX_FILES = 100  # of a page's form; Django would refuse one more
@@ -191,12 +191,12 @@ class IncomingFile(FileIO):
         self._shown = 0
 
     def take(self, content: bytes) -> None:
-        """Append `content`. The bucket prepares each full STRETCH while the next one comes in."""
+        """Append `content`. The bucket prepares every PREPARE_EVERY bytes while the next one comes in."""
         left = memoryview(content)
         while left:
             left = left[self.write(left) :]  # a disk that fills up writes a part of it
         self._size += len(content)
-        if self._size - self._shown >= STRETCH:
+        if self._size - self._shown >= PREPARE_EVERY:
             storage.bucket().prepare(self.fileno(), self._shown, self._size - self._shown)
             self._shown = self._size
 

@@ -193,7 +193,7 @@ def bucket(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     settings.IMAGEHOST_INCOMING = tmp_path / "incoming"
     bucket = WatchedStorage(tmp_path / "files")
     monkeypatch.setattr(storage, "bucket", lambda: bucket)
-    monkeypatch.setattr(incoming, "STRETCH", 250)
+    monkeypatch.setattr(incoming, "PREPARE_EVERY", 250)
     return bucket
 
 
