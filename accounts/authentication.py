@@ -119,8 +119,8 @@ def _record_of(secret_hash: str) -> KeyRecord | None:
 def recheck(secret_hash: str, *, permission: str, now: datetime) -> ApiError | None:
     """What is wrong by now with a key that `check` let pass, for answers that go on for long; None: nothing.
 
-    `secret_hash`: as `hashing.digest` makes it. Counts for no limit, takes no use, and is no use that anybody notes: a
-    quota that is used up meanwhile is no reason. LimitsUnavailable as `limits`.
+    `secret_hash`: as `hashing.digest` makes it. It counts neither against limits nor as a use of the key; a used-up
+    quota is ignored. LimitsUnavailable as `limits`.
     """
     asked = KeyRequest(
         address=address_window(),

@@ -25,7 +25,10 @@ _may_not_wait: ContextVar[bool] = ContextVar("may_not_wait", default=False)
 
 
 class MustWait(BaseException):
-    """Raised instead of a write where an event loop answers a request. No `except Exception` catches it."""
+    """Raised where an event loop answers and the view must write; a thread then answers again.
+
+    It is no Exception, so that `except Exception` does not catch it.
+    """
 
 
 def without_waiting(answer: Callable[[], R]) -> R:
@@ -44,7 +47,7 @@ def before_waiting() -> None:
 
 
 def waits(function: Callable[P, R]) -> Callable[P, R]:
-    """Decorates a function that begins with `before_waiting`."""
+    """Decorator: calls `before_waiting()` before the function."""
 
     @functools.wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:

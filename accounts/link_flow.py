@@ -59,7 +59,7 @@ def begin(request: HttpRequest, kind: str, leave: Callable[[HttpRequest], HttpRe
     """Answer the Link button by `leave`, which redirects to the service, once the person has confirmed who they are.
 
     ReauthenticationRequired: allauth asks for the password and then answers the button. Browsers hold that redirect
-    against the policy of the password's page, so the service waits in the session, as apps do, until then.
+    against the policy of the password's page, so the service's origin is kept in the session until then.
     """
     url = authorize_urls().get(kind)
     if url is None:

@@ -184,7 +184,7 @@ AUTH_PASSWORD_VALIDATORS = [
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard"
 ACCOUNT_LOGOUT_REDIRECT_URL = "home"
-# What rooms above `accounts` do in its transactions, by event and in order (`accounts.receivers`).
+# Functions of other apps, called with the user inside the transaction of each event, in order (`accounts.receivers`).
 RECEIVERS = {
     "user_created": ["lookup.profiles.create_for"],
     "user_banned": ["oidc_provider.tokens.delete_of_user", "lookup.counters.recount_after"],
@@ -271,7 +271,7 @@ OAUTH2_PROVIDER = {
 SILENCED_SYSTEM_CHECKS = [
     "auth.W004",  # usernames are unique without regard to case, by a constraint that this check does not know
     "security.W008",  # the edge proxy redirects to https; behind it every request is plain http
-    # These speak of endpoints and columns of the toolkit that are not used here (docs/decisions/0002).
+    # These concern unused endpoints and columns of the toolkit (docs/decisions/0002-what-the-toolkit-does.md).
     *(f"oauth2_provider.W00{number}" for number in range(1, 7)),
     "oauth2_provider.W008",  # http redirect URLs are for loopback alone: oidc_provider.redirects
 ]

@@ -1,4 +1,4 @@
-"""Unsafe settings with which a program of production does not start. Each problem is one sentence.
+"""Refuses to start with unsafe settings. Each problem is one sentence.
 
 `check --deploy` reports the same problems of the settings. ALLOW_UNSAFE_START allows single ones, for measurements and
 tests.

@@ -18,13 +18,13 @@ from lookup.models import Comment, CommentLike, FeedbackVote, UserDocument
 
 @transaction.atomic
 def recount_after(user: User) -> None:
-    """Hook of a ban and its end: count again wherever this user voted, commented, replied or liked."""
+    """Receiver of `user_banned` and `ban_lifted`: count again wherever this user voted, commented, replied or liked."""
     _recount_where(*_touched_by(user))
 
 
 @transaction.atomic
 def withdraw(user: User) -> None:
-    """Hook before an account is deleted: what it left on others' profiles goes first, and their counters follow."""
+    """Receiver of `user_deleted`: what the user left on others' profiles goes first, and their counters follow."""
     users, comments = _touched_by(user)
     FeedbackVote.objects.filter(voter=user).delete()
     CommentLike.objects.filter(user=user).delete()

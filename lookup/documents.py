@@ -166,7 +166,7 @@ def locked(profiles: QuerySet[Profile]) -> list[str]:
 
 
 def mark_stale_of_user(user: User) -> None:
-    """Hook of a linked account."""
+    """Receiver of `account_linked`."""
     mark_stale(Profile.objects.filter(user=user))
 
 

@@ -1,4 +1,4 @@
-"""The errors of the lookups and leaderboards, in the documents' words."""
+"""The errors of the lookups and leaderboards (docs/spec/lookup.md)."""
 
 from accounts.errors import ApiError
 

@@ -1,4 +1,4 @@
-"""Profiles: made with their user, changed through one door."""
+"""Profiles: created with their user; every change calls `touch`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def create_for(user: User) -> Profile:
 
 @transaction.atomic
 def complete(user: User) -> None:
-    """Give a user whatever of this is missing, after an accident; the counters begin with what the tables say."""
+    """Create the missing rows of a user; the counters are counted from the tables."""
     profile = Profile.objects.filter(user=user, is_main=True).first()
     if profile is None:
         profile = Profile.objects.create(user=user, is_main=True, name=user.username, created_at=user.created_at)
@@ -126,7 +126,7 @@ def locked_of(*user_ids: str) -> list[str]:
 
 
 def lock_of_user(user: User) -> None:
-    """Hook before an account is deleted: a change of its profiles commits before it or starts after it."""
+    """Receiver of `user_deleted`: a change of the user's profiles commits before the deletion or starts after it."""
     locked_of(user.pk)
 
 

@@ -217,7 +217,7 @@ def rendered_section(section: Json) -> Json:
     )
 )
 class SectionsField(serializers.Field[Any, Any, Any, Any]):
-    """Sections of the nine types."""
+    """Sections of all types."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The nine types of profile sections, each one member of `SectionType`: what it is and what its configuration holds.
+"""The types of profile sections, each one member of `SectionType`: what it is and what its configuration holds.
 
 Source: docs/spec/lookup.md, "Current lookup". Stored configurations, serializers, import, OpenAPI and the editor's form
 derive from these members. The pictures of a gallery are rows of the profile; games, anime, media and music name entries

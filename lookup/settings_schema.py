@@ -1,4 +1,4 @@
-"""The `settings` object of a profile: its 22 keys, its defaults, and the same settings in the two earlier profiles.
+"""The settings objects of a profile: keys, defaults, and the same settings in the two earlier profiles.
 
 Pure rules over the table in `lookup.settings_fields`. A row stores what differs from the defaults; an answer shows
 everything. Any is JSON throughout.

@@ -1,7 +1,7 @@
 """The SQL of the lookups, by hand: at these endpoints compiling by ORM costs more than everything else together.
 
-Portable between PostgreSQL and SQLite; names are those of the models; every statement is run by tests on both. Each is
-one walk along indexes, however many users there are.
+Portable between PostgreSQL and SQLite; names are those of the models; every statement is run by tests on both. Each
+reads by index only.
 """
 
 from __future__ import annotations

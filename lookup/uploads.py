@@ -228,7 +228,7 @@ def _remove_unknown(keys: Collection[str]) -> int:
 
 
 def delete_of_user(user: User) -> None:
-    """Hook before an account is deleted: the objects go after the commit, the rows with their owner.
+    """Receiver of `user_deleted`: the objects go after the commit, the rows with their owner.
 
     What the store does not remove at once is left to the job.
     """

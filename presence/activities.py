@@ -1,4 +1,4 @@
-"""What a member is doing: the platform's activities in the documents' form, and the one that is worth showing."""
+"""What a member is doing: the platform's activities as docs/spec/lookup.md names them, and the one worth showing."""
 
 from __future__ import annotations
 

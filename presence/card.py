@@ -18,7 +18,7 @@ from django.utils.timesince import timesince
 from lookup.errors import ProfilePrivate
 from lookup.page import url_policy
 from presence import members, store
-from presence.activities import CUSTOM_STATUS, Activity
+from presence.activities import CUSTOM_STATUS, LISTENING, PLAYING, STREAMING, WATCHING, Activity
 from presence.errors import ChatIdInvalid, ChatNotFound, NotMember, PresenceUnavailable
 from presence.fields import Json
 from presence.presentation import Presence
@@ -27,10 +27,10 @@ from presence.store import StoreUnavailable
 WORDS = {"online": "Online", "idle": "Idle", "dnd": "Do not disturb", "streaming": "Streaming", "offline": "Offline"}
 # By the platform's number of a kind of activity: the words before its name, and the icon in place of its artwork.
 VERBS = {
-    0: ("Playing", "game"),
-    1: ("Streaming on", "stream"),
-    2: ("Listening to", "music"),
-    3: ("Watching", "film"),
+    PLAYING: ("Playing", "game"),
+    STREAMING: ("Streaming on", "stream"),
+    LISTENING: ("Listening to", "music"),
+    WATCHING: ("Watching", "film"),
     5: ("Competing in", "contest"),
 }
 MAX_TEXT = 160
@@ -106,8 +106,8 @@ def is_wanted(chat_id: str | None, chosen: Json) -> bool:
 def of_user(chat_id: str, chosen: Json, *, is_mirrored: bool, now: datetime) -> Card | None:
     """The card of the account with these profile settings; None where nothing is known or the owner wants none.
 
-    `chosen`: the profile's 22 settings. `is_mirrored`: the page lets in pictures of the chat platform. One round trip
-    to the store, none to the platform; never raises.
+    `chosen`: the profile's settings objects. `is_mirrored`: the page lets in pictures of the chat platform. One round
+    trip to the store, none to the platform; never raises.
     """
     if not is_wanted(chat_id, chosen):
         return None

@@ -12,7 +12,7 @@ LONGEST_PAUSE = 600.0  # seconds, whatever the server asks for
 
 
 class Circuit:
-    """Of one server in one process. After a pause one call decides for all: another failure is another pause."""
+    """Circuit breaker for one server: after a pause one trial call reopens or closes it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

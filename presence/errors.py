@@ -1,4 +1,4 @@
-"""The errors of the presence lookup, in the documents' words."""
+"""The errors of the presence lookup (docs/spec/lookup.md)."""
 
 from collections.abc import Mapping
 from typing import Any

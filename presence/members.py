@@ -217,7 +217,7 @@ def require_public(snapshot: Snapshot) -> None:
 
 
 def raise_if_missing(snapshot: Snapshot) -> None:
-    """Raises the miss that the store proves, or ProfilePrivate."""
+    """Raises the error that the store proves, or ProfilePrivate."""
     require_public(snapshot)
     if snapshot.miss == Membership.NOT_FOUND.value:
         raise ChatNotFound
@@ -226,7 +226,7 @@ def raise_if_missing(snapshot: Snapshot) -> None:
 
 
 def _found_out(opened: PresenceStore, chat_id: int, snapshot: Snapshot, now: datetime) -> Snapshot:
-    """A snapshot with a record, where the store had none. Raises the miss."""
+    """A snapshot with a record, where the store had none. Raises the error that the store or the platform proves."""
     raise_if_missing(snapshot)
     return _lookups.join(chat_id, lambda: _looked_up(opened, chat_id, now))
 
@@ -268,7 +268,7 @@ def _asked(opened: PresenceStore, chat_id: int, now: datetime) -> Snapshot:
 
 
 def _awaited(opened: PresenceStore, chat_id: int) -> Snapshot:
-    """Wait for the record that another process writes. Raises the miss that it writes."""
+    """Wait for the record that another process writes. Raises the error that the store then proves."""
     ends_at = time.monotonic() + PATIENCE
     while time.monotonic() < ends_at:
         time.sleep(PAUSE)

@@ -85,7 +85,7 @@ _RECORDS: Memo[str, Record] = Memo(MEMBERS_READ)
 
 
 class Ending:
-    """The last part of a record's text, at a twentieth of the cost of reading all of it."""
+    """The generation and `last_online` at the end of a record's text, read without parsing the rest."""
 
     __slots__ = ("_is_absent", "_record", "_text", "generation", "last_online")
     _SHAPE = re.compile(r',"g":([0-9]{1,19}),"t":[-+.0-9e]{1,40},"l":(null|[0-9]{1,19})(?:,"x":true)?\}')

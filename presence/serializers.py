@@ -1,4 +1,4 @@
-"""The JSON form of presence, in the order of the documents' table."""
+"""The JSON form of presence, in the order of the table in docs/spec/lookup.md."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The form of the 22 settings keys, made from the table of settings: labels, and one widget for each kind of rule."""
+"""The form of the settings objects, made from the table of settings: labels, and one widget for each kind of rule."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ class SettingsForm(forms.Form):
         return written(self, self.profile, {"settings": self.chosen()}, by=by)
 
     def groups(self) -> Iterator[Group]:
-        """For the template: the 22 keys in the order of a page."""
+        """For the template: the settings objects in the order of a page."""
         for title, keys in GROUPS:
             yield Group(title, [self._part(key) for key in keys])
 

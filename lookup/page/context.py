@@ -59,7 +59,7 @@ class Head:
 
 @dataclass(frozen=True)
 class ProfilePage:
-    """`name`: as its address says. `chosen`: its 22 settings. Empty texts and lists: none, or hidden."""
+    """`name`: as its address says. `chosen`: its settings objects. Empty texts and lists: none, or hidden."""
 
     user: UserRow
     name: str

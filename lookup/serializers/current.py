@@ -58,7 +58,7 @@ class UserSerializer(CompiledSerializer[UserRow]):
 
 @extend_schema_field(settings_schema.json_schema())
 class SettingsField(serializers.Field[Json, Any, Json, Json]):
-    """The 22 objects, each with all of its keys."""
+    """The settings objects, each with all of its keys."""
 
     def to_representation(self, value: Json) -> Json:
         return value

@@ -100,7 +100,7 @@ def _required(field: serializers.Field[Any, Any, Any, Any], model: type[Model], 
 
 @dataclass(frozen=True, slots=True)
 class AnySection:
-    """Any of the nine types."""
+    """A section of any type."""
 
     def read(self, value: Any, path: str, problems: Problems) -> Any:
         type_ = value.get("type") if isinstance(value, dict) else None

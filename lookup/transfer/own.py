@@ -1,4 +1,4 @@
-"""One's own line, back in by its owner: only what people may say of themselves is taken from it.
+"""A user imports their own export: only what users may change of themselves is taken from it.
 
 Names, plan, rights, aliases, counters, comments, votes, unlocked badges and the catalogues stay as they are here,
 whatever the file says of them: the line that is written is today's own export, with the owner's content in its place.

@@ -1,4 +1,4 @@
-"""The five scopes, and what a registered app may ask for. Source: docs/spec/sign-in.md."""
+"""The scopes, and what a registered app may ask for. Source: docs/spec/sign-in.md."""
 
 from __future__ import annotations
 

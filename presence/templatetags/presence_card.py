@@ -1,4 +1,4 @@
-"""The card of live presence, for the templates of rooms that know nothing of it."""
+"""The card of live presence, for the templates of apps that do not import presence."""
 
 from __future__ import annotations
 
