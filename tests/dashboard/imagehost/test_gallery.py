@@ -176,7 +176,7 @@ def test_the_share_of_the_storage_is_0_or_100_only_where_that_is_so(used: int, p
 @pytest.mark.parametrize(
     ("used", "plan", "sentence"),
     [
-        (1_073_741_824, Plan.FREE, "used 100 % of what your plan, Free, allows. Nothing more fits"),
+        (1_073_741_824, Plan.FREE, "used 100 % of what your plan, Free, allows. Your storage is full"),
         (5_368_709_120, Plan.PREMIUM, "5.0 GB of 10.0 GB used 50 % of what your plan, Premium, allows."),
     ],
 )

@@ -23,7 +23,7 @@ ONLY_UPLOAD = [Permission.IMAGEHOST_UPLOAD.value]
 def test_the_page_of_a_new_user_says_what_to_do(browser: Client) -> None:
     answer = browser.get(UPLOADERS)
     assert (answer.status_code, problems_of(answer)) == (200, [])
-    assert "None yet." in text_of(answer)
+    assert "No keys yet." in text_of(answer)
     actions = page_of(answer).xpath("//main//form/@action")
     assert actions == [f"{UPLOADERS}{kind}/" for kind in ("sharex", "sharex-earlier", "flameshot", "curl")]
 
