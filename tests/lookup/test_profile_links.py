@@ -86,7 +86,7 @@ def test_a_link_of_somebody_else_is_404(ada: User) -> None:
 
 @pytest.mark.parametrize(
     ("hidden", "said"),
-    [({"public_api_access": False}, "This profile is private."), ({"is_active": False}, "no such page")],
+    [({"public_api_access": False}, "This profile is private."), ({"is_active": False}, "Page not found")],
 )
 def test_a_link_of_a_profile_that_is_not_shown_is_404(ada: User, hidden: dict[str, bool], said: str) -> None:
     User.objects.filter(pk=ada.pk).update(**hidden)
