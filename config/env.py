@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import secrets
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -129,6 +130,37 @@ def base_url(name: str, default: str) -> str:
     if parts.scheme not in {"http", "https"} or not parts.hostname or not is_plain:
         raise ImproperlyConfigured(f"{name} must be a URL such as https://cdn.example.org/files; it is {value!r}.")
     return value
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text of the operator: a page elsewhere (`url`), or `text`. Both empty: there is none."""
+
+    url: str = ""
+    text: str = ""
+    is_markdown: bool = False
+
+    @property
+    def is_published(self) -> bool:
+        return bool(self.url or self.text)
+
+
+def document(name: str) -> Document:
+    """A web page of the operator, or a file in UTF-8: Markdown where its name ends with .md, else plain text."""
+    value = text(name, "")
+    if not value:
+        return Document()
+    if urlsplit(value).scheme in {"http", "https"}:
+        return Document(url=value)
+    path = Path(value)
+    try:
+        content = path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise ImproperlyConfigured(f"{name} must be a URL, or a file that can be read: {value}: {reason}.") from None
+    if not content:
+        raise ImproperlyConfigured(f"{name} names an empty file: {value}.")
+    return Document(text=content, is_markdown=path.suffix.lower() == ".md")
 
 
 def require_library(variable: str, name: str) -> None:

@@ -5,7 +5,7 @@ from django.contrib import admin
 from django.urls import include, path, re_path
 
 from accounts.signup import SignupView
-from config import readiness, views
+from config import public_pages, readiness, views
 from config.observability import metrics
 from dashboard.documentation import views as documentation_views
 
@@ -17,6 +17,10 @@ urlpatterns = [
     path("docs/openapi.json", views.openapi, name="openapi"),
     path("llms.txt", documentation_views.llms_txt, name="llms_txt"),
     path("", include("dashboard.urls")),
+    path("terms", public_pages.terms, name="terms"),
+    path("privacy", public_pages.privacy, name="privacy"),
+    path("status", public_pages.status, name="status"),
+    path("robots.txt", public_pages.robots),
     path("healthz", readiness.healthz),
     path("readyz", readiness.readyz),
     path("metrics", metrics.metrics),

@@ -133,6 +133,12 @@ def _is_api(request: HttpRequest) -> bool:
     return request.path_info.lower().startswith("/api/") or request.path_info.lower() == "/api"
 
 
-def site(request: HttpRequest) -> dict[str, str]:
-    """Context processor of every page."""
-    return {"site_name": settings.SITE_NAME, "support_email": settings.SUPPORT_EMAIL, "base_url": settings.BASE_URL}
+def site(request: HttpRequest) -> dict[str, Any]:
+    """Context processor of every page. `has_terms`, `has_privacy`: the operator has published them."""
+    return {
+        "site_name": settings.SITE_NAME,
+        "support_email": settings.SUPPORT_EMAIL,
+        "base_url": settings.BASE_URL,
+        "has_terms": settings.TERMS.is_published,
+        "has_privacy": settings.PRIVACY.is_published,
+    }

@@ -38,7 +38,7 @@ def noting(read):
         return read(*given, **named)
     return noted
 
-for name in ("text", "flag", "integer", "choice", "some_of", "words", "addresses", "origin", "base_url"):
+for name in ("text", "flag", "integer", "choice", "some_of", "words", "addresses", "origin", "base_url", "document"):
     setattr(env, name, noting(getattr(env, name)))
 from config import settings
 print(json.dumps([asked, str(settings.VAR_DIR), settings.BASE_URL]))

@@ -1,0 +1,128 @@
+"""Public pages about the service: terms and privacy policy as the operator sets them, status, and robots.txt."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.html import linebreaks
+from django.utils.safestring import SafeString
+from django.views.decorators.http import require_safe
+from markdown_it import MarkdownIt
+
+from config import readiness
+from config.env import Document
+
+CACHE_SECONDS = 300  # of answers that are the same for everybody
+STATUS_SECONDS = 10  # how long a process shows the same state
+# Paths with forms, signed-in pages and answers for programs. Profiles, files and documentation may be found.
+ROBOTS = "User-agent: *\n" + "".join(
+    f"Disallow: {path}\n" for path in ("/accounts/", "/admin/", "/api/", "/consent/", "/dashboard/", "/docs/search")
+)
+# What people know the parts of `/readyz` as. Those of EVERYTHING are needed by each of them.
+EVERYTHING = frozenset({"database", "migrations", "static_files"})
+SERVICES = {
+    "Sign-in": {"signing_key", "cache"},
+    "Profiles and API": {"cache"},
+    "Image host": {"files"},
+    "Live presence": {"presence"},
+    "Background work": {"jobs"},
+}
+
+
+@dataclass(frozen=True)
+class Service:
+    name: str
+    is_working: bool
+
+
+@dataclass(frozen=True)
+class Status:
+    """`checked_at`: when the parts were asked."""
+
+    services: list[Service]
+    checked_at: datetime
+
+    @property
+    def is_working(self) -> bool:
+        return all(service.is_working for service in self.services)
+
+
+@require_safe
+def terms(request: HttpRequest) -> HttpResponse:
+    return _published(request, settings.TERMS, "Terms of service", "terms of service")
+
+
+@require_safe
+def privacy(request: HttpRequest) -> HttpResponse:
+    return _published(request, settings.PRIVACY, "Privacy policy", "a privacy policy")
+
+
+def _published(request: HttpRequest, document: Document, title: str, what: str) -> HttpResponse:
+    """The operator's text, a redirect to the operator's page, or 404 saying that there is none."""
+    if document.url:
+        return redirect(document.url)
+    context = {"title": title, "what": what, "text": text_of(document)}
+    response = render(request, "legal.html", context, status=200 if document.text else 404)
+    return _cached(response)
+
+
+def text_of(document: Document) -> SafeString:
+    """Return the document's HTML. Markdown cannot hold HTML, pictures or a heading of the first level."""
+    if not document.is_markdown:
+        return SafeString(linebreaks(document.text, autoescape=True) if document.text else "")
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    tokens = parser.parse(document.text)
+    if tokens and tokens[0].tag == "h1":  # the page has a title of its own
+        tokens = tokens[3:]
+    for token in tokens:
+        if token.tag == "h1":
+            token.tag = "h2"
+        if token.type == "bullet_list_open":
+            token.attrJoin("class", "bullets")
+        if token.type == "table_open":
+            token.attrJoin("class", "table")
+    return SafeString(parser.renderer.render(tokens, parser.options, {}))
+
+
+@require_safe
+def status(request: HttpRequest) -> HttpResponse:
+    """What works, without session, user or database: any of them may be what does not."""
+    response = render(request, "status.html", {"status": current_status()})
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+_kept: tuple[float, Status] | None = None
+
+
+def current_status() -> Status:
+    """Ask the parts at most every STATUS_SECONDS in this process."""
+    global _kept  # noqa: PLW0603 - one value for the threads of the process; the last write wins
+    kept, now = _kept, time.monotonic()
+    if kept is None or now - kept[0] > STATUS_SECONDS:
+        _kept = kept = (now, _read_status())
+    return kept[1]
+
+
+def _read_status() -> Status:
+    found = readiness.parts()
+    failing = {name for name, part in found.items() if part.state != "ok"}
+    offered = {name: parts for name, parts in SERVICES.items() if "presence" not in parts or settings.CHAT.guild_id}
+    services = [Service(name, not failing & (parts | EVERYTHING)) for name, parts in offered.items()]
+    return Status(services, timezone.now())
+
+
+@require_safe
+def robots(request: HttpRequest) -> HttpResponse:
+    return _cached(HttpResponse(ROBOTS, content_type="text/plain; charset=utf-8"))
+
+
+def _cached(response: HttpResponse) -> HttpResponse:
+    response.headers["Cache-Control"] = f"public, max-age={CACHE_SECONDS}"
+    return response

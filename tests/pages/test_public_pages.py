@@ -1,0 +1,165 @@
+"""The landing page, the footer, and the public pages about the service."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.exceptions import ImproperlyConfigured
+from django.test import Client
+from django.urls import resolve
+from pytest_django import Settings
+
+from accounts.models.names import RESERVED_NAMES
+from config import public_pages, readiness
+from config.env import Document, document
+from config.readiness import Part
+from tests.pages.markup import page_of, problems_of
+
+TERMS = (
+    "# Our terms\n\nBe *kind*. <script>no</script>\n\n# Second\n\n- one\n- two\n\n![x](https://evil.example/x.png)\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(public_pages, "_kept", None)
+
+
+def footer_of(client: Client) -> dict[str, str]:
+    """The texts of the footer's links with where they lead."""
+    links = page_of(client.get("/")).xpath("//footer//a")
+    return {link.text_content(): link.get("href") for link in links}
+
+
+@pytest.mark.django_db
+def test_the_landing_page_leads_people_and_developers_on(client: Client) -> None:
+    page = page_of(client.get("/"))
+    (description,) = page.xpath("//meta[@name='description']/@content")
+    assert 50 < len(description) <= 160
+    words = page.text_content()
+    for offer in ("Sign in with Hearth", "Profiles by API", "Uploads by API", "Presence as it changes", "profile page"):
+        assert offer in words
+    links = page.xpath("//main//a/@href")
+    assert {"/accounts/signup/", "#developers", "/dashboard/apps/new/", "/docs"} <= set(links)
+    for path in (link for link in links if link.startswith("/docs")):
+        assert client.get(path).status_code == 200, path
+
+
+def test_the_footer_links_to_what_is_published(client: Client, settings: Settings, db: None) -> None:
+    settings.SUPPORT_EMAIL = ""
+    assert footer_of(client) == {"Docs": "/docs", "Status": "/status"}
+    settings.SUPPORT_EMAIL = "help@hearth.example"
+    settings.TERMS, settings.PRIVACY = Document(text="Be kind."), Document(url="https://example.org/privacy")
+    assert footer_of(client) == {
+        "Docs": "/docs",
+        "Terms": "/terms",
+        "Privacy": "/privacy",
+        "Contact": "mailto:help@hearth.example",
+        "Status": "/status",
+    }
+
+
+def test_a_text_in_markdown_is_a_page_without_html_and_pictures(client: Client, settings: Settings) -> None:
+    settings.TERMS = Document(text=TERMS, is_markdown=True)
+    answer = client.get("/terms")
+    assert (answer.status_code, problems_of(answer)) == (200, [])
+    page = page_of(answer)
+    assert page.findtext(".//h1") == "Terms of service"
+    assert page.xpath("//main//h2/text()") == ["Second"]
+    assert page.xpath("//main//img") == page.xpath("//main//script") == []
+    assert "<em>kind</em>" in answer.content.decode()
+
+
+def test_a_plain_text_keeps_its_paragraphs(client: Client, settings: Settings) -> None:
+    settings.PRIVACY = Document(text="First <b>.\n\nSecond.")
+    page = page_of(client.get("/privacy"))
+    assert [part.text_content() for part in page.xpath("//main//p")] == ["First <b>.", "Second."]
+
+
+def test_a_page_elsewhere_is_a_redirect(client: Client, settings: Settings) -> None:
+    settings.TERMS = Document(url="https://example.org/terms")
+    answer = client.get("/terms")
+    assert (answer.status_code, answer["Location"]) == (302, "https://example.org/terms")
+
+
+@pytest.mark.parametrize(("path", "what"), [("/terms", "terms of service"), ("/privacy", "a privacy policy")])
+def test_a_text_that_is_not_published_says_so(client: Client, path: str, what: str) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, problems_of(answer)) == (404, [])
+    assert f"The operator of Hearth has not published {what} yet." in answer.content.decode()
+
+
+def test_a_document_is_read_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "terms.MD"
+    path.write_text(" Be kind.\n")
+    for value, expected in (
+        ("", Document()),
+        ("https://example.org/terms", Document(url="https://example.org/terms")),
+        (str(path), Document(text="Be kind.", is_markdown=True)),
+    ):
+        monkeypatch.setenv("TERMS_DOCUMENT", value)
+        assert document("TERMS_DOCUMENT") == expected
+    for content in (None, b"", b"\xff"):
+        path.unlink() if content is None else path.write_bytes(content)
+        with pytest.raises(ImproperlyConfigured, match="TERMS_DOCUMENT"):
+            document("TERMS_DOCUMENT")
+
+
+def answered(monkeypatch: pytest.MonkeyPatch, client: Client, **states: str) -> Any:
+    """The status page, parsed, while `states` are those of the parts that are not well."""
+    names = readiness.names()
+    monkeypatch.setattr(public_pages, "_kept", None)
+    monkeypatch.setattr(readiness, "parts", lambda: {name: Part(states.get(name, "ok"), 1) for name in names})
+    answer = client.get("/status")
+    assert (answer.status_code, problems_of(answer), answer["Cache-Control"]) == (200, [], "no-store")
+    return page_of(answer)
+
+
+def rows_of(page: Any) -> dict[str, str]:
+    return {row[0].text_content(): row[1].text_content() for row in page.xpath("//li[@class='row']")}
+
+
+def test_the_status_says_what_works_and_nothing_of_its_parts(
+    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="1" * 18)
+    page = answered(monkeypatch, client)
+    assert set(rows_of(page).values()) == {"Working"}
+    assert "Everything works." in page.text_content()
+
+    page = answered(monkeypatch, client, files="FILES_DIR cannot be written", presence="stale: last write 9 s ago")
+    assert {name for name, state in rows_of(page).items() if state == "Not working"} == {"Image host", "Live presence"}
+    assert "FILES_DIR" not in page.text_content()
+
+    assert set(rows_of(answered(monkeypatch, client, database="not reachable")).values()) == {"Not working"}
+
+
+def test_the_status_leaves_out_what_is_not_offered(
+    client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CHAT = replace(settings.CHAT, guild_id="")
+    page = answered(monkeypatch, client, presence="off: CHAT_GUILD_ID names no chat server")
+    assert "Live presence" not in rows_of(page)
+    assert "Everything works." in page.text_content()
+
+
+def test_the_parts_are_asked_once_in_ten_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    answered(monkeypatch, client)
+    monkeypatch.setattr(readiness, "parts", dict)
+    assert client.get("/status").status_code == 200
+    assert public_pages.current_status().services[0].is_working
+
+
+def test_robots_are_kept_from_forms(client: Client) -> None:
+    answer = client.get("/robots.txt")
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    assert answer.content.decode().splitlines()[:2] == ["User-agent: *", "Disallow: /accounts/"]
+
+
+@pytest.mark.parametrize("name", ["terms", "privacy", "status", "robots.txt"])
+def test_no_one_can_take_the_name_of_a_public_page(name: str) -> None:
+    assert name in RESERVED_NAMES
+    assert resolve(f"/{name}").func.__module__ == "config.public_pages"
