@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.shortcuts import render
 from django.views import View
 from django.views.decorators.csrf import csrf_exempt
 
@@ -36,6 +37,8 @@ from oidc_provider.models import RequestKind
 logger = logging.getLogger(__name__)
 
 REQUEST_ID = "X-Request-Id"
+RETRY_HEADERS = frozenset({"Retry-After", "X-Retry-After"})
+TOO_MANY_REQUESTS = 429
 FAILURES = (ProtocolError, SigningUnavailable, OperationalError, InterfaceError)
 
 
@@ -131,13 +134,25 @@ class LimitedPage(JsonView):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         with request_log.noting(self.kind) as note:
             refused = over_limit(Request.of(request), self.endpoint)
-            response = refused.to_django() if refused else super().dispatch(request, *args, **kwargs)
+            response = _refusal(request, refused) if refused else super().dispatch(request, *args, **kwargs)
             response.headers[REQUEST_ID] = note.request_id
             response.headers.setdefault("Cache-Control", "no-store")
             return response
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         return error_answer(Request.of(request), self.not_allowed()).to_django()
+
+
+def _refusal(request: HttpRequest, refused: Answer) -> HttpResponse:
+    """Return `refused`, as a page for a client that names text/html before JSON. Reads no session."""
+    if request.get_preferred_type(["application/json", "text/html"]) != "text/html":
+        return refused.to_django()
+    seconds = refused.headers.get("Retry-After", "")
+    context = {"is_over_limit": refused.status == TOO_MANY_REQUESTS, "seconds": seconds, "status": refused.status}
+    page = render(request, "oidc_provider/refused.html", context, status=refused.status)
+    for name in RETRY_HEADERS & refused.headers.keys():
+        page.headers[name] = refused.headers[name]
+    return page
 
 
 def over_limit(request: Request, endpoint: str, *, is_answered_uncounted: bool = False) -> Answer | None:
@@ -205,4 +220,6 @@ def error_answer(request: Request, error: ProtocolError) -> Answer:
 def too_many_requests(request: Request, seconds_left: int) -> Answer:
     """Return 429 (docs/spec/sign-in.md, "Errors")."""
     body = json.dumps({"message": "Too many requests. Please try again later."}).encode()
-    return answer(request, body, 429, {"X-Retry-After": str(seconds_left), "Retry-After": str(seconds_left)})
+    return answer(
+        request, body, TOO_MANY_REQUESTS, {"X-Retry-After": str(seconds_left), "Retry-After": str(seconds_left)}
+    )

@@ -13,6 +13,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from accounts import limits
+from accounts.models import User
 from oidc_provider.models import Grant
 from tests.oidc_provider.protocol import (
     AUTHORIZE,
@@ -28,6 +29,7 @@ from tests.oidc_provider.protocol import (
     authorize,
     code_for,
 )
+from tests.pages.markup import problems_of
 from tests.support.redis_commands import UNREACHABLE
 
 LIMITED = {
@@ -84,6 +86,28 @@ def test_requests_over_the_limit_of_an_endpoint_are_429_and_other_endpoints_go_o
     assert 1 <= int(answer["X-Retry-After"]) <= 60
     assert "Access-Control-Allow-Origin" not in answer or path == KEY_SET
     assert {other: _ask(other).status_code == 429 for other in LIMITED} == {other: other == path for other in LIMITED}
+
+
+BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,*/*;q=0.8"
+
+
+@pytest.mark.parametrize("path", [AUTHORIZE, END_SESSION])
+def test_a_browser_over_the_limit_gets_a_page_that_says_how_long_to_wait(path: str, user: User) -> None:
+    _use_up(path)
+    browser = Client(REMOTE_ADDR="203.0.113.7")
+    answer = browser.get(path, headers={"accept": BROWSER})
+    assert (answer.status_code, problems_of(answer)) == (429, [])
+    assert answer["X-Retry-After"] == answer["Retry-After"]
+    assert f"Wait {answer['Retry-After']} second" in answer.content.decode()
+    assert answer["Cache-Control"] == "no-store"
+    assert answer["X-Request-Id"]
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json", "application/json, text/html;q=0.5", ""])
+def test_another_client_over_the_limit_gets_the_documented_body(accept: str) -> None:
+    _use_up(AUTHORIZE)
+    answer = Client(REMOTE_ADDR="203.0.113.7").get(AUTHORIZE, headers={"accept": accept})
+    assert answer.json() == {"message": "Too many requests. Please try again later."}
 
 
 @pytest.mark.parametrize(
