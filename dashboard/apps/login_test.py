@@ -220,7 +220,7 @@ def run(
     *, application: Application, owner: User, under_way: LoginTest, answer: Mapping[str, str], now: datetime
 ) -> list[dict[str, Any]]:
     """Return every step as JSON for the page, and revoke the tokens. `answer`: the parameters of the callback."""
-    steps = [_request(under_way)]
+    steps = [_request(application, under_way)]
     callback = _callback(under_way, answer, now)
     steps.append(callback)
     if callback.is_good:
@@ -228,10 +228,12 @@ def run(
     return [step.as_json() for step in steps]
 
 
-def _request(under_way: LoginTest) -> Step:
+def _request(application: Application, under_way: LoginTest) -> Step:
     step = Step("Authorization request", "Your app, its redirect URL and its scopes are registered as you use them.")
     step.lines.append(Line("GET", f"{settings.BASE_URL}{reverse('authorize')}", "The browser is sent here."))
     step.lines += [Line(name, value, _MEANINGS[name]) for name, value in under_way.parameters.items()]
+    for name in under_way.parameters["scope"].split():
+        step.check(f"The scope {name} is registered", holds=name in application.registered_scopes)
     return step
 
 

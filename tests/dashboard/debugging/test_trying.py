@@ -130,6 +130,14 @@ def test_a_mistake_shows_the_error_with_cause_and_cure(
     assert problems_of(ready.response) == []
 
 
+def test_the_request_fails_with_a_scope_that_is_not_registered(ready: Browser, app: Application) -> None:
+    request, callback = sign_in(ready, app, mistake="profile")
+    assert (request["is_good"], callback["is_good"]) == (False, False)
+    failed = [check["says"] for check in request["checks"] if not check["holds"]]
+    assert failed == ["The scope profile is registered"]
+    assert "What it proves: Your app" not in ready.text
+
+
 def test_without_openid_there_is_no_id_token_and_user_info_refuses(ready: Browser, app: Application) -> None:
     app.refresh_from_db()
     app.registered_scopes = ["identify"]
