@@ -1,14 +1,16 @@
-"""What the frame of the pages needs: the menu, the tabs of an app, and the deletion of the account."""
+"""What the frame of the pages needs: the menu, the tabs of an app, the error guide, and the deletion of the account."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django import template
+from django.urls import reverse
 
 from accounts.models import User
 from dashboard import access, account, apps, documentation, home, imagehost, keys, navigation, profile, staff
 from dashboard.account import queries as account_queries
+from dashboard.apps import error_guide
 from dashboard.navigation import Entry, Link
 
 register = template.Library()
@@ -45,6 +47,13 @@ def app_tabs(context: dict[str, Any]) -> list[Link]:
 def imagehost_tabs(context: dict[str, Any]) -> list[Link]:
     """Return links to the pages of the image host."""
     return [navigation.link(entry, context["request"].path) for entry in imagehost.TABS]
+
+
+@register.simple_tag
+def error_guide_url(code: str, description: str) -> str:
+    """Return the place in the documentation that explains an error page of authorize, or the empty string."""
+    guide = error_guide.explain(endpoint="authorize", code=code, description=description)
+    return f"{reverse('docs_page', args=['errors'])}#{guide.anchor}" if guide else ""
 
 
 @register.inclusion_tag("_components/meter.html")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from html import escape
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.browser import people
+from tests.browser.chromium import WIDE
 from tests.browser.people import USER, Site
 
 pytestmark = pytest.mark.live
@@ -30,8 +31,8 @@ def _signed_in(chrome: Browser, site: Site) -> Iterator[BrowserContext]:
         context.close()
 
 
-def _answer(route: Route, site: Site) -> None:
-    fields = {
+def _fields(site: Site, prompt: str) -> dict[str, str]:
+    return {
         "client_id": site.demo["app"]["client_id"],
         "redirect_uri": f"{APP}/callback",
         "response_type": "code",
@@ -39,8 +40,12 @@ def _answer(route: Route, site: Site) -> None:
         "state": "a state",
         "code_challenge": "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM",
         "code_challenge_method": "S256",
-        "prompt": urlsplit(route.request.url).query,
+        "prompt": prompt,
     }
+
+
+def _answer(route: Route, site: Site) -> None:
+    fields = _fields(site, urlsplit(route.request.url).query)
     inputs = "".join(f'<input name="{name}" value="{escape(value)}">' for name, value in fields.items())
     form = f'<form method="post" action="{site.base_url}/api/auth/oauth2/authorize">{inputs}<button>Go</button></form>'
     route.fulfill(content_type="text/html", body=form)
@@ -85,3 +90,16 @@ def test_a_person_is_recognised_although_the_app_posts_and_stays_signed_in(chrom
         page = context.new_page()
         page.goto(path)
         expect(page.get_by_role("heading", name="Already answered")).to_be_visible()
+
+
+def test_the_whole_question_fits_into_a_window(chrome: Browser, site: Site) -> None:
+    """With every scope, of an app that staff have not verified."""
+    with _signed_in(chrome, site) as context:
+        page = context.new_page()
+        page.set_viewport_size(WIDE)
+        scope = "openid identify email connections offline_access"
+        fields = {**_fields(site, "consent"), "scope": scope}
+        page.goto(f"/api/auth/oauth2/authorize?{urlencode(fields)}")
+        expect(page.locator(".permissions > li")).to_have_count(5)
+        expect(page.get_by_text("This app is not verified,")).to_be_visible()
+        expect(page.get_by_role("button", name="Allow")).to_be_in_viewport(ratio=1)

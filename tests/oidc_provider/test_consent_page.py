@@ -51,7 +51,7 @@ def _lines(answer: Answer) -> list[str]:
 
 def _values(answer: Answer) -> dict[str, str]:
     page = lxml.html.fromstring(answer.content)
-    names, values = page.xpath("//dl/dt"), page.xpath("//dl/dd")
+    names, values = page.xpath("//dl//dt"), page.xpath("//dl//dd")
     return {
         name.text_content().strip(): value.text_content().strip() for name, value in zip(names, values, strict=True)
     }

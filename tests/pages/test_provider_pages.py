@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from django.template.loader import render_to_string
-from django.test import RequestFactory
+from django.test import Client, RequestFactory
 
 from accounts.models import User
+from dashboard.apps.error_guide import ERRORS, PAGE, ErrorGuide
 from oidc_provider.models import Application
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.pages.markup import parsed, problems_of_text
@@ -81,7 +82,8 @@ def test_links_of_an_app_leave_no_trace(user: User, application: Application) ->
     (link,) = page.xpath("//a[starts-with(@href, 'https://app.example.org')]")
     assert link.text_content() == "Privacy policy"
     assert link.get("rel") == "noopener noreferrer nofollow"
-    assert "Terms: not provided" in words_of(page)
+    assert page.xpath("//ul[@class='link-row']/li/a/text()") == ["Privacy policy"]
+    assert "not provided" not in words_of(page)
 
 
 @pytest.mark.parametrize("return_url", ["", "https://app.example.org/"])
@@ -91,4 +93,27 @@ def test_an_authorization_error_shows_its_code(return_url: str) -> None:
 
     assert "Go back to Tidepool and start again" in words_of(page)
     assert "Error code: invalid_request" in words_of(page)
-    assert page.xpath("//main//a/@href") == ([return_url] if return_url else [])
+    links = page.xpath("//main//a/@href")
+    assert links == [
+        *([return_url] if return_url else []),
+        "/docs/errors#invalid-request-authorize-by-redirect-to-the-app",
+    ]
+
+
+ON_A_PAGE = [row for row in ERRORS if row.where == PAGE]
+
+
+@pytest.mark.parametrize("row", ON_A_PAGE, ids=[row.anchor for row in ON_A_PAGE])
+def test_an_authorization_error_leads_the_developer_to_its_cause(client: Client, db: None, row: ErrorGuide) -> None:
+    context = {"title": "No", "message": f"{row.said} and so on", "code": row.code, "application_name": ""}
+    page = rendered("oidc_provider/error.html", {**context, "return_url": ""})
+    (link,) = page.xpath("//main//a")
+    assert link.text_content() == "Why this happens"
+    path, _, anchor = link.get("href").partition("#")
+    assert anchor == row.anchor
+    assert parsed(client.get(path).content.decode()).get_element_by_id(anchor) is not None
+
+
+def test_an_error_without_a_guide_has_no_link() -> None:
+    context = {"title": "No", "message": "No.", "code": "teapot", "application_name": "", "return_url": ""}
+    assert rendered("oidc_provider/error.html", context).xpath("//main//a") == []
