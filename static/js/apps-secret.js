@@ -12,17 +12,18 @@ for (const button of document.querySelectorAll("[data-download]")) {
 }
 
 const saved = document.querySelector("[data-saved]");
-const onward = document.querySelector("[data-continue]");
-if (saved && onward) {
+if (saved) {
   const box = saved.querySelector("input");
-  const { href } = onward;
+  const onward = [...document.querySelectorAll("[data-continue]")].map((link) => ({ link, href: link.href }));
   const follow = () => {
-    if (box.checked) onward.href = href;
-    else onward.removeAttribute("href");
-    onward.setAttribute("aria-disabled", String(!box.checked));
+    for (const { link, href } of onward) {
+      if (box.checked) link.href = href;
+      else link.removeAttribute("href");
+      link.setAttribute("aria-disabled", String(!box.checked));
+    }
   };
   saved.hidden = false;
-  onward.setAttribute("role", "link"); // stays one while it leads nowhere
+  for (const { link } of onward) link.setAttribute("role", "link"); // stays one while it leads nowhere
   box.addEventListener("change", follow);
   follow();
 }

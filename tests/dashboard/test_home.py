@@ -44,6 +44,8 @@ def test_a_new_user_lands_here_and_reads_what_to_do(user: User) -> None:
     ):
         assert words in browser.text
     assert "not confirmed" not in browser.text
+    links = {link.text_content(): link.get("href") for link in browser.page.xpath("//main//a")}
+    assert (links["Register an app"], links["Create a key"]) == ("/dashboard/apps/new/", "/dashboard/api-keys/new/")
 
 
 def test_steps_that_are_done_are_no_longer_named(browser: Browser, user: User) -> None:

@@ -77,6 +77,21 @@ def test_the_secret_stands_in_the_answer_itself_and_nowhere_else(browser: Browse
         assert secret not in browser.open(f"/dashboard/apps/{app.client_id}/{page}").response.content.decode()
 
 
+def test_the_page_opens_on_the_secret_and_names_the_next_steps(browser: Browser) -> None:
+    send(browser, fill(browser))
+    app = Application.objects.get()
+    (focused,) = browser.page.xpath("//*[@autofocus]")
+    assert focused.get("id") == "copy-client-secret"
+    steps = browser.page.xpath("//*[@data-continue]")
+    assert [(step.text_content(), step.get("href")) for step in steps] == [
+        ("Try it", f"/dashboard/apps/{app.client_id}/try/"),
+        ("Copy the code", f"/dashboard/apps/{app.client_id}/code/"),
+        ("Read the quickstart", "/docs/sign-in"),
+    ]
+    for step in steps:
+        assert browser.client.get(step.get("href")).status_code == 200
+
+
 def test_a_form_that_is_sent_twice_makes_one_app_and_keeps_its_secret(browser: Browser) -> None:
     data = fill(browser)
     secret = secret_on(send(browser, data))
