@@ -9,6 +9,7 @@ from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import PASSWORD, UserFactory
 from tests.support.browser import Browser
 
+FIREFOX = "Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:130.0) Gecko/20100101 Firefox/130.0"
 LIST = "/accounts/sessions/"
 
 
@@ -21,6 +22,15 @@ def end(browser: Browser, session: UserSession) -> Browser:
 
 def session_of(browser: Browser) -> UserSession:
     return UserSession.objects.get(session_key=browser.client.session.session_key)
+
+
+def test_a_session_is_named_after_its_browser_and_system(user: User) -> None:
+    browser = browser_of(user)
+    UserSession.objects.update(user_agent=FIREFOX)
+    (row,) = browser.open(LIST).page.xpath("//li[.//span[text()='This browser']]")
+    assert "Firefox 130 on Windows" in row.text_content()
+    assert row.xpath(".//span[@title]/@title") == [FIREFOX]
+    assert "From 127.0.0.1" in row.text_content()
 
 
 def test_another_browser_is_signed_out_and_this_one_stays(browser: Browser, user: User) -> None:
