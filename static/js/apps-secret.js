@@ -1,4 +1,4 @@
-// The page that shows a secret once: its lines as a file, and no way on before they are saved.
+// A page that shows a secret once: its lines as a file, and no way on before they are saved.
 for (const button of document.querySelectorAll("[data-download]")) {
   button.hidden = false;
   button.addEventListener("click", () => {

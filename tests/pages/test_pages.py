@@ -1,9 +1,11 @@
 """Every page of the account, signed out and signed in: strict policy, labels, one heading, nothing inline."""
 
 import pytest
+import time_machine
 from django.core.mail import EmailMessage
 from django.test import Client
 
+from accounts.models import User
 from tests.pages.markup import page_of, problems_of
 from tests.support.second_factors import code_of
 
@@ -118,6 +120,57 @@ def test_the_code_page_keeps_the_rules(client: Client, db: None, mailoutbox: lis
 
     assert response.redirect_chain == [("/accounts/confirm-email/", 302)]
     assert problems_of(response) == []
+
+
+def test_a_new_code_is_sent_and_the_page_says_how_long_it_works(
+    client: Client, db: None, mailoutbox: list[EmailMessage]
+) -> None:
+    data = {"email": "new@example.org", "username": "Newcomer", "password1": "long enough 9"}
+    with time_machine.travel("2026-01-01T12:00:00Z", tick=False) as clock:
+        page = page_of(client.post("/accounts/signup/", data, follow=True))
+        assert "The code works for 15 more minutes." in " ".join(page.text_content().split())
+        clock.shift(13 * 60 + 30)
+        answer = client.post("/accounts/confirm-email/", {"action": "resend"}, follow=True)
+        assert problems_of(answer) == []
+        assert "The code works for 1 more minute." in " ".join(page_of(answer).text_content().split())
+    first, second = mailoutbox
+    assert (first.to, second.to) == (["new@example.org"], ["new@example.org"])
+    assert first.body != second.body
+
+
+def test_the_code_page_does_not_tell_whether_an_address_has_an_account(
+    user: User, mailoutbox: list[EmailMessage]
+) -> None:
+    pages: list[str] = []
+    for email in (user.email, "fresh@example.org"):
+        client = Client()
+        data = {"email": email, "username": f"New{len(pages)}", "password1": "long enough 9"}
+        client.post("/accounts/signup/", data)
+        answer = client.post("/accounts/confirm-email/", {"action": "resend"}, follow=True)
+        pages.append(" ".join(page_of(answer).text_content().replace(email, "").split()))
+    assert pages[0] == pages[1]
+
+
+def test_recovery_codes_can_be_copied_and_downloaded(signed_in: Client) -> None:
+    page = page_of(signed_in.get("/accounts/2fa/totp/activate/"))
+    code = code_of(page.get_element_by_id("authenticator_secret").value)
+    page = page_of(signed_in.post("/accounts/2fa/totp/activate/", {"code": code}, follow=True))
+    assert page.findtext(".//h1") == "Recovery codes"
+    codes = page.get_element_by_id("recovery-codes").text_content().split()
+    buttons = page.xpath("//button[@data-copy='recovery-codes' or @data-download='recovery-codes']")
+    assert (len(codes), [button.text_content() for button in buttons]) == (10, ["Copy all", "Download"])
+    again = page_of(signed_in.get("/accounts/2fa/recovery-codes/"))
+    assert "10 of 10 codes left" in " ".join(again.text_content().split())
+    assert again.xpath("//*[@id='recovery-codes']") == []
+
+
+def test_no_page_keeps_the_capitals_of_the_stock_pages(signed_in: Client) -> None:
+    for path in set(SIGNED_IN) - {"/", "/accounts/2fa/webauthn/"}:
+        page = page_of(signed_in.get(path))
+        for element in page.xpath("//main//h1 | //main//h2 | //main//button | //head/title"):
+            words = element.text_content().split()[1:]
+            capitals = [word for word in words if word[0].isupper() and word not in {"Ada", "Hearth"}]
+            assert capitals == [], (path, element.text_content())
 
 
 def test_recovery_codes_keep_the_rules(signed_in: Client) -> None:
