@@ -93,7 +93,7 @@ def test_a_banned_person_is_out_and_their_tokens_are_dead(
 
 def test_a_person_who_signs_out_keeps_their_apps(browser: Browser, person: Person, grant: Grant) -> None:
     browser.open("/api/auth/oauth2/end-session").press("Sign out")
-    assert browser.open(grant.party.begin()).heading == "Sign in"
+    assert browser.open(grant.party.begin()).heading == f"Sign in to continue to {grant.party.app.name}"
     assert grant.party.refresh(grant.tokens["refresh_token"])["token_type"] == "Bearer"
     assert grant.party.finish(person.sign_in(browser).left_for)["token_type"] == "Bearer"
 
