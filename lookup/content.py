@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from django.core.exceptions import ObjectDoesNotExist, ValidationError
@@ -19,6 +21,7 @@ from accounts.models import User
 from lookup import profiles, sections, uploads
 from lookup.models import (
     Asset,
+    GalleryItem,
     Profile,
     ProfileBadge,
     Section,
@@ -90,17 +93,62 @@ def change(
     return row
 
 
+@dataclass(frozen=True, slots=True)
+class Deleted:
+    """A row that `restore` can bring back. `columns`: in JSON. `pictures`: ids of those that were in the section."""
+
+    columns: dict[str, Any]
+    pictures: list[str]
+
+
 @transaction.atomic
-def delete(*, content: ContentList, profile: Profile, pk: str, by: User | None) -> None:
-    """ObjectDoesNotExist too where the row was given by staff: it can only be switched off."""
+def delete(*, content: ContentList, profile: Profile, pk: str, is_undoable: bool = False, by: User | None) -> Deleted:
+    """`is_undoable`: files of the row stay for `restore` until the job removes them, or their owner needs the room.
+
+    ObjectDoesNotExist too where the row was given by staff: it can only be switched off.
+    """
     _lock(profile, by)
     row = content.row_of(profile.pk, pk, is_locked=True)
     if not isinstance(row, content.model):
         raise ObjectDoesNotExist
+    inside = GalleryItem.objects.filter(section=pk).values_list("pk", flat=True)
+    deleted = Deleted(_columns_of(row), list(inside) if isinstance(row, Section) else [])
     row.delete()
     row.pk = pk  # the audit trail names it
     _finish(profile, row, "deleted", by=by)
-    uploads.release(*_assets_of(row))
+    if is_undoable:
+        uploads.mark_unused(*_assets_of(row))
+    else:
+        uploads.release(*_assets_of(row))
+    return deleted
+
+
+@transaction.atomic
+def restore(*, content: ContentList, profile: Profile, deleted: Deleted, by: User | None) -> Row:
+    """Bring the row back with its id and its place; one that is there already stays as it is.
+
+    ValidationError: the list is full, or a file of the row is gone.
+    """
+    _lock(profile, by)
+    fields = {field.attname: field for field in content.model._meta.concrete_fields}
+    row: Row = content.model(**{name: fields[name].to_python(value) for name, value in deleted.columns.items()})
+    if row.profile_id != profile.pk:
+        raise ObjectDoesNotExist
+    if present := content.model._default_manager.filter(pk=row.pk, profile=profile.pk).first():
+        return present
+    check_limit(content, profile.pk)
+    assets = _assets_of(row)
+    if len(Asset.objects.select_for_update().filter(pk__in=assets).order_by("pk")) < len(assets):
+        raise ValidationError("This cannot be undone any more, because its file has been removed.", code="gone")
+    if isinstance(row, GalleryItem) and not Section.objects.filter(pk=row.section_id, profile=profile.pk).exists():
+        row.section = None
+    row.save(force_insert=True)
+    if deleted.pictures:
+        loose = GalleryItem.objects.filter(profile=profile.pk, pk__in=deleted.pictures, section=None)
+        loose.update(section=row)
+    Asset.objects.filter(pk__in=assets).update(unused_since=None)
+    _finish(profile, row, "restored", by=by)
+    return row
 
 
 @transaction.atomic
@@ -209,6 +257,12 @@ def _save(profile: Profile, row: Row, changed: Sequence[str], *, by: User | None
     if changed:
         row.save(update_fields=changed)
         _finish(profile, row, "changed", by=by, changed=sorted(changed))
+
+
+def _columns_of(row: Row) -> dict[str, Any]:
+    """Return the columns as JSON holds them; `to_python` of each field reads them."""
+    columns = {field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields}
+    return {name: value.isoformat() if isinstance(value, datetime) else value for name, value in columns.items()}
 
 
 def _assets_of(row: Row) -> set[str]:

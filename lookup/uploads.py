@@ -20,6 +20,7 @@ from django.core.exceptions import ValidationError
 from django.core.files.storage import storages
 from django.db import transaction
 from django.db.models import Exists, ForeignObjectRel, OuterRef, Q, Sum
+from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import User
@@ -148,6 +149,10 @@ def _book(user: User, kind: Kind, facts: Facts, size: int, by: User | None) -> A
         raise User.DoesNotExist
     left = QUOTA - used_by(user)
     if size > left:
+        unwanted = Asset.objects.filter(owner=user, unused_since__isnull=False)
+        release(*unwanted.values_list("pk", flat=True))
+        left = QUOTA - used_by(user)
+    if size > left:
         raise ValidationError(
             f"Your files may have {QUOTA // MIB} MiB together, and {max(left, 0) / MIB:.1f} MiB are left: this one has "
             f"{size / MIB:.1f}. Remove some that you do not need.",
@@ -188,6 +193,11 @@ def release(*asset_ids: str | None) -> int:
     Asset.objects.filter(pk__in=[asset.pk for asset in gone]).delete()
     _remove_after_commit([asset.path for asset in gone])
     return len(gone)
+
+
+def mark_unused(*asset_ids: str) -> None:
+    """Have those of these files that nothing shows removed after UNUSED_FOR, or when their owner needs the room."""
+    Asset.objects.filter(unused(), pk__in=asset_ids).update(unused_since=timezone.now())
 
 
 def sweep(*, now: datetime, after_each: Callable[[], None] = lambda: None) -> tuple[int, int]:

@@ -3,14 +3,22 @@
 from dashboard.navigation import Entry
 
 NAVIGATION = (Entry("profile_editor", "Profile"),)
-# The lists of `kinds` have their tabs between these.
-TABS = (
-    Entry("profile_editor", "Profile", below=None),
-    Entry("profile_appearance", "Appearance"),
-    Entry("profile_media", "Media"),
-)
-TABS_OF_THE_USER = (
-    Entry("profile_aliases", "Aliases"),
-    Entry("profile_privacy", "Privacy"),
-    Entry("profile_transfer", "Export and import"),
-)
+# Pages that are no lists. A list has its name and title from `kinds`.
+PAGES = {
+    "profile_editor": Entry("profile_editor", "Profile", below=None),
+    "profile_aliases": Entry("profile_aliases", "Aliases"),
+    "profile_appearance": Entry("profile_appearance", "Appearance"),
+    "profile_media": Entry("profile_media", "Media"),
+    "profile_privacy": Entry("profile_privacy", "Privacy"),
+    "profile_transfer": Entry("profile_transfer", "Export and import"),
+}
+# The menu: what each group holds, pages and lists by their names.
+GROUPS = {
+    "Profile": ["profile_editor", "badges", "profile_aliases"],
+    "Appearance": ["profile_appearance", "backgrounds"],
+    "Links and media": ["links", "profile_media", "audios"],
+    "Content": ["sections", "projects", "gallery", "widgets"],
+    "Privacy and data": ["profile_privacy", "profile_transfer"],
+}
+# These only the main profile has.
+OF_THE_USER = {"profile_aliases", "profile_privacy", "profile_transfer"}

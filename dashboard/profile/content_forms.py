@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
@@ -15,7 +16,7 @@ from dashboard import versions
 from dashboard.profile import media
 from dashboard.profile.forms import UploadField
 from dashboard.versions import VersionField
-from lookup import addresses, content, registry, uploads
+from lookup import addresses, content, earlier_facts, registry, uploads
 from lookup.models import (
     Asset,
     Audio,
@@ -83,6 +84,33 @@ class CommaListField(forms.CharField):
         if problem := self.rule.problem_of(texts):
             raise ValidationError(problem)
         return texts
+
+
+class SuggestInput(forms.TextInput):
+    """Any text, with suggestions."""
+
+    template_name = "dashboard/profile_content/widgets/suggest.html"
+
+    def __init__(self, *suggestions: str) -> None:
+        super().__init__(attrs={"autocapitalize": "none", "spellcheck": "false"})
+        self.suggestions = suggestions
+
+    def get_context(self, name: str, value: Any, attrs: dict[str, Any] | None) -> dict[str, Any]:
+        context = super().get_context(name, value, attrs)
+        context["widget"]["attrs"]["list"] = f"suggested-{name}"
+        return context | {"suggestions": self.suggestions}
+
+
+_HOST = r"[^\s:/?#@]+(?:\.[^\s:/?#@]+)+"
+_ADDRESS = re.compile(rf"{_HOST}(?::\d{{1,5}})?(?:[/?#]\S*)?")
+_MAILBOX = re.compile(rf"[^\s:/?#@]+@{_HOST}")
+
+
+def with_scheme(text: str) -> str:
+    """Return the address with https:// or mailto: where it was typed without."""
+    if _ADDRESS.fullmatch(text):
+        return f"https://{text}"
+    return f"mailto:{text}" if _MAILBOX.fullmatch(text) else text
 
 
 @dataclass(frozen=True)
@@ -215,10 +243,19 @@ def _texts(problems: Iterable[ValidationError]) -> list[str]:
 
 _SVG = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
 _SVG_HELP = "The code of a drawing, up to 20 KiB: <code>&lt;svg …&gt;</code>. Instead of a file."
+_COLOR = forms.TextInput(attrs={"data-color": "", "spellcheck": "false", "autocomplete": "off"})
 _COLOR_HELP = "For example #1b5e4b. Empty: as it is."
 _LABELS = {"recolor": "Paint it in this colour", "color": "Colour", "icon_svg": "SVG"}
 _HELP_TEXTS = {"color": _COLOR_HELP, "icon_svg": _SVG_HELP}
+# What earlier forms of the lookup know.
+PLATFORMS = ("website", *(name for names in earlier_facts.PLATFORMS.values() for name in (names[0], *names[3:])))
 _NO_ADDRESS = "Use a web address such as https://example.org/ or an e-mail address such as mailto:me@example.org."
+
+
+class KindSelect(forms.RadioSelect):
+    """A link or a text, each with its icon."""
+
+    option_template_name = "dashboard/profile_content/widgets/kind_option.html"
 
 
 class LinkForm(RowForm):
@@ -228,35 +265,45 @@ class LinkForm(RowForm):
         "You have no links yet. Add one: a web address, an e-mail address or a text to copy.",
     )
     never_both = ("icon", "icon_svg")
+    is_text = forms.ChoiceField(
+        choices=[(False, "Link to open"), (True, "Text to copy")], required=False, label="Kind", widget=KindSelect
+    )
     icon = AssetField(Kind.IMAGE, label="Icon")
-    field_order = ("title", "url", "is_text", "platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
+    field_order = ("is_text", "title", "url", "platform_id", "platform_type", "icon", "icon_svg", "color", "recolor")
 
     class Meta:
         model = Link
         fields = ("title", "url", "is_text", "platform_id", "platform_type", "color", "recolor", "icon_svg")
         labels = _LABELS | {
             "url": "Address or text",
-            "is_text": "Show it as text to copy, not as a link",
             "platform_id": "Platform",
             "platform_type": "Type of entry",
         }
         help_texts = _HELP_TEXTS | {
-            "url": "A web address, mailto: and an e-mail address, or any text to copy.",
-            "is_text": "",
+            "url": "A web address, an e-mail address, or any text to copy.",
             "platform_id": "For example mastodon, steam or telegram.",
             "platform_type": "For example profile or server.",
         }
-        widgets = {"icon_svg": _SVG}
+        widgets = {
+            "icon_svg": _SVG,
+            "color": _COLOR,
+            "platform_id": SuggestInput(*PLATFORMS),
+            "platform_type": SuggestInput("profile", "server", "channel", "group"),
+        }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["url"].required = True
         self.fields["url"].error_messages["required"] = "Write where the link leads, or the text to copy."
 
+    def clean_is_text(self) -> bool:
+        return bool(self.cleaned_data["is_text"] == "True")
+
     def clean(self) -> dict[str, Any]:
         super().clean()
         url, is_text = self.cleaned_data.get("url"), self.cleaned_data.get("is_text", False)
         if url:
+            url = self.cleaned_data["url"] = url if is_text else with_scheme(url)
             try:
                 Link(url=url, is_text=is_text).clean()
             except ValidationError as error:
@@ -278,6 +325,7 @@ class ProfileBadgeForm(RowForm):
         fields = ("selected_tier", "color", "recolor")
         labels = _LABELS
         help_texts = _HELP_TEXTS
+        widgets = {"color": _COLOR}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -310,7 +358,7 @@ class CustomBadgeForm(RowForm):
         fields = ("name", "icon_svg", "color", "recolor")
         labels = _LABELS
         help_texts = _HELP_TEXTS
-        widgets = {"icon_svg": _SVG}
+        widgets = {"icon_svg": _SVG, "color": _COLOR}
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -339,6 +387,10 @@ class WidgetForm(RowForm):
             "type": "What it shows: for example recent, presence or today.",
             "identifier": "What the widget needs, such as a user name, an id or a location.",
         }
+        widgets = {
+            "platform": SuggestInput("scrobbler", "chat", "weather", *PLATFORMS[1:]),
+            "type": SuggestInput("recent", "presence", "today"),
+        }
 
 
 class AudioForm(RowForm):
@@ -358,6 +410,9 @@ class AudioForm(RowForm):
         fields = ("title", "artist", "external_url")
         labels = {"external_url": "Its page elsewhere"}
         help_texts = {"external_url": "A web address, such as https://example.org/song."}
+
+    def clean_external_url(self) -> str:
+        return with_scheme(self.cleaned_data["external_url"])
 
 
 class BackgroundForm(RowForm):
@@ -393,6 +448,9 @@ class ProjectForm(RowForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.initial.setdefault("tags", self.instance.tags)
+
+    def clean_url(self) -> str:
+        return with_scheme(self.cleaned_data["url"])
 
     def column_values(self) -> dict[str, Any]:
         return {**super().column_values(), "tags": self.cleaned_data["tags"]}

@@ -20,7 +20,7 @@ from accounts import content_security
 from accounts.http import SignedInRequest
 from dashboard import access
 from dashboard.forms import confirm
-from dashboard.profile import editing, forms, kinds
+from dashboard.profile import editing, forms, kinds, undo
 from dashboard.profile.content_forms import RowForm
 from dashboard.profile.forms import AliasAddForm, AliasChangeForm
 from dashboard.profile.kinds import KINDS, Kind, name_of
@@ -62,6 +62,7 @@ def show(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse
         "is_full": own >= kind.content.limit,
         "add_url": kind.url_of(profile, "add"),
         "order_url": kind.url_of(profile, "order"),
+        "undo": undo.offered(request, profile, kind),
     }
     return page(request, profile, "list", kind.title, context)
 
@@ -76,7 +77,8 @@ def edit_row(request: SignedInRequest, profile: Profile, kind: Kind, row: Any) -
     is_new = row._state.adding
     form = FORMS[type(row)](request.POST or None, request.FILES or None, instance=row, profile=profile)
     if form.is_valid() and form.write(by=request.user):
-        messages.success(request, f"{kinds.name_of(form.instance)}: {'added' if is_new else 'saved'}.")
+        said = f"{kinds.name_of(form.instance)}: {'added' if is_new else 'saved'}."
+        messages.success(request, said, extra_tags=form.instance.pk)
         return redirect(_next(profile, kind, form, is_new=is_new))
     title = f"New {kind.verbose_name}" if is_new else kinds.name_of(row)
     context = {"kind": kind, "form": form, "is_new": is_new, "list_url": kind.url_of(profile)}
@@ -96,10 +98,28 @@ def delete(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> H
         raise Http404
     name = kinds.name_of(row)
     if request.method == "POST":
-        content.delete(content=kind.content, profile=profile, pk=pk, by=request.user)
-        messages.success(request, f"{name}: deleted.")
+        deleted = content.delete(content=kind.content, profile=profile, pk=pk, is_undoable=True, by=request.user)
+        undo.keep(request, profile, kind, pk=pk, name=name, deleted=deleted)
         return redirect(kind.url_of(profile))
     return confirm(request, f"Delete {name}?", _effects(row), "Delete", back_url=kind.url_of(profile))
+
+
+@of_list
+@require_POST
+def restore(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse:
+    """`pk`: the row that was deleted last. Sent twice, the second request changes nothing."""
+    pk = request.POST.get("pk", "")
+    if deleted := undo.find(request, profile, kind, pk):
+        try:
+            row = content.restore(content=kind.content, profile=profile, deleted=deleted, by=request.user)
+        except ValidationError as refusal:
+            messages.error(request, " ".join(refusal.messages))
+            return redirect(kind.url_of(profile))
+        undo.forget(request)
+        messages.success(request, f"{kinds.name_of(row)}: restored.", extra_tags=pk)
+    elif not any(row.pk == pk for row in kind.content.rows_of(profile.pk)):
+        messages.error(request, "This deletion cannot be undone any more.")
+    return redirect(f"{kind.url_of(profile)}#row-{pk}")
 
 
 @of_list
@@ -108,6 +128,7 @@ def move(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> Htt
     """`places`: up or down."""
     step = STEPS.get(request.POST.get("places", ""), 0)
     content.move(content=kind.content, profile=profile, pk=pk, places=step, by=request.user)
+    messages.success(request, "The new order is saved.", extra_tags=pk)
     return redirect(f"{kind.url_of(profile)}#row-{pk}")
 
 
@@ -117,7 +138,7 @@ def switch(request: SignedInRequest, profile: Profile, kind: Kind, pk: str) -> H
     """`is_on`: "1" shows the row."""
     is_on = request.POST.get("is_on") == "1"
     row = content.switch(content=kind.content, profile=profile, pk=pk, is_on=is_on, by=request.user)
-    messages.success(request, f"{kinds.name_of(row)} is {'on' if is_on else 'off'}.")
+    messages.success(request, f"{kinds.name_of(row)} is {'on' if is_on else 'off'}.", extra_tags=pk)
     return redirect(f"{kind.url_of(profile)}#row-{pk}")
 
 
@@ -151,7 +172,9 @@ def entries_url(profile: Profile, row: Any) -> str:
 
 def _effects(row: Any) -> list[str]:
     """What deleting the row does."""
-    effects = ["It disappears from your page and from lookups at once. This cannot be undone."]
+    effects = [
+        f"It disappears from your page and from lookups at once. You can undo this for {undo.SECONDS // 60} minutes."
+    ]
     if isinstance(row, Section) and row.type == SectionType.GALLERY:
         effects.append("Its pictures stay in your gallery, in no section.")
     return effects

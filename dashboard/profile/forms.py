@@ -9,6 +9,7 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.db.models import TextChoices
+from django.forms import BoundField
 
 from accounts.models import User
 from accounts.models.names import MAX_NAME_LENGTH, validate_available
@@ -50,7 +51,10 @@ def accepted_files(kind: Kind) -> str:
 
 
 class ProfileForm(forms.ModelForm[Profile]):
+    """`for_clients`: the fields that our page does not use."""
+
     version = versions.VersionField()
+    for_clients = ("name", "theme", "font", "font_username", "sound_effect", "sound_effect_button")
 
     class Meta:
         model = Profile
@@ -69,11 +73,11 @@ class ProfileForm(forms.ModelForm[Profile]):
             "display_name": "At the top of the page. Empty: the name of your account, or your username.",
             "description": "At most 2000 characters; line breaks stay.",
             "name": "To tell your profiles apart. Lookups show it too.",
-            "theme": "For programs that show your profile elsewhere. Not used on this page.",
-            "font": "The name of a font, for programs that know it. A font of your own: under Media.",
-            "font_username": "The same, for your name alone.",
-            "sound_effect": "The name of a sound, for programs that know it. A sound of your own: under Media.",
-            "sound_effect_button": "The same, when something is pressed.",
+            "theme": "The name of a theme.",
+            "font": "The name of a font. You can upload a font under Media.",
+            "font_username": "The name of a font, for your name alone.",
+            "sound_effect": "The name of a sound. You can upload a sound under Media.",
+            "sound_effect_button": "The name of a sound, for presses of buttons.",
         }
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -81,6 +85,15 @@ class ProfileForm(forms.ModelForm[Profile]):
         super().__init__(*args, **kwargs)
         self.profile = copy.copy(self.instance)  # as it is stored: validation writes what was typed into the other one
         self.initial["version"] = versions.of(self.instance.updated_at)
+
+    def fields_on_page(self) -> list[BoundField]:
+        return [field for field in self.visible_fields() if field.name not in self.for_clients]
+
+    def fields_for_clients(self) -> list[BoundField]:
+        return [self[name] for name in self.for_clients]
+
+    def is_client_field_refused(self) -> bool:
+        return any(name in self.errors for name in self.for_clients)
 
     def clean_description(self) -> str:
         """Browsers send the line breaks of a text as two characters each."""

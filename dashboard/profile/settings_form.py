@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +53,27 @@ TITLES = {
     "feedbackSettings": "Likes and dislikes",
     "commentsSettings": "Comments",
 }
+# The settings that our page shows; the others are for API clients.
+ON_PAGE = {
+    "badgesSettings": ("monochrome",),
+    "linksSettings": ("enabled", "monochrome"),
+    "colorsSettings": (
+        *("accentColor", "textColor", "backgroundColor", "primaryColor", "secondaryColor", "gradient", "gradientAngle"),
+    ),
+    "cardSettings": ("blur", "opacity", "border", "borderColor", "borderWidth", "borderRadius"),
+    "usernameSettings": ("enabled", "effect"),
+    "avatarSettings": ("enabled", "mirrorChat"),
+    "audioSettings": ("player",),
+    "typewriterSettings": ("enabled", "descriptions"),
+    "metadataSettings": ("title", "description", "color"),
+    "presenceSettings": (*("enabled", "status", "decoration", "clan", "badges", "image", "details", "left", "right"),),
+    "aboutMeSettings": ("enabled",),
+    "skillsSettings": ("enabled",),
+    "projectsSettings": ("title", "description"),
+    "viewsSettings": ("enabled",),
+    "feedbackSettings": ("enabled",),
+    "commentsSettings": ("enabled",),
+}
 LABELS = {
     "linksSettings.enabled": "Show links",
     "usernameSettings.enabled": "Show the username",
@@ -91,12 +111,11 @@ _WORDS = {
 HELP = {
     "badgesSettings.monochrome": "All badges in one colour, whatever each of them says.",
     "usernameSettings.enabled": "Below the display name.",
-    "avatarSettings.decoration": "The name or the address of a frame, for programs that know it.",
+    "avatarSettings.decoration": "The name or the address of a frame.",
     "avatarSettings.mirrorChat": "It changes whenever you change it there. The picture under Media is not shown then.",
-    "backgroundSettings.effect": "For programs. Not used on this page.",
     "presenceSettings.enabled": "What you do now, from the chat platform. Off: the page hides it.",
     "metadataSettings.color": "Of the bar beside the preview, and of the browser's frame on phones.",
-    "enterSettings.text": "What visitors press before they see the page, in clients with an entry screen.",
+    "enterSettings.text": "What visitors press before they see the page.",
 }
 
 
@@ -220,12 +239,13 @@ def field_name(field: Field) -> str:
 
 @dataclass(frozen=True)
 class Part:
-    """The settings of one key. `is_open`: a value differs from its default, or has an error."""
+    """Settings of one key. `id`: of its place on the page. `is_refused`: a value has an error."""
 
+    id: str
     key: str
     title: str
     fields: list[BoundField]
-    is_open: bool
+    is_refused: bool
     is_changed: bool
 
 
@@ -233,6 +253,10 @@ class Part:
 class Group:
     title: str
     parts: list[Part]
+
+    @property
+    def is_refused(self) -> bool:
+        return any(part.is_refused for part in self.parts)
 
 
 class SettingsForm(forms.Form):
@@ -275,16 +299,31 @@ class SettingsForm(forms.Form):
         """Save the values. False: they were refused, and the form has the errors."""
         return written(self, self.profile, {"settings": self.chosen()}, by=by)
 
-    def groups(self) -> Iterator[Group]:
-        """For the template: the settings objects in the order of a page."""
-        for title, keys in GROUPS:
-            yield Group(title, [self._part(key) for key in keys])
+    def groups(self) -> list[Group]:
+        """The settings that our page shows, in its order."""
+        made = [
+            Group(title, [self._part(key, is_on_page=True) for key in keys if key in ON_PAGE]) for title, keys in GROUPS
+        ]
+        return [group for group in made if group.parts]
 
-    def _part(self, key: str) -> Part:
-        bound = [self[field_name(field)] for field in FIELDS if field.key == key]
-        is_changed = bool(self.profile.settings.get(key))
-        is_refused = any(field.errors for field in bound)
-        return Part(key, title_of(key), bound, is_changed or is_refused, is_changed)
+    def for_clients(self) -> Group:
+        """The settings that only other programs show."""
+        parts = [self._part(key, is_on_page=False) for _, keys in GROUPS for key in keys]
+        return Group("For API clients", [part for part in parts if part.fields])
+
+    def _part(self, key: str, *, is_on_page: bool) -> Part:
+        here = ON_PAGE.get(key, ())
+        fields = [field for field in FIELDS if field.key == key and (field.name in here) == is_on_page]
+        bound = [self[field_name(field)] for field in fields]
+        stored = self.profile.settings.get(key, {})
+        return Part(
+            id=key if is_on_page or not here else f"{key}-clients",
+            key=key,
+            title=title_of(key),
+            fields=bound,
+            is_refused=any(field.errors for field in bound),
+            is_changed=any(field.name in stored for field in fields),
+        )
 
 
 def without(profile: Profile, key: str) -> Json:

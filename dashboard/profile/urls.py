@@ -33,6 +33,7 @@ def _pages_of(kind: str) -> list[URLPattern]:
         ("", content_views.show, ""),
         ("add/", add, "_add"),
         ("order/", content_views.reorder, "_order"),
+        ("restore/", content_views.restore, "_restore"),
         ("<row_id:pk>/", content_views.edit, "_row"),
         ("<row_id:pk>/move/", content_views.move, "_move"),
         ("<row_id:pk>/switch/", content_views.switch, "_switch"),

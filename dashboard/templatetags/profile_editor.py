@@ -1,14 +1,15 @@
-"""What the pages of the profile editor share: their tabs, their addresses, the files and icons that they show."""
+"""What the pages of the profile editor share: their menu, their addresses, the files and icons that they show."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from django import template
 
 from dashboard import navigation
 from dashboard.navigation import Entry, Link
-from dashboard.profile import TABS, TABS_OF_THE_USER, editing
+from dashboard.profile import GROUPS, OF_THE_USER, PAGES, editing
 from dashboard.profile.kinds import KINDS
 from lookup import addresses
 from lookup.models import Asset, Badge, Profile
@@ -17,13 +18,27 @@ from lookup.page import icons, url_policy
 register = template.Library()
 
 
+@dataclass(frozen=True)
+class Menu:
+    """`groups`: a link to the first page of each; `pages`: of the group that is open."""
+
+    groups: list[Link]
+    pages: list[Link]
+
+
 @register.simple_tag(takes_context=True)
-def profile_tabs(context: dict[str, Any]) -> list[Link]:
-    """Return the tabs of the edited profile; beside the main one those of the user too."""
+def profile_menu(context: dict[str, Any]) -> Menu:
+    """Return the menu of the edited profile; beside the main one with the pages of the user too."""
     profile: Profile = context["profile"]
-    lists = (Entry(f"profile_{kind.name}", kind.title) for kind in KINDS.values())
-    entries = (*TABS, *lists, *(TABS_OF_THE_USER if profile.is_main else ()))
-    return [navigation.link(entry, context["request"].path, **editing.path_of(profile)) for entry in entries]
+    menu = Menu([], [])
+    for title, names in GROUPS.items():
+        entries = [_entry(name) for name in names if profile.is_main or name not in OF_THE_USER]
+        links = [navigation.link(entry, context["request"].path, **editing.path_of(profile)) for entry in entries]
+        if links:
+            is_open = any(link.current for link in links)
+            menu.groups.append(Link(links[0].url, title, "true" if is_open else ""))
+            menu.pages.extend(links if is_open else ())
+    return menu
 
 
 @register.simple_tag(takes_context=True)
@@ -58,6 +73,10 @@ def drawn(svg: str, color: str = "") -> str:
 def badge_url(badge: Badge) -> str:
     """Return where the page finds the artwork of a badge of the catalogue."""
     return url_policy.on_page(addresses.badge_image(badge.catalog, badge.image))
+
+
+def _entry(name: str) -> Entry:
+    return PAGES.get(name) or Entry(f"profile_{name}", KINDS[name].title)
 
 
 def _title(profile: Profile) -> str:

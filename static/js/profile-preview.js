@@ -1,31 +1,29 @@
-// Shows the preview beside the form, and anew after each change. Without this script it opens in a new tab.
+// Shows the preview beside the form, and anew after each change; below the form, when the button is pressed. Without this
+// script it opens in a new tab.
 const button = document.querySelector("[data-preview]");
-const place = document.querySelector("[data-preview-place]");
 const form = button?.form;
+const pane = document.querySelector(".preview-pane");
+const frame = pane?.querySelector("iframe");
 
-if (form && place) {
-  const pane = document.createElement("section");
-  pane.className = "preview-pane";
-  pane.setAttribute("aria-label", "Preview");
-  const frame = document.createElement("iframe");
-  frame.name = "profile-preview";
-  frame.title = "Preview of your page";
-  frame.setAttribute("sandbox", "allow-same-origin");
-  pane.append(frame);
+if (form && frame) {
   button.textContent = "Preview";
   button.formTarget = frame.name;
 
   let waiting = 0;
-  const refresh = () => {
+  const show = () => {
     clearTimeout(waiting);
-    waiting = setTimeout(() => form.requestSubmit(button), 600);
+    form.requestSubmit(button);
   };
-  button.addEventListener("click", () => {
-    if (!pane.isConnected) {
-      place.append(pane);
-      place.classList.add("preview-split--open");
-      form.addEventListener("input", refresh);
-    }
+  const isShown = () => getComputedStyle(pane).display !== "none";
+  form.addEventListener("input", () => {
+    clearTimeout(waiting);
+    if (isShown()) waiting = setTimeout(show, 600);
   });
   form.addEventListener("submit", () => clearTimeout(waiting));
+  button.addEventListener("click", (event) => {
+    const isNew = !isShown();
+    pane.classList.add("preview-pane--open");
+    if (isNew && event.isTrusted) pane.scrollIntoView();
+  });
+  if (isShown()) show();
 }

@@ -71,6 +71,7 @@ function prepare(list) {
       try {
         await send(list);
         mark(list);
+        row.append(status);
         say("The new order is saved.");
       } catch (problem) {
         list.append(...before);

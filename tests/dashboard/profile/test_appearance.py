@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,12 +13,15 @@ from django.test import Client
 
 from accounts.models import AuditEvent, User
 from dashboard.profile import settings_form
-from dashboard.profile.settings_form import SettingsForm, field_name
-from lookup import document_checks, profiles
+from dashboard.profile.settings_form import ON_PAGE, Part, SettingsForm, field_name
+from lookup import document_checks, profiles, sections
 from lookup.models import Profile
+from lookup.page import context
+from lookup.page.context import ProfilePage
 from lookup.settings_schema import FIELDS, KEYS, Field
 from lookup.values import Boolean, Color, FlatObject, Number, Text, TextList
 from tests.dashboard.profile.editor import filled, said
+from tests.factories.lookup import AudioFactory, CommentFactory, LinkFactory, ProjectFactory, SectionFactory, shown
 from tests.pages.markup import page_of
 
 PAGE = "/dashboard/profile/appearance/"
@@ -66,14 +71,19 @@ def untouched_form() -> dict[str, Any]:
     return {name: "on" if value is True else str(value) for name, value in values.items() if value is not False}
 
 
+def parts_of(form: SettingsForm) -> list[Part]:
+    return [part for group in (*form.groups(), form.for_clients()) for part in group.parts]
+
+
 def stored(profile: Profile) -> Any:
     return Profile.objects.get(pk=profile.pk).settings
 
 
 def test_the_page_has_a_part_for_each_of_the_22_keys(signed_in: Client) -> None:
-    parts = [part for group in signed_in.get(PAGE).context["form"].groups() for part in group.parts]
-    assert sorted(part.key for part in parts) == sorted(KEYS)
-    assert len(parts) == 22
+    parts = parts_of(signed_in.get(PAGE).context["form"])
+    assert {part.key for part in parts} == set(KEYS)
+    assert len(KEYS) == 22
+    assert len({part.id for part in parts}) == len(parts)
     assert sorted(field.name for part in parts for field in part.fields) == sorted(BY_NAME)
     assert set(settings_form.LABELS) | set(settings_form.HELP) <= set(BY_NAME)
 
@@ -93,6 +103,39 @@ def test_every_setting_goes_from_the_form_to_the_lookup_and_back(
     signed_in.post(PAGE, untouched | {"version": again["version"]})
     assert stored(profile) == {}
     assert list(document_checks.differences()) == []
+
+
+def page_with(profile: Profile, chosen: dict[str, dict[str, Any]]) -> ProfilePage:
+    """What visitors see with these settings, without the settings themselves."""
+    profile.settings = chosen
+    page = context.preview(profile, datetime(2026, 1, 1, tzinfo=UTC))
+    return dataclasses.replace(page, chosen={}, user=page.user._replace(texts=()))
+
+
+def test_our_page_shows_every_setting_but_those_for_api_clients(profile: Profile) -> None:
+    profile.description = "On engines"
+    ProjectFactory.create(profile=profile)
+    AudioFactory.create(profile=profile)
+    LinkFactory.create(profile=profile)
+    CommentFactory.create(user=profile.user)
+    shown(profile.user)
+    config = sections.validated("ABOUT_ME", {"content": "Hello", "skills": {"frontend": ["HTML"]}})
+    SectionFactory.create(profile=profile, type="ABOUT_ME", config=config)
+    everything = {key: {field.name: other_value(field)[0] for field in FIELDS if field.key == key} for key in KEYS}
+    for key in ("aboutMeSettings", "skillsSettings", "audioSettings", "linksSettings", "avatarSettings"):
+        everything[key].pop("enabled", None)
+    usual, other = page_with(profile, {}), page_with(profile, everything)
+    presence = {f"presenceSettings.{name}" for name in ON_PAGE["presenceSettings"]}  # its card is another's
+    for field in FIELDS:
+        value = "glow" if field.name == "effect" else other_value(field)[0]  # the page knows some effects alone
+        alone = page_with(profile, {field.key: {field.name: value}})
+        kept = {
+            key: {k: v for k, v in values.items() if (key, k) != (field.key, field.name)}
+            for key, values in everything.items()
+        }
+        is_shown = alone != usual or page_with(profile, kept) != other
+        wanted = field.name in ON_PAGE.get(field.key, ()) and field_name(field) not in presence
+        assert is_shown == wanted, field_name(field)
 
 
 def test_an_emptied_number_is_the_default(signed_in: Client, user: User, profile: Profile) -> None:
@@ -152,8 +195,9 @@ def test_a_value_that_breaks_its_rule_is_refused_at_its_field(sentence: str) -> 
     assert not form.is_valid()
     assert sorted(form.errors) == sorted(wrong)
     assert [errors for errors in form.errors.values() if sentence not in errors[0]] == []
-    opened = {part.key for group in form.groups() for part in group.parts if part.is_open}
-    assert opened == {field.key for field in fields}
+    opened = [part for part in parts_of(form) if part.is_refused]
+    assert sorted(one.name for part in opened for one in part.fields if one.errors) == sorted(wrong)
+    assert form.for_clients().is_refused == any(field.name not in ON_PAGE.get(field.key, ()) for field in fields)
 
 
 def test_a_refused_value_saves_nothing_and_opens_its_part(signed_in: Client, profile: Profile) -> None:

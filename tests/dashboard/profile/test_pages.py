@@ -10,6 +10,9 @@ import pytest
 from django.test import Client
 
 from accounts.models import AuditEvent, User
+from dashboard.profile import GROUPS
+from dashboard.profile import PAGES as PAGES_OF_THE_MENU
+from dashboard.profile.kinds import KINDS
 from lookup import profiles
 from lookup.models import Profile
 from tests.dashboard.profile.editor import filled, said
@@ -52,6 +55,17 @@ def test_pages_about_the_user_exist_beside_the_main_profile_alone(signed_in: Cli
     tabs = page_of(signed_in.get(f"{HOME}{other.pk}/")).xpath("//nav[@aria-label='Profile']//a/@href")
     assert tabs
     assert all(url.startswith(f"{HOME}{other.pk}/") for url in tabs)
+
+
+def test_every_page_and_list_is_in_one_group_of_the_menu(signed_in: Client) -> None:
+    named = [name for names in GROUPS.values() for name in names]
+    assert sorted(named) == sorted({*PAGES_OF_THE_MENU, *KINDS})
+    page = page_of(signed_in.get(f"{HOME}gallery/"))
+    groups = "//nav[@aria-label='Parts of the profile']//a"
+    assert [link.text for link in page.xpath(groups)] == list(GROUPS)
+    assert page.xpath(f"{groups}[@aria-current]/text()") == ["Content"]
+    pages = page.xpath("//nav[@aria-label='Profile']//a/text()")
+    assert pages == ["Sections", "Projects", "Gallery", "Widgets"]
 
 
 def test_the_current_tab_is_marked(signed_in: Client) -> None:

@@ -1,0 +1,101 @@
+"""The profile editor in Chromium: its menu on a phone, the live preview, text that is not saved, and rows."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, Dialog, Page, expect
+
+from tests.browser import people
+from tests.browser.axe import violations
+from tests.browser.chromium import scrolls_sideways
+from tests.browser.people import USER, Site, at_a_browser
+
+pytestmark = pytest.mark.live
+ROOT = "/dashboard/profile/"
+FIRST_FIELD = "main :is(.field, .setting, .row, .media-card)"
+
+
+def test_on_a_phone_the_first_field_is_near_the_top(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(USER))
+        page.set_viewport_size({"width": 390, "height": 844})
+        for path in ("", "appearance/", "links/", "links/add/", "sections/"):
+            page.goto(f"{ROOT}{path}")
+            box = page.locator(FIRST_FIELD).first.bounding_box()
+            assert box, path
+            assert box["y"] < 400, (path, box)
+            current = page.locator(".profile-menu [aria-current]").first.bounding_box()
+            assert current, path
+            assert 0 <= current["x"] < 390 - current["width"], (path, current)
+            assert not scrolls_sideways(page), path
+
+
+def test_the_preview_follows_what_is_typed(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(USER))
+        page.goto(ROOT)
+        frame = page.frame_locator("iframe[name=profile-preview]")
+        expect(frame.get_by_text("This is a preview")).to_be_visible()
+        page.get_by_label("Location").fill("Reykjavik")
+        expect(frame.get_by_text("Reykjavik")).to_be_visible()
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.goto(f"{ROOT}appearance/")
+        expect(page.locator("iframe[name=profile-preview]")).to_be_hidden()
+        page.get_by_role("button", name="Preview").click()
+        expect(page.frame_locator("iframe[name=profile-preview]").get_by_text("This is a preview")).to_be_visible()
+
+
+def test_text_that_is_not_saved_is_not_lost_without_a_question(chrome: Browser, site: Site) -> None:
+    asked: list[str] = []
+
+    def stay(dialog: Dialog) -> None:
+        asked.append(dialog.type)
+        dialog.dismiss()
+
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(USER))
+        page.on("dialog", stay)
+        page.goto(f"{ROOT}links/add/")
+        _leave(page)
+        expect(page).to_have_url(f"{site.base_url}{ROOT}appearance/")
+        assert asked == []
+        page.goto(f"{ROOT}links/add/")
+        page.get_by_label("Title").press_sequentially("Lamps")
+        _leave(page)
+        expect(page.get_by_label("Title")).to_have_value("Lamps")
+        assert asked == ["beforeunload"]
+        page.get_by_label("Address").fill("lamps.example")
+        page.get_by_role("button", name="Add link").click()
+        expect(page.get_by_text("Lamps: added.")).to_be_visible()
+        assert asked == ["beforeunload"]
+
+
+def _leave(page: Page) -> None:
+    page.get_by_role("navigation", name="Parts of the profile").get_by_role("link", name="Appearance").click()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_a_row_is_switched_moved_deleted_and_brought_back(chrome: Browser, site: Site, scripts: bool) -> None:
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        people.sign_in(page, site.account(USER))
+        page.goto(f"{ROOT}links/")
+        row = page.locator(".row[data-pk]").nth(1)
+        row_id, name = row.get_attribute("id"), row.locator(".row__title").inner_text().split("\n")[0]
+        row = page.locator(f"#{row_id}")
+        switch = row.get_by_role("switch")
+        for state in ("off", "on"):
+            switch.click()
+            expect(row.get_by_text(f"{name} is {state}.")).to_be_visible()
+            expect(row).to_be_focused()
+        assert scripts is False or violations(page) == []
+        row.locator("summary").press("Enter")
+        row.get_by_role("button", name=f"Up: {name}").click()
+        expect(page.locator(".row[data-pk]").first).to_have_attribute("id", str(row_id))
+        expect(row.get_by_text("The new order is saved.")).to_be_visible()
+        row.locator("summary").click()
+        row.get_by_role("link", name=f"Delete {name}").click()
+        page.get_by_role("button", name="Delete").click()
+        expect(row).to_have_count(0)
+        page.get_by_role("button", name="Undo").click()
+        expect(row.get_by_text(f"{name}: restored.")).to_be_visible()
+        expect(page.locator(".row[data-pk]").first).to_have_attribute("id", str(row_id))
