@@ -12,7 +12,8 @@ _FOLDER = Path(__file__).parent / "pages"
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Start", ("", "api-keys", "current-and-earlier", "limits", "errors", "changes")),
-    ("Sign-in", ("sign-in", "sign-in/scopes", "sign-in/client-libraries")),
+    ("Quickstarts", ("sign-in", "quickstarts/lookup", "quickstarts/presence", "quickstarts/upload")),
+    ("Sign-in", ("sign-in/scopes", "sign-in/client-libraries")),
     (
         "Sign-in endpoints",
         (

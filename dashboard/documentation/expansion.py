@@ -1,8 +1,8 @@
 """A page's Markdown with everything in it that the code knows: the Markdown source, but for the reader's own ids.
 
 A page holds blocks (```request, ```fields NAME, ```parameters OPERATION, ```json NAME), lines `{{ name word … }}`
-for tables, and `{{ name }}` for values of this service. Drawings are SVG of drawings/, put into the page itself so that
-the theme colours them.
+for tables and ready code, and `{{ name }}` for values of this service. Drawings are SVG of drawings/, put into the page
+itself so that the theme colours them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts import limits, plans
 from accounts.api_keys import keys
-from dashboard.documentation import programs, tables
+from dashboard.documentation import programs, stacks, tables
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
 from imagehost import folders, media, rules, uploaders
@@ -112,8 +112,10 @@ def description(name: str) -> str:
 
 _BLOCK = re.compile(r"^```(request|fields|parameters|json)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(
-    r"^\{\{ (errors|oauth_errors|all_errors|all_oauth_errors|settings|scopes|reference)((?: \w+)*) \}\}$", re.MULTILINE
+    r"^\{\{ (errors|oauth_errors|all_errors|all_oauth_errors|settings|scopes|reference|stacks)((?: \w+)*) \}\}$",
+    re.MULTILINE,
 )
+_MARK = re.compile(r"^:::[^\n]*\n\n", re.MULTILINE)
 _PICTURE = re.compile(r"^!\[(.*)\]\((\w+)\)$", re.MULTILINE)
 
 _TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
@@ -125,6 +127,7 @@ _TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "settings": tables.settings,
         "scopes": tables.scopes,
         "reference": tables.reference,
+        "stacks": stacks.stacks,
     }
 )
 
@@ -138,8 +141,8 @@ def expanded(page: Page) -> str:
 
 
 def as_text(page: Page) -> str:
-    """Return the Markdown source, where the description of a drawing replaces it."""
-    return _PICTURE.sub(lambda found: f"(Picture: {found[1]}. {description(found[2])})", expanded(page))
+    """Return the Markdown source: a drawing is its description, and choices follow each other."""
+    return _PICTURE.sub(lambda found: f"(Picture: {found[1]}. {description(found[2])})", _MARK.sub("", expanded(page)))
 
 
 def _block(found: re.Match[str]) -> str:

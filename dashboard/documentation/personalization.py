@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
@@ -13,6 +14,8 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString
 
 from accounts.models import ApiKey, LinkedAccount, Permission, User
+from dashboard.apps import code_samples
+from oidc_provider.models import Application
 
 _PLACE = re.compile(r"\{\{ reader\.(\w+) \}\}")
 _PLAIN_URL = re.compile(
@@ -21,7 +24,7 @@ _PLAIN_URL = re.compile(
 
 EXAMPLES = {
     "client_id": "YOUR_CLIENT_ID",
-    "redirect_url": "https://app.example/callback",
+    "redirect_url": "http://127.0.0.1:3000/callback",
     "username": "ada",
     "uid": "1",
     "user_id": "USER_ID",
@@ -37,14 +40,25 @@ _KEYS = {
 
 @dataclass(frozen=True)
 class Reader:
-    """`values`: of every place that a page may have. `own`: what of it is the reader's, as (label, value)."""
+    """`values`: of every place that a page may have. `own`: what of it is the reader's, as (label, value).
+
+    `scopes`: what ready code asks for: those of the reader's app.
+    """
 
     values: dict[str, str]
     own: tuple[tuple[str, str], ...] = ()
+    scopes: Sequence[str] = ("openid", "identify")
 
     @property
     def _places(self) -> dict[str, str]:
-        return {**self.values, "redirect_url_encoded": quote(self.values["redirect_url"], safe="")}
+        url = self.values["redirect_url"]
+        code = code_samples.reader_values(self.values["client_id"], url, self.scopes)
+        return {
+            **self.values,
+            **code,
+            "redirect_url_encoded": quote(url, safe=""),
+            "origin": code_samples.origin_of(url),
+        }
 
     def fill(self, text: str) -> str:
         """Plain text or Markdown. KeyError: the page asks for what there is not."""
@@ -58,14 +72,17 @@ class Reader:
 
 def visitor() -> Reader:
     keys = {name: f"a key with the permission {permission.value}" for permission, name in _KEYS.items()}
-    return Reader({**EXAMPLES, **keys})
+    return Reader(
+        {**EXAMPLES, **keys, "whose_app": "placeholders: sign in and register an app to read its values here"}
+    )
 
 
 def of(user: User | AnonymousUser) -> Reader:
     """3 queries for a signed-in user."""
     if not isinstance(user, User):
         return visitor()
-    own = {"username": user.username, "uid": str(user.uid), "user_id": user.pk, **_app(user), **_chat(user)}
+    app = user.applications.order_by("-created", "-pk").first()
+    own = {"username": user.username, "uid": str(user.uid), "user_id": user.pk, **_app(app), **_chat(user)}
     keys = _keys(user)
     labels = {"client_id": "client_id of your newest app", "username": "Username", "uid": "uid", "user_id": "id"}
     labels |= {"redirect_url": "Redirect URL", "chat_id": "Chat id"}
@@ -74,12 +91,13 @@ def of(user: User | AnonymousUser) -> Reader:
         (f"Key with {permission.value}", f"{keys[permission].prefix}…") for permission in _KEYS if permission in keys
     ]
     named = {_KEYS[permission]: f"your key {key.prefix}…" for permission, key in keys.items()}
-    return Reader({**visitor().values, **own, **named}, tuple(shown))
+    scopes = app.registered_scopes if app else Reader.scopes
+    whose = {"whose_app": "those of your newest app"} if app else {}
+    return Reader({**visitor().values, **own, **named, **whose}, tuple(shown), scopes)
 
 
-def _app(user: User) -> dict[str, str]:
+def _app(app: Application | None) -> dict[str, str]:
     """Its first redirect URL too, unless a sample could not hold it."""
-    app = user.applications.order_by("-created", "-pk").first()
     if app is None:
         return {}
     urls: list[Any] = [url for url in app.redirect_urls if _PLAIN_URL.match(url)]

@@ -18,8 +18,21 @@ from markdown_it.utils import EnvType, OptionsDict
 from dashboard.apps.error_guide import anchor_of
 from dashboard.documentation import expansion
 
-LABELS = {"sh": "curl", "python": "Python", "js": "JavaScript", "json": "JSON", "text": "Text", "http": "HTTP"}
+LABELS = {
+    "sh": "curl",
+    "python": "Python",
+    "js": "JavaScript",
+    "json": "JSON",
+    "text": "Text",
+    "http": "HTTP",
+    "ts": "TypeScript",
+    "go": "Go",
+    "php": "PHP",
+    "java": "Java",
+}
 _SAMPLES = ("sh", "python", "js")
+_CHOICES, _END = ":::choices ", ":::"
+MAX_CONTENTS = 30  # entries of "On this page"; with more, headings of the third level are left out
 
 
 @dataclass(frozen=True)
@@ -31,7 +44,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Rendered:
-    """`lead`: the part above the first heading of the second level; `rest`: from there on. `headings`: of it."""
+    """`lead`: the part above the first heading of the second level; `rest`: from there on.
+
+    `headings`: what "On this page" lists.
+    """
 
     lead: SafeString
     rest: SafeString
@@ -41,13 +57,51 @@ class Rendered:
 @functools.lru_cache(maxsize=256)
 def rendered(markdown: str) -> Rendered:
     """`markdown` is ours, never a visitor's."""
-    parser = _parser()
-    tokens = parser.parse(markdown)
+    tokens = parse(markdown)
     headings = _name_headings(tokens)
     _label_blocks(tokens)
-    html = parser.renderer.render(tokens, parser.options, {})
-    lead, heading, rest = html.partition("<h2 ")
-    return Rendered(SafeString(lead), SafeString(heading + rest), tuple(each for each in headings if each.level == 2))
+    _mark_choices(tokens)
+    lead, *sections = _split(tokens)
+    html = "".join(_section(section) for section in sections)
+    return Rendered(SafeString(_html(lead)), SafeString(html), _contents(headings, tokens))
+
+
+def _contents(headings: list[Heading], tokens: list[Token]) -> tuple[Heading, ...]:
+    """Headings of the second and third level, without those that are choices."""
+    choices = {str(token.attrs["id"]) for token in tokens if token.type == "heading_open" and "choice" in token.meta}
+    found = [each for each in headings if each.level in (2, 3) and each.anchor not in choices]
+    return tuple(each for each in found if each.level == 2 or len(found) <= MAX_CONTENTS)
+
+
+def _split(tokens: list[Token]) -> list[list[Token]]:
+    """Return what comes before the first heading of the second level, then each such heading with what follows."""
+    parts: list[list[Token]] = [[]]
+    for token in tokens:
+        if token.type == "heading_open" and token.tag == "h2":
+            parts.append([])
+        parts[-1].append(token)
+    return parts
+
+
+def _section(tokens: list[Token]) -> str:
+    """Code goes beside the text where the section has a table too: its first code up to its first subheading."""
+    subheading = next((at for at, each in enumerate(tokens) if at and each.type == "heading_open"), len(tokens))
+    fences = [at for at, each in enumerate(tokens[:subheading]) if each.type == "fence"]
+    start, end = (fences[0], fences[-1] + 1) if fences else (0, 0)
+    between = {each.type for each in tokens[start:end]}
+    text = [*tokens[:start], *tokens[end:]]
+    if not fences or "table_open" in between or not any(each.type == "table_open" for each in text):
+        return _html(tokens)
+    return (
+        f'<div class="beside"><div class="beside__text">{_html(tokens[:start])}</div>'
+        f'<div class="beside__code">{_html(tokens[start:end])}</div>'
+        f'<div class="beside__text">{_html(tokens[end:])}</div></div>\n'
+    )
+
+
+def _html(tokens: list[Token]) -> str:
+    parser = _parser()
+    return str(parser.renderer.render(tokens, parser.options, {}))
 
 
 def plain(inline: Token) -> str:
@@ -73,16 +127,17 @@ class PageRenderer(RendererHTML):
 
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
-        number, label = token.meta["number"], LABELS[token.info]
+        language, _, file = token.info.partition(" ")
+        number, label = token.meta["number"], f"{file} · {LABELS[language]}" if file else LABELS[language]
         html = (
-            f'<div class="snippet" data-language="{token.info}"><div class="snippet__head"><span>{label}</span>'
+            f'<div class="snippet" data-language="{language}"><div class="snippet__head"><span>{label}</span>'
             f'<button class="button button--quiet button--small" type="button" hidden data-copy="code-{number}" '
             f'aria-label="Copy {label}">Copy</button></div>'
             f'<pre tabindex="0"><code id="code-{number}">{escape(token.content.rstrip())}</code></pre></div>\n'
         )
-        if token.info in _SAMPLES and not _is_sample(tokens, idx - 1):
+        if language in _SAMPLES and not _is_sample(tokens, idx - 1):
             html = f'<div class="samples">{html}'
-        if token.info in _SAMPLES and not _is_sample(tokens, idx + 1):
+        if language in _SAMPLES and not _is_sample(tokens, idx + 1):
             html += "</div>"
         return html
 
@@ -105,9 +160,47 @@ class PageRenderer(RendererHTML):
     def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return expansion.drawing(str(tokens[idx].attrs["src"]))
 
+    def heading_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        """A heading that is a choice closes the panel before it, and opens its own with a radio button."""
+        html = self.renderToken(tokens, idx, options, env)
+        if "choice" not in tokens[idx].meta:
+            return html
+        number, label = tokens[idx].meta["choice"], escape(plain(tokens[idx + 1]))
+        return (
+            f"{'</div>' if number > 1 else ''}"
+            f'<input class="tabbed__radio" type="radio" name="choice" id="choice-{number}"{" checked" * (number == 1)}>'
+            f'<label class="tabbed__label" for="choice-{number}">{label}</label><div class="tabbed__panel">{html}'
+        )
+
+    def choices_open(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f'<fieldset class="tabbed"><legend class="tabbed__legend">{escape(tokens[idx].content)}</legend>\n'
+
+    def choices_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return "</div></fieldset>\n"
+
+
+def _mark_choices(tokens: list[Token]) -> None:
+    """Between `:::choices LEGEND` and `:::` each heading of the third level is one choice. One such block a page."""
+    number = 0
+    for at, token in enumerate(tokens):
+        if token.type == "heading_open" and token.tag == "h3" and number:
+            token.meta["choice"] = number
+            number += 1
+        elif token.type == "inline" and token.content.startswith(_CHOICES):
+            number = 1
+            _replace_paragraph(tokens, at, Token("choices_open", "", 1, content=token.content.removeprefix(_CHOICES)))
+        elif token.type == "inline" and token.content == _END:
+            number = 0
+            _replace_paragraph(tokens, at, Token("choices_close", "", -1))
+
+
+def _replace_paragraph(tokens: list[Token], at: int, token: Token) -> None:
+    """`at`: of its inline token. The list keeps its length."""
+    tokens[at - 1 : at + 2] = [token, Token("text", "", 0), Token("text", "", 0)]
+
 
 def _is_sample(tokens: Sequence[Token], index: int) -> bool:
-    return 0 <= index < len(tokens) and tokens[index].type == "fence" and tokens[index].info in _SAMPLES
+    return 0 <= index < len(tokens) and tokens[index].type == "fence" and tokens[index].info.split()[0] in _SAMPLES
 
 
 def _name_headings(tokens: list[Token]) -> list[Heading]:

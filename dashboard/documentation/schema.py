@@ -40,9 +40,10 @@ class Operation:
 
     @property
     def parameters(self) -> list[JSON]:
-        """Those of the path first, as it names them."""
+        """The required ones first; among each, those of the path as it names them, of the query, of headers."""
         order = {"path": 0, "query": 1, "header": 2}
-        return sorted(self.details.get("parameters", []), key=lambda each: order[each["in"]])
+        found = self.details.get("parameters", [])
+        return sorted(found, key=lambda each: (not each.get("required"), order[each["in"]]))
 
 
 def operations() -> Iterator[Operation]:

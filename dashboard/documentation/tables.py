@@ -51,11 +51,11 @@ def parameters(operation: str, block: str) -> str:
     for each in schema.operation(operation).parameters:
         rule = each["schema"]
         required = "yes" if each.get("required") else "no"
-        if "default" in rule:
-            required += f", default `{json.dumps(rule['default'])}`"
         meaning = _with_choices(lines.get(each["name"]) or each["description"], rule)
-        rows.append([f"`{each['name']}`", each["in"], schema.type_of(rule), required, meaning])
-    return table(("Parameter", "In", "Type", "Required", "Rule"), rows)
+        if "default" in rule:
+            meaning += f" Default: `{json.dumps(rule['default'])}`."
+        rows.append([f"`{each['name']}`", required, f"{schema.type_of(rule)}, {each['in']}", meaning])
+    return table(("Parameter", "Required", "Type", "Rule"), rows)
 
 
 def errors(*places: str) -> str:

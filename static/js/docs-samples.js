@@ -38,3 +38,14 @@ for (const group of groups) {
   group.prepend(bar);
 }
 show(remembered());
+
+// A link to one of several choices chooses it.
+function choose() {
+  const panel = document.getElementById(decodeURIComponent(location.hash.slice(1)))?.closest(".tabbed__panel");
+  if (!panel) return;
+  panel.previousElementSibling.previousElementSibling.checked = true;
+  panel.scrollIntoView();
+}
+
+addEventListener("hashchange", choose);
+choose();

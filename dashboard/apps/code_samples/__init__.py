@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,6 +21,9 @@ class Verbatim(str):
     """A value that is inserted without quotes."""
 
     __slots__ = ()
+
+
+Values = dict[str, str | int | Verbatim]
 
 
 def shell(text: str) -> str:
@@ -48,7 +51,7 @@ READ = "Written after the library's documentation; our tests do not run it."
 class Stack:
     """`source`: a file of `sources/`; `file`: the name to save it under; `callback_path`: where a library has its own.
 
-    `notes`: common problems. `proof`: how the tests check it.
+    `notes`: common problems. `proof`: how the tests check it. `fence`: the language's name in Markdown.
     """
 
     name: str
@@ -60,6 +63,21 @@ class Stack:
     notes: tuple[str, ...]
     proof: str
     callback_path: str = ""
+
+    @property
+    def fence(self) -> str:
+        return _FENCES[self.language]
+
+
+_FENCES = {
+    "Shell": "sh",
+    "JavaScript": "js",
+    "TypeScript": "ts",
+    "Python": "python",
+    "Go": "go",
+    "PHP": "php",
+    "Java": "java",
+}
 
 
 STACKS = (
@@ -197,34 +215,59 @@ def samples_of(application: Application, redirect_url: str) -> list[Sample]:
     return [_sample(stack, application, redirect_url) for stack in STACKS]
 
 
+def open_code(stack: Stack) -> str:
+    """Return the code with `{{ reader.NAME }}` in place of each value of an app: the documentation's form."""
+    names = _app_values("", "", (), stack.quote)
+    places = {
+        name: place if type(value) is str else Verbatim(place)
+        for name, value in names.items()
+        for place in [f"{{{{ reader.{name} }}}}"]
+    }
+    return _filled(_source(stack.source), {**_service_values(), **places}, stack.quote)
+
+
+def reader_values(client_id: str, redirect_url: str, scopes: Sequence[str]) -> dict[str, str]:
+    """Return what `open_code` leaves open. Its lists of scopes are written in languages with double quotes alone."""
+    return {name: str(value) for name, value in _app_values(client_id, redirect_url, scopes, double).items()}
+
+
+def own_callback(stack: Stack) -> str:
+    """Return the path of the library's callback; "" where it takes the app's redirect URL."""
+    return stack.callback_path.format(slug=_slug())
+
+
 def _sample(stack: Stack, application: Application, redirect_url: str) -> Sample:
-    slug = slugify(settings.SITE_NAME) or "provider"
-    callback_url = None
-    if stack.callback_path:
-        parts = urlsplit(redirect_url)
-        origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else "https://app.example.org"
-        callback_url = f"{origin}{stack.callback_path.format(slug=slug)}"
+    callback_url = f"{origin_of(redirect_url)}{own_callback(stack)}" if stack.callback_path else None
+    own = _app_values(application.client_id, redirect_url, application.registered_scopes, stack.quote)
     return Sample(
         stack,
-        _filled(_source(stack.source), _values(application, redirect_url, slug, stack.quote), stack.quote),
+        _filled(_source(stack.source), {**_service_values(), **own}, stack.quote),
         callback_url,
         is_callback_registered=callback_url is None or application.redirect_uri_allowed(callback_url),
     )
 
 
-def _values(
-    application: Application, redirect_url: str, slug: str, quote: Callable[[str], str]
-) -> dict[str, str | int | Verbatim]:
-    """The values of the placeholders between << and >>."""
-    parts, scopes = urlsplit(redirect_url), application.registered_scopes
+def origin_of(redirect_url: str) -> str:
+    """Return scheme, host and port; an example for a private-use scheme, which has none."""
+    parts = urlsplit(redirect_url)
+    return f"{parts.scheme}://{parts.netloc}" if parts.netloc else "https://app.example.org"
+
+
+def _slug() -> str:
+    return slugify(settings.SITE_NAME) or "provider"
+
+
+def _service_values() -> Values:
+    """The values of the placeholders between << and >> that are the same for every app."""
+    return {"issuer": settings.BASE_URL, "site_name": settings.SITE_NAME, "slug": _slug()}
+
+
+def _app_values(client_id: str, redirect_url: str, scopes: Sequence[str], quote: Callable[[str], str]) -> Values:
     items = ", ".join(quote(name) for name in scopes)
     return {
-        "issuer": settings.BASE_URL,
-        "site_name": settings.SITE_NAME,
-        "slug": slug,
-        "client_id": application.client_id,
+        "client_id": client_id,
         "redirect_url": redirect_url,
-        "redirect_path": parts.path or "/",
+        "redirect_path": urlsplit(redirect_url).path or "/",
         "port": _port(redirect_url),
         "scope": " ".join(scopes),
         "scope_commas": Verbatim(", ".join(scopes)),
@@ -240,7 +283,7 @@ def _port(redirect_url: str) -> int:
     return parts.port or DEFAULT_PORT if is_local else DEFAULT_PORT
 
 
-def _filled(source: str, values: dict[str, str | int | Verbatim], quote: Callable[[str], str]) -> str:
+def _filled(source: str, values: Values, quote: Callable[[str], str]) -> str:
     def value_of(place: re.Match[str]) -> str:
         value = values[place["name"]]
         return quote(value) if type(value) is str and not place["raw"] else str(value)

@@ -25,12 +25,15 @@ NOT_DATA = {  # pages whose programs print something else than one JSON document
     "sign-in/revoke",
     "sign-in/end-session",
     "lookup/presence-events",
+    "quickstarts/presence",
     "lookup/chat-avatar",
     "imagehost/uploaders",
 }
 # What a page's own fields are called, where the answer is a list, and where it shares the fields of another page.
 FIELDS_STAND_ON = {
     "": "lookup/user",
+    "quickstarts/lookup": "lookup/user",
+    "quickstarts/upload": "imagehost/upload",
     "lookup/uid": "lookup/username",
     **{f"leaderboards/{board}": "leaderboards/entry" for board in ("views", "badges", "uid")},
 }
@@ -70,6 +73,7 @@ def environment_for(service: SampleService, place: Place) -> dict[str, str]:
 DATA = [place for place in programs_of_pages.places() if place.slug not in NOT_DATA]
 WITH_EXAMPLE = {  # pages with one example, which is the answer of their first sample
     *("sign-in/token", "sign-in/userinfo", "sign-in/introspect", "sign-in/jwks"),
+    *("quickstarts/lookup", "quickstarts/upload"),
     *("lookup/presence", "imagehost/upload", "imagehost/earlier-upload", "imagehost/gallery", "imagehost/folders"),
     *("imagehost/create-folder", "imagehost/folder", "imagehost/change-folder", "imagehost/delete-folder"),
 }
@@ -131,9 +135,11 @@ def test_the_end_session_sample_prints_400(service: SampleService, directory: Pa
     assert programs_of_pages.run(text, "sh", directory, {}).strip() == "400"
 
 
+@pytest.mark.parametrize("slug", ["lookup/presence-events", "quickstarts/presence"])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_event_samples_print_the_first_presence(service: SampleService, directory: Path, language: str) -> None:
-    slug = "lookup/presence-events"
+def test_the_event_samples_print_the_first_presence(
+    service: SampleService, directory: Path, language: str, slug: str
+) -> None:
     text = programs_of_pages.program(service.twin(slug), Place(slug, language, 0))
     lines = programs_of_pages.follow(text, language, directory, service.environment(slug), until="data: ")
     assert "event: presence" in lines

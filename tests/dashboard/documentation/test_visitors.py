@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from dashboard.documentation import contents, rendering
+from dashboard.documentation import contents, expansion, rendering
 from tests.pages.markup import page_of, problems_of
 
 SLUGS = list(contents.pages())
@@ -55,7 +55,7 @@ def test_the_search_keeps_the_rules_for_pages(client: Client, query: str) -> Non
 def test_the_menu_lists_every_page_and_marks_the_one_that_is_shown(client: Client) -> None:
     page = page_of(client.get("/docs/lookup/user"))
     menu = page.xpath("//nav[@aria-label='Documentation']")[0]
-    assert [link.get("href") for link in menu.iter("a")] == PATHS
+    assert [link.get("href") for link in menu.xpath("ul/li/a")] == PATHS
     assert [link.get("href") for link in menu.iter("a") if link.get("aria-current")] == ["/docs/lookup/user"]
 
 
@@ -72,6 +72,50 @@ def test_a_slash_at_the_end_of_docs_leads_to_it(client: Client) -> None:
 def test_a_page_cannot_be_posted_to(client: Client) -> None:
     for path in ("/docs", "/docs.md", "/docs/search", "/llms.txt", "/docs/openapi.yaml"):
         assert client.post(path).status_code == 405, path
+
+
+def test_a_long_page_lists_its_headings_in_the_menu_and_folded_above_the_text(client: Client) -> None:
+    page = page_of(client.get("/docs/lookup/user"))
+    expected = [f"#{heading.anchor}" for heading in rendering.rendered(source_of("lookup/user")).headings]
+    assert expected[:4] == ["#key", "#parameters", "#answer", "#user"]
+    for place in (
+        "//details/nav[@aria-label='On this page']",
+        "//nav[@aria-label='Documentation']//li[a/@aria-current]",
+    ):
+        assert page.xpath(f"{place}//ul//a/@href") == expected
+
+
+def test_a_page_with_many_headings_lists_those_of_the_second_level_alone() -> None:
+    headings = rendering.rendered(source_of("reference")).headings
+    assert {heading.level for heading in headings} == {2}
+    assert {heading.level for heading in rendering.rendered(source_of("lookup/user")).headings} == {2, 3}
+
+
+def source_of(slug: str) -> str:
+    return expansion.expanded(contents.pages()[slug])
+
+
+def test_required_parameters_come_first(client: Client) -> None:
+    rows = page_of(client.get("/docs/lookup/user")).xpath("//h2[@id='parameters']/..//tbody/tr")
+    required = [row.xpath("string(td[2])") for row in rows]
+    assert required[:2] == ["yes", "yes"]
+    assert set(required[2:]) == {"no"}
+
+
+def test_code_is_beside_the_table_that_it_goes_with(client: Client) -> None:
+    page = page_of(client.get("/docs/lookup/user"))
+    beside = page.xpath("//*[@class='beside']")
+    assert [each.xpath("string(.//h2)") for each in beside] == ["Parameters", "Answer"]
+    for each in beside:
+        text, code, rest = each
+        assert not text.xpath(".//pre")
+        assert not rest.xpath(".//pre")
+        assert code.xpath(".//pre")
+        assert each.xpath(".//table")
+
+
+def test_code_without_a_table_stays_in_the_text() -> None:
+    assert "beside" not in rendering.rendered("# Page\n\n## Samples\n\n```json\n{}\n```\n\nText.\n").rest
 
 
 def test_headings_of_one_name_have_anchors_of_their_own() -> None:
