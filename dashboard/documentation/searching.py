@@ -15,7 +15,6 @@ MAX_WORDS = 8
 MAX_RESULTS = 20
 _EXCERPT = 220  # characters
 _WORD = re.compile(r"[a-z0-9]+(?:[_.:][a-z0-9]+)*")
-_IN_TITLE, _IN_HEADING = 12, 6  # as many times as a word in the text counts
 _MOST_IN_TEXT = 5  # more of one word in one section do not make it a better answer
 
 
@@ -48,8 +47,11 @@ class Piece:
 
 @dataclass(frozen=True)
 class Result:
+    """`same`: sections of other pages that have the same heading and text."""
+
     section: Section
     excerpt: tuple[Piece, ...]
+    same: tuple[Section, ...]
 
 
 def words_of(text: str) -> list[str]:
@@ -57,18 +59,39 @@ def words_of(text: str) -> list[str]:
 
 
 def find(query: str) -> list[Result]:
-    """Pages that have every word of `query`, or words that begin so, the best first; of each its best section."""
+    """Pages that have every word of `query`, or words that begin so, the best first; of each its best section.
+
+    A section whose heading, or page title, has more of the words comes first. Pages that say the same are one result.
+    """
     wanted = list(dict.fromkeys(words_of(query)))[:MAX_WORDS]
     if not wanted:
         return []
-    ranked: list[tuple[int, Section]] = []
+    ranked: list[tuple[tuple[int, int], Section]] = []
     for sections in index():
         scores = [[_score(section, word) for word in wanted] for section in sections]
         if all(any(of_word) for of_word in zip(*scores, strict=True)):
-            best = max(range(len(sections)), key=lambda place: (sum(map(bool, scores[place])), sum(scores[place])))
-            ranked.append((sum(scores[best]) + _IN_TITLE * _title_hits(sections[best], wanted), sections[best]))
-    ranked.sort(key=lambda found: -found[0])  # stable: pages of one score keep their order
-    return [Result(section, _excerpt(section.text, wanted)) for _, section in ranked[:MAX_RESULTS]]
+            ranks = [
+                (_named(each, wanted), sum(map(bool, of)), sum(of)) for each, of in zip(sections, scores, strict=True)
+            ]
+            best = max(range(len(sections)), key=ranks.__getitem__)
+            ranked.append(((ranks[best][0], ranks[best][2]), sections[best]))
+    ranked.sort(key=lambda found: found[0], reverse=True)  # stable: pages of one rank keep their order
+    return _merged([section for _, section in ranked], wanted)[:MAX_RESULTS]
+
+
+def _named(section: Section, wanted: list[str]) -> int:
+    """How many of the words the heading has; a title counts as much as two, for the page itself."""
+    heading = words_of(section.heading)
+    hits = sum(any(known.startswith(word) for known in heading) for word in wanted)
+    return hits if section.anchor else 2 * hits
+
+
+def _merged(sections: list[Section], wanted: list[str]) -> list[Result]:
+    """The first of the sections with one text stands for all of them."""
+    same: dict[tuple[str, str], list[Section]] = {}
+    for section in sections:
+        same.setdefault((section.heading, section.text), []).append(section)
+    return [Result(first, _excerpt(first.text, wanted), tuple(others)) for first, *others in same.values()]
 
 
 @functools.cache
@@ -78,7 +101,7 @@ def index() -> tuple[list[Section], ...]:
 
 
 def _sections(page: Page) -> list[Section]:
-    tokens = rendering.parse(personalization.visitor().fill(expansion.expanded(page)))
+    tokens = rendering.parse(personalization.visitor().fill(expansion.as_text(page)))
     found: list[tuple[str, list[str]]] = []
     for before, token in zip([None, *tokens], tokens, strict=False):
         if before is not None and before.type == "heading_open" and before.tag in ("h1", "h2", "h3"):
@@ -99,12 +122,7 @@ def _score(section: Section, word: str) -> int:
     """0 where the section does not have it."""
     in_text = sum(count for known, count in section.words.items() if known.startswith(word))
     in_heading = any(known.startswith(word) for known in words_of(section.heading))
-    return min(in_text, _MOST_IN_TEXT) + _IN_HEADING * in_heading
-
-
-def _title_hits(section: Section, wanted: list[str]) -> int:
-    title = words_of(section.page.title)
-    return sum(any(known.startswith(word) for known in title) for word in wanted)
+    return min(in_text, _MOST_IN_TEXT) + in_heading
 
 
 def _excerpt(text: str, wanted: list[str]) -> tuple[Piece, ...]:

@@ -40,6 +40,31 @@ def test_a_page_must_have_every_word_in_any_case_and_its_title_counts_most() -> 
         assert searching.find(query)[0].section.page.path == path
 
 
+def test_a_heading_with_the_words_comes_before_a_text_that_repeats_them() -> None:
+    for query, url in (
+        ("errors", "/docs/errors"),
+        ("the flow", "/docs/sign-in#the-flow"),
+        ("permissions", "/docs/api-keys#permissions"),
+        ("upload a file", "/docs/imagehost/upload"),
+        ("spring security", "/docs/sign-in#spring-security"),
+    ):
+        assert searching.find(query)[0].section.url == url, query
+
+
+def test_pages_that_say_the_same_are_one_result(client: Client) -> None:
+    found = searching.find("failed earlier forms ranks leaderboard")
+    assert len({(each.section.heading, each.section.text) for each in found}) == len(found)
+    results = searching.find("limits")
+    merged = [result for result in results if result.same]
+    assert merged
+    for result in merged:
+        assert {(each.heading, each.text) for each in result.same} == {(result.section.heading, result.section.text)}
+    page = page_of(client.get("/docs/search", {"q": "limits"}))
+    assert [each.url for each in merged[0].same] == page.xpath(
+        "(//ol/li[contains(., 'The same on')])[1]/p[last()]/a/@href"
+    )
+
+
 def test_an_excerpt_marks_the_words_and_what_was_typed_is_escaped(client: Client) -> None:
     page = page_of(client.get("/docs/search", {"q": "flameshot"}))
     assert {mark.text_content().lower() for mark in page.iter("mark")} == {"flameshot"}
