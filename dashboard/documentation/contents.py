@@ -11,7 +11,7 @@ from django.conf import settings
 _FOLDER = Path(__file__).parent / "pages"
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Start", ("", "api-keys", "current-and-earlier", "limits", "errors", "changes")),
+    ("Start", ("", "api-keys", "current-and-earlier", "limits", "errors", "changes", "changelog")),
     ("Quickstarts", ("sign-in", "quickstarts/lookup", "quickstarts/presence", "quickstarts/upload")),
     ("Sign-in", ("sign-in/scopes", "sign-in/client-libraries")),
     (

@@ -104,6 +104,11 @@ def _html(tokens: list[Token]) -> str:
     return str(parser.renderer.render(tokens, parser.options, {}))
 
 
+def html_of(markdown: str) -> str:
+    """Return the HTML of a text without code and tables. `markdown` is ours."""
+    return _html(parse(markdown))
+
+
 def plain(inline: Token) -> str:
     """What a reader sees of a heading, a paragraph or a cell."""
     return "".join(

@@ -12,6 +12,7 @@ urlpatterns = [
     path("docs/", RedirectView.as_view(pattern_name="docs")),
     path("docs.md", views.markdown_source, name="docs_twin"),
     path("docs/search", views.search, name="docs_search"),
+    path("docs/changelog.atom", views.changelog_feed, name="docs_changelog_feed"),
     path("docs/openapi.yaml", views.openapi_yaml, name="openapi_yaml"),
     re_path(r"^docs/(?P<slug>[a-z0-9/-]+)\.md$", views.markdown_source, name="docs_page_twin"),
     re_path(r"^docs/(?P<slug>[a-z0-9/-]+)$", views.page, name="docs_page"),

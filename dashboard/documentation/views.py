@@ -7,7 +7,7 @@ from django.shortcuts import render
 from django.utils.cache import patch_cache_control, patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from dashboard.documentation import contents, expansion, personalization, rendering, schema, searching
+from dashboard.documentation import contents, expansion, feed, personalization, rendering, schema, searching
 
 CACHED_FOR = 300  # seconds; pages of signed-in readers hold their ids and are not cached
 
@@ -40,6 +40,11 @@ def search(request: HttpRequest) -> HttpResponse:
 @require_safe
 def llms_txt(request: HttpRequest) -> HttpResponse:
     return _public(HttpResponse(contents.llms_txt(), content_type="text/plain; charset=utf-8"))
+
+
+@require_safe
+def changelog_feed(request: HttpRequest) -> HttpResponse:
+    return _public(feed.ChangesFeed()(request))
 
 
 @require_safe
