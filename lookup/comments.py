@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
+import re
+from datetime import timedelta
+
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
+from django.utils import timezone
 
 from accounts.models import User
+from accounts.models.users import new_id
 from accounts.text_rules import validate_text
 from lookup import counters
-from lookup.feedback import lock_people
+from lookup.feedback import admit, lock_people
 from lookup.models import Comment, CommentLike
 
 MAX_LENGTH = 2000
+LENGTH_RULE = f"Write 1 to {MAX_LENGTH} characters."
+NO_LINKS_FOR = timedelta(days=3)  # after the account was created: spam comes from new accounts
+# A scheme, or a host name: letters with a dot between two of them, and at least two at the end.
+_LINK = re.compile(r"[a-z][a-z0-9+.-]*://\S*|\b(?:[\w-]+\.)+[^\W\d_]{2,}\b\S*", re.IGNORECASE)
 
 
 @transaction.atomic
-def write(*, user: User, content: str, parent: Comment | None = None, by: User) -> Comment:
-    """Comment on the profile of `user`, or reply to the comment `parent` on it.
+def write(*, user: User, content: str, parent: Comment | None = None, pk: str = "", by: User) -> Comment:
+    """Comment on the profile of `user`, or reply to the comment `parent` on it. `pk`: the id of the new comment; where
+    `by` has already written one with it, that one is returned.
 
-    ValidationError: empty, longer than MAX_LENGTH, unsafe characters, or a reply to a reply. PermissionDenied: `by` is
-    banned. Comment.DoesNotExist, User.DoesNotExist, here and below: it or its profile was deleted at the same time.
+    ValidationError: as `validated`, or a reply to a reply. PermissionDenied: as `feedback.admit`. Comment.DoesNotExist,
+    User.DoesNotExist, here and below: it or its profile was deleted at the same time.
     """
-    lock_people(user_id=user.pk, by=by)
+    admit("commentsSettings", user_id=user.pk, by=by)
+    if pk and (written := Comment.objects.filter(pk=pk).first()):
+        if written.author_id == by.pk:
+            return written
+        pk = ""
     parent = parent and _locked(parent)
-    content = content.strip()
-    if not content or len(content) > MAX_LENGTH:
-        raise ValidationError(f"Write 1 to {MAX_LENGTH} characters.")
-    validate_text(content)
+    content = validated(content, by=by)
     if parent is not None and (parent.parent_id is not None or parent.user_id != user.pk):
         raise ValidationError("Reply to a comment on this profile.")
-    comment = Comment.objects.create(user=user, author=by, parent=parent, content=content)
+    comment = Comment.objects.create(pk=pk or new_id(), user=user, author=by, parent=parent, content=content)
     if parent is None:
         counters.add(user.pk, comments=1)
     else:
         counters.add_to_comment(parent.pk, reply_count=1)
     return comment
+
+
+def validated(content: str, *, by: User) -> str:
+    """Return the content without spaces around it. ValidationError: empty, longer than MAX_LENGTH, unsafe characters,
+    or a link in a comment of a new account."""
+    content = content.strip()
+    if not content or len(content) > MAX_LENGTH:
+        raise ValidationError(LENGTH_RULE)
+    validate_text(content)
+    if timezone.now() < by.created_at + NO_LINKS_FOR and (link := _LINK.search(content)):
+        raise ValidationError(
+            f"Remove “{link.group()[:60]}”: you can write links when your account is {NO_LINKS_FOR.days} days old."
+        )
+    return content
 
 
 @transaction.atomic
@@ -67,8 +92,8 @@ def pin(*, comment: Comment, is_pinned: bool, by: User | None) -> Comment:
 
 @transaction.atomic
 def like(*, comment: Comment, by: User) -> None:
-    """Once for each user; a second time changes nothing."""
-    lock_people(user_id=comment.user_id, by=by)
+    """Once for each user; a second time changes nothing. PermissionDenied: as `feedback.admit`."""
+    admit("commentsSettings", user_id=comment.user_id, by=by)
     comment = _locked(comment)
     _, is_new = CommentLike.objects.get_or_create(comment=comment, user=by)
     if is_new:

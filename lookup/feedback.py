@@ -6,17 +6,21 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 
 from accounts.models import User
-from lookup import counters
-from lookup.models import FeedbackVote
+from lookup import counters, settings_schema
+from lookup.models import FeedbackVote, Profile, ProfileBlock
 
 _COUNTERS = {True: "likes", False: "dislikes"}
+_SWITCHED_OFF = {
+    "commentsSettings": "Comments on this profile are switched off.",
+    "feedbackSettings": "Votes on this profile are switched off.",
+}
 
 
 @transaction.atomic
 def vote(*, user: User, is_like: bool, by: User) -> FeedbackVote:
     """Vote on the profile of `user`, in place of the vote that `by` gave before. PermissionDenied: one's own profile,
-    or `by` is banned. User.DoesNotExist: `user` is gone."""
-    lock_people(user_id=user.pk, by=by)
+    or as `admit`. User.DoesNotExist: `user` is gone."""
+    admit("feedbackSettings", user_id=user.pk, by=by)
     if user.pk == by.pk:
         raise PermissionDenied("You cannot vote on your own profile.")
     given = FeedbackVote.objects.select_for_update().filter(user=user, voter=by).first()
@@ -38,6 +42,20 @@ def withdraw(*, user: User, by: User) -> None:
     if given is not None:
         counters.add(user.pk, **{_COUNTERS[given.is_like]: -1})
         given.delete()
+
+
+def admit(part: str, *, user_id: str, by: User) -> None:
+    """Lock as `lock_people`, and check that `by` may use this part of the profile: "commentsSettings" or
+    "feedbackSettings" of the main one.
+
+    PermissionDenied: `by` is banned, the owner has blocked `by`, or has switched the part off. User.DoesNotExist.
+    """
+    lock_people(user_id=user_id, by=by)
+    if ProfileBlock.objects.filter(user=user_id, blocked=by).exists():
+        raise PermissionDenied("The owner of this profile has blocked you.")
+    stored = Profile.objects.filter(user=user_id, is_main=True).values_list("settings", flat=True).first()
+    if not settings_schema.filled(stored or {})[part]["enabled"]:
+        raise PermissionDenied(_SWITCHED_OFF[part])
 
 
 def lock_people(*, user_id: str, by: User) -> None:

@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 from accounts.models.names import NAME_REGEX, RESERVED_KEYS
-from lookup.views import profile_page
+from lookup.views import discussion, moderation, profile_page
 
 
 class NameConverter:
@@ -22,6 +22,8 @@ class NameConverter:
 
 
 class LinkIdConverter:
+    """The id of a link or a comment."""
+
     regex = "[0-9a-f]{32}"
 
     def to_python(self, value: str) -> str:
@@ -39,4 +41,10 @@ urlpatterns = [
     path("<name:name>", profile_page.show, name="profile_page"),
     path("<name:name>/", profile_page.without_slash),
     path("<name:name>/links/<link_id:link_id>", profile_page.follow, name="profile_link"),
+    path("<name:name>/vote", discussion.vote, name="profile_vote"),
+    path("<name:name>/comments", discussion.comments_page, name="profile_comments"),
+    path("<name:name>/comments/<link_id:comment_id>", discussion.thread, name="profile_thread"),
+    path("<name:name>/comments/<link_id:comment_id>/<slug:act>", discussion.act, name="profile_comment_act"),
+    path("<name:name>/moderation", moderation.show, name="profile_moderation"),
+    path("<name:name>/moderation/<slug:act>", moderation.act, name="profile_moderation_act"),
 ]

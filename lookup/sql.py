@@ -53,17 +53,18 @@ _BY = {
 TYPES = tuple(_BY)
 
 # The columns are those of CommentRow.
-_COMMENTS = f"""
+_LISTED = """
     SELECT c.id, c.content, c.like_count, c.reply_count, c.is_pinned, c.created_at,
         w.id AS author_id, w.uid, w.username, w.display_name, p.avatar_path, p.mirrors_chat
     FROM lookup_comment c
     JOIN accounts_user w ON w.id = c.author_id AND w.is_active
     JOIN lookup_userdocument g ON g.user_id = w.id
     JOIN lookup_profiledocument p ON p.profile_id = g.profile_id
-    WHERE c.user_id = {{user}} AND c.parent_id IS NULL
+    WHERE c.user_id = {user} AND c.parent_id IS NULL
     ORDER BY c.is_pinned DESC, c.created_at DESC, c.id
-    LIMIT {MAX_COMMENTS}
 """
+_COMMENTS = f"{_LISTED} LIMIT {MAX_COMMENTS}"
+_COMMENTS_PAGE = Statement(_LISTED.format(user="$1") + " LIMIT $2 OFFSET $3", "ssiibdsisssb")
 _COMMENTS_OF_USER = Statement(_COMMENTS.format(user="$1"), "ssiibdsisssb")
 # All that an entry depends on, as one text, which is sent and compared sooner than columns; NULL: the document is to be
 # rendered anew.
@@ -202,6 +203,11 @@ def _user_statement(by: str, columns: tuple[str, ...], *, is_of_alias: bool) -> 
 def read_comments(user_id: str) -> list[CommentRow]:
     """The comments that a lookup shows, of users who are not banned. 1 query, perhaps on a replica."""
     return [CommentRow._make(row) for row in _COMMENTS_OF_USER.all(user_id, anywhere=True)]
+
+
+def read_comments_page(user_id: str, *, limit: int, offset: int = 0) -> list[CommentRow]:
+    """Some of all comments in the order of lookups. 1 query, perhaps on a replica."""
+    return [CommentRow._make(row) for row in _COMMENTS_PAGE.all(user_id, limit, offset, anywhere=True)]
 
 
 def comments_column(user: str) -> str:

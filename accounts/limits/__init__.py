@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from accounts.databases.redis_connection import Command, Reply
 
 MINUTE = timedelta(minutes=1)
+HOUR = timedelta(hours=1)
 RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
 # How long no record of a changed key is cached: longer than a reader that read it before the change may take.
 PAUSE_AFTER_CHANGE = timedelta(seconds=10)
@@ -80,6 +81,8 @@ FOLDER_GUESSES_AT_FOLDER = Limit("folder-guesses-at", 100, "passwords that are t
 PAGE_UPLOADS = Limit("page-uploads", 120, "files that a user uploads on pages of the image host")
 PROFILE_UPLOADS = Limit("profile-uploads", 60, "files that a user uploads for profiles")
 ARCHIVES = Limit("archives", 5, "archives that an address downloads")
+COMMENTS = Limit("comments", 30, "comments and replies that a user writes in an hour", window=HOUR)
+VOTES = Limit("votes", 200, "votes and likes that a user gives or withdraws in an hour", window=HOUR)
 # Of the chat platform: counted by `take`
 CHAT_REST = Limit("chat-rest", 10, "requests to the chat platform's REST routes", window=timedelta(seconds=1))
 CHAT_REST_USERS = Limit("chat-rest-banner", 7, "requests for one user to those routes", window=timedelta(seconds=1))

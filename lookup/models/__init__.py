@@ -6,7 +6,7 @@ from lookup.models.counts import Board, LeaderboardEntry, Visit, VisitBatch, Vis
 from lookup.models.documents import ProfileDocument, UserDocument
 from lookup.models.profiles import Alias, Asset, Profile
 from lookup.models.sections import Anime, GalleryItem, Game, MediaTitle, MusicItem, Section
-from lookup.models.social import Comment, CommentLike, FeedbackVote
+from lookup.models.social import Comment, CommentLike, FeedbackVote, ProfileBlock
 
 __all__ = [
     "Alias",
@@ -29,6 +29,7 @@ __all__ = [
     "MusicItem",
     "Profile",
     "ProfileBadge",
+    "ProfileBlock",
     "ProfileDocument",
     "Project",
     "Section",

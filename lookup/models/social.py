@@ -66,6 +66,23 @@ class Comment(models.Model):
         return self.content[:40]
 
 
+class ProfileBlock(models.Model):
+    """`blocked` may not vote, comment, reply or like on the profiles of `user`; what is there stays."""
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="blocks")
+    blocked = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="blocked_by")
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["user", "blocked"], name="profile_block_is_unique"),
+            models.CheckConstraint(condition=~Q(user=F("blocked")), name="profile_block_is_of_another_user"),
+        ]
+
+    def __str__(self) -> str:
+        return self.blocked_id
+
+
 class CommentLike(models.Model):
     comment = models.ForeignKey(Comment, on_delete=models.CASCADE, related_name="likes")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="comment_likes")

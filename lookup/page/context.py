@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.urls import reverse
 
-from lookup import documents, queries, resolve, settings_schema, sql
+from lookup import documents, queries, resolve, settings_schema, sql, threads
 from lookup.errors import UserNotFound
 from lookup.models import Profile
 from lookup.page import colors, presenters, sections, url_policy
@@ -79,6 +79,7 @@ class ProfilePage:
     sections: list[Section]
     figures: list[Figure]
     comments: list[Comment]
+    has_more_comments: bool
     comment_count: Figure
     style: str
     is_grey: dict[str, bool]
@@ -89,8 +90,17 @@ class ProfilePage:
         return self.display_name[:1].upper()
 
     @property
+    def has_comments(self) -> bool:
+        """The owner shows comments, and lets others write some."""
+        return bool(self.chosen["commentsSettings"]["enabled"])
+
+    @property
+    def has_votes(self) -> bool:
+        return bool(self.chosen["feedbackSettings"]["enabled"])
+
+    @property
     def is_bare(self) -> bool:
-        """The card of the profile is the only part of the page."""
+        """The page is one narrow column: the card of the profile, and a place for the first comment."""
         return not self.sections and not self.comments
 
     @property
@@ -106,8 +116,9 @@ class Elsewhere:
     username: str
 
 
-def find(name: str, now: datetime) -> ProfilePage | Elsewhere:
-    """The page that `name` shows. 1 query, 2 with comments. Raises UserNotFound, ProfilePrivate."""
+def find(name: str, now: datetime, *, number: int | None = 1) -> ProfilePage | Elsewhere:
+    """The page that `name` shows. `number`: of the page of comments; None: without them. 1 query, 2 with comments, 3
+    with replies. Raises UserNotFound, ProfilePrivate."""
     columns = [*DOCUMENT_COLUMNS.values(), "aliases"]
     user = resolve.find("username", name, columns, now, is_alias_profile=True)
     *found, aliases = map(json.loads, user.texts)
@@ -118,7 +129,7 @@ def find(name: str, now: datetime) -> ProfilePage | Elsewhere:
             return Elsewhere(user.username)
         if alias["profileId"] is not None:
             shown_name = alias["name"]
-    return _page(user, shown_name, dict(zip(DOCUMENT_COLUMNS, found, strict=True)))
+    return _page(user, shown_name, dict(zip(DOCUMENT_COLUMNS, found, strict=True)), number)
 
 
 def preview(profile: Profile, now: datetime) -> ProfilePage:
@@ -150,7 +161,7 @@ def link_of(name: str, link_id: str, now: datetime) -> tuple[UserRow, str]:
     raise UserNotFound
 
 
-def _page(user: UserRow, name: str, found: dict[str, Any]) -> ProfilePage:
+def _page(user: UserRow, name: str, found: dict[str, Any], number: int | None = 1) -> ProfilePage:
     profile, chosen = found["profile"], found["profile"]["settings"]
     typewriter = chosen["typewriterSettings"]
     has_avatar = chosen["avatarSettings"]["enabled"]
@@ -158,6 +169,8 @@ def _page(user: UserRow, name: str, found: dict[str, Any]) -> ProfilePage:
     effect = chosen["usernameSettings"]["effect"]
     material = Material(chosen, found["projects"], found["widgets"], found["audios"], found["gallery"])
     backdrops = (presenters.picture(one["asset"]) for one in found["backgrounds"])
+    has_comments = number is not None and user.comments and chosen["commentsSettings"]["enabled"]
+    shown, has_more = _comments(user, number or 1) if has_comments else ([], False)
     return ProfilePage(
         user=user,
         name=name,
@@ -176,7 +189,8 @@ def _page(user: UserRow, name: str, found: dict[str, Any]) -> ProfilePage:
         links=presenters.links(found["links"], name) if chosen["linksSettings"]["enabled"] else [],
         sections=sections.shown(found["sections"], material),
         figures=_figures(user, chosen),
-        comments=_comments(user) if chosen["commentsSettings"]["enabled"] else [],
+        comments=shown,
+        has_more_comments=has_more,
         comment_count=Figure(user.comments, "comment", "comments"),
         style=colors.address(chosen),
         is_grey={key: chosen[f"{key}Settings"]["monochrome"] for key in ("badges", "links")},
@@ -191,9 +205,11 @@ def _figures(user: UserRow, chosen: dict[str, Json]) -> list[Figure]:
     return figures
 
 
-def _comments(user: UserRow) -> list[Comment]:
-    """No query where there are none."""
-    return presenters.comments(sql.read_comments(user.id)[:MAX_COMMENTS]) if user.comments else []
+def _comments(user: UserRow, number: int) -> tuple[list[Comment], bool]:
+    """A page of the comments, with their first replies, and whether more follow. 1 query, 2 with replies."""
+    rows = sql.read_comments_page(user.id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
+    shown = rows[:MAX_COMMENTS]
+    return presenters.comments(shown, threads.first_replies(shown)), len(rows) > MAX_COMMENTS
 
 
 def _head(name: str, display_name: str, profile: Json) -> Head:

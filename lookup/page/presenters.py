@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -17,6 +17,7 @@ from lookup.sql import CommentRow
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
 MESSENGER_TYPES = ("image/png", "image/jpeg", "image/gif")  # all messengers show these
 CARD_TYPES = ("image/webp", "image/avif")  # several do not show these: they get a PNG
+NO_REPLIES: Mapping[str, list[CommentRow]] = {}
 CARD_SIDE = 640  # pixels of its longer side at most
 
 
@@ -86,14 +87,19 @@ class Track:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
+    """`replies`: the first ones, of `reply_count`."""
+
+    id: str
+    author_id: str
     name: str
     username: str
     avatar: str
     content: str
     likes: int
-    replies: int
+    reply_count: int
     is_pinned: bool
     created_at: datetime
+    replies: list[Comment]
 
     @property
     def initial(self) -> str:
@@ -200,18 +206,22 @@ def gallery(found: Iterable[Json]) -> list[Picture]:
     return [one for one in shown if one is not None]
 
 
-def comments(rows: Iterable[CommentRow]) -> list[Comment]:
-    """Leaves out pictures that authors mirror from the chat platform: a reader of the page makes no request to it."""
+def comments(rows: Iterable[CommentRow], replies: Mapping[str, list[CommentRow]] = NO_REPLIES) -> list[Comment]:
+    """`replies`: the shown ones, by comment. Leaves out pictures that authors mirror from the chat platform: a reader
+    of the page makes no request to it."""
     return [
         Comment(
+            id=row.id,
+            author_id=row.author_id,
             name=row.display_name or row.username,
             username=row.username,
             avatar=url_policy.own(row.avatar_url),
             content=row.content,
             likes=row.like_count,
-            replies=row.reply_count,
+            reply_count=row.reply_count,
             is_pinned=bool(row.is_pinned),
             created_at=row.created_at,
+            replies=comments(replies.get(row.id, ())),
         )
         for row in rows
     ]

@@ -22,9 +22,11 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
 from accounts import content_security
+from accounts.models import User
 from lookup import visits
 from lookup.errors import ProfilePrivate, UserNotFound
-from lookup.page import colors, context, url_policy
+from lookup.page import colors, context, url_policy, viewer
+from lookup.page.comment_form import CommentForm
 from lookup.page.context import Elsewhere, ProfilePage
 
 # Every visit must reach us to be counted, and signed-in visitors get a page of their own.
@@ -44,7 +46,7 @@ def refusing(view: View) -> View:
         except UserNotFound:
             raise Http404 from None
         except ProfilePrivate:
-            return _with_caching(render(request, "lookup/private.html", status=404))
+            return with_caching(render(request, "lookup/private.html", status=404))
 
     return answered
 
@@ -55,9 +57,12 @@ def refusing(view: View) -> View:
 def show(request: HttpRequest, name: str) -> HttpResponse:
     page = context.find(name, timezone.now())
     if isinstance(page, Elsewhere):
-        return _with_caching(HttpResponseRedirect(reverse("profile_page", args=[page.username])))
+        return with_caching(HttpResponseRedirect(reverse("profile_page", args=[page.username])))
     visits.count_view(request, user_id=page.user.id)
-    response = _with_caching(render(request, "lookup/profile_page.html", {"page": page}))
+    known: dict[str, object] = {"page": page, "comment_form": CommentForm()}
+    if isinstance(request.user, User):
+        known["viewer"] = viewer.of_page(page, request.user, request.path)
+    response = with_caching(render(request, "lookup/profile_page.html", known))
     etag = quote_etag(blake2b(response.content, digest_size=16).hexdigest())
     response.headers["ETag"] = etag
     response = get_conditional_response(request, etag=etag, response=response) or response
@@ -88,7 +93,7 @@ def style(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _with_caching(response: HttpResponse) -> HttpResponse:
+def with_caching(response: HttpResponse) -> HttpResponse:
     response.headers["Cache-Control"] = CACHING
     return response
 

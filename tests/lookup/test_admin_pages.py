@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
-from lookup.models import BadgeTier, Profile, UserDocument, Visit, VisitBatch, VisitSalt
+from lookup.models import BadgeTier, Profile, ProfileBlock, UserDocument, Visit, VisitBatch, VisitSalt
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.admin_forms import HASH, MAKE, READ_ONLY, helper, model_of, page, superuser, visit
@@ -19,7 +19,7 @@ from tests.lookup.admin_forms import HASH, MAKE, READ_ONLY, helper, model_of, pa
 pytestmark = pytest.mark.django_db
 
 # The salts are secrets and the batches noise; tiers are on the page of their badge.
-HIDDEN: set[type[Model]] = {VisitSalt, VisitBatch, BadgeTier}
+HIDDEN: set[type[Model]] = {VisitSalt, VisitBatch, BadgeTier, ProfileBlock}
 
 every_page = pytest.mark.parametrize("name", MAKE)
 

@@ -32,7 +32,7 @@ def test_an_empty_page_keeps_the_rules_of_pages() -> None:
     UserFactory(username="bare")
     assert problems_of(Client().get("/bare")) == []
     assert texts("/bare", "//main//h1") == ["bare"]
-    assert texts("/bare", "//main//h2") == []
+    assert texts("/bare", "//main//h2") == ["Comments"]
 
 
 def test_the_card_says_who_it_is(ada: User) -> None:
@@ -40,7 +40,7 @@ def test_the_card_says_who_it_is(ada: User) -> None:
     header = page("/ada").xpath("//main//header")[0]
     assert text(header) == (
         "A Ada Lovelace Verified @Ada Premium Poet of numbers One line Another Known Engine "
-        "views 0 like 1 dislikes 0 Location: London Member 0, since March 2024"
+        "views 0 like 1 dislikes 0 Sign in to vote Location: London Member 0, since March 2024"
     )
     assert header.xpath(".//img/@src")[:3] == [
         f"{UPLOADS}/files/banner.png",
@@ -61,7 +61,7 @@ def test_the_sections_stand_in_their_order_with_what_is_in_them(ada: User) -> No
         "Anime S Steam TV · 2004 · ★ 8",
         "Films and series E Engines Movie · 1999 · ★ 7.25",
         "On repeat N Nocturne Somebody · Evenings · Track",
-        f"2 comments G Guest1 {_today()} Hello 1 G Guest0 {_today()} Hello 0",
+        f"2 comments Sign in to comment G Guest1 {_today()} Hello 1 G Guest0 {_today()} Hello 0",
     ]
 
 
@@ -86,7 +86,7 @@ def test_what_is_in_no_section_stands_behind_them() -> None:
     profile = make.main_profile(eve)
     make.ProjectFactory(profile=profile, title="Lost project")
     make.GalleryItemFactory(profile=profile, section=None, caption="Lost picture")
-    make.shown(eve)
+    change(eve, settings={"commentsSettings": {"enabled": False}})
     assert texts("/eve", "//main//section") == ["Projects L Lost project", "Gallery Lost picture"]
     change(eve, settings={"projectsSettings": {"title": "What I made", "description": "By hand"}})
     assert texts("/eve", "//main//section[1]") == ["What I made By hand L Lost project"]

@@ -1,0 +1,67 @@
+"""What owners do about comments on their profiles and those who write them. Each act is in the audit trail."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+
+from accounts import audit
+from accounts.models import User
+from lookup import comments, profiles, settings_schema
+from lookup.feedback import lock_people
+from lookup.models import Comment, Profile, ProfileBlock
+
+PARTS = {"comments": "commentsSettings", "votes": "feedbackSettings"}
+
+
+@transaction.atomic
+def delete(*, comment: Comment, by: User) -> None:
+    """By its author or the profile's owner; staff use the admin, which keeps their second factor and its own records.
+
+    PermissionDenied. Comment.DoesNotExist: it is already deleted.
+    """
+    if by.pk not in {comment.author_id, comment.user_id}:
+        raise PermissionDenied("Only its author or the profile's owner may delete a comment.")
+    comments.delete(comment=comment, by=by)
+    if by.pk != comment.author_id:
+        audit.record("comment:deleted", by=by, on=comment.user, comment=comment.pk, author=comment.author_id)
+
+
+@transaction.atomic
+def pin(*, comment: Comment, is_pinned: bool, by: User) -> None:
+    """By the profile's owner. Raises as `delete`, and as `comments.pin`."""
+    if by.pk != comment.user_id:
+        raise PermissionDenied("Only the profile's owner may pin a comment.")
+    comments.pin(comment=comment, is_pinned=is_pinned, by=by)
+    audit.record("comment:pinned" if is_pinned else "comment:unpinned", by=by, on=comment.user, comment=comment.pk)
+
+
+@transaction.atomic
+def block(*, blocked: User, by: User) -> None:
+    """Keep `blocked` from the profiles of `by`; a second time changes nothing. PermissionDenied: one's own account, or
+    `by` is banned. User.DoesNotExist: `blocked` is gone."""
+    if blocked.pk == by.pk:
+        raise PermissionDenied("You cannot block yourself.")
+    lock_people(user_id=blocked.pk, by=by)
+    _, is_new = ProfileBlock.objects.get_or_create(user=by, blocked=blocked)
+    if is_new:
+        audit.record("profile:blocked", by=by, on=by, user=blocked.pk)
+
+
+@transaction.atomic
+def unblock(*, blocked_id: str, by: User) -> None:
+    """A second time changes nothing."""
+    deleted, _ = ProfileBlock.objects.filter(user=by, blocked=blocked_id).delete()
+    if deleted:
+        audit.record("profile:unblocked", by=by, on=by, user=blocked_id)
+
+
+@transaction.atomic
+def switch(*, part: str, is_on: bool, by: User) -> None:
+    """Show comments or votes on the main profile and let others add to them, or neither. `part`: of PARTS."""
+    profile = Profile.objects.get(user=by, is_main=True)
+    profiles.locked(profile.pk)
+    profile.refresh_from_db(fields=["settings"])
+    chosen = settings_schema.filled(profile.settings)
+    chosen[PARTS[part]]["enabled"] = is_on
+    profiles.change(profile=profile, values={"settings": chosen}, by=by)

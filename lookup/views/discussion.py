@@ -1,0 +1,275 @@
+"""The pages of comments under /{username}, and what visitors do there: comment, reply, like, delete, vote."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts import content_security, limits
+from accounts.errors import sentences
+from accounts.http import SignedInRequest, single_parameter
+from accounts.limits import Limit, LimitsUnavailable
+from accounts.models import User
+from lookup import comments, feedback, moderation, resolve, threads
+from lookup.models import Comment
+from lookup.page import context, presenters, viewer
+from lookup.page.comment_form import CommentForm
+from lookup.page.context import MAX_COMMENTS, Elsewhere, ProfilePage
+from lookup.views.profile_page import View, policy, refusing, with_caching
+
+MAX_PAGE = 10_000  # what an offset in the database can bear
+MAX_BACK = 200  # characters of a path of ours
+_GONE = "This comment has been deleted."
+_TROUBLE = "This does not work at the moment. Try again in a minute."
+
+logger = logging.getLogger(__name__)
+
+
+class TooOften(Exception):
+    """The limit of the act is used up, or (no `seconds_left`) cannot be counted."""
+
+    def __init__(self, sentence: str, seconds_left: int = 0) -> None:
+        super().__init__(sentence)
+        self.seconds_left = seconds_left
+        self.status = 429 if seconds_left else 503
+
+
+def signed_in_or_back(view: View) -> View:
+    """Send a visitor without a session to the sign-in page, which leads back to the profile."""
+
+    @functools.wraps(view)
+    def answered(request: HttpRequest, name: str, **names: str) -> HttpResponse:
+        if request.method == "POST" and not request.user.is_authenticated:
+            return redirect_to_login(reverse("profile_page", args=[name]))
+        return view(request, name=name, **names)
+
+    return answered
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in_or_back
+@refusing
+def comments_page(request: HttpRequest, name: str) -> HttpResponse:
+    """All comments, a page at a time; a POST writes one."""
+    number = _number(request)
+    page = context.find(name, timezone.now(), number=number)
+    if isinstance(page, Elsewhere):
+        return HttpResponseRedirect(reverse("profile_comments", args=[page.username]))
+    if not page.has_comments:
+        raise Http404
+    form = _form(request)
+    if request.method == "POST":
+        made = _written(request, form, page, parent=None)
+        if isinstance(made, Comment):
+            return HttpResponseRedirect(f"{reverse('profile_page', args=[page.name])}#comment-{made.pk}")
+    known = {"number": number}
+    return _rendered(request, "lookup/comments_page.html", page, form, known)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@signed_in_or_back
+@refusing
+def thread(request: HttpRequest, name: str, comment_id: str) -> HttpResponse:
+    """A comment with all replies, a page at a time; a POST replies."""
+    number = _number(request)
+    page = context.find(name, timezone.now(), number=None)
+    if isinstance(page, Elsewhere):
+        return HttpResponseRedirect(reverse("profile_thread", args=[page.username, comment_id]))
+    row = threads.find(page.user.id, comment_id) if page.has_comments else None
+    if row is None:
+        raise Http404
+    form = _form(request)
+    form.fields["content"].label = "Reply"
+    if request.method == "POST":
+        made = _written(request, form, page, parent=Comment(pk=comment_id))
+        if isinstance(made, Comment):
+            return HttpResponseRedirect(_place_of_reply(page, made))
+    found = threads.replies(comment_id, limit=MAX_COMMENTS + 1, offset=(number - 1) * MAX_COMMENTS)
+    shown = presenters.comments([row], {row.id: found[:MAX_COMMENTS]})
+    page = replace(page, comments=shown, has_more_comments=len(found) > MAX_COMMENTS)
+    known = {"number": number, "is_thread": True, "comment": shown[0]}
+    return _rendered(request, "lookup/thread.html", page, form, known)
+
+
+@require_POST
+@signed_in_or_back
+@refusing
+def act(request: SignedInRequest, name: str, comment_id: str, act: str) -> HttpResponse:
+    """One of ACTS on a comment or a reply; back to where it was shown."""
+    user = resolve.find("username", name, (), timezone.now(), is_alias_profile=True)
+    run = ACTS.get(act)
+    if run is None:
+        raise Http404
+    back = _back(request, name)
+    found = Comment.objects.select_related("user", "author").filter(pk=comment_id, user=user.id).first()
+    if found is None:
+        messages.error(request, _GONE)
+        return HttpResponseRedirect(f"{back}#comments")
+    return _done(request, lambda: run(request, found), f"{back}#comment-{comment_id}")
+
+
+@require_POST
+@signed_in_or_back
+@refusing
+def vote(request: SignedInRequest, name: str) -> HttpResponse:
+    """`vote`: like, dislike, or withdraw."""
+    user = resolve.find("username", name, (), timezone.now(), is_alias_profile=True)
+    chosen = request.POST.get("vote", "")
+    if chosen not in {"like", "dislike", "withdraw"}:
+        raise Http404
+
+    def run() -> None:
+        _count(limits.VOTES, request.user)
+        owner = User(pk=user.id)
+        if chosen == "withdraw":
+            feedback.withdraw(user=owner, by=request.user)
+        else:
+            feedback.vote(user=owner, is_like=chosen == "like", by=request.user)
+
+    return _done(request, run, f"{_back(request, name)}#feedback")
+
+
+def _like(request: SignedInRequest, comment: Comment) -> None:
+    _count(limits.VOTES, request.user)
+    comments.like(comment=comment, by=request.user)
+
+
+def _unlike(request: SignedInRequest, comment: Comment) -> None:
+    _count(limits.VOTES, request.user)
+    comments.unlike(comment=comment, by=request.user)
+
+
+def _delete(request: SignedInRequest, comment: Comment) -> None:
+    moderation.delete(comment=comment, by=request.user)
+    messages.success(request, "Reply deleted." if comment.parent_id else "Comment deleted.")
+
+
+def _pin(request: SignedInRequest, comment: Comment) -> None:
+    moderation.pin(comment=comment, is_pinned=True, by=request.user)
+
+
+def _unpin(request: SignedInRequest, comment: Comment) -> None:
+    moderation.pin(comment=comment, is_pinned=False, by=request.user)
+
+
+def _block(request: SignedInRequest, comment: Comment) -> None:
+    if request.user.pk != comment.user_id:
+        raise PermissionDenied("Only the profile's owner may block its commenters.")
+    moderation.block(blocked=comment.author, by=request.user)
+    messages.success(request, f"{comment.author.username} is blocked. You can undo this under “Moderation”.")
+
+
+ACTS: dict[str, Callable[[SignedInRequest, Comment], None]] = {
+    "like": _like,
+    "unlike": _unlike,
+    "delete": _delete,
+    "pin": _pin,
+    "unpin": _unpin,
+    "block": _block,
+}
+
+
+def _done(request: SignedInRequest, run: Callable[[], None], back: str) -> HttpResponse:
+    """Run the act, and go back; an error is a message there."""
+    try:
+        run()
+    except (PermissionDenied, ValidationError) as refusal:
+        messages.error(request, sentences(refusal))
+    except TooOften as refusal:
+        messages.error(request, str(refusal))
+    except Comment.DoesNotExist:
+        messages.error(request, _GONE)
+    except User.DoesNotExist:
+        raise Http404 from None
+    return HttpResponseRedirect(back)
+
+
+def _written(request: HttpRequest, form: CommentForm, page: ProfilePage, *, parent: Comment | None) -> Comment | None:
+    """The new comment; None where the form has errors now. Http404: what it belongs to is gone."""
+    by = cast("User", request.user)
+    if not form.is_valid():
+        return None
+    try:
+        _count(limits.COMMENTS, by)
+        owner = User(pk=page.user.id)
+        given = form.cleaned_data
+        return comments.write(user=owner, content=given["content"], parent=parent, pk=given["pk"], by=by)
+    except (PermissionDenied, ValidationError) as refusal:
+        form.add_error("content", sentences(refusal))
+    except TooOften as refusal:
+        form.add_error("content", str(refusal))
+        form.status, form.seconds_left = refusal.status, refusal.seconds_left
+    except (Comment.DoesNotExist, User.DoesNotExist):
+        raise Http404 from None
+    return None
+
+
+def _form(request: HttpRequest) -> CommentForm:
+    if request.method != "POST":
+        return CommentForm()
+    return CommentForm(request.POST, by=cast("User", request.user))
+
+
+def _count(limit: Limit, user: User) -> None:
+    try:
+        seconds_left = limits.hit(limit.of(user.pk))
+    except LimitsUnavailable:
+        logger.exception("The limit store does not answer.")
+        raise TooOften(_TROUBLE) from None
+    if seconds_left:
+        minutes = -(-seconds_left // 60)
+        raise TooOften(f"Limit reached: {limit.amount} an hour. Try again in {minutes} min.", seconds_left)
+
+
+def _rendered(
+    request: HttpRequest, template: str, page: ProfilePage, form: CommentForm, known: dict[str, Any]
+) -> HttpResponse:
+    """Any: whatever a template can show."""
+    known = {**known, "page": page, "comment_form": form}
+    if isinstance(request.user, User):
+        here = request.get_full_path() if request.method != "POST" else request.path
+        known["viewer"] = viewer.of_comments(page.user, page.comments, request.user, here)
+    response = with_caching(render(request, template, known, status=form.status))
+    if form.seconds_left:
+        response.headers["Retry-After"] = str(form.seconds_left)
+    response.headers[content_security.HEADER] = policy(page)
+    return response
+
+
+def _place_of_reply(page: ProfilePage, reply: Comment) -> str:
+    """The last page of the thread: replies are in order of time."""
+    before = Comment.objects.filter(parent=reply.parent_id, author__is_active=True).exclude(pk=reply.pk).count()
+    number = before // MAX_COMMENTS + 1
+    query = f"?page={number}" if number > 1 else ""
+    return f"{reverse('profile_thread', args=[page.name, reply.parent_id])}{query}#comment-{reply.pk}"
+
+
+def _back(request: HttpRequest, name: str) -> str:
+    """The path of ours that the form names, else the profile."""
+    back = request.POST.get("back", "").partition("#")[0]
+    profile = reverse("profile_page", args=[name])
+    is_ours = back == profile or back.startswith(f"{profile}/")
+    if len(back) <= MAX_BACK and is_ours and url_has_allowed_host_and_scheme(back, allowed_hosts=None):
+        return back
+    return profile
+
+
+def _number(request: HttpRequest) -> int:
+    """`page` of the query. Http404: it is no number of a page."""
+    text = single_parameter(request.GET, "page", "1")
+    if text is None or not (text.isascii() and text.isdigit()) or not 1 <= int(text[:6]) <= MAX_PAGE or len(text) > 5:
+        raise Http404
+    return int(text)
