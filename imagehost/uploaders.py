@@ -19,7 +19,8 @@ from accounts import users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 
-MAX_A_DAY = 20  # upload keys of one user
+MAX_A_DAY = 20  # keys that one user makes here
+_ONLY_UPLOAD = [Permission.IMAGEHOST_UPLOAD.value]
 _SHELL = "text/x-shellscript; charset=utf-8"
 
 
@@ -49,28 +50,30 @@ def upload_url() -> str:
 def make(*, owner: User, kind: str, now: datetime) -> Written:
     """Issue a key and write a configuration of this kind with it.
 
-    KeyError: unknown kind. ValidationError: the owner made MAX_A_DAY keys within a day.
+    KeyError: unknown kind. ValidationError: it made MAX_A_DAY keys for the owner within a day.
     """
     uploader = ALL[kind]
     users.lock(owner.pk)  # serialises concurrent calls
-    only_upload = [Permission.IMAGEHOST_UPLOAD.value]
-    made = ApiKey.objects.filter(owner=owner, permissions=only_upload, created_at__gt=now - timedelta(days=1))
-    if made.count() >= MAX_A_DAY:
+    if _made_for(owner).filter(created_at__gt=now - timedelta(days=1)).count() >= MAX_A_DAY:
         raise ValidationError(
-            f"You made {MAX_A_DAY} upload keys within a day. Use one of your files, or try again tomorrow."
+            f"You created {MAX_A_DAY} keys on this page within a day. Use one that you have, or try again tomorrow."
         )
     name = f"{uploader.title} {now:%Y-%m-%d}"
-    issued = keys.issue(owner=owner, permissions=only_upload, name=name, by=owner)
+    issued = keys.issue(owner=owner, permissions=_ONLY_UPLOAD, name=name, by=owner)
     return Written(uploader, uploader.write(issued.secret))
 
 
 def keys_of(owner: User) -> QuerySet[ApiKey]:
     """The owner's unrevoked keys with a name that `make` gives, newest first. 1 query."""
+    return _made_for(owner).filter(revoked_at=None).order_by("-created_at", "-pk")
+
+
+def _made_for(owner: User) -> QuerySet[ApiKey]:
+    """Keys with a name that `make` gives: a key that the owner created or named elsewhere is none of them."""
     named = Q()
     for uploader in ALL.values():
         named |= Q(name__regex=rf"^{re.escape(uploader.title)} [0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}$")
-    rows = ApiKey.objects.filter(named, owner=owner, permissions=[Permission.IMAGEHOST_UPLOAD.value], revoked_at=None)
-    return rows.order_by("-created_at", "-pk")
+    return ApiKey.objects.filter(named, owner=owner, permissions=_ONLY_UPLOAD)
 
 
 def _sharex(secret: str) -> str:

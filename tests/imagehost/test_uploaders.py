@@ -68,6 +68,7 @@ def test_a_name_of_the_service_breaks_no_set_up(browser: Client, settings: Setti
 
 def test_there_are_at_most_twenty_keys_a_day(browser: Client, user: User) -> None:
     ApiKeyFactory(owner=user)  # of another kind
+    ApiKeyFactory(owner=user, permissions=["imagehost:upload"], name="My own")  # created on the page of keys
     ApiKeyFactory(permissions=["imagehost:upload"])  # of somebody else
     with time_machine.travel(NOW, tick=False) as clock:
         for number in range(20):
@@ -76,9 +77,9 @@ def test_there_are_at_most_twenty_keys_a_day(browser: Client, user: User) -> Non
         refused = browser.post(f"{PAGE}sharex/")
         assert (refused.status_code, refused["Location"]) == (302, PAGE)
         assert [str(message) for message in get_messages(refused.wsgi_request)] == [
-            "You made 20 upload keys within a day. Use one of your files, or try again tomorrow."
+            "You created 20 keys on this page within a day. Use one that you have, or try again tomorrow."
         ]
-        assert ApiKey.objects.filter(owner=user).count() == 21
+        assert ApiKey.objects.filter(owner=user).count() == 22
         clock.move_to(NOW + timedelta(days=1, seconds=-1))
         assert browser.post(f"{PAGE}sharex/").status_code == 302
         clock.move_to(NOW + timedelta(days=1))
@@ -89,7 +90,7 @@ def test_there_are_at_most_twenty_keys_a_day(browser: Client, user: User) -> Non
 @pytest.mark.django_db(transaction=True)
 def test_keys_made_at_once_are_counted_one_by_one(user: User) -> None:
     for _ in range(18):
-        ApiKeyFactory(owner=user, permissions=["imagehost:upload"])
+        ApiKeyFactory(owner=user, permissions=["imagehost:upload"], name="curl 2026-01-02")
 
     def act(_: int) -> int:
         browser = Client()

@@ -54,10 +54,23 @@ def test_the_list_costs_the_same_for_one_key_and_for_ten(browser: Client, user: 
 
 
 def test_the_keys_of_a_whole_day_are_counted(browser: Client, user: User) -> None:
-    ApiKeyFactory.create_batch(20, owner=user, permissions=ONLY_UPLOAD)
+    ApiKeyFactory.create_batch(20, owner=user, permissions=ONLY_UPLOAD, name="curl 2026-01-02")
     for age, status in ((timedelta(hours=23, minutes=59), 302), (timedelta(days=1), 200)):
         ApiKey.objects.update(created_at=timezone.now() - age)
         assert browser.post(f"{UPLOADERS}curl/").status_code == status
+
+
+def test_keys_that_were_created_elsewhere_are_not_counted(browser: Client, user: User) -> None:
+    ApiKeyFactory.create_batch(20, owner=user, permissions=ONLY_UPLOAD, name="My own")
+    assert browser.post(f"{UPLOADERS}curl/").status_code == 200
+
+
+def test_the_lines_for_curl_can_be_copied(browser: Client) -> None:
+    page = page_of(browser.post(f"{UPLOADERS}curl/"))
+    [button] = page.xpath("//button[@data-copy]")
+    [lines] = page.xpath(f"//*[@id='{button.get('data-copy')}']")
+    assert "X-API-Key: ik_" in lines.text_content()
+    assert button.get("hidden") is not None  # a script shows it
 
 
 ACTS = [f"{HOME}{act}/" for act in ("files/move", "files/choose", "files/x/favorite", "rules/1/move", "upload")]
