@@ -8,11 +8,19 @@ from django.contrib import admin
 from django.http import HttpRequest
 
 from accounts import second_factor
-from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin, columns, through
+from accounts.admin.staff_actions import ReasonForm, StaffAction, StaffActionsAdmin, columns, through
 from accounts.admin.users import UserAdmin
 from dashboard import access_requests
 from dashboard.models import AccessRequest
 from dashboard.staff import actions as staff_actions
+
+
+class GrantForm(ReasonForm):
+    """As on the page of requests, a grant needs no reason."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["reason"].required = False
 
 
 @admin.register(AccessRequest)
@@ -31,6 +39,7 @@ class AccessRequestAdmin(StaffActionsAdmin):
             "Unlocks the scope for the person's apps, or gives the key its permission. The requester reads the reason.",
             staff_actions.DECIDE,
             through(access_requests.grant, "request"),
+            form=GrantForm,
             is_offered=lambda request: request.is_pending,
         ),
         StaffAction(

@@ -34,7 +34,7 @@ class Action:
 
     `title` and `done` hold `{}` for the subject's name. `effects(subject)`: sentences of what will happen.
     `refusal(subject)`: why it cannot be done now, or the empty text. `run(subject, by=staff, reason=...)` calls the
-    operation. `permission` is a whole name. `hint`: who reads the reason.
+    operation. `permission` is a whole name. `hint`: who reads the reason; it may be empty unless `needs_reason`.
     """
 
     name: str
@@ -47,6 +47,7 @@ class Action:
     run: Callable[..., object]
     is_harmless: bool = False
     hint: str = "Kept in the audit trail."
+    needs_reason: bool = True
 
     def is_offered(self, subject: Any) -> bool:
         return not self.refusal(subject)
@@ -308,7 +309,8 @@ REQUEST_ACTIONS = {
             _IS_DECIDED,
             through(access_requests.grant, "request"),
             is_harmless=True,
-            hint="The requester reads this on their page and by e-mail. Kept in the audit trail.",
+            hint="The requester reads this by e-mail. Kept in the audit trail.",
+            needs_reason=False,
         ),
         Action(
             "deny",

@@ -15,9 +15,10 @@ class ReasonForm(forms.Form):
 
     reason = forms.CharField(max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 4}))
 
-    def __init__(self, *args: object, hint: str, **kwargs: object) -> None:
+    def __init__(self, *args: object, hint: str, is_required: bool = True, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # handed on as they come
         self.fields["reason"].help_text = hint
+        self.fields["reason"].required = is_required
 
 
 class QueueState(TextChoices):

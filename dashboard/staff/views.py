@@ -39,7 +39,8 @@ def _answer(request: SignedInRequest, act: Action, subject: Any, *, name: str, b
     if refusal:
         messages.warning(request, refusal)
         return redirect(back_url)
-    form = ReasonForm(request.POST if request.method == "POST" else None, hint=act.hint)
+    data = request.POST if request.method == "POST" else None
+    form = ReasonForm(data, hint=act.hint, is_required=act.needs_reason)
     if not form.is_valid():
         title, effects = act.title.format(name), act.effects(subject)
         more = {"is_harmless": act.is_harmless, "form": form}

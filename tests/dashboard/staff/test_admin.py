@@ -28,6 +28,16 @@ def test_a_request_is_decided_in_the_admin(staff: Browser, act: str, state: str)
     assert "/act/" not in staff.open(f"{PAGE}{asked.pk}/change/").response.content.decode()
 
 
+@pytest.mark.parametrize(("act", "state"), [("grant", "GRANTED"), ("deny", "PENDING")])
+def test_only_a_grant_needs_no_reason(staff: Browser, act: str, state: str) -> None:
+    in_admin, on_page = AccessRequestFactory(), PermissionRequestFactory()
+    staff.open(f"{PAGE}act/{act}/?id={in_admin.pk}").submit(reason="")
+    staff.open(f"/dashboard/staff/requests/{on_page.pk}/{act}/").submit(reason="")
+    for asked in (in_admin, on_page):
+        asked.refresh_from_db()
+        assert (asked.state, asked.answer) == (state, "")
+
+
 def test_it_needs_the_right(sign_in: SignIn) -> None:
     asked = AccessRequestFactory()
     looking = sign_in("dashboard.view_accessrequest")
