@@ -1,4 +1,4 @@
-"""The admin site: Django's, behind the second factor that staff must have."""
+"""The admin site: Django's, behind the second factor that staff must have, with the operators' first page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,47 @@ from typing import Any, TypeVar, cast
 from django.contrib import admin
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.utils import timezone
 
 from accounts.http import SignedInRequest
 from dashboard import access
 
 View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
+# What models are for: those that staff work with. The others are data of the service, folded away under DATA.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "People": ("accounts.User", "accounts.LinkedAccount", "accounts.Name", "lookup.Alias", "auth.Group"),
+    "Apps and keys": (
+        "oidc_provider.Application",
+        "oidc_provider.Approval",
+        "accounts.ApiKey",
+        "dashboard.AccessRequest",
+    ),
+    "Profiles": (
+        "lookup.Profile",
+        "lookup.Comment",
+        "lookup.FeedbackVote",
+        "lookup.Badge",
+        "lookup.CustomBadge",
+        "lookup.Asset",
+    ),
+    "Files": ("imagehost.File", "imagehost.Folder", "imagehost.FolderRule", "imagehost.Usage"),
+    "Operation": (
+        "accounts.AuditEvent",
+        "accounts.JobRun",
+        "oidc_provider.SigningKey",
+        "presence.LastOnline",
+    ),
+}
+DATA = "Data"
+
 
 class AdminSite(admin.AdminSite):
     """Every page is wrapped by `admin_view`, those of other apps' `get_urls` too."""
+
+    enable_nav_sidebar = False
+    index_title = "Home"
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:  # noqa: FBT001, FBT002 - Django calls it so
         @functools.wraps(view)
@@ -26,3 +58,25 @@ class AdminSite(admin.AdminSite):
             return access.to_second_factor(cast("SignedInRequest", request)) or view(request, *args, **kwargs)
 
         return super().admin_view(cast("View", behind_second_factor), cacheable)
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
+        from config import operator_home  # the apps that it shows are loaded after this module
+
+        panels = operator_home.panels(cast("SignedInRequest", request).user, timezone.now())
+        return super().index(request, {**(extra_context or {}), "panels": panels})
+
+    def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
+        """Return the models that the member of staff may see, by what they are for; those of one app as Django does."""
+        apps = super().get_app_list(request, app_label)
+        return apps if app_label else _grouped([model for app in apps for model in app["models"]])
+
+
+def _grouped(models: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """`models` and the groups, instead of apps, as the templates of Django's admin take them."""
+    by_label = {model["model"]._meta.label: model for model in models}
+    groups: list[dict[str, Any]] = [
+        {"name": name, "models": [by_label.pop(label) for label in labels if label in by_label]}
+        for name, labels in GROUPS.items()
+    ]
+    groups.append({"name": DATA, "models": list(by_label.values()), "is_folded": True})
+    return [{"app_label": group["name"], "app_url": "", **group} for group in groups if group["models"]]

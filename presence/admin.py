@@ -37,7 +37,8 @@ class FeedState:
     rows: list[tuple[str, str]]
 
 
-def _state(now: datetime) -> FeedState:
+def feed_state(now: datetime) -> FeedState:
+    """2 reads of the presence store."""
     opened = store.opened()
     try:
         alive_at, stats = opened.alive_at(), opened.stats()
@@ -83,7 +84,7 @@ def _moment(seconds: float, now: datetime) -> str:
     if not 0 < seconds < _LATEST:
         return str(seconds)
     at = datetime.fromtimestamp(seconds, UTC)
-    ago = (now - at).total_seconds()
+    ago = max((now - at).total_seconds(), 0)  # another host's clock may be ahead of ours
     words = f"{ago:.1f} seconds" if ago < 60 else timesince(at, now)
     return f"{at:%Y-%m-%d %H:%M:%S} UTC ({words} ago)"
 
@@ -109,7 +110,7 @@ class LastOnlineAdmin(ReadOnlyAdmin):
             **self.admin_site.each_context(request),
             "title": "Live presence",
             "opts": self.opts,
-            "state": _state(timezone.now()),
+            "state": feed_state(timezone.now()),
         }
         response = TemplateResponse(request, "admin/presence/live.html", context)
         add_never_cache_headers(response)

@@ -27,12 +27,12 @@ def test_every_page_is_for_everybody(chrome: Browser, site: Site, who: str, walk
         if who != STRANGER:
             people.sign_in(page, site.account(who))
         for path in Crawl(page, site.base_url, **walk):
-            if found := _problems_of(page):
+            if found := problems_of(page):
                 problems[path] = found
     assert problems == {}
 
 
-def _problems_of(page: Page) -> list[str]:
+def problems_of(page: Page) -> list[str]:
     """Return the errors of the open page at both widths and in both themes."""
     page.set_viewport_size(WIDE)
     found = []
