@@ -24,20 +24,23 @@ _LINK = re.compile(r"[a-z][a-z0-9+.-]*://\S*|\b(?:[\w-]+\.)+[^\W\d_]{2,}\b\S*", 
 
 
 @transaction.atomic
-def write(*, user: User, content: str, parent: Comment | None = None, pk: str = "", by: User) -> Comment:
+def write(
+    *, user: User, content: str, parent: Comment | None = None, pk: str = "", by: User, by_staff: bool = False
+) -> Comment:
     """Comment on the profile of `user`, or reply to the comment `parent` on it. `pk`: the id of the new comment; where
-    `by` has already written one with it, that one is returned.
+    `by` has already written one with it, that one is returned. `by_staff`: staff write it for `by`, whatever the owner
+    has switched off or blocked and however new the account is.
 
     ValidationError: as `validated`, or a reply to a reply. PermissionDenied: as `feedback.admit`. Comment.DoesNotExist,
     User.DoesNotExist, here and below: it or its profile was deleted at the same time.
     """
-    admit("commentsSettings", user_id=user.pk, by=by)
+    _admit(user_id=user.pk, by=by, by_staff=by_staff)
     if pk and (written := Comment.objects.filter(pk=pk).first()):
         if written.author_id == by.pk:
             return written
         pk = ""
     parent = parent and _locked(parent)
-    content = validated(content, by=by)
+    content = validated(content, by=None if by_staff else by)
     if parent is not None and (parent.parent_id is not None or parent.user_id != user.pk):
         raise ValidationError("Reply to a comment on this profile.")
     comment = Comment.objects.create(pk=pk or new_id(), user=user, author=by, parent=parent, content=content)
@@ -48,14 +51,14 @@ def write(*, user: User, content: str, parent: Comment | None = None, pk: str = 
     return comment
 
 
-def validated(content: str, *, by: User) -> str:
+def validated(content: str, *, by: User | None) -> str:
     """Return the content without spaces around it. ValidationError: empty, longer than MAX_LENGTH, unsafe characters,
-    or a link in a comment of a new account."""
+    or a link in a comment of a new account (`by`; None: staff)."""
     content = content.strip()
     if not content or len(content) > MAX_LENGTH:
         raise ValidationError(LENGTH_RULE)
     validate_text(content)
-    if timezone.now() < by.created_at + NO_LINKS_FOR and (link := _LINK.search(content)):
+    if by and timezone.now() < by.created_at + NO_LINKS_FOR and (link := _LINK.search(content)):
         raise ValidationError(
             f"Remove “{link.group()[:60]}”: you can write links when your account is {NO_LINKS_FOR.days} days old."
         )
@@ -91,9 +94,10 @@ def pin(*, comment: Comment, is_pinned: bool, by: User | None) -> Comment:
 
 
 @transaction.atomic
-def like(*, comment: Comment, by: User) -> None:
-    """Once for each user; a second time changes nothing. PermissionDenied: as `feedback.admit`."""
-    admit("commentsSettings", user_id=comment.user_id, by=by)
+def like(*, comment: Comment, by: User, by_staff: bool = False) -> None:
+    """Once for each user; a second time changes nothing. `by_staff`: as for `write`. PermissionDenied: as
+    `feedback.admit`."""
+    _admit(user_id=comment.user_id, by=by, by_staff=by_staff)
     comment = _locked(comment)
     _, is_new = CommentLike.objects.get_or_create(comment=comment, user=by)
     if is_new:
@@ -107,6 +111,14 @@ def unlike(*, comment: Comment, by: User) -> None:
     deleted, _ = CommentLike.objects.filter(comment=comment, user=by).delete()
     if deleted:
         counters.add_to_comment(comment.pk, like_count=-1)
+
+
+def _admit(*, user_id: str, by: User, by_staff: bool) -> None:
+    """Lock as `lock_people`, and check what the owner allows unless staff act."""
+    if by_staff:
+        lock_people(user_id=user_id, by=by)
+    else:
+        admit("commentsSettings", user_id=user_id, by=by)
 
 
 def _locked(comment: Comment) -> Comment:

@@ -105,7 +105,7 @@ class CommentAdmin(AuditedAdmin):
         if change:
             obj.save(update_fields=["content"])
         else:
-            made = comments.write(user=obj.user, content=obj.content, parent=obj.parent, by=obj.author)
+            made = comments.write(user=obj.user, content=obj.content, parent=obj.parent, by=obj.author, by_staff=True)
             vars(obj).update(vars(made))
         if "is_pinned" in form.changed_data:
             comments.pin(comment=obj, is_pinned=form.cleaned_data["is_pinned"], by=staff_of(request))
@@ -144,7 +144,7 @@ class CommentLikeAdmin(AuditedAdmin):
         return obj is None and super().has_change_permission(request, obj)
 
     def write(self, request: HttpRequest, obj: CommentLike, form: Any, *, change: bool) -> None:
-        comments.like(comment=obj.comment, by=obj.user)
+        comments.like(comment=obj.comment, by=obj.user, by_staff=True)
         vars(obj).update(vars(CommentLike.objects.get(comment=obj.comment, user=obj.user)))
 
     def erase(self, request: HttpRequest, rows: Sequence[CommentLike]) -> None:

@@ -75,7 +75,7 @@ def test_a_helper_sees_the_panels_and_models_of_their_rights_alone(helper_with: 
 def test_the_queue_says_how_many_wait_and_since_when(browser: Client, helper_with: HelperWith) -> None:
     assert panels(browser)["Requests to staff"] == "Requests to staff None waiting Open the queue"
     AccessRequestFactory(created_at=timezone.now() - timedelta(days=2))
-    assert "Needs work 1 waiting Oldest 2\u00a0days ago" in panels(browser)["Requests to staff"]
+    assert "Needs work 1 waiting Oldest 2 days ago" in panels(browser)["Requests to staff"]
     assert 'href="/dashboard/staff/"' in browser.get("/admin/").content.decode()
     looking = helper_with("dashboard.view_accessrequest").get("/admin/").content.decode()
     assert 'href="/admin/dashboard/accessrequest/?state=PENDING"' in looking

@@ -29,6 +29,7 @@ DERIVED: set[type[Model]] = {
     models.Visit,
     models.VisitBatch,
     models.VisitSalt,
+    models.ProfileBlock,  # owners write it on their own pages
 }
 
 

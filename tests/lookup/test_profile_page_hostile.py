@@ -70,7 +70,8 @@ def test_markup_in_any_text_is_text(markup: str) -> None:
     assert response.status_code == 200
     assert problems_of(response) == []
     found = page_of(response)
-    assert [(script.get("src"), script.text) for script in found.xpath("//script")] == [("/static/js/copy.js", None)]
+    scripts = [(script.get("src"), script.text) for script in found.xpath("//script")]
+    assert scripts == [("/static/js/copy.js", None), ("/static/js/field-errors.js", None)]
     assert found.xpath("//h1/span[1]")[0].text_content() == markup[:32]
     assert found.xpath("//ul[@class='identity-card__lines']/li")[0].text_content() == markup
     assert found.xpath("//code[contains(@class, 'copy-text')]")[0].text_content() == markup
