@@ -1,0 +1,48 @@
+"""Comments and votes on a profile page, from the sign-in of a visitor to the moderation, with and without scripts."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser import people
+from tests.browser.people import USER, Site, at_a_browser
+
+pytestmark = pytest.mark.live
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_a_visitor_comments_and_the_owner_moderates(chrome: Browser, site: Site, scripts: bool) -> None:
+    owner = site.account(USER)
+    words = f"Written {'with' if scripts else 'without'} scripts."
+    with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
+        person = people.sign_up(page, site)
+        page.goto(f"/{owner['username']}")
+        page.get_by_role("button", name="Like", exact=True).click()
+        expect(page.get_by_role("button", name="Liked", exact=True)).to_be_visible()
+        page.get_by_label("Comment", exact=True).fill(words)
+        page.get_by_role("button", name="Post comment").click()
+        comment = page.locator(".comment", has_text=words)
+        expect(comment).to_be_visible()
+        comment.get_by_role("link", name="Reply").click()
+        page.get_by_label("Reply", exact=True).fill("And a reply.")
+        page.get_by_role("button", name="Post reply").click()
+        expect(page.get_by_text("And a reply.")).to_be_visible()
+
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        people.sign_in(page, owner)
+        page.goto(f"/{owner['username']}")
+        comment = page.locator(".comments > li > .comment", has_text=words)
+        comment.get_by_text("More").first.click()
+        comment.get_by_role("button", name="Pin").first.click()
+        expect(comment.get_by_text("Pinned")).to_be_visible()
+        comment.get_by_text("More").first.click()
+        comment.get_by_role("button", name=f"Block {person.username}").first.click()
+        expect(page.get_by_text(f"{person.username} is blocked.")).to_be_visible()
+        comment.get_by_text("More").first.click()
+        comment.get_by_role("button", name="Delete comment").click()
+        expect(page.get_by_text("Comment deleted.")).to_be_visible()
+        expect(page.get_by_text(words)).to_have_count(0)
+        page.get_by_role("link", name="Moderation").click()
+        page.get_by_role("button", name=f"Unblock {person.username}").click()
+        expect(page.get_by_text("No user is blocked.")).to_be_visible()
