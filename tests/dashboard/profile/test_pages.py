@@ -52,9 +52,13 @@ def test_pages_about_the_user_exist_beside_the_main_profile_alone(signed_in: Cli
     AliasRowFactory.create(name__user=user, profile=other)
     for page in OF_THE_USER:
         assert signed_in.get(f"{HOME}{other.pk}/{page}").status_code == 404
-    tabs = page_of(signed_in.get(f"{HOME}{other.pk}/")).xpath("//nav[@aria-label='Profile']//a/@href")
+    page = page_of(signed_in.get(f"{HOME}{other.pk}/"))
+    tabs = page.xpath("//nav[@aria-label='Profile']//a/@href")
     assert tabs
     assert all(url.startswith(f"{HOME}{other.pk}/") for url in tabs)
+    assert not [url for url in tabs if url.removeprefix(f"{HOME}{other.pk}/") in OF_THE_USER]
+    groups = page.xpath("//nav[@aria-label='Parts of the profile']//a/text()")
+    assert groups == [title for title in GROUPS if title != "Privacy and data"]
 
 
 def test_every_page_and_list_is_in_one_group_of_the_menu(signed_in: Client) -> None:
