@@ -18,7 +18,7 @@ from markdown_it import MarkdownIt
 from config import readiness
 from config.env import Document
 
-CACHE_SECONDS = 300  # of answers that are the same for everybody
+CACHE_SECONDS = 300  # a cache may keep pages that do not depend on the user
 STATUS_SECONDS = 10  # how long a process shows the same state
 # Paths with forms, signed-in pages and answers for programs. Profiles, files and documentation may be found.
 ROBOTS = "User-agent: *\n" + "".join(

@@ -67,9 +67,9 @@ def test_a_helper_sees_the_panels_and_models_of_their_rights_alone(helper_with: 
     helper = helper_with("imagehost.view_file")
     assert list(panels(helper)) == ["Storage"]
     assert groups(helper) == ["Files"]
-    nobody = helper_with()
-    assert (panels(nobody), groups(nobody)) == ({}, [])
-    assert "Your account has no permission to view anything here." in nobody.get("/admin/").content.decode()
+    without_rights = helper_with()
+    assert (panels(without_rights), groups(without_rights)) == ({}, [])
+    assert "Your account has no permission to view anything here." in without_rights.get("/admin/").content.decode()
 
 
 def test_the_queue_says_how_many_wait_and_since_when(browser: Client, helper_with: HelperWith) -> None:

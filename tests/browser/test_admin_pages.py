@@ -25,7 +25,7 @@ PAGES = (
 LISTS = ("/admin/accounts/user/", "/admin/lookup/badge/")  # the form of the first row of each
 
 
-def test_the_admin_is_for_everybody(chrome: Browser, site: Site) -> None:
+def test_pages_of_the_admin_have_no_accessibility_errors(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:
         people.sign_in(page, site.account(OPERATOR))
         paths = [*PAGES, *(_first_row(page, path) for path in LISTS)]
