@@ -48,6 +48,12 @@ def test_the_landing_page_leads_people_and_developers_on(client: Client) -> None
         assert client.get(path).status_code == 200, path
 
 
+def test_the_landing_page_shows_the_request_of_the_first_quickstart(client: Client, db: None) -> None:
+    (request,) = page_of(client.get("/")).xpath("//code[@id='request']")
+    quickstart = client.get("/docs/quickstarts/lookup.md").content.decode()
+    assert f"```sh\n{request.text_content()}\n```" in quickstart
+
+
 def test_the_footer_links_to_what_is_published(client: Client, settings: Settings, db: None) -> None:
     settings.SUPPORT_EMAIL = ""
     assert footer_of(client) == {"Docs": "/docs", "Status": "/status"}
