@@ -1,10 +1,14 @@
-/* Shows the passkey button where the browser knows passkeys, and offers them in the name field's autofill. The password
+/* Offers passkeys in the name field's autofill, and hides their button where the browser does not know them. The password
    form works without any of it. The server's challenge comes from allauth's own endpoint, the form's action. */
 (() => {
   const form = document.getElementById('mfa_login')
   const button = document.getElementById('passkey_login')
   const credential = document.getElementById('mfa_credential')
-  if (!form || !button || !window.PublicKeyCredential) return
+  if (!form || !button) return
+  if (!window.PublicKeyCredential) {
+    document.querySelector('[data-passkey-login]').hidden = true
+    return
+  }
   let waiting
 
   async function offer () {
@@ -23,7 +27,6 @@
     }
   }
 
-  document.querySelector('[data-passkey-login]').hidden = false
   button.addEventListener('click', () => waiting?.abort(), { capture: true }) // a browser allows one request at a time
   document.addEventListener('allauth.error', offer)
   offer()

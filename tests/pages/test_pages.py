@@ -104,11 +104,11 @@ def test_the_login_form_is_a_plain_form(client: Client) -> None:
 
 
 @pytest.mark.django_db
-def test_the_passkey_button_waits_for_a_browser_that_knows_passkeys(client: Client) -> None:
+def test_the_passkey_button_needs_scripts(client: Client) -> None:
     page = page_of(client.get("/accounts/login/?next=/accounts/sessions/"))
 
     button = page.get_element_by_id("passkey_login")
-    assert button.getparent().get("hidden") is not None
+    assert "needs-scripts" in button.getparent().get("class").split()
     form = page.get_element_by_id(button.get("form"))
     assert form.action == "/accounts/2fa/webauthn/login/"
     assert form.fields["next"] == "/accounts/sessions/"
