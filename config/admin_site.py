@@ -30,6 +30,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "lookup.Profile",
         "lookup.Comment",
         "lookup.FeedbackVote",
+        "lookup.Report",
         "lookup.Badge",
         "lookup.CustomBadge",
         "lookup.Asset",

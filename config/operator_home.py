@@ -23,6 +23,7 @@ from dashboard.staff.actions import DECIDE
 from imagehost import storage
 from imagehost.models import File, PreviewState, State
 from imagehost.storage import FolderStorage
+from lookup.models import Report
 from oidc_provider.log import totals
 from oidc_provider.models import Application
 from presence import admin as presence_admin
@@ -59,7 +60,7 @@ class Panel:
 
 
 def panels(user: User, now: datetime) -> list[Panel]:
-    """Return the panels that the user may see, in order. At most 7 queries and 2 reads of the presence store."""
+    """Return the panels that the user may see, in order. At most 8 queries and 2 reads of the presence store."""
     return [make(user, now) for permission, make in PANELS if user.has_perm(permission)]
 
 
@@ -71,6 +72,16 @@ def _requests(user: User, now: datetime) -> Panel:
     url = reverse("staff_queue") if user.has_perm(DECIDE) else _list_of("dashboard_accessrequest", "state=PENDING")
     facts = [Fact("Oldest", f"{timesince(waiting[0], now)} ago")] if waiting else []
     return Panel("Requests to staff", _waiting(len(waiting)), "Open the queue", url, bool(waiting), facts)
+
+
+def _reports(user: User, now: datetime) -> Panel:
+    """1 query by the index of open reports, as `_requests`."""
+    waiting = list(
+        Report.objects.filter(decided_at=None).order_by("created_at").values_list("created_at", flat=True)[: BOUND + 1]
+    )
+    facts = [Fact("Oldest", f"{timesince(waiting[0], now)} ago")] if waiting else []
+    url = _list_of("lookup_report", "state=open")
+    return Panel("Reports", _waiting(len(waiting)), "Open reports", url, bool(waiting), facts)
 
 
 def _jobs(user: User, now: datetime) -> Panel:
@@ -139,6 +150,7 @@ def _suspended(user: User, now: datetime) -> Panel:
 
 PANELS: list[tuple[str, Callable[[User, datetime], Panel]]] = [
     ("dashboard.view_accessrequest", _requests),
+    ("lookup.view_report", _reports),
     ("accounts.view_jobrun", _jobs),
     ("presence.view_lastonline", _feed),
     ("imagehost.view_file", _storage),

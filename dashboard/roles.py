@@ -45,11 +45,12 @@ ROLES = (
     ),
     Role(
         "Moderator",
-        "Ban users, quarantine files, delete comments.",
+        "Decide reports, ban users, quarantine files, delete comments.",
         (
             *("accounts.view_user", "accounts.view_name", "accounts.ban_user"),
             *("imagehost.view_file", "imagehost.view_folder", "imagehost.quarantine_file"),
             *("lookup.view_profile", "lookup.view_comment", "lookup.delete_comment"),
+            *("lookup.view_report", "lookup.decide_report"),
         ),
     ),
     Role(

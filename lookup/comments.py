@@ -71,9 +71,7 @@ def delete(*, comment: Comment, by: User | None) -> None:
     if by is not None and by.pk not in {comment.author_id, comment.user_id} and not by.is_staff:
         raise PermissionDenied("Only its author, the profile's owner or staff may delete a comment.")
     user_id, parent_id = comment.user_id, comment.parent_id
-    if parent_id is not None:
-        _locked(Comment(pk=parent_id))
-    Comment.objects.select_for_update().get(pk=comment.pk).delete()  # waits for concurrent replies and likes
+    locked_for_deletion(comment).delete()
     if parent_id is None:
         counters.recount([user_id])
     else:
@@ -111,6 +109,14 @@ def unlike(*, comment: Comment, by: User) -> None:
     deleted, _ = CommentLike.objects.filter(comment=comment, user=by).delete()
     if deleted:
         counters.add_to_comment(comment.pk, like_count=-1)
+
+
+def locked_for_deletion(comment: Comment) -> Comment:
+    """The current row, locked after the comment that it replies to: concurrent replies, likes and reports are done or
+    wait. Comment.DoesNotExist: it was deleted."""
+    if comment.parent_id is not None:
+        _locked(Comment(pk=comment.parent_id))
+    return Comment.objects.select_for_update().get(pk=comment.pk)
 
 
 def _admit(*, user_id: str, by: User, by_staff: bool) -> None:

@@ -58,12 +58,13 @@ def admit(part: str, *, user_id: str, by: User) -> None:
         raise PermissionDenied(_SWITCHED_OFF[part])
 
 
-def lock_people(*, user_id: str, by: User) -> None:
-    """Lock the rows of the owner and of `by`, so that a ban or a deletion of either waits.
+def lock_people(*, user_id: str, by: User, author_id: str | None = None) -> None:
+    """Lock the rows of the owner, of `by` and of the author of a comment, so that a ban or a deletion of them waits.
 
     PermissionDenied: `by` is banned or gone. User.DoesNotExist: the profile's owner is gone.
     """
-    rows = User.objects.select_for_update(no_key=True).filter(pk__in={user_id, by.pk}).order_by("pk")
+    people = {user_id, by.pk, author_id or by.pk}
+    rows = User.objects.select_for_update(no_key=True).filter(pk__in=people).order_by("pk")
     found = {user.pk: user for user in rows}
     if by.pk not in found or not found[by.pk].is_active:
         raise PermissionDenied("This account is banned.")

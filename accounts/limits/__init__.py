@@ -82,6 +82,7 @@ PAGE_UPLOADS = Limit("page-uploads", 120, "files that a user uploads on pages of
 PROFILE_UPLOADS = Limit("profile-uploads", 60, "files that a user uploads for profiles")
 ARCHIVES = Limit("archives", 5, "archives that an address downloads")
 COMMENTS = Limit("comments", 30, "comments and replies that a user writes in an hour", window=HOUR)
+REPORTS = Limit("reports", 20, "reports that a user sends in an hour", window=HOUR)
 VOTES = Limit("votes", 200, "votes and likes that a user gives or withdraws in an hour", window=HOUR)
 # Of the chat platform: counted by `take`
 CHAT_REST = Limit("chat-rest", 10, "requests to the chat platform's REST routes", window=timedelta(seconds=1))

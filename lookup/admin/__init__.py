@@ -26,7 +26,7 @@ from lookup.admin.profiles import (
     UserDocumentAdmin,
     VisitAdmin,
 )
-from lookup.admin.social import CommentAdmin, CommentLikeAdmin, FeedbackVoteAdmin
+from lookup.admin.social import CommentAdmin, CommentLikeAdmin, FeedbackVoteAdmin, ReportAdmin
 
 __all__ = [
     "AliasAdmin",
@@ -49,6 +49,7 @@ __all__ = [
     "ProfileBadgeAdmin",
     "ProfileDocumentAdmin",
     "ProjectAdmin",
+    "ReportAdmin",
     "SectionAdmin",
     "UserDocumentAdmin",
     "VisitAdmin",

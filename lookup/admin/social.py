@@ -7,13 +7,16 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
 
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.admin.staff_actions import staff_of
+from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin, staff_of, through
 from accounts.models import User
-from lookup import comments, counters, feedback
-from lookup.models import Comment, CommentLike, FeedbackVote
+from lookup import comments, counters, feedback, reports
+from lookup.models import Comment, CommentLike, FeedbackVote, Report
 
 
 class SocialForm(forms.ModelForm[Any]):
@@ -155,3 +158,97 @@ class CommentLikeAdmin(AuditedAdmin):
 
     def refresh(self, rows: Sequence[CommentLike]) -> None:
         counters.recount_comments({row.comment_id for row in rows})
+
+
+DECIDE = "lookup.decide_report"
+
+
+class ReportState(admin.SimpleListFilter):
+    """Open reports, unless others are chosen."""
+
+    title = parameter_name = "state"
+    OPEN, DECIDED, ALL = "open", "decided", "all"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(self.OPEN, "Open"), (self.DECIDED, "Decided"), (self.ALL, "All")]
+
+    def value(self) -> str:
+        return super().value() or self.OPEN
+
+    def choices(self, changelist: Any) -> Any:
+        """Those of `lookups` alone; Django would add "All" without a value."""
+        return list(super().choices(changelist))[1:]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Report]) -> QuerySet[Report]:
+        if self.value() == self.ALL:
+            return queryset
+        return queryset.filter(decided_at__isnull=self.value() != self.DECIDED)
+
+
+@admin.register(Report)
+class ReportAdmin(StaffActionsAdmin):
+    """The oldest open report first."""
+
+    list_display = ("created_at", "reason", "excerpt", "profile", "author", "reporter", "outcome")
+    list_filter = (ReportState, "reason")
+    list_select_related = ("user", "author", "reporter", "decided_by", "comment")
+    search_fields = ("=user__username", "=author__username", "=reporter__username")
+    ordering = (F("decided_at").desc(nulls_first=True), "created_at", "pk")
+    show_full_result_count = False
+    fields = readonly_fields = (
+        *("reason", "text", "profile", "user", "comment_text", "comment", "author", "reporter", "created_at"),
+        *("decided_at", "decided_by", "outcome"),
+    )
+    staff_actions = [
+        StaffAction(
+            "dismiss",
+            "Dismiss",
+            "Closes the report. Nothing else happens.",
+            DECIDE,
+            through(reports.dismiss, "report"),
+            is_offered=lambda report: report.decided_at is None,
+        ),
+        StaffAction(
+            "delete_comment",
+            "Delete comment and close",
+            "Deletes the comment with its replies and likes, and closes every open report about it.",
+            DECIDE,
+            through(reports.delete_comment, "report"),
+            is_offered=lambda report: report.decided_at is None and report.comment_id is not None,
+        ),
+        StaffAction(
+            "mark_handled",
+            "Mark as handled",
+            "Closes the report after you have acted elsewhere, such as by a ban.",
+            DECIDE,
+            through(reports.mark_handled, "report"),
+            is_offered=lambda report: report.decided_at is None,
+        ),
+    ]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Reports change by operations only."""
+        return False
+
+    @admin.display(description="What was reported")
+    def excerpt(self, report: Report) -> str:
+        return report.comment_text[:80] or "The profile"
+
+    @admin.display(description="Profile", ordering="name")
+    def profile(self, report: Report) -> str:
+        """The page as it was reported. The name may belong to another user by now; `user` is the owner of then."""
+        return format_html('<a href="{}">/{}</a>', reverse("profile_page", args=[report.name]), report.name)
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        """With a link to the ban of whoever wrote what was reported."""
+        response = super().render_change_form(request, context, *args, **kwargs)
+        report = kwargs.get("obj")
+        if report is not None and staff_of(request).has_perm("accounts.ban_user"):
+            accused = report.author or report.user
+            if not accused.is_banned:
+                url = f"{reverse('admin:accounts_user_act', args=['ban'])}?id={accused.pk}"
+                response.context_data["staff_actions"].append({"label": f"Ban {accused.username}", "url": url})
+        return response

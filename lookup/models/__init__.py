@@ -6,7 +6,7 @@ from lookup.models.counts import Board, LeaderboardEntry, Visit, VisitBatch, Vis
 from lookup.models.documents import ProfileDocument, UserDocument
 from lookup.models.profiles import Alias, Asset, Profile
 from lookup.models.sections import Anime, GalleryItem, Game, MediaTitle, MusicItem, Section
-from lookup.models.social import Comment, CommentLike, FeedbackVote, ProfileBlock
+from lookup.models.social import Comment, CommentLike, FeedbackVote, ProfileBlock, Report
 
 __all__ = [
     "Alias",
@@ -32,6 +32,7 @@ __all__ = [
     "ProfileBlock",
     "ProfileDocument",
     "Project",
+    "Report",
     "Section",
     "UnlockRule",
     "UserDocument",

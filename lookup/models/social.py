@@ -7,8 +7,11 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils import timezone
 
+from accounts.models.names import MAX_NAME_LENGTH
 from accounts.models.users import new_id
 from accounts.text_rules import validate_text
+
+MAX_REPORT = 500  # characters of what the reporter writes
 
 
 class FeedbackVote(models.Model):
@@ -81,6 +84,67 @@ class ProfileBlock(models.Model):
 
     def __str__(self) -> str:
         return self.blocked_id
+
+
+class Report(models.Model):
+    """A visitor says that a profile of `user`, or a comment or reply there, breaks the rules; staff decide.
+
+    `name`: of the page. `comment_text` and `author` keep what was reported after the comment is gone; both are empty
+    for a profile. `decided_at`: None while the report is open.
+    """
+
+    class Reason(models.TextChoices):
+        SPAM = "SPAM", "Spam or advertising"
+        HARASSMENT = "HARASSMENT", "Harassment or hate"
+        SEXUAL = "SEXUAL", "Sexual content"
+        IMPERSONATION = "IMPERSONATION", "Pretends to be someone else"
+        PRIVATE = "PRIVATE", "Shows private information"
+        ILLEGAL = "ILLEGAL", "Violence or illegal content"
+        OTHER = "OTHER", "Something else"
+
+    class Outcome(models.TextChoices):
+        DISMISSED = "DISMISSED", "Dismissed"
+        HANDLED = "HANDLED", "Handled"
+        DELETED = "DELETED", "Comment deleted"
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reports", verbose_name="owner"
+    )
+    name = models.CharField(max_length=MAX_NAME_LENGTH)
+    comment = models.ForeignKey(Comment, on_delete=models.SET_NULL, null=True, related_name="reports")
+    comment_text = models.TextField("reported text", max_length=2000, default="", db_default="")
+    author = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="reports_as_author"
+    )
+    reporter = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="reports_made"
+    )
+    reason = models.CharField(max_length=16, choices=Reason.choices)
+    text = models.TextField("details", max_length=MAX_REPORT, default="", db_default="", validators=[validate_text])
+    created_at = models.DateTimeField("sent", default=timezone.now, editable=False)
+    decided_at = models.DateTimeField(null=True)
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="reports_decided"
+    )
+    outcome = models.CharField(max_length=16, choices=Outcome.choices, null=True)  # noqa: DJ001 - open reports have none
+
+    class Meta:
+        default_permissions = ("view", "decide")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["reporter", "comment"], condition=Q(decided_at=None), name="report_of_comment_is_open_once"
+            ),
+            models.UniqueConstraint(
+                fields=["reporter", "user"],
+                condition=Q(decided_at=None, comment_text=""),
+                name="report_of_profile_is_open_once",
+            ),
+        ]
+        indexes = [models.Index(fields=["created_at"], condition=Q(decided_at=None), name="report_open")]
+
+    def __str__(self) -> str:
+        thing = "comment" if self.comment_text else "profile"
+        return f"{self.get_reason_display()}: {thing} on /{self.name}"
 
 
 class CommentLike(models.Model):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
@@ -15,36 +14,21 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts import content_security, limits
 from accounts.errors import sentences
 from accounts.http import SignedInRequest, single_parameter
-from accounts.limits import Limit, LimitsUnavailable
 from accounts.models import User
 from lookup import comments, feedback, moderation, resolve, threads
 from lookup.models import Comment
 from lookup.page import context, presenters, viewer
 from lookup.page.comment_form import CommentForm
 from lookup.page.context import MAX_COMMENTS, Elsewhere, ProfilePage
+from lookup.views.acts import GONE, TooOften, count, return_path
 from lookup.views.profile_page import View, policy, refusing, with_caching
 
 MAX_PAGE = 10_000  # what an offset in the database can bear
-MAX_BACK = 200  # characters of a path of ours
-_GONE = "This comment has been deleted."
-_TROUBLE = "This does not work at the moment. Try again in a minute."
-
-logger = logging.getLogger(__name__)
-
-
-class TooOften(Exception):
-    """The limit of the act is used up, or (no `seconds_left`) cannot be counted."""
-
-    def __init__(self, sentence: str, seconds_left: int = 0) -> None:
-        super().__init__(sentence)
-        self.seconds_left = seconds_left
-        self.status = 429 if seconds_left else 503
 
 
 def signed_in_or_back(view: View) -> View:
@@ -113,10 +97,10 @@ def act(request: SignedInRequest, name: str, comment_id: str, act: str) -> HttpR
     run = ACTS.get(act)
     if run is None:
         raise Http404
-    back = _back(request, name)
+    back = return_path(request.POST, name)
     found = Comment.objects.select_related("user", "author").filter(pk=comment_id, user=user.id).first()
     if found is None:
-        messages.error(request, _GONE)
+        messages.error(request, GONE)
         return HttpResponseRedirect(f"{back}#comments")
     return _done(request, lambda: run(request, found), f"{back}#comment-{comment_id}")
 
@@ -132,23 +116,23 @@ def vote(request: SignedInRequest, name: str) -> HttpResponse:
         raise Http404
 
     def run() -> None:
-        _count(limits.VOTES, request.user)
+        count(limits.VOTES, request.user)
         owner = User(pk=user.id)
         if chosen == "withdraw":
             feedback.withdraw(user=owner, by=request.user)
         else:
             feedback.vote(user=owner, is_like=chosen == "like", by=request.user)
 
-    return _done(request, run, f"{_back(request, name)}#feedback")
+    return _done(request, run, f"{return_path(request.POST, name)}#feedback")
 
 
 def _like(request: SignedInRequest, comment: Comment) -> None:
-    _count(limits.VOTES, request.user)
+    count(limits.VOTES, request.user)
     comments.like(comment=comment, by=request.user)
 
 
 def _unlike(request: SignedInRequest, comment: Comment) -> None:
-    _count(limits.VOTES, request.user)
+    count(limits.VOTES, request.user)
     comments.unlike(comment=comment, by=request.user)
 
 
@@ -191,7 +175,7 @@ def _done(request: SignedInRequest, run: Callable[[], None], back: str) -> HttpR
     except TooOften as refusal:
         messages.error(request, str(refusal))
     except Comment.DoesNotExist:
-        messages.error(request, _GONE)
+        messages.error(request, GONE)
     except User.DoesNotExist:
         raise Http404 from None
     return HttpResponseRedirect(back)
@@ -203,7 +187,7 @@ def _written(request: HttpRequest, form: CommentForm, page: ProfilePage, *, pare
     if not form.is_valid():
         return None
     try:
-        _count(limits.COMMENTS, by)
+        count(limits.COMMENTS, by)
         owner = User(pk=page.user.id)
         given = form.cleaned_data
         return comments.write(user=owner, content=given["content"], parent=parent, pk=given["pk"], by=by)
@@ -221,17 +205,6 @@ def _form(request: HttpRequest) -> CommentForm:
     if request.method != "POST":
         return CommentForm()
     return CommentForm(request.POST, by=cast("User", request.user))
-
-
-def _count(limit: Limit, user: User) -> None:
-    try:
-        seconds_left = limits.hit(limit.of(user.pk))
-    except LimitsUnavailable:
-        logger.exception("The limit store does not answer.")
-        raise TooOften(_TROUBLE) from None
-    if seconds_left:
-        minutes = -(-seconds_left // 60)
-        raise TooOften(f"Limit reached: {limit.amount} an hour. Try again in {minutes} min.", seconds_left)
 
 
 def _rendered(
@@ -255,16 +228,6 @@ def _place_of_reply(page: ProfilePage, reply: Comment) -> str:
     number = before // MAX_COMMENTS + 1
     query = f"?page={number}" if number > 1 else ""
     return f"{reverse('profile_thread', args=[page.name, reply.parent_id])}{query}#comment-{reply.pk}"
-
-
-def _back(request: HttpRequest, name: str) -> str:
-    """The path of ours that the form names, else the profile."""
-    back = request.POST.get("back", "").partition("#")[0]
-    profile = reverse("profile_page", args=[name])
-    is_ours = back == profile or back.startswith(f"{profile}/")
-    if len(back) <= MAX_BACK and is_ours and url_has_allowed_host_and_scheme(back, allowed_hosts=None):
-        return back
-    return profile
 
 
 def _number(request: HttpRequest) -> int:

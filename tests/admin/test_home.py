@@ -22,6 +22,7 @@ from oidc_provider.log import totals
 from oidc_provider.models import OK, RequestKind, UsageCount
 from tests.factories.dashboard import AccessRequestFactory
 from tests.factories.imagehost import FileFactory
+from tests.factories.lookup import ReportFactory
 from tests.factories.oidc_provider import ApplicationFactory
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +53,7 @@ def groups(browser: Client) -> list[str]:
 def test_a_superuser_sees_every_panel_and_every_group(browser: Client) -> None:
     assert list(panels(browser)) == [
         "Requests to staff",
+        "Reports",
         "Jobs",
         "Live presence",
         "Storage",
@@ -79,6 +81,15 @@ def test_the_queue_says_how_many_wait_and_since_when(browser: Client, helper_wit
     assert 'href="/dashboard/staff/"' in browser.get("/admin/").content.decode()
     looking = helper_with("dashboard.view_accessrequest").get("/admin/").content.decode()
     assert 'href="/admin/dashboard/accessrequest/?state=PENDING"' in looking
+
+
+def test_open_reports_are_counted_with_the_oldest(browser: Client, helper_with: HelperWith) -> None:
+    assert panels(browser)["Reports"] == "Reports None waiting Open reports"
+    ReportFactory(created_at=timezone.now() - timedelta(days=3), decided_at=timezone.now())
+    ReportFactory(created_at=timezone.now() - timedelta(days=2))
+    looking = helper_with("lookup.view_report")
+    assert list(panels(looking).values()) == ["Reports Needs work 1 waiting Oldest 2 days ago Open reports"]
+    assert 'href="/admin/lookup/report/?state=open"' in looking.get("/admin/").content.decode()
 
 
 def test_a_count_stops_at_its_bound(browser: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,11 +159,12 @@ def test_the_page_costs_the_same_for_any_number_of_rows(browser: Client) -> None
     before = cost()
     for _ in range(3):
         AccessRequestFactory()
+        ReportFactory()
         FileFactory()
         ApplicationFactory(suspended_at=timezone.now())
         signed_in(timezone.now(), 1)
     assert cost() == before
-    assert before <= 12  # 7 of the panels; session, user, second factor
+    assert before <= 13  # 8 of the panels; session, user, second factor
 
 
 def test_one_apps_page_lists_its_models(browser: Client) -> None:

@@ -6,7 +6,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser import people
-from tests.browser.people import USER, Site, at_a_browser
+from tests.browser.chromium import WIDE
+from tests.browser.people import OPERATOR, USER, Site, at_a_browser
+from tests.browser.test_every_page import problems_of
 
 pytestmark = pytest.mark.live
 
@@ -46,3 +48,50 @@ def test_a_visitor_comments_and_the_owner_moderates(chrome: Browser, site: Site,
         page.get_by_role("link", name="Moderation").click()
         page.get_by_role("button", name=f"Unblock {person.username}").click()
         expect(page.get_by_text("No user is blocked.")).to_be_visible()
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_a_visitor_reports_a_comment_and_staff_delete_it(chrome: Browser, site: Site, scripts: bool) -> None:
+    owner, operator = site.account(USER), site.account(OPERATOR)
+    words = f"Cheap lamps, {'with' if scripts else 'without'} scripts."
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        people.sign_in(page, owner)
+        page.goto(f"/{operator['username']}")
+        page.get_by_label("Comment", exact=True).fill(words)
+        page.get_by_role("button", name="Post comment").click()
+        expect(page.locator(".comment", has_text=words)).to_be_visible()
+
+    with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
+        person = people.sign_up(page, site)
+        page.goto(f"/{operator['username']}")
+        comment = page.locator(".comments > li > .comment", has_text=words)
+        comment.get_by_text("More").first.click()
+        comment.get_by_role("link", name="Report comment").click()
+        expect(page.locator("blockquote")).to_have_text(words)
+        if scripts:
+            assert problems_of(page) == []
+        page.get_by_label("Spam or advertising").check()
+        page.get_by_label("Details").fill("Sells lamps.")
+        page.get_by_role("button", name="Send report").click()
+        expect(page.get_by_text("Report sent.")).to_be_visible()
+
+    with at_a_browser(chrome, site, scripts=scripts) as page:
+        people.sign_in(page, operator)
+        page.goto("/admin/")
+        page.get_by_role("link", name="Open reports").click()
+        if scripts:
+            assert problems_of(page) == []
+            page.set_viewport_size(WIDE)
+        row = page.locator("#result_list tbody tr", has_text=words)
+        expect(row).to_contain_text(person.username)
+        row.locator("th a").click()
+        expect(page.get_by_text("Sells lamps.")).to_be_visible()
+        if scripts:
+            assert problems_of(page) == []
+            page.set_viewport_size(WIDE)
+        page.get_by_role("link", name="Delete comment and close").click()
+        page.get_by_label("Reason").fill("Advertising.")
+        page.get_by_role("button", name="Delete comment and close").click()
+        expect(page.get_by_text("Delete comment and close: done for 1.")).to_be_visible()
+        page.goto(f"/{operator['username']}")
+        expect(page.get_by_text(words)).to_have_count(0)

@@ -223,3 +223,18 @@ class CommentLikeFactory(ModelFactory[models.CommentLike]):
 
     comment = factory.SubFactory(CommentFactory)
     user = factory.SubFactory(UserFactory)
+
+
+class ReportFactory(ModelFactory[models.Report]):
+    """An open report of a comment."""
+
+    class Meta:
+        model = models.Report
+
+    comment = factory.SubFactory(CommentFactory)
+    comment_text = factory.LazyAttribute(lambda report: report.comment.content if report.comment else "")
+    author = factory.LazyAttribute(lambda report: report.comment and report.comment.author)
+    user = factory.LazyAttribute(lambda report: report.comment.user)
+    name = factory.LazyAttribute(lambda report: report.user.username)
+    reporter = factory.SubFactory(UserFactory)
+    reason = models.Report.Reason.SPAM

@@ -12,7 +12,7 @@ from django.contrib.auth.models import Permission
 from django.db.models import Model
 from django.test import Client
 
-from lookup.models import LeaderboardEntry, ProfileDocument, UserDocument, Visit
+from lookup.models import LeaderboardEntry, ProfileDocument, Report, UserDocument, Visit
 from tests.factories import lookup as make
 from tests.factories.accounts import StaffFactory, UserFactory
 
@@ -93,7 +93,7 @@ def errors(browser: Client, url: str, /, **changes: Any) -> dict[str, list[str]]
 HASH = "c0ffee" * 10
 NOON = datetime(2025, 3, 1, 12, tzinfo=UTC)
 # Rendered, ranked or counted.
-READ_ONLY: set[type[Model]] = {UserDocument, ProfileDocument, LeaderboardEntry, Visit}
+READ_ONLY: set[type[Model]] = {UserDocument, ProfileDocument, LeaderboardEntry, Report, Visit}
 
 
 def model_of(name: str) -> type[Model]:
@@ -153,6 +153,7 @@ MAKE: dict[str, Callable[[], Model]] = {
     "profilebadge": make.ProfileBadgeFactory,
     "profiledocument": lambda: ProfileDocument.objects.get(user=UserFactory()),
     "project": make.ProjectFactory,
+    "report": make.ReportFactory,
     "section": make.SectionFactory,
     "userdocument": lambda: UserDocument.objects.get(user=UserFactory()),
     "visit": visit,

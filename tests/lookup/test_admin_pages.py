@@ -57,6 +57,8 @@ def test_every_list_can_be_searched_and_filtered(rows: dict[str, Model], name: s
         assert browser.get(url, {"q": term}).status_code == 200
     assert browser.get(url, {"q": "\x00"}).status_code == 400
     for choice in site.get_model_admin(model_of(name)).list_filter:
+        if isinstance(choice, type):  # a filter of our own, with its own test
+            continue
         field, wanted = (choice[0], "isempty") if isinstance(choice, tuple) else (str(choice), "exact")
         value = 1 if wanted == "isempty" else getattr(row, str(field))
         answer = browser.get(url, {f"{field}__{wanted}": int(value) if isinstance(value, bool) else value})

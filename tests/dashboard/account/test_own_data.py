@@ -20,14 +20,21 @@ from oidc_provider.models import LastUse, RequestRecord
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory, FolderRuleFactory
-from tests.factories.lookup import AssetFactory, CommentFactory, CommentLikeFactory, FeedbackVoteFactory
+from tests.factories.lookup import (
+    AssetFactory,
+    CommentFactory,
+    CommentLikeFactory,
+    FeedbackVoteFactory,
+    ReportFactory,
+)
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 
 pytestmark = pytest.mark.django_db
 DOWNLOAD = "/dashboard/account/data/download/"
 LISTS = {
     *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
-    *("folders", "folder_rules", "files", "comments", "votes", "comment_likes", "uploads", "app_uses", "app_requests"),
+    *("folders", "folder_rules", "files", "comments", "votes", "comment_likes", "reports", "uploads"),
+    *("app_uses", "app_requests"),
 }
 
 
@@ -51,6 +58,7 @@ def fill(user: User) -> str:
     comment = CommentFactory(user=UserFactory(username=f"Of-{user.username}"), author=user)
     CommentLikeFactory(comment=comment, user=user)
     FeedbackVoteFactory(user=comment.user, voter=user)
+    ReportFactory(comment=CommentFactory(user=comment.user, author=comment.user), reporter=user)
     AssetFactory(owner=user)
     app, now = ApplicationFactory(), timezone.now()
     LastUse.objects.create(application=app, user=user, used_at=now)

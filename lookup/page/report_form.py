@@ -1,0 +1,40 @@
+"""The form of a report."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from lookup import reports
+from lookup.models import Report
+from lookup.models.social import MAX_REPORT
+
+
+class ReportForm(forms.Form):
+    """`back`: the path that the visitor came from."""
+
+    back = forms.CharField(widget=forms.HiddenInput, required=False)
+    reason = forms.ChoiceField(
+        label="What is wrong?",
+        choices=Report.Reason.choices,
+        widget=forms.RadioSelect,
+        error_messages={"required": "Choose a reason."},
+    )
+    text = forms.CharField(
+        label="Details",
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 4, "maxlength": MAX_REPORT}),
+        help_text=f"At most {MAX_REPORT} characters. “Something else” needs a description.",
+    )
+
+    def clean(self) -> dict[str, Any]:
+        """Any: of the form's fields. Browsers send line breaks as two characters, and count them as one."""
+        given = self.cleaned_data
+        if "text" in given:
+            try:
+                text = given["text"].replace("\r\n", "\n")
+                given["text"] = reports.validated(text, reason=given.get("reason", ""))
+            except forms.ValidationError as problem:
+                self.add_error("text", problem)
+        return given
