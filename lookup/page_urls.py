@@ -3,7 +3,7 @@
 from django.urls import path, register_converter
 
 from accounts.models.names import NAME_REGEX, RESERVED_KEYS
-from lookup.views import discussion, moderation, profile_page, reports
+from lookup.views import discussion, moderation, profile_page, reports, sharing
 
 
 class NameConverter:
@@ -45,6 +45,8 @@ urlpatterns = [
     path("<name:name>/comments", discussion.comments_page, name="profile_comments"),
     path("<name:name>/comments/<link_id:comment_id>", discussion.thread, name="profile_thread"),
     path("<name:name>/comments/<link_id:comment_id>/report", reports.report, name="profile_comment_report"),
+    path("<name:name>/share", sharing.share, name="profile_share"),
+    path("<name:name>/qr.svg", sharing.qr_code, name="profile_qr"),
     path("<name:name>/report", reports.report, name="profile_report"),
     path("<name:name>/comments/<link_id:comment_id>/<slug:act>", discussion.act, name="profile_comment_act"),
     path("<name:name>/moderation", moderation.show, name="profile_moderation"),

@@ -12,7 +12,7 @@ from playwright.sync_api import Error, Page
 STARTS = ("/", "/dashboard/", "/docs", "/accounts/login/", "/accounts/signup/")
 # Files, not pages; the admin, whose pages are Django's; and what ends the walk.
 NOT_PAGES = ("/media/", "/static/", "/uploads/", "/api/", "/admin/", "/.well-known/", "/accounts/logout/", "/apps/")
-FILES = (".md", ".json", ".yaml", ".txt", ".csv", ".zip", ".png", ".sxcu", ".sh", ".webp")
+FILES = (".md", ".json", ".yaml", ".txt", ".csv", ".zip", ".png", ".svg", ".sxcu", ".sh", ".webp")
 EXAMPLES = 2  # of each route
 
 

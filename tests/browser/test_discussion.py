@@ -95,3 +95,30 @@ def test_a_visitor_reports_a_comment_and_staff_delete_it(chrome: Browser, site: 
         expect(page.get_by_text("Delete comment and close: done for 1.")).to_be_visible()
         page.goto(f"/{operator['username']}")
         expect(page.get_by_text(words)).to_have_count(0)
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without scripts"])
+def test_a_profile_is_shared(chrome: Browser, site: Site, scripts: bool) -> None:
+    owner = site.account(USER)
+    with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
+        page.goto(f"/{owner['username']}")
+        page.get_by_role("link", name="Share", exact=True).click()
+        address = f"{site.base_url}/{owner['username']}"
+        expect(page.get_by_text(address, exact=True)).to_be_visible()
+        code = page.get_by_role("img", name=f"QR code of {address}")
+        expect(code).to_be_visible()
+        if scripts:
+            assert code.evaluate("image => image.naturalWidth") > 0
+            assert problems_of(page) == []
+        with page.expect_download() as download:
+            page.get_by_role("link", name="Download the QR code").click()
+        assert download.value.suggested_filename == f"{owner['username']}-qr.svg"
+
+
+def test_the_share_button_opens_the_dialog_of_the_system(chrome: Browser, site: Site) -> None:
+    owner = site.account(USER)
+    with at_a_browser(chrome, site) as page:
+        page.add_init_script("navigator.share = async (what) => { window.shared = what; };")
+        page.goto(f"/{owner['username']}/share")
+        page.get_by_role("button", name="Share with an app").click()
+        assert page.evaluate("window.shared.url") == f"{site.base_url}/{owner['username']}"

@@ -40,7 +40,7 @@ def test_the_card_says_who_it_is(ada: User) -> None:
     header = page("/ada").xpath("//main//header")[0]
     assert text(header) == (
         "A Ada Lovelace Verified @Ada Premium Poet of numbers One line Another Known Engine "
-        "views 0 like 1 dislikes 0 Sign in to vote Location: London Member 0, since March 2024"
+        "views 0 like 1 dislikes 0 Sign in to vote Share Location: London Member 0, since March 2024"
     )
     assert header.xpath(".//img/@src")[:3] == [
         f"{UPLOADS}/files/banner.png",
