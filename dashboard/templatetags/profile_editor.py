@@ -13,7 +13,8 @@ from dashboard.profile import GROUPS, OF_THE_USER, PAGES, editing
 from dashboard.profile.kinds import KINDS
 from lookup import addresses
 from lookup.models import Asset, Badge, Profile
-from lookup.page import icons, url_policy
+from lookup.models import Link as LinkRow
+from lookup.page import icons, platforms, url_policy
 
 register = template.Library()
 
@@ -55,6 +56,12 @@ def profiles_to_edit(context: dict[str, Any]) -> list[Link]:
 def profile_url(context: dict[str, Any], name: str, **kwargs: Any) -> str:
     """Return a page of the editor for the edited profile."""
     return editing.url_of(context["profile"], name, **kwargs)
+
+
+@register.filter
+def drawing(link: LinkRow) -> str:
+    """Return the id of our drawing for a link without an icon."""
+    return platforms.drawing(link.platform_id, "" if link.is_text else url_policy.host(link.url))
 
 
 @register.filter

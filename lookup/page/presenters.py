@@ -11,7 +11,7 @@ from django.conf import settings
 from django.urls import reverse
 
 from lookup import addresses
-from lookup.page import icons, url_policy
+from lookup.page import icons, platforms, url_policy
 from lookup.sql import CommentRow
 
 Json = dict[str, Any]  # Any: a JSON value, as the read model holds it
@@ -52,17 +52,15 @@ class Badge:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`href` counts the click and leads on to `url`; a text to copy has neither."""
+    """`href` counts the click and leads on to `url`; a text to copy has neither. `image`: of the owner's; `drawing`: of
+    ours, where there is none."""
 
     title: str
     url: str
     href: str
     host: str
     image: str
-
-    @property
-    def initial(self) -> str:
-        return self.title[:1].upper()
+    drawing: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,11 +167,12 @@ def links(found: Iterable[Json], name: str) -> list[Link]:
         drawn = icons.picture(one["iconSvg"] or "", one["color"] or "") or image(one["icon"])
         if one["isText"]:
             title = one["title"] or one["platformType"] or "Text"
-            shown.append(Link(title, one["url"], "", "", drawn))
+            shown.append(Link(title, one["url"], "", "", drawn, platforms.drawing(one["platformId"] or "", "")))
         elif url := url_policy.outside(one["url"], url_policy.LINKS):
             host = url_policy.host(url)
             title = one["title"] or one["platformType"] or host
-            shown.append(Link(title, url, reverse("profile_link", args=[name, one["id"]]), host, drawn))
+            href = reverse("profile_link", args=[name, one["id"]])
+            shown.append(Link(title, url, href, host, drawn, platforms.drawing(one["platformId"] or "", host)))
     return shown
 
 

@@ -36,9 +36,9 @@ def test_a_link_on_the_page_says_where_it_leads(ada: User) -> None:
             f"/Ada/links/{'b' * 32}",
             "mailto:ada@letters.example",
             "nofollow noopener ugc",
-            "L Letters ada@letters.example",
+            "Letters ada@letters.example",
         ),
-        ("div", None, None, None, "N Number AE-1843"),
+        ("div", None, None, None, "Number AE-1843"),
     ]
 
 
