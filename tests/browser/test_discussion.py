@@ -111,7 +111,7 @@ def test_a_profile_is_shared(chrome: Browser, site: Site, scripts: bool) -> None
             assert code.evaluate("image => image.naturalWidth") > 0
             assert problems_of(page) == []
         with page.expect_download() as download:
-            page.get_by_role("link", name="Download the QR code").click()
+            page.get_by_role("link", name="Download QR code").click()
         assert download.value.suggested_filename == f"{owner['username']}-qr.svg"
 
 

@@ -25,6 +25,7 @@ PUBLIC = (
     "/docs/lookup/user",
     "/docs/quickstarts/lookup",
     "/ada",
+    "/ada/share",
     "/accounts/login/",
     "/accounts/signup/",
 )
