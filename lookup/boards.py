@@ -33,6 +33,7 @@ def _rank(board: Board) -> int:
                 user_id=user_id,
                 score=score,
                 change=previous.get(user_id, rank) - rank,
+                is_new=bool(previous) and user_id not in previous,
             )
             for rank, (user_id, score) in enumerate(found, start=1)
         ]

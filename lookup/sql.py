@@ -66,6 +66,10 @@ _LISTED = """
 _COMMENTS = f"{_LISTED} LIMIT {MAX_COMMENTS}"
 _COMMENTS_PAGE = Statement(_LISTED.format(user="$1") + " LIMIT $2 OFFSET $3", "ssiibdsisssb")
 _COMMENTS_OF_USER = Statement(_COMMENTS.format(user="$1"), "ssiibdsisssb")
+# Someone in a list of people: the columns of PersonRow. `profile`: SQL for the display name of the profile.
+PERSON = """u.id, u.username, COALESCE(NULLIF({profile}, ''), NULLIF(u.display_name, ''), u.username), u.is_verified,
+    d.avatar_path, d.mirrors_chat"""
+PERSON_TYPES = "sssbsb"
 # All that an entry depends on, as one text, which is sent and compared sooner than columns; NULL: the document is to be
 # rendered anew.
 _BOARD_STATE = """e.score || ' ' || e.change || ' ' || f.views || ' ' ||
@@ -82,6 +86,12 @@ _BOARD_SOURCE = """
 _BOARD_STATES = Statement(f"SELECT {_BOARD_STATE}{_BOARD_SOURCE}", "t")
 _BOARD = Statement(
     f"SELECT {_BOARD_STATE}, e.score, e.change, f.views, d.leaderboard, f.profile_id{_BOARD_SOURCE}", "tiiits"
+)
+_MAIN_DISPLAY_NAME = "(SELECT p.display_name FROM lookup_profile p WHERE p.id = f.profile_id)"
+# The columns are those of PlaceRow.
+_PLACES = Statement(
+    f"SELECT e.score, e.change, e.is_new, {PERSON.format(profile=_MAIN_DISPLAY_NAME)}{_BOARD_SOURCE}",
+    f"iib{PERSON_TYPES}",
 )
 
 
@@ -149,6 +159,26 @@ class CommentRow(NamedTuple):
     @property
     def avatar_url(self) -> str:
         return addresses.avatar(self.author_id, path=self.avatar_path, mirrors_chat=self.mirrors_chat) or ""
+
+
+class PersonRow(NamedTuple):
+    """A user as lists of people show them. `display_name`: of the profile, else of the account, else the username."""
+
+    id: str
+    username: str
+    display_name: str
+    is_verified: bool
+    avatar_path: str
+    mirrors_chat: bool
+
+
+class PlaceRow(NamedTuple):
+    """A place on a leaderboard as the page shows it."""
+
+    score: int
+    change: int
+    is_new: bool
+    person: PersonRow
 
 
 class BoardRow(NamedTuple):
@@ -230,6 +260,14 @@ def read_board(board: str, limit: int, fingerprint: str, *, anywhere: bool = Fal
     """The first `limit` places whose users are visible, in their order. `fingerprint`: of a fresh document;
     `anywhere`: as `Statement` has it. 1 query."""
     return [BoardRow._make(row) for row in _BOARD.all(str(board), limit, fingerprint, anywhere=anywhere)]
+
+
+def read_places(board: str, limit: int) -> list[PlaceRow]:
+    """The same places as `read_board`, for the page. 1 query, perhaps on a replica."""
+    return [
+        PlaceRow(score, change, is_new, PersonRow._make(person))
+        for score, change, is_new, *person in _PLACES.all(str(board), limit, anywhere=True)
+    ]
 
 
 def read_board_states(board: str, limit: int, fingerprint: str) -> list[bytes | None]:

@@ -14,13 +14,15 @@ class Board(models.TextChoices):
 
 
 class LeaderboardEntry(models.Model):
-    """A place on a board. `change`: the previous rank minus this one, 0 for new users."""
+    """A place on a board. `change`: the previous rank minus this one, 0 for new users; `is_new`: the previous ranking
+    had places, and none for this user."""
 
     board = models.CharField(max_length=8, choices=Board.choices)
     rank = models.PositiveIntegerField()
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="leaderboard_entries")
     score = models.BigIntegerField()
     change = models.IntegerField(default=0)
+    is_new = models.BooleanField(default=False, db_default=False)
 
     class Meta:
         verbose_name_plural = "leaderboard entries"

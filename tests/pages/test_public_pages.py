@@ -56,11 +56,12 @@ def test_the_landing_page_shows_the_request_of_the_first_quickstart(client: Clie
 
 def test_the_footer_links_to_what_is_published(client: Client, settings: Settings, db: None) -> None:
     settings.SUPPORT_EMAIL = ""
-    assert footer_of(client) == {"Docs": "/docs", "Status": "/status"}
+    assert footer_of(client) == {"Docs": "/docs", "Leaderboard": "/leaderboard", "Status": "/status"}
     settings.SUPPORT_EMAIL = "help@hearth.example"
     settings.TERMS, settings.PRIVACY = Document(text="Be kind."), Document(url="https://example.org/privacy")
     assert footer_of(client) == {
         "Docs": "/docs",
+        "Leaderboard": "/leaderboard",
         "Terms": "/terms",
         "Privacy": "/privacy",
         "Contact": "mailto:help@hearth.example",
