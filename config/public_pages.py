@@ -22,7 +22,8 @@ CACHE_SECONDS = 300  # a cache may keep pages that do not depend on the user
 STATUS_SECONDS = 10  # how long a process shows the same state
 # Paths with forms, signed-in pages and answers for programs. Profiles, files and documentation may be found.
 ROBOTS = "User-agent: *\n" + "".join(
-    f"Disallow: {path}\n" for path in ("/accounts/", "/admin/", "/api/", "/consent/", "/dashboard/", "/docs/search")
+    f"Disallow: {path}\n"
+    for path in ("/accounts/", "/admin/", "/api/", "/consent/", "/dashboard/", "/docs/search", "/search?")
 )
 # What people know the parts of `/readyz` as. Those of EVERYTHING are needed by each of them.
 EVERYTHING = frozenset({"database", "migrations", "static_files"})

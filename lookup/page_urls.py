@@ -1,10 +1,10 @@
-"""URLs of the leaderboard page and of the public profile pages: every name that is not reserved, so they come after all
-other URLs."""
+"""URLs of the leaderboards, the search and the public profile pages: every name that is not reserved, so they come
+after all other URLs."""
 
 from django.urls import path, register_converter
 
 from accounts.models.names import NAME_REGEX, RESERVED_KEYS
-from lookup.views import discussion, leaderboard_page, moderation, profile_page, reports, sharing
+from lookup.views import discussion, leaderboard_page, moderation, profile_page, reports, search, sharing
 
 
 class NameConverter:
@@ -40,6 +40,7 @@ register_converter(LinkIdConverter, "link_id")
 urlpatterns = [
     path("leaderboard", leaderboard_page.first, name="leaderboard"),
     path("leaderboard/<slug:board>", leaderboard_page.show, name="leaderboard_board"),
+    path("search", search.show, name="search"),
     path("profile/style.css", profile_page.style, name="profile_style"),
     path("<name:name>", profile_page.show, name="profile_page"),
     path("<name:name>/", profile_page.without_slash),

@@ -84,6 +84,7 @@ ARCHIVES = Limit("archives", 5, "archives that an address downloads")
 COMMENTS = Limit("comments", 30, "comments and replies that a user writes in an hour", window=HOUR)
 REPORTS = Limit("reports", 20, "reports that a user sends in an hour", window=HOUR)
 VOTES = Limit("votes", 200, "votes and likes that a user gives or withdraws in an hour", window=HOUR)
+SEARCHES = Limit("searches", 30, "searches for people of an address")
 # Of the chat platform: counted by `take`
 CHAT_REST = Limit("chat-rest", 10, "requests to the chat platform's REST routes", window=timedelta(seconds=1))
 CHAT_REST_USERS = Limit("chat-rest-banner", 7, "requests for one user to those routes", window=timedelta(seconds=1))

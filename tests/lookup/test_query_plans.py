@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from lookup import answer_sql, boards, documents, registry, sql, unlocking
+from lookup import answer_sql, boards, documents, name_search, registry, sql, unlocking
 from lookup.answer_sql import Wanted
 from lookup.models import Board, UserDocument
 from lookup.views import chat_avatar
@@ -196,3 +196,17 @@ def test_rendering_searches_for_the_rows_of_its_profile(many: None) -> None:
         and any(name in step for name in ("_user", "_name", "document", "alias", "linkedaccount", "lookup_profile "))
     ]
     assert whole == []
+
+
+def test_a_search_walks_the_indexes_for_prefixes_in_their_order(many: None) -> None:
+    """Of PostgreSQL: SQLite reads the tables. A small table is rather read whole or sorted, unless that is off."""
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        for way in ("seqscan", "sort", "bitmapscan", "hashjoin", "mergejoin"):
+            cursor.execute(f"SET LOCAL enable_{way} = off")
+    (statement,) = statements.of(lambda: name_search.find("c1", 20))
+    steps = _explained(statement)
+    for index in ("accounts_name_key", "user_display_name_prefix", "profile_display_name_prefix"):
+        assert any(index in step for step in steps), steps
+    assert [step for step in steps if step.startswith(("Seq Scan", "Sort", "Incremental Sort"))] == [], steps

@@ -1,0 +1,84 @@
+"""Finds people by how their username, an alias or a display name begins, in any case.
+
+On PostgreSQL each part walks along an index for prefixes, in its order; on SQLite it reads the table.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from django.db import connection
+
+from accounts.databases.statements import Statement
+from lookup.sql import PERSON, PERSON_TYPES, PersonRow
+
+LAST = "\U0010ffff"  # after every other character
+# Comparing as an index for prefixes does, whatever the collation of the database.
+_OPERATORS = {"postgresql": ("~>=~", "~<~", "USING ~<~"), "sqlite": (">=", "<", "")}
+
+# The bound of a.name_id tells a merge join where to begin in the index of aliases.
+_NAMES = """
+    SELECT n.name, CASE WHEN NOT a.redirects AND a.profile_id IS NOT NULL THEN n.name ELSE '' END, {person}
+    FROM accounts_name n
+    JOIN accounts_user u ON u.id = n.user_id AND u.is_active AND u.public_api_access
+    JOIN lookup_userdocument f ON f.user_id = u.id
+    LEFT JOIN lookup_alias a ON a.name_id = n.key AND a.name_id {from_} upper(CAST($1 AS text))
+    JOIN lookup_profile p ON p.id =
+        CASE WHEN a.redirects OR a.profile_id IS NULL THEN f.profile_id ELSE a.profile_id END
+    JOIN lookup_profiledocument d ON d.profile_id = p.id
+    WHERE {found}
+"""
+_ACCOUNTS = """
+    SELECT u.display_name, '', {person}
+    FROM accounts_user u
+    JOIN lookup_userdocument f ON f.user_id = u.id
+    JOIN lookup_profile p ON p.id = f.profile_id
+    JOIN lookup_profiledocument d ON d.profile_id = p.id
+    WHERE u.display_name <> '' AND u.is_active AND u.public_api_access AND {found}
+"""
+_PROFILES = """
+    SELECT p.display_name, CASE WHEN p.is_main THEN '' ELSE n.name END, {person}
+    FROM lookup_profile p
+    JOIN accounts_user u ON u.id = p.user_id AND u.is_active AND u.public_api_access
+    LEFT JOIN lookup_alias a ON a.profile_id = p.id
+    LEFT JOIN accounts_name n ON n.key = a.name_id
+    JOIN lookup_profiledocument d ON d.profile_id = p.id
+    WHERE p.display_name <> '' AND (p.is_main OR NOT a.redirects) AND {found}
+"""
+
+
+class Match(NamedTuple):
+    """`found`: the name that begins so. `page`: an alias with a profile of its own, whose page it is; else empty."""
+
+    found: str
+    page: str
+    person: PersonRow
+
+
+def _statement(vendor: str) -> Statement:
+    """All three parts as one statement, in their order."""
+    from_, before, order = _OPERATORS[vendor]
+    parts = []
+    for text, part in (("n.key", _NAMES), ("upper(u.display_name)", _ACCOUNTS), ("upper(p.display_name)", _PROFILES)):
+        found = f"{text} {from_} upper(CAST($1 AS text)) AND {text} {before} upper(CAST($2 AS text))"
+        found += f" ORDER BY {text} {order} LIMIT $3"
+        parts.append(part.format(person=PERSON.format(profile="p.display_name"), found=found, from_=from_))
+    numbered = (f"SELECT {number}, part{number}.* FROM ({part}) part{number}" for number, part in enumerate(parts))  # noqa: S608  # constants
+    return Statement(" UNION ALL ".join(numbered), f"iss{PERSON_TYPES}")
+
+
+_SEARCH = _statement(connection.vendor)
+
+
+def find(text: str, limit: int) -> tuple[list[Match], bool]:
+    """At most `limit` pages of visible users, and whether there are more: names first, then display names, each in
+    order, which begins with the exact one. 1 query, perhaps on a replica."""
+    rows = _SEARCH.all(text, f"{text}{LAST}", limit + 1, anywhere=True)
+    found: dict[tuple[str, str], Match] = {}
+    for _, name, page, *person in rows:
+        match = Match(name, page, PersonRow._make(person))
+        found.setdefault((match.person.id, page), match)
+    matches = list(found.values())
+    is_cut = max(Counter(part for part, *_ in rows).values(), default=0) > limit
+    return matches[:limit], is_cut or len(matches) > limit
