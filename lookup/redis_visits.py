@@ -13,8 +13,9 @@ from datetime import date, datetime, timedelta
 from redis.exceptions import RedisError
 
 from lookup import visit_records
-from lookup.visit_records import DAY, ONCE_IN, Folded, day_of, new_salt
-from lookup.visitors import Visitor
+from lookup.visit_days import Click, View
+from lookup.visit_records import DAY, ONCE_IN, Days, Folded, day_of, new_salt
+from lookup.visitors import DIRECT, OTHER, Visitor
 
 SALT_LIFETIME = timedelta(days=2)  # today's, then yesterday's
 # One hash tag for all: a script may only touch keys of one slot of a Redis Cluster.
@@ -22,6 +23,9 @@ COUNTS = "{visit}:counts"
 FOLDING = "{visit}:folding"
 TOKEN = "token"  # noqa: S105 - a field's name
 VIEW, CLICK = "view:", "click:"
+# The same by day: of a view its user, profile, day and host; of a click its link and day.
+VIEW_DAY, CLICK_DAY = "view-day:", "click-day:"
+MOST_FIELDS = 100_000  # of the counts, from which on no further hosts are told apart
 
 # Keys: today's salt, which is made if missing, and yesterday's. Answer: both.
 SALTS = """
@@ -36,11 +40,15 @@ if redis.call('EXISTS', KEYS[3]) == 1 then return 0 end
 if not redis.call('SET', KEYS[2], '', 'NX', 'PX', ARGV[2]) then return 0 end
 redis.call('HSETNX', KEYS[4], '{TOKEN}', ARGV[4])
 redis.call('HINCRBY', KEYS[4], ARGV[3], 1)
+local host = ARGV[6]
+if redis.call('HLEN', KEYS[4]) >= {MOST_FIELDS} and host ~= '{DIRECT}' then host = '{OTHER}' end
+redis.call('HINCRBY', KEYS[4], ARGV[5] .. host, 1)
 return 1
 """
 # Key: the counts.
 COUNT_CLICK = f"""
-redis.call('HSETNX', KEYS[1], '{TOKEN}', ARGV[2])
+redis.call('HSETNX', KEYS[1], '{TOKEN}', ARGV[3])
+redis.call('HINCRBY', KEYS[1], ARGV[2], 1)
 return redis.call('HINCRBY', KEYS[1], ARGV[1], 1)
 """
 # Keys: the counts, those that are being folded. Answer: the latter, as names and values by turns.
@@ -79,21 +87,22 @@ class RedisVisits:
         self._drop = redis.register_script(DROP)
         self._salts: tuple[date, list[str]] | None = None  # of the day, today's first
 
-    def count_view(self, user_id: str, visitor: Visitor, now: datetime) -> bool:
+    def count_view(self, visitor: Visitor, view: View, now: datetime) -> bool:
         try:
-            answer = self._count(user_id, visitor, day_of(now))
+            answer = self._count(visitor, view, day_of(now))
             if answer < 0:  # the day is new, or Redis has lost its salt
                 self._salts = None
-                answer = self._count(user_id, visitor, day_of(now))
+                answer = self._count(visitor, view, day_of(now))
         except RedisError as error:
             raise StoreUnavailable from error
         if answer < 0:
             raise StoreUnavailable("Redis does not keep the salt of the day.")
         return answer == 1
 
-    def count_click(self, link_id: str) -> None:
+    def count_click(self, click: Click) -> None:
+        fields = f"{CLICK}{click.link_id}", f"{CLICK_DAY}{click.link_id}:{click.day.isoformat()}"
         try:
-            self._count_click(keys=[COUNTS], args=[f"{CLICK}{link_id}", secrets.token_hex(16)])
+            self._count_click(keys=[COUNTS], args=[*fields, secrets.token_hex(16)])
         except RedisError as error:
             raise StoreUnavailable from error
 
@@ -101,10 +110,18 @@ class RedisVisits:
         """First what a run that crashed left over, then what was counted since."""
         return self._fold_one(now) + self._fold_one(now)
 
-    def _count(self, user_id: str, visitor: Visitor, today: date) -> int:
+    def _count(self, visitor: Visitor, view: View, today: date) -> int:
         salts = self._salts_of(today)
-        seen = [f"{{visit}}:seen:{visitor.hashed(user_id, salt)}" for salt in salts]
-        arguments = [salts[0], _milliseconds(ONCE_IN), f"{VIEW}{user_id}", secrets.token_hex(16)]
+        seen = [f"{{visit}}:seen:{visitor.hashed(view.user_id, salt)}" for salt in salts]
+        by_day = f"{VIEW_DAY}{view.user_id}:{view.profile_id}:{view.day.isoformat()}:"
+        arguments = [
+            salts[0],
+            _milliseconds(ONCE_IN),
+            f"{VIEW}{view.user_id}",
+            secrets.token_hex(16),
+            by_day,
+            view.host,
+        ]
         answer: int = self._count_view(keys=[_salt_key(today), seen[0], seen[-1], COUNTS], args=arguments)
         return answer
 
@@ -122,7 +139,8 @@ class RedisVisits:
                 return Folded()
             counts = dict(zip(answer[::2], answer[1::2], strict=True))
             token = counts.pop(TOKEN)
-            folded = visit_records.add_batch(token, _of_kind(VIEW, counts), _of_kind(CLICK, counts), now)
+            views, clicks = _of_kind(VIEW, counts), _of_kind(CLICK, counts)
+            folded = visit_records.add_batch(token, views, clicks, now, days=_days_of(counts))
             self._drop(keys=[FOLDING], args=[token])
         except RedisError as error:
             raise StoreUnavailable from error
@@ -131,6 +149,22 @@ class RedisVisits:
 
 def _of_kind(prefix: str, counts: dict[str, str]) -> dict[str, int]:
     return {name.removeprefix(prefix): int(count) for name, count in counts.items() if name.startswith(prefix)}
+
+
+def _days_of(counts: dict[str, str]) -> Days:
+    """The counts by day; a batch of the previous release has none."""
+    views = {_view(name): count for name, count in _of_kind(VIEW_DAY, counts).items()}
+    return Days(views, {_click(name): count for name, count in _of_kind(CLICK_DAY, counts).items()})
+
+
+def _view(name: str) -> View:
+    user_id, profile_id, day, host = name.split(":", 3)
+    return View(user_id, profile_id, date.fromisoformat(day), host)
+
+
+def _click(name: str) -> Click:
+    link_id, _, day = name.rpartition(":")
+    return Click(link_id, date.fromisoformat(day))
 
 
 def _salt_key(day: date) -> str:

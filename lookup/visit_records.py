@@ -7,13 +7,15 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
+from typing import NamedTuple
 
 from django.db import connection, transaction
 from django.db.models import F
 
 from accounts.databases import batches
-from lookup import counters, documents
+from lookup import counters, documents, visit_days
 from lookup.models import Link, Profile, UserDocument, Visit, VisitBatch, VisitSalt
+from lookup.visit_days import Click, Clicks, View, Views
 from lookup.visitors import Visitor
 
 ONCE_IN = timedelta(hours=24)
@@ -33,6 +35,16 @@ class Folded:
         return Folded(self.views + other.views, self.clicks + other.clicks)
 
 
+class Days(NamedTuple):
+    """The views and clicks of a batch by day."""
+
+    views: Views
+    clicks: Clicks
+
+
+NO_DAYS = Days({}, {})
+
+
 def day_of(now: datetime) -> date:
     """The day (UTC) of the salt."""
     return now.astimezone(UTC).date()
@@ -48,7 +60,8 @@ class DatabaseVisits:
     def __init__(self) -> None:
         self._salts: tuple[date, list[str]] | None = None  # of the day, today's first
 
-    def count_view(self, user_id: str, visitor: Visitor, now: datetime) -> bool:
+    def count_view(self, visitor: Visitor, view: View, now: datetime) -> bool:
+        user_id = view.user_id
         hashes = [visitor.hashed(user_id, salt) for salt in self._salts_at(now)]
         if _is_counted(user_id, hashes, now):
             return False
@@ -58,12 +71,21 @@ class DatabaseVisits:
                 return False  # deleted meanwhile
             if _is_counted(user_id, hashes, now):
                 return False
-            Visit.objects.update_or_create(user_id=user_id, visitor=hashes[0], defaults={"counted_at": now})
+            Visit.objects.bulk_create(
+                [Visit(user_id=user_id, visitor=hashes[0], counted_at=now)],
+                update_conflicts=True,
+                update_fields=["counted_at"],
+                unique_fields=["user", "visitor"],
+            )
             counters.add(user_id, views=1)
+            visit_days.add_views({view: 1})
         return True
 
-    def count_click(self, link_id: str) -> None:
-        add_clicks({link_id: 1})
+    def count_click(self, click: Click) -> None:
+        with transaction.atomic():
+            documents.mark_stale(Profile.objects.filter(links=click.link_id))
+            if Link.objects.filter(pk=click.link_id).update(clicks=F("clicks") + 1):
+                visit_days.add_clicks({click: 1})
 
     def fold(self, now: datetime) -> Folded:
         """Everything is in the tables already."""
@@ -82,8 +104,15 @@ def _is_counted(user_id: str, hashes: Collection[str], now: datetime) -> bool:
     return Visit.objects.filter(user=user_id, visitor__in=hashes, counted_at__gt=now - ONCE_IN).exists()
 
 
-def add_batch(token: str, views: Mapping[str, int], clicks: Mapping[str, int], now: datetime) -> Folded:
-    """Add a batch of counts by user and by link; what was added now.
+def add_batch(
+    token: str,
+    views: Mapping[str, int],
+    clicks: Mapping[str, int],
+    now: datetime,
+    *,
+    days: Days = NO_DAYS,
+) -> Folded:
+    """Add a batch of counts by user and by link, with their `days`; what was added now.
 
     Each part is a transaction of its own that also notes its token. A batch that comes again, after a crash or in two
     processes at once, must be the same under the same token: its parts are, and those that were added are left out.
@@ -96,11 +125,13 @@ def add_batch(token: str, views: Mapping[str, int], clicks: Mapping[str, int], n
         with transaction.atomic():
             if _is_new(f"{token}:clicks:{number}", now):
                 add_clicks(part)
+                visit_days.add_clicks(visit_days.clicks_of(part, days.clicks))
                 added += Folded(clicks=sum(part.values()))
     for number, part in enumerate(_parts(views)):
         with transaction.atomic():
             if _is_new(f"{token}:views:{number}", now):
                 add_views(part)
+                visit_days.add_views(visit_days.views_of(part, days.views))
                 added += Folded(views=sum(part.values()))
     _is_new(token, now)
     return added

@@ -1,14 +1,18 @@
-"""Rules for requests that count as visits, and the hash of a visitor. Pure rules."""
+"""Rules for requests that count as visits, the hash of a visitor, and the host that led here. Pure rules."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Self
+from urllib.parse import urlsplit
 
 MAX_USER_AGENT = 1000  # characters that are hashed
+
+DIRECT, OTHER = "", "*"  # hosts of visitors who came from no other page, and of those whose host is not kept
+_HOST = re.compile(r"(?=.{1,100}\Z)[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?")
 
 # Words in the user agents of programs: crawlers, previews of messengers, monitors, libraries.
 _ROBOT_WORDS = (
@@ -54,3 +58,19 @@ class Visitor:
         """
         text = f"{user_id}\0{self.address}\0{self.user_agent}"
         return blake2b(text.encode(errors="replace"), key=bytes.fromhex(salt), digest_size=16).hexdigest()
+
+
+def host_of(headers: Mapping[str, str], own_hosts: Collection[str]) -> str:
+    """The host of the page that led here, in lower case: DIRECT for none or one of ours, OTHER for what is no host of a
+    web page. Nothing else of its address is read."""
+    referrer = headers.get("Referer", "").strip()
+    if not referrer:
+        return DIRECT
+    try:
+        parts = urlsplit(referrer)
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return OTHER
+    if host in own_hosts:
+        return DIRECT
+    return host if parts.scheme in {"http", "https"} and _HOST.fullmatch(host) else OTHER

@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.db import DatabaseError
@@ -19,10 +20,12 @@ from django.utils import timezone
 from django.utils.module_loading import import_string
 
 from accounts import client_address
+from accounts.kept_settings import from_settings
 from lookup import visit_records
 from lookup.redis_visits import RedisVisits, StoreUnavailable
+from lookup.visit_days import Click, View
 from lookup.visit_records import DatabaseVisits, Folded
-from lookup.visitors import Visitor
+from lookup.visitors import Visitor, host_of
 
 __all__ = ["DatabaseVisits", "Folded", "RedisVisits", "VisitStore", "count_click", "count_view", "fold"]
 
@@ -32,10 +35,10 @@ logger = logging.getLogger(__name__)
 class VisitStore(Protocol):
     """Counts views and clicks. StoreUnavailable or DatabaseError: it does not answer, and nothing is counted."""
 
-    def count_view(self, user_id: str, visitor: Visitor, now: datetime) -> bool:
+    def count_view(self, visitor: Visitor, view: View, now: datetime) -> bool:
         """Count a view if the visitor is new on the profiles of this user; return whether it is."""
 
-    def count_click(self, link_id: str) -> None: ...
+    def count_click(self, click: Click) -> None: ...
 
     def fold(self, now: datetime) -> Folded:
         """Write the counts to the tables. Idempotent and safe in several processes at once."""
@@ -47,12 +50,14 @@ def _store() -> VisitStore:
     return store
 
 
-def count_view(request: HttpRequest, *, user_id: str) -> None:
-    """Count this request as a view of the user's profile, if it is one. The owner does not count."""
+def count_view(request: HttpRequest, *, user_id: str, profile_id: str) -> None:
+    """Count this request as a view of a profile of the user, if it is one. The owner does not count."""
     visitor = _visitor(request, user_id)
     if visitor is not None:
+        now = timezone.now()
+        host = host_of(request.headers, (_own_host(), request.get_host().partition(":")[0]))
         try:
-            _store().count_view(user_id, visitor, timezone.now())
+            _store().count_view(visitor, View(user_id, profile_id, visit_records.day_of(now), host), now)
         except (StoreUnavailable, DatabaseError):
             logger.exception("A view could not be counted.")
 
@@ -61,7 +66,7 @@ def count_click(request: HttpRequest, *, user_id: str, link_id: str) -> None:
     """Count this request as a click on a link of the user's profile, if it is one. The owner does not count."""
     if _visitor(request, user_id) is not None:
         try:
-            _store().count_click(link_id)
+            _store().count_click(Click(link_id, visit_records.day_of(timezone.now())))
         except (StoreUnavailable, DatabaseError):
             logger.exception("A click could not be counted.")
 
@@ -69,6 +74,11 @@ def count_click(request: HttpRequest, *, user_id: str, link_id: str) -> None:
 def _visitor(request: HttpRequest, user_id: str) -> Visitor | None:
     visitor = Visitor.of(request.method or "", request.headers, client_address.current.get())
     return None if visitor is None or request.user.pk == user_id else visitor
+
+
+@from_settings
+def _own_host() -> str:
+    return urlsplit(settings.BASE_URL).hostname or ""
 
 
 def fold(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> Folded:

@@ -13,12 +13,13 @@ from django.utils import timezone
 from django.views.decorators.http import require_GET, require_POST, require_safe
 
 from accounts.http import SignedInRequest
-from dashboard import access
+from dashboard import access, charts
 from dashboard.apps import code_samples, login_test, usage
 from dashboard.apps.code_samples import STACKS
 from dashboard.apps.forms import FAILED, RequestFilter, TryForm
-from dashboard.apps.usage import COLUMNS, PERIODS, Chart, Figures
+from dashboard.apps.usage import COLUMNS, PERIODS, Figures
 from dashboard.apps.views import of_app
+from dashboard.charts import Chart
 from dashboard.forms import with_error_message
 from oidc_provider.log import request_log
 from oidc_provider.models import OK, Application
@@ -204,4 +205,4 @@ def _chart(figures: Figures) -> Chart:
     names = ("sign_ins", "refreshes", "errors")
     series = {COLUMNS[name]: [getattr(row, name) for row in figures.rows] for name in names}
     labels = [row.begins_at.strftime("%-d %b" if is_daily else "%H:%M") for row in figures.rows]
-    return usage.stacked(series, labels, label_every=5 if is_daily else 4)
+    return charts.stacked(series, labels, label_every=5 if is_daily else 4)

@@ -1,4 +1,4 @@
-"""The profile editor: fields, settings, files, lists, sections, aliases, privacy, export and import."""
+"""The profile editor: fields, settings, files, lists, sections, aliases, visitors, privacy, export and import."""
 
 from dashboard.navigation import Entry
 
@@ -11,10 +11,11 @@ PAGES = {
     "profile_media": Entry("profile_media", "Media"),
     "profile_privacy": Entry("profile_privacy", "Privacy"),
     "profile_transfer": Entry("profile_transfer", "Export and import"),
+    "profile_visitors": Entry("profile_visitors", "Visitors"),
 }
 # The menu: what each group holds, pages and lists by their names.
 GROUPS = {
-    "Profile": ["profile_editor", "badges", "profile_aliases"],
+    "Profile": ["profile_editor", "badges", "profile_aliases", "profile_visitors"],
     "Appearance": ["profile_appearance", "backgrounds"],
     "Links and media": ["links", "profile_media", "audios"],
     "Content": ["sections", "projects", "gallery", "widgets"],

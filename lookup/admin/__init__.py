@@ -1,6 +1,6 @@
 """The admin of profiles. Every write brings what lookups serve along, in its own transaction.
 
-Not registered: the salts of visits, which are secrets.
+Not registered: the salts of visits, which are secrets, and the views and clicks by day, which are for owners.
 """
 
 from lookup.admin.aliases import AliasAdmin

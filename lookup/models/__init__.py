@@ -2,7 +2,7 @@
 
 from lookup.models.badges import Badge, BadgeTier, CustomBadge, ProfileBadge, UnlockRule
 from lookup.models.content import Audio, Background, Link, Project, Widget
-from lookup.models.counts import Board, LeaderboardEntry, Visit, VisitBatch, VisitSalt
+from lookup.models.counts import Board, LeaderboardEntry, LinkDay, ProfileDay, Visit, VisitBatch, VisitSalt
 from lookup.models.documents import ProfileDocument, UserDocument
 from lookup.models.profiles import Alias, Asset, Profile
 from lookup.models.sections import Anime, GalleryItem, Game, MediaTitle, MusicItem, Section
@@ -25,11 +25,13 @@ __all__ = [
     "Game",
     "LeaderboardEntry",
     "Link",
+    "LinkDay",
     "MediaTitle",
     "MusicItem",
     "Profile",
     "ProfileBadge",
     "ProfileBlock",
+    "ProfileDay",
     "ProfileDocument",
     "Project",
     "Report",

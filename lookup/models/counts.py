@@ -1,10 +1,14 @@
-"""Entries of leaderboards; visitors of the last day as keyed hashes; batches of counted views and clicks."""
+"""Entries of leaderboards; visitors of the last day as keyed hashes; batches of counted views and clicks, and both by
+day."""
 
 from __future__ import annotations
 
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+
+from lookup.models.content import Link
+from lookup.models.profiles import Profile
 
 
 class Board(models.TextChoices):
@@ -72,3 +76,36 @@ class VisitBatch(models.Model):
 
     def __str__(self) -> str:
         return self.token
+
+
+class ProfileDay(models.Model):
+    """Views of a profile on a day (UTC) by visitors from one host: `lookup.visitors.DIRECT`, OTHER, or its name."""
+
+    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField(db_index=True)
+    host = models.CharField(max_length=100, blank=True)
+    views = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["profile", "day", "host"], name="profile_day_host_is_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.day} {self.host}"
+
+
+class LinkDay(models.Model):
+    """Clicks on a link on a day (UTC)."""
+
+    link = models.ForeignKey(Link, on_delete=models.CASCADE, related_name="days")
+    day = models.DateField(db_index=True)
+    clicks = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["link", "day"], name="link_day_is_unique"),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.day)

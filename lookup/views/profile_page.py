@@ -58,7 +58,7 @@ def show(request: HttpRequest, name: str) -> HttpResponse:
     page = context.find(name, timezone.now())
     if isinstance(page, Elsewhere):
         return with_caching(HttpResponseRedirect(reverse("profile_page", args=[page.username])))
-    visits.count_view(request, user_id=page.user.id)
+    visits.count_view(request, user_id=page.user.id, profile_id=page.user.profile_id)
     known: dict[str, object] = {"page": page, "comment_form": CommentForm()}
     if isinstance(request.user, User):
         known["viewer"] = viewer.of_page(page, request.user, request.path)

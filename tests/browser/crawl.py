@@ -9,7 +9,15 @@ from urllib.parse import urljoin, urlsplit
 from django.urls import Resolver404, resolve
 from playwright.sync_api import Error, Page
 
-STARTS = ("/", "/dashboard/", "/docs", "/accounts/login/", "/accounts/signup/")
+STARTS = (
+    "/",
+    "/search?q=ad",
+    "/search?q=a-name-that-no-one-has",
+    "/dashboard/",
+    "/docs",
+    "/accounts/login/",
+    "/accounts/signup/",
+)
 # Files, not pages; the admin, whose pages are Django's; and what ends the walk.
 NOT_PAGES = ("/media/", "/static/", "/uploads/", "/api/", "/admin/", "/.well-known/", "/accounts/logout/", "/apps/")
 FILES = (".md", ".json", ".yaml", ".txt", ".csv", ".zip", ".png", ".svg", ".sxcu", ".sh", ".webp")

@@ -16,7 +16,7 @@ from django.db import connection, models
 
 from accounts.databases import batches
 from accounts.models import KeyDay
-from lookup.models import Visit, VisitBatch, VisitSalt
+from lookup.models import LinkDay, ProfileDay, Visit, VisitBatch, VisitSalt
 from oidc_provider.models import (
     AccessToken,
     Grant,
@@ -28,6 +28,7 @@ from oidc_provider.models import (
 )
 from presence.models import StoreEntry
 from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.factories.lookup import LinkFactory, main_profile
 from tests.factories.oidc_provider import ApplicationFactory
 from tests.lookup import statements
 from tests.lookup.statements import Statement
@@ -146,6 +147,18 @@ KINDS = [
         VisitSalt,
         "lookup_visitsalt",  # its primary key
         lambda number, at: {"day": at.date() + number * DAY, "salt": "s"},
+    ),
+    Kind(
+        "sweep_assets",
+        ProfileDay,
+        "lookup_profileday_day",
+        lambda number, at: {"profile": main_profile(_user()), "day": at.date(), "host": "", "views": 1},
+    ),
+    Kind(
+        "sweep_assets",
+        LinkDay,
+        "lookup_linkday_day",
+        lambda number, at: {"link": LinkFactory(), "day": at.date(), "clicks": 1},
     ),
 ]
 NAMES = [f"{kind.model.__name__} by {kind.index}" for kind in KINDS]

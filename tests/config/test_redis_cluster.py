@@ -26,10 +26,12 @@ from config import stores
 from lookup import visits
 from lookup.models import UserDocument
 from lookup.redis_visits import COUNTS, RedisVisits
+from lookup.visit_days import Click
 from lookup.visitors import Visitor
 from presence.store import LeaseLost, PresenceStore, StoreUnavailable
 from presence.streaming.stream_slots import StreamSlot
 from tests.factories.accounts import ApiKeyFactory, UserFactory
+from tests.lookup.visiting import view_of
 from tests.presence import kept
 from tests.support import redis_cluster as support
 from tests.support.redis_cluster import Cluster
@@ -149,8 +151,8 @@ class TestVisits:
         store = RedisVisits()
         now = timezone.now()
         visitors = [Visitor(f"192.0.2.{number}", "Firefox") for number in (1, 1, 2)]
-        assert [store.count_view(user.pk, visitor, now) for visitor in visitors] == [True, False, True]
-        store.count_click("a link that is gone")
+        assert [store.count_view(visitor, view_of(user.pk), now) for visitor in visitors] == [True, False, True]
+        store.count_click(Click("a link that is gone", now.date()))
         assert (store.fold(now).views, store.fold(now).views) == (2, 0)
         assert UserDocument.objects.get(pk=user.pk).views == 2
         assert get_redis_connection("default").exists(COUNTS) == 0

@@ -11,15 +11,25 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
-from lookup.models import BadgeTier, Profile, ProfileBlock, UserDocument, Visit, VisitBatch, VisitSalt
+from lookup.models import (
+    BadgeTier,
+    LinkDay,
+    Profile,
+    ProfileBlock,
+    ProfileDay,
+    UserDocument,
+    Visit,
+    VisitBatch,
+    VisitSalt,
+)
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.admin_forms import HASH, MAKE, READ_ONLY, helper, model_of, page, superuser, visit
 
 pytestmark = pytest.mark.django_db
 
-# The salts are secrets and the batches noise; tiers are on the page of their badge.
-HIDDEN: set[type[Model]] = {VisitSalt, VisitBatch, BadgeTier, ProfileBlock}
+# The salts are secrets, the batches noise, and the days their owners'; tiers are on the page of their badge.
+HIDDEN: set[type[Model]] = {VisitSalt, VisitBatch, BadgeTier, ProfileBlock, ProfileDay, LinkDay}
 
 every_page = pytest.mark.parametrize("name", MAKE)
 

@@ -48,7 +48,7 @@ def test_the_job_says_what_it_added(seen: Visiting, ada: User) -> None:
     for number in range(3):
         seen.count(ada.pk, f"192.0.2.{number}")
     for _ in range(2):
-        seen.store.count_click(link.pk)
+        seen.click(link.pk)
     expected = "Added 0 views and 0 clicks." if is_at_once else "Added 3 views and 2 clicks."
     assert call_command("fold_visits") == expected
     assert call_command("fold_visits") == "Added 0 views and 0 clicks."

@@ -10,6 +10,7 @@ from django.conf import settings
 from django.test import Client
 
 from accounts.models import User
+from lookup.models import UserDocument
 from tests.factories import lookup as make
 from tests.factories.accounts import UserFactory
 from tests.lookup.profile_pages import ADDRESS, UPLOADS, change, filled, page, text, texts
@@ -105,6 +106,7 @@ HIDDEN: list[tuple[dict[str, Any], str]] = [
 
 
 def test_what_the_owner_turned_off_is_not_there(ada: User) -> None:
+    UserDocument.objects.filter(user=ada).update(views=2)
     before = page("/ada")
     assert [path for _, path in HIDDEN if not before.xpath(path)] == []
     change(ada, settings={name: value for chosen, _ in HIDDEN for name, value in chosen.items()})

@@ -15,9 +15,10 @@ from accounts.models import User
 from lookup import redis_visits, visit_records, visits
 from lookup.models import Link, UserDocument
 from lookup.visit_records import Folded
+from lookup.visitors import Visitor
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import LinkFactory, main_profile
-from tests.lookup.visiting import Visiting, redis, visit, visiting
+from tests.lookup.visiting import ADDRESS, BROWSER, Visiting, redis, view_of, visit, visiting
 from tests.support.redis_commands import UNREACHABLE
 from tests.support.threads import together
 
@@ -91,15 +92,16 @@ if settings.REDIS_URL:
     def test_a_visit_is_one_command_and_no_statement(seen: Visiting, ada: User, redis_commands: list[str]) -> None:
         seen.count(ada.pk)
         redis_commands.clear()
+        view = view_of(ada.pk, "news.example")
         with CaptureQueriesContext(connection) as captured:
-            seen.count(ada.pk)
-            seen.count(ada.pk, "192.0.2.2")
+            for address in (ADDRESS, "192.0.2.2"):
+                seen.store.count_view(Visitor(address, BROWSER), view, timezone.now())
         assert redis_commands == ["EVALSHA", "EVALSHA"]
         assert captured.captured_queries == []
 
     def test_all_keys_lie_in_one_slot_of_a_cluster(seen: Visiting, ada: User) -> None:
         seen.count(ada.pk)
-        seen.store.count_click("a")
+        seen.click("a")
         assert {name.split(b":")[0] for name in redis().scan_iter()} == {b"{visit}"}
 
     def test_a_salt_that_redis_has_lost_is_made_anew_for_everybody(seen: Visiting, ada: User) -> None:
@@ -115,13 +117,13 @@ if settings.REDIS_URL:
         link = LinkFactory(profile=main_profile(ada))
         for number in range(3):
             seen.count(ada.pk, f"192.0.2.{number}")
-        seen.store.count_click(link.pk)
+        seen.click(link.pk)
         with pytest.MonkeyPatch.context() as patched:
             moment(patched)
             with pytest.raises(Crash):
                 fold()
         seen.count(ada.pk, "192.0.2.77")  # meanwhile
-        seen.store.count_click(link.pk)
+        seen.click(link.pk)
         fold()
         assert views(ada) == 4
         assert Link.objects.get().clicks == 2

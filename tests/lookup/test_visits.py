@@ -19,9 +19,10 @@ from accounts.models import User
 from lookup import visits
 from lookup.models import Link, Profile, UserDocument, Visit, VisitSalt
 from lookup.redis_visits import StoreUnavailable
+from lookup.visitors import Visitor
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, LinkFactory, main_profile, shown
-from tests.lookup.visiting import STORES, Visiting, redis, visit, visiting
+from tests.lookup.visiting import BROWSER, STORES, Visiting, redis, view_of, visit, visiting
 from tests.support.threads import together
 
 pytestmark = pytest.mark.django_db
@@ -223,7 +224,8 @@ def test_a_page_is_shown_while_nothing_can_be_counted(
 
 def test_a_visitor_who_was_counted_costs_one_statement(ada: User) -> None:
     with visiting("DatabaseVisits") as seen:
-        seen.count(ada.pk)
+        visitor, view = Visitor("192.0.2.1", BROWSER), view_of(ada.pk)
+        assert seen.store.count_view(visitor, view, timezone.now())
         with CaptureQueriesContext(connection) as captured:
-            seen.count(ada.pk)
+            seen.store.count_view(visitor, view, timezone.now())
     assert [query["sql"].split()[0] for query in captured.captured_queries] == ["SELECT"]

@@ -30,7 +30,10 @@ def test_no_class_is_defined_in_two_stylesheets() -> None:
     assert {name: sorted(files) for name, files in found.items() if len(files) > 1} == {}
 
 
-@pytest.mark.parametrize("path", ["/", "/docs", "/docs/lookup/user", "/accounts/login/", "/accounts/signup/", "/ada"])
+@pytest.mark.parametrize(
+    "path",
+    ["/", "/docs", "/docs/lookup/user", "/accounts/login/", "/accounts/signup/", "/ada", "/leaderboard/uid", "/search"],
+)
 def test_public_pages_load_no_stylesheet_of_the_dashboard(client: Client, user: User, path: str) -> None:
     response = client.get(path.replace("ada", user.username))
     assert response.status_code == 200

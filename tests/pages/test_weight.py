@@ -68,7 +68,9 @@ def owner(user: User) -> User:
 
 
 @pytest.mark.usefixtures("owner")
-@pytest.mark.parametrize("path", ["/dashboard/", "/dashboard/profile/", "/docs", "/", "/ada"])
+@pytest.mark.parametrize(
+    "path", ["/dashboard/", "/dashboard/profile/", "/docs", "/", "/ada", "/leaderboard/uid", "/search?q=ada"]
+)
 def test_a_first_view_is_light(signed_in: Client, path: str) -> None:
     assert weight(signed_in, path) <= MOST_BYTES
 

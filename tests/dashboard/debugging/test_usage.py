@@ -11,7 +11,7 @@ import time_machine
 from django.urls import reverse
 
 from accounts.models import User
-from dashboard.apps import usage
+from dashboard import charts
 from dashboard.apps import usage as apps_usage
 from oidc_provider.log import request_log
 from oidc_provider.models import Application, LastUse, RequestKind, UsageCount
@@ -150,15 +150,15 @@ def test_the_csv_says_what_the_table_says(used: Application, browser: Browser) -
     ],
 )
 def test_the_axis_has_round_numbers_up_to_the_highest_bar(highest: int, ticks: list[int]) -> None:
-    assert usage.ticks_for(highest) == ticks
+    assert charts.ticks_for(highest) == ticks
 
 
 def test_bars_stand_upon_one_another_inside_the_drawing() -> None:
-    chart = usage.stacked({"a": [1, 0, 4], "b": [1, 0, 6]}, ["x", "y", "z"], label_every=2)
+    chart = charts.stacked({"a": [1, 0, 4], "b": [1, 0, 6]}, ["x", "y", "z"], label_every=2)
     assert [(bar.series, bar.height) for bar in chart.bars] == [(0, 18.2), (1, 18.2), (0, 72.8), (1, 109.2)]
     tallest = chart.bars[-1]
-    assert tallest.y == usage.TOP
-    assert all(bar.x >= usage.LEFT and bar.x + bar.width <= chart.right for bar in chart.bars)
+    assert tallest.y == charts.TOP
+    assert all(bar.x >= charts.LEFT and bar.x + bar.width <= chart.right for bar in chart.bars)
     assert [label.text for label in chart.labels] == ["x", "z"]
 
 

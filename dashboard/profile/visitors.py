@@ -1,0 +1,109 @@
+"""The page "Visitors": views by day, the hosts that led to the profile, and clicks by link and day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Self
+
+from dashboard import charts
+from dashboard.charts import Chart
+from lookup import visit_days, visit_records
+from lookup.models import Profile
+from lookup.visit_days import LinkCount
+from lookup.visitors import DIRECT, OTHER
+
+PERIODS = (30, 90)  # days
+MOST_HOSTS = 20
+HOST_NAMES = {DIRECT: "Direct", OTHER: "Other"}
+# What a spreadsheet would take for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class Day:
+    day: date
+    views: int
+    clicks: int
+
+
+@dataclass(frozen=True)
+class Figures:
+    """`link`: the one whose clicks are shown; None: all. `days`: the newest last."""
+
+    length: int
+    days: list[Day]
+    hosts: list[tuple[str, int]]
+    links: list[LinkCount]
+    link: LinkCount | None
+
+    @classmethod
+    def of(cls, profile: Profile, length: int, link_id: str, now: datetime) -> Self:
+        """4 queries."""
+        days = days_until(now, length)
+        views = visit_days.views_by_day(profile, days[0])
+        links = visit_days.clicks_by_link(profile, days[0])
+        link = next((one for one in links if one.id == link_id), None)
+        clicks = visit_days.clicks_by_day(profile, days[0], link.id if link else "")
+        hosts = visit_days.views_by_host(profile, days[0], MOST_HOSTS)
+        counted = [Day(day, views.get(day, 0), clicks.get(day, 0)) for day in days]
+        return cls(length, counted, [(host_name(host), count) for host, count in hosts], links, link)
+
+    @property
+    def views(self) -> int:
+        return sum(day.views for day in self.days)
+
+    @property
+    def clicks(self) -> int:
+        return sum(day.clicks for day in self.days)
+
+    @property
+    def views_text(self) -> str:
+        """With thousands apart."""
+        return f"{self.views:,}"
+
+    @property
+    def clicks_text(self) -> str:
+        return f"{self.clicks:,}"
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.views and not self.links
+
+    @property
+    def newest_first(self) -> list[Day]:
+        return self.days[::-1]
+
+    def views_chart(self) -> Chart:
+        return self._chart("Views", [day.views for day in self.days])
+
+    def clicks_chart(self) -> Chart:
+        return self._chart("Clicks", [day.clicks for day in self.days])
+
+    def _chart(self, name: str, numbers: list[int]) -> Chart:
+        labels = [f"{day.day:%-d %b}" for day in self.days]
+        return charts.stacked({name: numbers}, labels, label_every=self.length // 6)
+
+
+def days_until(now: datetime, length: int) -> list[date]:
+    """The last `length` days (UTC), today last."""
+    today = visit_records.day_of(now)
+    return [today - timedelta(days=number) for number in reversed(range(length))]
+
+
+def host_name(host: str) -> str:
+    return HOST_NAMES.get(host, host)
+
+
+def rows_of_csv(profile: Profile, length: int, now: datetime) -> list[tuple[str, ...]]:
+    """A row for each day and host, and for each day and link. 2 queries."""
+    found = visit_days.everything(profile, days_until(now, length)[0])
+    rows = [
+        (day.isoformat(), kind, host_name(source) if kind == "view" else _without_formula(source), str(count))
+        for day, kind, source, count in found
+    ]
+    return [("day", "kind", "source", "count"), *rows]
+
+
+def _without_formula(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) else text

@@ -1,0 +1,143 @@
+"""Views and clicks by day, for the owner: views by the host that led to the profile, clicks by link.
+
+They are added in the transactions that add the totals (lookup/visit_records.py), each once. Nothing of a visitor is
+stored here: days, hosts and numbers alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import date, datetime, timedelta
+from typing import NamedTuple, TypeVar
+
+from django.db import connection
+from django.db.models import Sum
+
+from accounts.databases import batches, statements
+from lookup.models import LinkDay, Profile, ProfileDay
+from lookup.visitors import DIRECT, OTHER
+
+KEPT = timedelta(days=365)
+MOST_HOSTS = 50  # of a profile and a day; views from further ones count as OTHER
+T = TypeVar("T")
+
+
+class View(NamedTuple):
+    """What is counted of a view: on a profile of `user_id`, coming from `host`."""
+
+    user_id: str
+    profile_id: str
+    day: date
+    host: str
+
+
+class Click(NamedTuple):
+    link_id: str
+    day: date
+
+
+Views = Mapping[View, int]
+Clicks = Mapping[Click, int]
+
+
+def views_of(users: Collection[str], views: Views) -> dict[View, int]:
+    return {view: count for view, count in views.items() if view.user_id in users}
+
+
+def clicks_of(links: Collection[str], clicks: Clicks) -> dict[Click, int]:
+    return {click: count for click, count in clicks.items() if click.link_id in links}
+
+
+def add_views(views: Views) -> None:
+    """Add to the views by day; profiles that are gone are left out. The caller holds the transaction and has locked
+    the users, so that hosts are counted by one process at a time. At most 2 queries."""
+    if not views:
+        return
+    profiles, days = {view.profile_id for view in views}, {view.day for view in views}
+    held: dict[tuple[str, date], set[str]] = defaultdict(set)
+    known = ProfileDay.objects.filter(profile__in=profiles, day__in=days).exclude(host__in=[DIRECT, OTHER])
+    for profile_id, day, host in known.values_list("profile", "day", "host"):
+        held[profile_id, day].add(host)
+    rows: Counter[tuple[str, date, str]] = Counter()
+    for view, count in sorted(views.items()):
+        hosts, host = held[view.profile_id, view.day], view.host
+        if host not in {DIRECT, OTHER, *hosts}:
+            host = host if len(hosts) < MOST_HOSTS else OTHER
+            hosts |= {host} - {OTHER}
+        rows[view.profile_id, view.day, host] += count
+    _add("lookup_profileday", "profile_id", "lookup_profile", "views", [(*key, count) for key, count in rows.items()])
+
+
+def add_clicks(clicks: Clicks) -> None:
+    """Add to the clicks by day; links that are gone are left out. The caller holds the transaction. At most 1 query."""
+    if clicks:
+        rows = [(click.link_id, click.day, "", count) for click, count in clicks.items()]
+        _add("lookup_linkday", "link_id", "lookup_link", "clicks", rows)
+
+
+def _add(table: str, key: str, owner: str, number: str, rows: Iterable[tuple[str, date, str, int]]) -> None:
+    """Insert rows or add to those that are there, in the order of their keys."""
+    has_host = table == "lookup_profileday"
+    columns = [key, "day", *(["host"] if has_host else [])]
+    values = ["CAST(n.value->>0 AS varchar(32))", statements.row_column(1, "date")]
+    values += ["CAST(n.value->>2 AS varchar(100))"] if has_host else []
+    names = ", ".join(columns)
+    statement = f"""
+        INSERT INTO {table} AS held ({names}, {number})
+        SELECT {", ".join(values)}, CAST(n.value->>3 AS integer)
+        FROM {statements.rows_source()} JOIN {owner} o ON o.id = n.value->>0
+        WHERE true ORDER BY 1, 2
+        ON CONFLICT ({names}) DO UPDATE SET {number} = held.{number} + excluded.{number}
+    """  # noqa: S608 - names of tables and columns alone
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [statements.rows_parameter(list(rows))])
+
+
+class LinkCount(NamedTuple):
+    id: str
+    title: str
+    url: str
+    clicks: int
+
+
+def views_by_day(profile: Profile, since: date) -> dict[date, int]:
+    """1 query."""
+    rows = ProfileDay.objects.filter(profile=profile, day__gte=since).values("day").order_by("day")
+    return {row["day"]: row["total"] for row in rows.annotate(total=Sum("views"))}
+
+
+def views_by_host(profile: Profile, since: date, limit: int) -> list[tuple[str, int]]:
+    """The hosts with the most views, DIRECT and OTHER among them. 1 query."""
+    rows = ProfileDay.objects.filter(profile=profile, day__gte=since).values("host")
+    found = rows.annotate(total=Sum("views")).order_by("-total", "host")[:limit]
+    return [(row["host"], row["total"]) for row in found]
+
+
+def clicks_by_link(profile: Profile, since: date) -> list[LinkCount]:
+    """The links with the most clicks first. 1 query."""
+    rows = LinkDay.objects.filter(link__profile=profile, day__gte=since).values("link", "link__title", "link__url")
+    found = rows.annotate(total=Sum("clicks")).order_by("-total", "link")
+    return [LinkCount(row["link"], row["link__title"], row["link__url"], row["total"]) for row in found]
+
+
+def clicks_by_day(profile: Profile, since: date, link_id: str = "") -> dict[date, int]:
+    """Of all links, or of one. 1 query."""
+    rows = LinkDay.objects.filter(link__profile=profile, day__gte=since)
+    rows = rows.filter(link=link_id) if link_id else rows
+    return {row["day"]: row["total"] for row in rows.values("day").order_by("day").annotate(total=Sum("clicks"))}
+
+
+def everything(profile: Profile, since: date) -> list[tuple[date, str, str, int]]:
+    """Each row as it is kept: its day, "view" or "click", the host or the link's address, the number. 2 queries."""
+    views = ProfileDay.objects.filter(profile=profile, day__gte=since).values_list("day", "host", "views")
+    clicks = LinkDay.objects.filter(link__profile=profile, day__gte=since).values_list("day", "link__url", "clicks")
+    found = [(day, "view", host, count) for day, host, count in views]
+    return sorted([*found, *((day, "click", url, count) for day, url, count in clicks)])
+
+
+def forget(now: datetime, *, after_batch: Callable[[], None] = lambda: None) -> int:
+    """Delete days that are older than KEPT; how many rows."""
+    last = now.date() - KEPT
+    days = ProfileDay.objects.filter(day__lt=last), LinkDay.objects.filter(day__lt=last)
+    return sum(batches.delete(rows, by="day", after_batch=after_batch) for rows in days)
