@@ -13,7 +13,7 @@ from django.urls import reverse
 from lookup import documents, queries, resolve, settings_schema, sql, threads
 from lookup.errors import UserNotFound
 from lookup.models import Profile
-from lookup.page import colors, presenters, sections, url_policy
+from lookup.page import colors, people, presenters, sections, url_policy
 from lookup.page.presenters import Badge, Card, Comment, Link, Picture
 from lookup.page.sections import Material, Section
 from lookup.registry import DOCUMENT_COLUMNS
@@ -88,6 +88,11 @@ class ProfilePage:
     @property
     def initial(self) -> str:
         return self.display_name[:1].upper()
+
+    @property
+    def tint(self) -> int:
+        """The user's colour for initial and banner; 0 where the owner has chosen colours."""
+        return 0 if self.style else people.tint_of(self.user.id)
 
     @property
     def has_comments(self) -> bool:
@@ -199,10 +204,11 @@ def _page(user: UserRow, name: str, found: dict[str, Any], number: int | None = 
 
 
 def _figures(user: UserRow, chosen: dict[str, Json]) -> list[Figure]:
+    """Those that the owner shows, without zeros."""
     figures = [Figure(user.views, "view", "views")] if chosen["viewsSettings"]["enabled"] else []
     if chosen["feedbackSettings"]["enabled"]:
         figures += [Figure(user.likes, "like", "likes"), Figure(user.dislikes, "dislike", "dislikes")]
-    return figures
+    return [figure for figure in figures if figure.count]
 
 
 def _comments(user: UserRow, number: int) -> tuple[list[Comment], bool]:
