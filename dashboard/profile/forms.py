@@ -107,20 +107,23 @@ class ProfileForm(forms.ModelForm[Profile]):
 
 @dataclass(frozen=True)
 class Place:
-    """Where the profile shows a file."""
+    """Where the profile shows a file. `crop`: the size of a part that is cut out of a picture, in pixels."""
 
     kind: Kind
     title: str
     lead: str
+    crop: str = ""
 
 
 # The columns in `Profile.ASSETS`.
 PLACES = {
-    "avatar": Place(Kind.IMAGE, "Picture", "A picture of you or for you. Square pictures look best."),
-    "banner": Place(Kind.IMAGE, "Banner", "Above your name, about three times as wide as high."),
-    "metadata_favicon": Place(Kind.IMAGE, "Icon of the page", "In the tab of the browser; a square picture."),
+    "avatar": Place(Kind.IMAGE, "Picture", "A picture of you or for you. Square pictures look best.", "1024x1024"),
+    "banner": Place(Kind.IMAGE, "Banner", "Above your name, three times as wide as high.", "2400x800"),
+    "metadata_favicon": Place(
+        Kind.IMAGE, "Icon of the page", "In the tab of the browser; a square picture.", "256x256"
+    ),
     "metadata_banner": Place(
-        Kind.IMAGE, "Preview picture", "What messengers show of your page, about twice as wide as high."
+        Kind.IMAGE, "Preview picture", "What messengers show of your page, about twice as wide as high.", "1200x630"
     ),
     "cursor": Place(
         Kind.IMAGE, "Cursor", "For programs that show it; browsers take pictures of up to 128 by 128 pixels."
@@ -141,7 +144,10 @@ class MediaForm(forms.Form):
     def __init__(self, data: Any = None, files: Any = None, *, profile: Profile, place: str) -> None:
         super().__init__(data, files, prefix=place)
         self.profile, self.place = profile, place
-        self.fields["file"] = UploadField(PLACES[place].kind, label="New file")
+        field = UploadField(PLACES[place].kind, label="New file")
+        if PLACES[place].crop:
+            field.widget.attrs["data-crop"] = PLACES[place].crop
+        self.fields["file"] = field
 
     def write(self, *, by: User) -> bool:
         """Store the file and show it there. False: it was refused, and the form has the errors."""

@@ -45,6 +45,19 @@ def test_every_asset_of_a_profile_has_a_place() -> None:
     assert set(PLACES) == set(Profile.ASSETS)
 
 
+def test_pictures_that_have_a_shape_on_the_page_can_be_cropped(signed_in: Client, profile: Profile) -> None:
+    page = signed_in.get(PAGE)
+    sizes = {card.place: card.form.fields["file"].widget.attrs.get("data-crop") for card in page.context["cards"]}
+    assert {place: size for place, size in sizes.items() if size} == {
+        "avatar": "1024x1024",
+        "banner": "2400x800",
+        "metadata_favicon": "256x256",
+        "metadata_banner": "1200x630",
+    }
+    assert page.content.count(b"data-crop-dialog") == 1
+    assert "blob:" not in page.headers["Content-Security-Policy"]
+
+
 @pytest.mark.parametrize(
     ("place", "key"),
     [
