@@ -64,7 +64,7 @@ def show(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpResponse
         "order_url": kind.url_of(profile, "order"),
         "undo": undo.offered(request, profile, kind),
     }
-    return page(request, profile, "list", kind.title, context)
+    return page(request, profile, "list", kind.title, context, has_frames=True)
 
 
 @of_list
@@ -154,12 +154,19 @@ def reorder(request: SignedInRequest, profile: Profile, kind: Kind) -> HttpRespo
 
 
 def page(
-    request: SignedInRequest, profile: Profile, template: str, title: str, context: dict[str, Any]
+    request: SignedInRequest,
+    profile: Profile,
+    template: str,
+    title: str,
+    context: dict[str, Any],
+    *,
+    has_frames: bool = False,
 ) -> HttpResponse:
-    """A page of the editor, which shows pictures of the profile."""
+    """A page of the editor, which shows pictures of the profile. `has_frames`: it shows the preview."""
     frame = {"profile": profile, "page_title": title}
     response = render(request, f"dashboard/profile_content/{template}.html", {**frame, **context})
-    response.headers[content_security.HEADER] = content_security.header(images=url_policy.media_sources())
+    policy = content_security.header(images=url_policy.media_sources(), has_frames=has_frames)
+    response.headers[content_security.HEADER] = policy
     return response
 
 

@@ -185,7 +185,7 @@ _TOO_LARGE = f"This file is too large: an export of one profile has at most {own
 class ImportForm(forms.Form):
     file = forms.FileField(
         label="File",
-        help_text="A file that was exported here. You see what is in it before anything changes.",
+        help_text="A file that was exported here. You see what it changes before anything is saved.",
         widget=forms.FileInput(attrs={"accept": ".json,.jsonl"}),
         error_messages={"empty": "This file is empty."},
     )
@@ -202,9 +202,11 @@ class ImportForm(forms.Form):
 
 
 class ConfirmForm(forms.Form):
-    """The second step of an import. The form carries the text, which is checked again."""
+    """The second step of an import. The form carries the text, which is checked again, and the digest of the changes
+    that the page shows."""
 
     text = forms.CharField(widget=forms.HiddenInput, max_length=own.MAX_BYTES, strip=False)
+    digest = forms.CharField(widget=forms.HiddenInput, max_length=64, required=False)
 
     def clean_text(self) -> Any:
         return self.cleaned_data["text"].replace("\r\n", "\n")

@@ -46,6 +46,7 @@ _of_sections = {"kind": "sections"}
 urlpatterns = [
     path("", views.own_fields, name="profile_editor"),
     path("preview/", views.preview_fields, name="profile_preview"),
+    path("preview/saved/", views.preview_saved, name="profile_preview_saved"),
     path("appearance/", views.appearance, name="profile_appearance"),
     path("appearance/preview/", views.preview_appearance, name="profile_appearance_preview"),
     path("appearance/<slug:key>/reset/", views.reset_appearance, name="profile_appearance_reset"),

@@ -13,7 +13,7 @@ from accounts import content_security
 from accounts.http import SignedInRequest
 from dashboard import access
 from dashboard.forms import confirm
-from dashboard.profile import editing, settings_form
+from dashboard.profile import editing, import_preview, settings_form
 from dashboard.profile.forms import ConfirmForm, ImportForm, PrivacyForm, ProfileForm
 from dashboard.profile.settings_form import SettingsForm, without
 from lookup import profiles, settings_schema
@@ -42,6 +42,15 @@ def preview_fields(request: SignedInRequest, profile: Profile) -> HttpResponse:
     if not form.is_valid():
         return _no_preview(request, form)
     return _preview(request, form.instance)
+
+
+@access.signed_in
+@editing.of_profile
+@xframe_options_sameorigin
+@require_safe
+def preview_saved(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """The page as it is stored, beside the lists: for its owner alone, so a private one too."""
+    return _preview(request, profile, is_saved=True)
 
 
 @access.signed_in
@@ -93,9 +102,9 @@ def _edited(
     return response
 
 
-def _preview(request: SignedInRequest, profile: Profile) -> HttpResponse:
+def _preview(request: SignedInRequest, profile: Profile, *, is_saved: bool = False) -> HttpResponse:
     page = page_context.preview(profile, timezone.now())
-    response = render(request, "dashboard/profile/preview.html", {"page": page})
+    response = render(request, "dashboard/profile/preview.html", {"page": page, "is_saved": is_saved})
     response.headers[content_security.HEADER] = profile_page.policy(page, is_framed=True)
     return response
 
@@ -153,31 +162,48 @@ def check_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
         return _transfer_page(request, profile, form)
     text = form.cleaned_data["file"]
     try:
-        restored = own.restore(user=request.user, text=text.encode(), by=request.user, is_check=True)
+        outcome = own.look(user=request.user, text=text.encode())
     except LineRefused as refused:
         return _transfer_page(request, profile, ImportForm(), refused)
-    context = {
-        "profile": profile,
-        "page_title": "Check the import",
-        "form": ConfirmForm(initial={"text": text}),
-        "restored": restored,
-    }
-    return render(request, "dashboard/profile/import.html", context)
+    return _import_page(request, profile, text, outcome)
 
 
 @access.signed_in
 @editing.of_main_profile
 @access.form_page
 def restore_import(request: SignedInRequest, profile: Profile) -> HttpResponse:
+    """Make the changes that the page has shown; where they would be others today, show those first."""
     form = ConfirmForm(request.POST)
     if request.method != "POST" or not form.is_valid():
         return redirect("profile_transfer")
+    text, digest = form.cleaned_data["text"], form.cleaned_data["digest"]
     try:
-        own.restore(user=request.user, text=form.cleaned_data["text"].encode(), by=request.user)
+        outcome = own.restore(user=request.user, text=text.encode(), digest=digest, by=request.user)
     except LineRefused as refused:
         return _transfer_page(request, profile, ImportForm(), refused)
-    messages.success(request, "Profile imported.")
+    if outcome.changes.is_empty:
+        messages.info(request, "Your profile already has the content of this file.")
+    elif not outcome.is_written:
+        return _import_page(request, profile, text, outcome, is_outdated=True)
+    else:
+        messages.success(request, "Profile imported.")
     return redirect("profile_editor")
+
+
+def _import_page(
+    request: SignedInRequest, profile: Profile, text: str, outcome: own.Outcome, *, is_outdated: bool = False
+) -> HttpResponse:
+    """What the text would change, with the form that confirms exactly that."""
+    context = {
+        "profile": profile,
+        "page_title": "Check the import",
+        "form": ConfirmForm(initial={"text": text, "digest": outcome.changes.digest}),
+        "preview": import_preview.of(outcome.changes),
+        "is_empty": outcome.changes.is_empty,
+        "notes": outcome.notes,
+        "is_outdated": is_outdated,
+    }
+    return render(request, "dashboard/profile/import.html", context)
 
 
 def _transfer_page(

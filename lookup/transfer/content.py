@@ -176,24 +176,26 @@ def _aliases(line: Line, claims: Claims) -> list[Alias]:
 
 
 def _delete(table: Table, lines: Iterable[Line], claims: Claims) -> set[str]:
-    """Rows that lookups show and the line does not name; their ids. A row that gets another badge is made anew."""
-    gone = set()
+    """Rows as `unnamed`, and those that get another badge, which are made anew; their ids."""
+    gone: set[str] = set()
     for line in lines:
-        rows = _held(table, line, claims)
-        named = {entry["id"]: entry for _, entry in table.of(line)} if rows else {}
-        for row in rows:
-            entry = named.get(row.pk)
-            if entry is None:
-                if not table.is_hidden(row, line.data):
-                    gone.add(row.pk)
-            elif isinstance(row, ProfileBadge) and row.badge_id != entry["badgeId"]:
-                gone.add(row.pk)
+        gone.update(row.pk for row in unnamed(table, line, claims))
+        if table.model is ProfileBadge and (rows := held(table, line, claims)):
+            badges = {entry["id"]: entry["badgeId"] for _, entry in table.of(line)}
+            gone.update(row.pk for row in rows if badges.get(row.pk, row.badge_id) != row.badge_id)
     for batch in batches(gone):
         table.model._default_manager.filter(pk__in=batch).delete()
     return gone
 
 
-def _held(table: Table, line: Line, claims: Claims) -> list[Any]:
+def unnamed(table: Table, line: Line, claims: Claims) -> list[Any]:
+    """The rows that lookups show and the line does not name, which an import deletes."""
+    rows = held(table, line, claims)
+    named = {entry["id"] for _, entry in table.of(line)} if rows else set()
+    return [row for row in rows if row.pk not in named and not table.is_hidden(row, line.data)]
+
+
+def held(table: Table, line: Line, claims: Claims) -> list[Any]:
     """The rows on the main profile of the line's user."""
     return claims.rows.get((table.name, claims.main_ids.get(line.user_id, "")), [])
 
@@ -202,9 +204,9 @@ def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: C
     """Save the rows that the lines name, and return them."""
     rows: list[Any] = []
     columns: list[str] = []
-    held: set[str] = set()
+    known: set[str] = set()
     for line in lines:
-        held.update(row.pk for row in _held(table, line, claims))
+        known.update(row.pk for row in held(table, line, claims))
         for _, entry in table.of(line):
             values: Json = {
                 name: uploads.of(line.user_id, value) if isinstance(value, AssetFacts) else value
@@ -212,7 +214,7 @@ def _write_rows(table: Table, lines: Iterable[Line], uploads: Uploads, claims: C
             }
             columns = list(values)
             rows.append(bulk.build(table.model, id=entry["id"], profile_id=line.profile_id, **values))
-    bulk.save(rows, held=held - gone, columns=[_field(name) for name in columns])
+    bulk.save(rows, held=known - gone, columns=[_field(name) for name in columns])
     return rows
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
 from django.db.models import Model
@@ -17,8 +17,9 @@ from accounts import audit
 from accounts.models import User
 from lookup import profiles, registry
 from lookup.models import Asset
-from lookup.transfer import content, exporting, people, reading
+from lookup.transfer import changes, content, exporting, people, reading
 from lookup.transfer.catalogues import missing_entries
+from lookup.transfer.changes import Changes
 from lookup.transfer.conflicts import Claims
 from lookup.transfer.reading import Json, Line, LineRefused
 from lookup.transfer.tables import TABLES, assets_of
@@ -32,11 +33,12 @@ _MEANWHILE = "Something that this file names has just been taken. Please try aga
 
 
 @dataclass
-class Restored:
-    """`notes`: what was left out, by path; `counts`: how many rows of each list the file has."""
+class Outcome:
+    """`notes`: what is left out, by path. `is_written`: the changes have been made."""
 
-    counts: dict[str, int]
-    notes: list[Problem] = field(default_factory=list)
+    changes: Changes
+    notes: list[Problem]
+    is_written: bool = False
 
 
 def exported(user: User) -> bytes:
@@ -46,26 +48,40 @@ def exported(user: User) -> bytes:
     raise User.DoesNotExist
 
 
-def restore(*, user: User, text: bytes, by: User | None, is_check: bool = False) -> Restored:
-    """Put the content of a file that `exported` made in the place of today's; with `is_check`, only see.
+def look(*, user: User, text: bytes) -> Outcome:
+    """See what `restore` would change. LineRefused, with every reason."""
+    return _restored(user, text, user, digest=None)
 
+
+def restore(*, user: User, text: bytes, digest: str, by: User | None) -> Outcome:
+    """Put the content of a file that `exported` made in the place of today's.
+
+    Nothing is written where that changes other things than those of `digest`, which `look` gave, or nothing at all.
     Rows that lookups hide stay. LineRefused, with every reason: nothing is changed.
     """
+    return _restored(user, text, by, digest=digest)
+
+
+def _restored(user: User, text: bytes, by: User | None, *, digest: str | None) -> Outcome:
+    """`digest`: of the changes to write; None writes nothing."""
     given = _own_line(text, user)
     try:
         with transaction.atomic():
             people.lock([given])
             profiles.locked_of(user.pk)
-            line, restored = _merged(given, reading.read(1, exported(user)))
+            today = reading.read(1, exported(user))
+            line, notes = _merged(given, today)
             claims = Claims([line], {})
             problems = list(_problems(line, claims))
             if problems:
                 raise LineRefused(problems)
-            if not is_check:
+            outcome = Outcome(changes.between(today, line, claims), notes)
+            if digest == outcome.changes.digest and not outcome.changes.is_empty:
                 _write(line, claims, user, by)
+                outcome.is_written = True
     except IntegrityError:
         raise LineRefused([("", _MEANWHILE)]) from None
-    return restored
+    return outcome
 
 
 def _own_line(text: bytes, user: User) -> Line:
@@ -80,13 +96,12 @@ def _own_line(text: bytes, user: User) -> Line:
     return line
 
 
-def _merged(given: Line, today: Line) -> tuple[Line, Restored]:
-    """Today's line with the content of the given one."""
+def _merged(given: Line, today: Line) -> tuple[Line, list[Problem]]:
+    """Today's line with the content of the given one, and what is left out of that."""
     data: Json = {**today.data, **{name: given.data[name] for name in _CONTENT}}
     data["profile"] = {**given.profile, **{name: today.profile[name] for name in _NOT_TAKEN}}
     data["badges"], notes = _badges(given.rows("badges"), today.rows("badges"))
-    counts = {name: len(data[name]) for name in ("badges", *_CONTENT)}
-    return Line(given.number, data), Restored(counts, notes)
+    return Line(given.number, data), notes
 
 
 def _badges(given: list[Json], today: list[Json]) -> tuple[list[Json], list[Problem]]:

@@ -33,13 +33,14 @@ def _never(row: Model, data: Json) -> bool:
 
 @dataclass(frozen=True)
 class Table:
-    """`entries`: those of a line's data that are rows of it. `columns`: what a row says, its id and profile aside; an
-    asset as its facts.
+    """`include`: where a line has its rows. `entries`: those of a line's data that are rows of it. `columns`: what a
+    row says, its id and profile aside; an asset as its facts.
 
     `is_hidden`: whether lookups leave a row out. Such a row is nothing that a line could speak of, and stays.
     """
 
     model: type[Model]
+    include: str
     entries: Callable[[Json], Iterator[Located]]
     columns: Callable[[Json], Json]
     is_hidden: Callable[[Any, Json], bool] = _never
@@ -99,6 +100,7 @@ def _rows_of(content: ContentList, model: type[Model], **wanted: str) -> Table:
     fixed = {"is_active": True} if content.switch == "is_active" else {}
     return Table(
         model,
+        content.name,
         _of(content.name, **wanted),
         lambda entry: {column: entry[name] for column, name in names.items()} | fixed,
         _is_inactive if fixed else _never,
@@ -123,6 +125,7 @@ TABLES = (
     *(_rows_of(content, content.model) for content in form.PLAIN_LISTS),
     Table(
         Section,
+        "sections",
         _of("sections"),
         lambda entry: {
             **{name: entry[name] for name in ("type", "order", "title", "description", "alignment", "config")},
@@ -132,6 +135,7 @@ TABLES = (
     ),
     Table(
         GalleryItem,
+        "gallery",
         _pictures,
         lambda entry: {
             "section_id": entry["section"],

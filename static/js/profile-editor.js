@@ -1,4 +1,5 @@
-// Asks before typed text is lost, brings the current page of each menu into view, and opens the part that the address names.
+// Asks before typed text is lost, brings the current page of each menu into view, opens the part that the address names
+// and the preview.
 for (const link of document.querySelectorAll(".tabs [aria-current]")) {
   const strip = link.closest(".tabs");
   strip.scrollLeft = link.offsetLeft - strip.offsetLeft - (strip.clientWidth - link.offsetWidth) / 2;
@@ -13,6 +14,10 @@ function open() {
 }
 if (location.hash) open();
 addEventListener("hashchange", open);
+
+/* The preview beside a list is open where there is room for it. */
+const fold = document.querySelector(".preview-fold");
+if (fold) fold.open = matchMedia("(width >= 72rem)").matches;
 
 /* Menus close as menus do. */
 const close = (except) => {

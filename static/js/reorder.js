@@ -73,6 +73,7 @@ function prepare(list) {
         mark(list);
         row.append(status);
         say("The new order is saved.");
+        document.querySelector(".preview-fold iframe")?.contentWindow.location.reload();
       } catch (problem) {
         list.append(...before);
         say(problem.message || "The order could not be saved. Please try again.");

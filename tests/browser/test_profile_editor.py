@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+from typing import Literal
+
 import pytest
-from playwright.sync_api import Browser, Dialog, Page, expect
+from playwright.sync_api import Browser, Dialog, FilePayload, Page, expect
 
 from tests.browser import people
 from tests.browser.axe import violations
@@ -45,6 +48,31 @@ def test_the_preview_follows_what_is_typed(chrome: Browser, site: Site) -> None:
         expect(page.frame_locator("iframe[name=profile-preview]").get_by_text("This is a preview")).to_be_visible()
 
 
+def test_the_preview_beside_a_list_follows_each_change(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(USER))
+        page.goto(f"{ROOT}links/")
+        row = page.locator(".row[data-pk]").first
+        name = row.locator(".row__title").inner_text().split("\n")[0]
+        shown = page.frame_locator(".preview-fold iframe").get_by_text(name, exact=True)
+        expect(shown.first).to_be_visible()
+        row.get_by_role("switch").click()
+        expect(page.get_by_text(f"{name} is off.")).to_be_visible()
+        expect(page.frame_locator(".preview-fold iframe").locator("h1")).to_be_visible()
+        expect(shown).to_have_count(0)
+        page.locator(".row[data-pk]").first.get_by_role("switch").click()
+        expect(shown.first).to_be_visible()
+        with page.expect_request("**/preview/saved/"):
+            page.locator(".row[data-pk]").nth(1).locator(".drag-handle").drag_to(page.locator(".row[data-pk]").first)
+        assert violations(page) == []
+        page.set_viewport_size({"width": 320, "height": 640})
+        page.goto(f"{ROOT}links/")
+        expect(page.locator(".preview-fold iframe")).to_be_hidden()
+        page.locator(".preview-fold > summary").click()
+        expect(shown.first).to_be_attached()
+        assert not scrolls_sideways(page)
+
+
 def test_text_that_is_not_saved_is_not_lost_without_a_question(chrome: Browser, site: Site) -> None:
     asked: list[str] = []
 
@@ -68,6 +96,34 @@ def test_text_that_is_not_saved_is_not_lost_without_a_question(chrome: Browser, 
         page.get_by_role("button", name="Add link").click()
         expect(page.get_by_text("Lamps: added.")).to_be_visible()
         assert asked == ["beforeunload"]
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "no-scripts"])
+def test_an_import_shows_its_changes_and_makes_them(chrome: Browser, site: Site, scripts: bool) -> None:
+    with at_a_browser(chrome, site, scripts=scripts, is_narrow=True) as page:
+        people.sign_in(page, site.account(USER))
+        line = page.request.get(f"{ROOT}transfer/export/").json()
+        place = f"By the lake {scripts}"
+        line["profile"]["location"], line["links"][0]["title"] = place, f"Lamps {scripts}"
+        page.goto(f"{ROOT}transfer/")
+        file: FilePayload = {
+            "name": "me.json",
+            "mimeType": "application/json",
+            "buffer": json.dumps(line).encode(),
+        }
+        page.get_by_label("File", exact=True).set_input_files(file)
+        page.get_by_role("button", name="Check the file").click()
+        expect(page.locator("ins").get_by_text(place)).to_be_visible()
+        expect(page.get_by_text(f"Changed: Lamps {scripts}")).to_be_visible()
+        if scripts:
+            schemes: list[Literal["light", "dark"]] = ["light", "dark"]
+            for scheme in schemes:
+                page.emulate_media(color_scheme=scheme)
+                assert violations(page) == []
+            assert not scrolls_sideways(page)
+        page.get_by_role("button", name="Import").click()
+        expect(page.get_by_text("Profile imported.")).to_be_visible()
+        expect(page.get_by_label("Location")).to_have_value(place)
 
 
 def _leave(page: Page) -> None:

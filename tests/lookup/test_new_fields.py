@@ -166,7 +166,7 @@ def test_an_export_of_a_newer_release_is_refused_and_says_so(tmp_path: Path) -> 
     load(text_of(line()), tmp_path)
     user = User.objects.get(pk=USER)
     with pytest.raises(LineRefused) as refused:
-        own.restore(user=user, text=text_of({**line(), "version": 2}).encode(), by=user)
+        own.look(user=user, text=text_of({**line(), "version": 2}).encode())
     assert refused.value.problems == [("version", NEWER)]
 
 

@@ -24,7 +24,7 @@ from tests.pages.markup import page_of, problems_of
 HOME = "/dashboard/profile/"
 PAGES = ("", "appearance/", "appearance/cardSettings/reset/", "media/", "media/avatar/remove/", "privacy/", "transfer/")
 OF_THE_USER = ("privacy/", "transfer/", "transfer/export/", "transfer/check/", "transfer/import/")
-ALL = (*PAGES, *OF_THE_USER[2:], "preview/", "appearance/preview/", "media/mirror/", "media/avatar/")
+ALL = (*PAGES, *OF_THE_USER[2:], "preview/", "preview/saved/", "appearance/preview/", "media/mirror/", "media/avatar/")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from accounts.models import User
 from lookup import documents, profiles
 from lookup.models import Profile, ProfileDocument
 from tests.dashboard.profile.editor import filled, said
-from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory
+from tests.factories.lookup import AliasRowFactory, LinkFactory, ProfileFactory, main_profile
 from tests.pages.markup import page_of, problems_of
 
 PAGE = "/dashboard/profile/"
@@ -85,6 +85,29 @@ def test_only_the_preview_may_be_framed_by_our_pages(page: str, signed_in: Clien
     ):
         assert f"frame-ancestors {ancestors}" in response.headers["Content-Security-Policy"]
         assert response.headers["X-Frame-Options"] == option
+
+
+@pytest.mark.parametrize("kind", ["links", "sections", "gallery"])
+def test_the_page_as_it_is_stored_is_beside_the_lists(kind: str, signed_in: Client, user: User) -> None:
+    profile = main_profile(user)
+    LinkFactory.create(profile=profile, title="My shop")
+    profiles.set_public_access(user=user, is_public=False, by=user)
+    page = signed_in.get(f"{PAGE}{kind}/")
+    frame = page_of(page).xpath("//details/iframe")[0]
+    assert frame.get("loading") == "lazy", "a folded preview costs no request"
+    assert "frame-src 'self'" in page.headers["Content-Security-Policy"]
+    framed = signed_in.get(frame.get("src"))
+    assert "My shop" in said(framed)
+    assert "This is a preview" not in said(framed)
+    assert "frame-ancestors 'self'" in framed.headers["Content-Security-Policy"]
+    assert framed.headers["X-Frame-Options"] == "SAMEORIGIN"
+    assert problems_of(framed) == []
+
+
+def test_the_stored_page_of_another_user_is_not_shown(signed_in: Client) -> None:
+    other = ProfileFactory.create()
+    assert signed_in.get(f"{PAGE}{other.pk}/preview/saved/").status_code == 404
+    assert Client().get(f"{PAGE}preview/saved/").status_code == 302
 
 
 def test_text_is_escaped_in_the_preview(signed_in: Client) -> None:

@@ -29,7 +29,7 @@ from lookup.models import (
 from lookup.transfer import own
 from lookup.transfer.reading import LineRefused
 from tests.dashboard.profile.editor import said
-from tests.dashboard.profile.transfers import PAGE, Json, load, problems
+from tests.dashboard.profile.transfers import PAGE, Json, check, load, problems
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AssetFactory, LinkFactory, main_profile
 from tests.lookup.answers import INCLUDES
@@ -79,15 +79,16 @@ def test_an_import_brings_back_what_was_exported(
 def test_looking_at_a_file_changes_nothing(signed_in: Client, user: User, line: Json) -> None:
     rows = [list(model.objects.values()) for model in (Profile, Link, ProfileBadge, User)]
     line["profile"]["location"] = "Oslo"
-    response = signed_in.post(f"{PAGE}check/", {"file": SimpleUploadedFile("x", json.dumps(line).encode())})
-    assert "The file can be imported." in said(response)
+    response = check(signed_in, line)
+    assert "Location" in said(response)
+    assert "Oslo" in said(response)
     assert [list(model.objects.values()) for model in (Profile, Link, ProfileBadge, User)] == rows
     assert not AuditEvent.objects.filter(verb="profile:restored").exists()
 
 
 def test_the_text_survives_the_form_that_carries_it(signed_in: Client, line: Json) -> None:
     line["profile"]["description"] = "“quotes” & <tags>\n\r\n\ttabs"
-    response = signed_in.post(f"{PAGE}check/", {"file": SimpleUploadedFile("x", json.dumps(line).encode())})
+    response = check(signed_in, line)
     assert json.loads(response.context["form"]["text"].value()) == line
     load(signed_in, line)
     assert Profile.objects.get(is_main=True, user__username="Ada").description == line["profile"]["description"]
@@ -122,9 +123,11 @@ def test_rights_names_and_what_others_did_are_never_taken_from_a_file(
     hostile["comments"]["count"] = 4000
     hostile["profile"] |= {"createdAt": "2001-01-01T00:00:00Z", "updatedAt": "2001-01-01T00:00:00Z"}
     hostile["profile"]["profileId"] = "f" * 32
+    hostile["profile"]["location"] = "Oslo"
     people, audits = User.objects.count(), AuditEvent.objects.count()
     assert "Profile imported." in said(load(signed_in, hostile))
     after = looked_up(*INCLUDES)
+    assert (before["profile"].pop("location"), after["profile"].pop("location")) == ("London", "Oslo")
     assert before["profile"].pop("updatedAt") < after["profile"].pop("updatedAt")
     assert after == before
     assert (User.objects.count(), AuditEvent.objects.count()) == (people, audits + 1)
@@ -143,7 +146,7 @@ def test_badges_that_are_not_unlocked_are_left_out(signed_in: Client, user: User
     invented = {**copy.deepcopy(explorer), "id": "d" * 32, "badgeId": "invented", "name": "Invented"}
     line["badges"] = [*(badge for badge in badges if badge["badgeId"] != "founder"), stolen, invented]
     Badge.objects.create(pk="staff", name="Staff", image="staff.svg")
-    response = signed_in.post(f"{PAGE}check/", {"file": SimpleUploadedFile("x", json.dumps(line).encode())})
+    response = check(signed_in, line)
     assert said(response).count("You do not have this badge; it is left out.") == 2
     assert "You have not unlocked this tier; your current choice stays." in said(response)
     load(signed_in, line)
@@ -210,11 +213,10 @@ def test_a_list_that_is_longer_than_its_limit_stays_so_but_may_not_grow(user: Us
     Link.objects.bulk_create(Link(profile=main, title="A", url="https://a.example/", order=10 + n) for n in range(48))
     documents.rebuild(main.pk)
     line = json.loads(own.exported(user))
-    restored = own.restore(user=user, text=json.dumps(line).encode(), by=user, is_check=True)
-    assert restored.counts["links"] == 50, "beside one that is hidden"
+    assert own.look(user=user, text=json.dumps(line).encode()).changes.is_empty, "beside one that is hidden"
     line["links"].append({**line["links"][0], "id": "f" * 32})
     with pytest.raises(LineRefused) as refusal:
-        own.restore(user=user, text=json.dumps(line).encode(), by=user)
+        own.look(user=user, text=json.dumps(line).encode())
     assert refusal.value.problems == [("links", "Has too many rows: with those that are hidden, 51 are allowed.")]
 
 
@@ -242,7 +244,7 @@ def test_the_problems_are_shown_and_nothing_is_changed(signed_in: Client, user: 
 )
 def test_a_text_that_is_no_export_is_refused(text: bytes, sentence: str, user: User) -> None:
     with pytest.raises(LineRefused) as refusal:
-        own.restore(user=user, text=text, by=user)
+        own.look(user=user, text=text)
     assert sentence in refusal.value.problems[0][1]
 
 

@@ -63,11 +63,20 @@ def fill(profile: Profile) -> None:
 
 def load(client: Client, line: Any) -> Any:
     """Send the file, look, and confirm; the last response."""
+    checked = check(client, line)
+    return checked if "problems" in checked.context else confirm(client, checked)
+
+
+def check(client: Client, line: Any) -> Any:
     text = line if isinstance(line, bytes) else json.dumps(line).encode()
-    checked = client.post(f"{PAGE}check/", {"file": SimpleUploadedFile("me.json", text)})
-    if "problems" in checked.context:
-        return checked
-    return client.post(f"{PAGE}import/", {"text": checked.context["form"]["text"].value()}, follow=True)
+    return client.post(f"{PAGE}check/", {"file": SimpleUploadedFile("me.json", text)})
+
+
+def confirm(client: Client, checked: Any) -> Any:
+    """Send the form of the page that shows the changes."""
+    form = checked.context["form"]
+    sent = {name: form[name].value() for name in ("text", "digest")}
+    return client.post(f"{PAGE}import/", sent, follow=True)
 
 
 def problems(response: Any) -> dict[str, str]:
