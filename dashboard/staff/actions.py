@@ -35,6 +35,7 @@ class Action:
     `title` and `done` hold `{}` for the subject's name. `effects(subject)`: sentences of what will happen.
     `refusal(subject)`: why it cannot be done now, or the empty text. `run(subject, by=staff, reason=...)` calls the
     operation. `permission` is a whole name. `hint`: who reads the reason; it may be empty unless `needs_reason`.
+    `presets`: reasons to choose from.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Action:
     is_harmless: bool = False
     hint: str = "Kept in the audit trail."
     needs_reason: bool = True
+    presets: tuple[str, ...] = ()
 
     def is_offered(self, subject: Any) -> bool:
         return not self.refusal(subject)
@@ -135,6 +137,13 @@ APPLICATION_ACTIONS = {
             refused_if(lambda app: app.is_suspended, "This app is suspended already."),
             through(applications.suspend, "application"),
             hint="Kept in the audit trail, and shown to the owner.",
+            presets=(
+                "The app pretends to be another app or service.",
+                "The app asks people for their password or for money.",
+                "The app uses personal data for other purposes than its privacy policy says.",
+                "The app sends unwanted messages.",
+                "The links of the app do not work, and its owner does not answer.",
+            ),
         ),
         Action(
             "restore",
@@ -189,6 +198,13 @@ BAN = Action(
     ],
     refused_if(lambda user: user.is_banned, "This account is banned already."),
     through(bans.ban, "user"),
+    presets=(
+        "The account sends spam.",
+        "The account pretends to be another person.",
+        "The account harasses other people.",
+        "Files or texts of the account break the terms.",
+        "The account has been taken over.",
+    ),
 )
 LIFT = Action(
     "lift",
@@ -311,6 +327,10 @@ REQUEST_ACTIONS = {
             is_harmless=True,
             hint="The requester reads this by e-mail. Kept in the audit trail.",
             needs_reason=False,
+            presets=(
+                "Your app shows what it uses the data for.",
+                "For testing. Ask again before you publish the app.",
+            ),
         ),
         Action(
             "deny",
@@ -322,6 +342,12 @@ REQUEST_ACTIONS = {
             _IS_DECIDED,
             through(access_requests.deny, "request"),
             hint="The requester reads this on their page and by e-mail. Kept in the audit trail.",
+            presets=(
+                "Please describe in more detail what you need it for.",
+                "Please link to your app or to a description of it.",
+                "What you describe works without it.",
+                "Your account is too new. Please ask again in a few weeks.",
+            ),
         ),
     )
 }

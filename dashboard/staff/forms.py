@@ -9,16 +9,43 @@ from dashboard.access_requests import MAX_REASON
 from dashboard.models import AccessRequest
 from dashboard.staff.queries import AppState, Standing
 
+_NO_PRESET = "none"
+
 
 class ReasonForm(forms.Form):
-    """The reason for an action. `hint` says who reads it."""
+    """The reason for an action: one of `presets`, free text, or both. `hint` says who reads it."""
 
+    preset = forms.ChoiceField(label="Reason", required=False, initial=_NO_PRESET, widget=forms.RadioSelect)
     reason = forms.CharField(max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 4}))
 
-    def __init__(self, *args: object, hint: str, is_required: bool = True, **kwargs: object) -> None:
+    def __init__(
+        self, *args: object, hint: str, is_required: bool = True, presets: tuple[str, ...] = (), **kwargs: object
+    ) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # handed on as they come
-        self.fields["reason"].help_text = hint
-        self.fields["reason"].required = is_required
+        self.is_required = is_required
+        text = self.fields["reason"]
+        text.help_text = hint
+        text.required = is_required and not presets
+        if presets:
+            other = "In my own words" if is_required else "None, or in my own words"
+            self.fields["preset"].choices = [*((one, one) for one in presets), (_NO_PRESET, other)]  # type: ignore[attr-defined]  # of a choice field
+            text.label = "In your own words"
+        else:
+            del self.fields["preset"]
+
+    def clean(self) -> dict[str, str]:
+        """`reason`: the preset and the text behind it."""
+        cleaned = super().clean() or {}
+        chosen = cleaned.pop("preset", "")
+        preset = "" if chosen == _NO_PRESET else chosen
+        if "reason" not in cleaned:
+            return cleaned
+        cleaned["reason"] = f"{preset} {cleaned['reason']}".strip()
+        if self.is_required and not cleaned["reason"]:
+            self.add_error("reason", "Choose a reason, or write one.")
+        elif len(cleaned["reason"]) > MAX_REASON:
+            self.add_error("reason", f"With the reason that you chose, at most {MAX_REASON} characters.")
+        return cleaned
 
 
 class QueueState(TextChoices):

@@ -40,7 +40,7 @@ def _answer(request: SignedInRequest, act: Action, subject: Any, *, name: str, b
         messages.warning(request, refusal)
         return redirect(back_url)
     data = request.POST if request.method == "POST" else None
-    form = ReasonForm(data, hint=act.hint, is_required=act.needs_reason)
+    form = ReasonForm(data, hint=act.hint, is_required=act.needs_reason, presets=act.presets)
     if not form.is_valid():
         title, effects = act.title.format(name), act.effects(subject)
         more = {"is_harmless": act.is_harmless, "form": form}

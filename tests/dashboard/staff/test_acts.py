@@ -48,7 +48,9 @@ def test_an_act_says_what_will_happen_asks_for_a_reason_and_is_recorded(
     assert not AuditEvent.objects.exists()
 
     if act.name != "grant-request":  # which needs no reason
-        assert staff.submit(reason="  ").errors() == ["This field is required."]
+        has_presets = "preset" in staff.response.context["form"].fields
+        needs = "Choose a reason, or write one." if has_presets else "This field is required."
+        assert staff.submit(reason="  ").errors() == [needs]
     assert not AuditEvent.objects.exists()
     staff.submit(reason="Because <b>")
     assert staff.response.redirect_chain == [(act.page(subject), 302)]
@@ -95,6 +97,30 @@ def test_an_act_looks_again_at_the_locked_row(superuser: User, act: str) -> None
     Application.objects.all().delete()
     with pytest.raises(ValidationError, match=r"It was deleted in the meantime\."):
         staff_actions.perform(chosen, stale, by=superuser, reason="The third")
+
+
+@pytest.mark.parametrize(
+    ("preset", "text", "reason"),
+    [(0, "", "{}"), (1, "See the log.", "{} See the log."), (None, "My own.", "My own.")],
+)
+def test_a_reason_is_a_preset_or_free_text_or_both(preset: int | None, text: str, reason: str, staff: Browser) -> None:
+    app = ApplicationFactory.create()
+    presets = staff_actions.APPLICATION_ACTIONS["suspend"].presets
+    chosen = "" if preset is None else presets[preset]
+    staff.open(f"/dashboard/staff/apps/{app.client_id}/suspend/")
+    staff.submit(reason=text, **({"preset": chosen} if chosen else {}))
+    app.refresh_from_db()
+    assert app.suspension_reason == reason.format(chosen)
+
+
+def test_a_reason_is_no_other_preset_and_not_longer_with_one() -> None:
+    presets = ("Spam.",)
+    assert ReasonForm({"preset": "Ham.", "reason": "x"}, hint="", presets=presets).errors == {
+        "preset": ["Select a valid choice. Ham. is not one of the available choices."]
+    }
+    assert "reason" in ReasonForm({"preset": "Spam.", "reason": "x" * 1995}, hint="", presets=presets).errors
+    assert ReasonForm({"preset": "Spam.", "reason": "x" * 1994}, hint="", presets=presets).is_valid()
+    assert ReasonForm({}, hint="", is_required=False, presets=presets).is_valid()
 
 
 def test_a_reason_has_at_most_2000_characters() -> None:
