@@ -14,7 +14,7 @@ from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
-from accounts import client_address, waiting_apps
+from accounts import address_change, client_address, waiting_apps
 from accounts.metrics import Counter
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
@@ -95,11 +95,14 @@ class SignupView(StockSignupView):
     """Sign-up, where two people may ask for one name at the same time."""
 
     def form_valid(self, form: Any) -> HttpResponse:
-        if form.account_already_exists:  # answered like a fresh address, so it must take as long
-            make_password(form.cleaned_data["password1"])
+        cleaned, is_known = form.cleaned_data, form.account_already_exists
+        # A known address is answered like a fresh one, so it must take as long.
+        password_hash = make_password(cleaned["password1"]) if is_known else ""
         try:
             with transaction.atomic():
                 response: HttpResponse = super().form_valid(form)
+                if is_known:
+                    address_change.remember(self.request, cleaned["username"], password_hash)
                 return response
         except IntegrityError:
             try:

@@ -2,10 +2,11 @@
 
 from django.urls import path
 
-from accounts import second_factor_pages, views
+from accounts import address_change, second_factor_pages, views
 
 urlpatterns = [
     path("2fa/webauthn/keys/<int:pk>/remove/", second_factor_pages.remove_key, name="mfa_remove_webauthn"),
+    path("confirm-email/change/", address_change.change, name="change_sign_up_address"),
     path("3rdparty/", views.linked_accounts, name="socialaccount_connections"),
     path("3rdparty/scrobbler/link/", views.link_scrobbler, name="scrobbler_link"),
     path("3rdparty/scrobbler/callback/<slug:state>/", views.scrobbler_callback, name="scrobbler_callback"),

@@ -208,7 +208,8 @@ ACCOUNT_USERNAME_VALIDATORS = "accounts.signup.username_validators"
 ACCOUNT_PRESERVE_USERNAME_CASING = True
 ACCOUNT_EMAIL_VERIFICATION = "mandatory"
 ACCOUNT_EMAIL_VERIFICATION_BY_CODE_ENABLED = True
-# SUPPORTS_CHANGE stays off: its form would be missing for an address that has an account, and so give it away.
+# SUPPORTS_CHANGE stays off: its form is missing for an address that has an account, and so gives it away. Ours:
+# accounts/address_change.py.
 ACCOUNT_EMAIL_VERIFICATION_SUPPORTS_RESEND = True
 ACCOUNT_EMAIL_NOTIFICATIONS = True
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
