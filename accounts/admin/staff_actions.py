@@ -101,7 +101,18 @@ def are_possible(model: type[Model], keys: list[str]) -> bool:
     return not any(text_rules.find_unstorable(key) for key in keys)
 
 
+ABBREVIATIONS = {"api": "API", "svg": "SVG", "url": "URL"}
+
+
 class CheckedListAdmin(admin.ModelAdmin[Any]):
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """With abbreviations in capitals, which Django's labels, made of names of columns, do not have."""
+        field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None and field.label:
+            words = str(field.label).split(" ")
+            field.label = " ".join(ABBREVIATIONS.get(word.lower(), word) for word in words)
+        return field
+
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
         if are_possible(self.model, request.POST.getlist(helpers.ACTION_CHECKBOX_NAME)):
             return super().changelist_view(request, extra_context)

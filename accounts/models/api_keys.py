@@ -65,6 +65,7 @@ class ApiKey(models.Model):
     objects = ApiKeyQuerySet.as_manager()
 
     class Meta:
+        verbose_name = "API key"
         constraints = [
             models.CheckConstraint(
                 condition=Q(remaining_uses__isnull=True) | Q(remaining_uses__gte=0), name="api_key_uses_not_negative"

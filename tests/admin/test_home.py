@@ -13,6 +13,7 @@ from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 from django.utils import timezone
 from lxml import html
 
@@ -181,3 +182,11 @@ def test_the_colours_of_the_admin_are_those_of_the_site() -> None:
     mine = tokens.findall((styles / "admin.css").read_text())
     assert len(mine) > 20
     assert [token for token in mine if token not in site] == []
+
+
+def test_abbreviations_have_capitals(browser: Client) -> None:
+    assert "API keys" in browser.get("/admin/").content.decode()
+    form = browser.get(reverse("admin:lookup_link_add")).context["adminform"].form
+    labels = {name: field.label for name, field in form.fields.items() if "url" in name or "svg" in name}
+    assert labels["url"] == "URL"
+    assert labels["icon_svg"] == "Icon SVG"
