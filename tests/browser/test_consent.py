@@ -5,13 +5,15 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from html import escape
+from typing import Literal
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from tests.browser import people
-from tests.browser.chromium import WIDE
+from tests.browser.axe import violations
+from tests.browser.chromium import WIDE, scrolls_sideways
 from tests.browser.people import USER, Site
 
 pytestmark = pytest.mark.live
@@ -92,14 +94,73 @@ def test_a_person_is_recognised_although_the_app_posts_and_stays_signed_in(chrom
         expect(page.get_by_role("heading", name="Already answered")).to_be_visible()
 
 
+def _ask_for_all(page: Page, site: Site) -> None:
+    """The question with every scope, of an app that staff have not verified."""
+    scope = "openid identify email connections offline_access"
+    fields = {**_fields(site, "consent"), "scope": scope}
+    page.goto(f"/api/auth/oauth2/authorize?{urlencode(fields)}")
+    expect(page.locator(".permissions > li")).to_have_count(5)
+
+
 def test_the_whole_question_fits_into_a_window(chrome: Browser, site: Site) -> None:
-    """With every scope, of an app that staff have not verified."""
     with _signed_in(chrome, site) as context:
         page = context.new_page()
         page.set_viewport_size(WIDE)
-        scope = "openid identify email connections offline_access"
-        fields = {**_fields(site, "consent"), "scope": scope}
-        page.goto(f"/api/auth/oauth2/authorize?{urlencode(fields)}")
-        expect(page.locator(".permissions > li")).to_have_count(5)
+        _ask_for_all(page, site)
         expect(page.get_by_text("This app is not verified,")).to_be_visible()
         expect(page.get_by_role("button", name="Allow")).to_be_in_viewport(ratio=1)
+        expect(page.locator(".permissions dl").first).to_be_visible()
+
+
+def _top_of_answer(page: Page) -> float:
+    box = page.locator(".consent__answer").bounding_box()
+    assert box
+    return box["y"]
+
+
+def test_on_a_phone_the_answers_and_every_scope_are_in_view(chrome: Browser, site: Site) -> None:
+    with _signed_in(chrome, site) as context:
+        page = context.new_page()
+        page.set_viewport_size({"width": 390, "height": 844})
+        _ask_for_all(page, site)
+        for name in ("Cancel", "Allow"):
+            expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+        for label in page.locator(".permissions__label").all():
+            box = label.bounding_box()
+            assert box
+            assert box["y"] + box["height"] < _top_of_answer(page)
+        expect(page.locator(".permissions dl").first).to_be_hidden()
+        page.get_by_text("that it gets: Email address").locator("..").click()
+        expect(page.get_by_text("ada@demo.example")).to_be_visible()
+        schemes: list[Literal["light", "dark"]] = ["light", "dark"]
+        for scheme in schemes:
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            assert violations(page) == []
+
+
+@pytest.mark.parametrize(("width", "height"), [(640, 450), (320, 640), (320, 256)], ids=["200%", "narrow", "400%"])
+def test_the_answers_hide_nothing_that_has_the_focus(chrome: Browser, site: Site, width: int, height: int) -> None:
+    with _signed_in(chrome, site) as context:
+        page = context.new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        _ask_for_all(page, site)
+        seen = []
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            focus = page.evaluate(
+                """() => {
+                    const one = document.activeElement, bar = document.querySelector(".consent__answer");
+                    if (one === document.body) return ["", true]; // behind the last one
+                    const box = one.getBoundingClientRect(), place = bar.getBoundingClientRect();
+                    const isFree = bar.contains(one) || box.bottom <= place.top || box.top >= place.bottom;
+                    return [one.textContent.trim(), isFree && box.bottom <= innerHeight + 1];
+                }"""
+            )
+            seen.append(focus)
+        assert [text for text, is_seen in seen if not is_seen] == []
+        assert "Allow" in [text for text, _ in seen]
+        assert not scrolls_sideways(page)
+        page.evaluate("window.scrollTo(0, document.body.scrollHeight)")
+        last = page.locator(".limits li").last.bounding_box()
+        assert last
+        assert last["y"] + last["height"] <= _top_of_answer(page) + 1
