@@ -12,7 +12,8 @@ from django.core.paginator import EmptyPage, Page, Paginator
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
-from imagehost import addresses, media, names, storage
+from imagehost import addresses, embeds, media, names, storage
+from imagehost.embeds import Code, Shown
 from imagehost.folder_access import Viewer
 from imagehost.models import File, FileQuerySet, Folder, PreviewState
 from lookup.page import url_policy
@@ -66,6 +67,7 @@ class FilePage:
     duration: str
     folder: Folder | None
     card: Card
+    codes: list[Code]
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,25 @@ def page_of_file(file: File) -> FilePage:
             picture=picture_of(file),
             video=_original(file) if file.media_type.is_video else None,
         ),
+        codes=codes_of(file),
+    )
+
+
+def codes_of(file: File) -> list[Code]:
+    """The codes that embed the file. The poster of a film needs the password of the film's folder."""
+    film = addresses.file_url(file) if file.media_type.is_video else ""
+    is_shown = file.preview_state == PreviewState.MADE and not (file.folder and file.folder.is_password_enabled)
+    poster = addresses.card_url(file) if is_shown else ""
+    return embeds.codes(
+        Shown(
+            title=names.shown(file.original_name, otherwise=file.file_name),
+            page=addresses.page_url(file),
+            direct=addresses.file_url(file),
+            picture=poster if film else addresses.file_url(file),
+            film=film,
+            width=file.width,
+            height=file.height,
+        )
     )
 
 

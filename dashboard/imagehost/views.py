@@ -140,7 +140,7 @@ def _page(
         "is_filtered": any(request.GET.get(name) for name in filters.fields),
         "folders": folders,
         "page": page,
-        "shots": [_shot(file) for file in files],
+        "shots": [shot_of(file) for file in files],
         "back": request.get_full_path(),
     }
     response = render(request, template, {**context, **shown})
@@ -149,7 +149,7 @@ def _page(
     return response
 
 
-def _shot(file: File) -> Shot:
+def shot_of(file: File) -> Shot:
     tile = pages.tile(file, preview=reverse("file_preview", args=[file.name]))
     if file.quarantined_at:  # not delivered, even to its owner
         tile = dataclasses.replace(tile, src="")

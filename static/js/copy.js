@@ -1,4 +1,4 @@
-// Buttons with data-copy="id" copy that element's text. Without this script they stay hidden.
+// Buttons with data-copy="id" copy that element's text, or the value of that field. Without this script they stay hidden.
 for (const button of document.querySelectorAll("[data-copy]")) {
   const label = button.textContent;
   const status = document.createElement("span");
@@ -8,7 +8,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.hidden = !navigator.clipboard;
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+      const source = document.getElementById(button.dataset.copy);
+      await navigator.clipboard.writeText(source.value ?? source.textContent);
       button.textContent = status.textContent = "Copied";
     } catch {
       button.textContent = status.textContent = "Select and copy it by hand";
