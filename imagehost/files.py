@@ -1,4 +1,4 @@
-"""Operations on stored files: favourites, folders, deletion."""
+"""Operations on stored files: favourites, folders, expiry, deletion."""
 
 from __future__ import annotations
 
@@ -48,6 +48,23 @@ def delete_all(*, owner: User, files: Sequence[File]) -> int:
 
 
 @transaction.atomic
+def set_expiry(*, owner: User, files: Sequence[File], expires_at: datetime | None) -> int:
+    """Let the owner's files expire then, None: never; how many were changed. An expired file stays expired. 2 queries.
+
+    The lock on the owner's row serialises this with other changes of several files.
+    """
+    users.lock(owner.pk)
+    rows = File.objects.kept().filter(owner=owner, pk__in=[file.pk for file in files])
+    return rows.update(expires_at=expires_at)
+
+
+@transaction.atomic
+def expire(*, file: File, since: datetime) -> bool:
+    """Delete the file as `delete`, if it expired at `since` or before; whether it did. Idempotent."""
+    return _end(file, State.READY, expires_at__lte=since)
+
+
+@transaction.atomic
 def undo(*, file: File) -> bool:
     """Undo an unfinished upload: row, booking and object; whether it was still PENDING."""
     return _end(file, State.PENDING)
@@ -88,9 +105,10 @@ def delete_of_user(user: User) -> None:
     removals.after_commit(some)
 
 
-def _end(file: File, state: State) -> bool:
+def _end(file: File, state: State, **conditions: datetime) -> bool:
     """Move the row from `state` to DELETED and release its bytes; whether it was in `state`. 2 queries."""
-    if file.owner_id is None or not File.objects.filter(pk=file.pk, state=state).update(**_deleted(timezone.now())):
+    rows = File.objects.filter(pk=file.pk, state=state, **conditions)
+    if file.owner_id is None or not rows.update(**_deleted(timezone.now())):
         return False
     quotas.release(owner_id=file.owner_id, size=file.size)
     removals.after_commit([file])

@@ -11,7 +11,7 @@ import logging
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from io import FileIO
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn, cast
@@ -346,13 +346,13 @@ class PageReceiver(_Receiver):
             len(self.request.POST)  # parses the form once
         return self._received
 
-    def store(self, received: Received) -> Uploaded | ApiError:
+    def store(self, received: Received, *, lifetime: timedelta | None = None) -> Uploaded | ApiError:
         """Store a file as the API does, or return its refusal or the authorizer's error."""
         if received.path is None or not received.is_complete:
             return received.refusal or NoFile(CUT_OFF)
         try:
             self._authorizer.count_page_file()
-            return self._authorizer.store(Incoming(received.path, received.size, received.name))
+            return self._authorizer.store(Incoming(received.path, received.size, received.name, lifetime))
         except ApiError as refusal:
             return refusal
 

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db.models import Count, FilteredRelation, IntegerField, Q, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
+from django.utils import timezone
 
 from imagehost.errors import FolderNotFound
-from imagehost.models import NAME, File, FileQuerySet, Folder, State
+from imagehost.models import NAME, File, FileQuerySet, Folder, State, unexpired
 
 MAX_LIMIT = 100
 MAX_OFFSET = 2**53 - 1  # the largest integer that every JSON reader keeps exactly
@@ -51,7 +52,7 @@ class Files:
 
 def gallery(*, owner_id: str, page: Page) -> Files:
     """All files of the owner. 1 query; 2 for a page after the last file."""
-    rows = File.objects.ready().filter(owner_id=owner_id)
+    rows = File.objects.kept().filter(owner_id=owner_id)
     return _page(rows, rows.select_related("folder"), page)
 
 
@@ -73,7 +74,7 @@ class Wanted:
 
 def search(*, owner_id: str, wanted: Wanted) -> FileQuerySet:
     """The owner's stored files that match, newest first, with their folders. No query yet."""
-    rows = File.objects.ready().filter(owner_id=owner_id).select_related("folder")
+    rows = File.objects.kept().filter(owner_id=owner_id).select_related("folder")
     if wanted.text:
         rows = rows.filter(Q(original_name__icontains=wanted.text) | Q(name=_name_in(wanted.text)))
     if wanted.folder_id is not None:
@@ -92,7 +93,7 @@ def search(*, owner_id: str, wanted: Wanted) -> FileQuerySet:
 def named(*, owner_id: str, names: Sequence[str]) -> list[File]:
     """The owner's stored files of these names, newest first, at most MAX_LIMIT. 1 query."""
     names = [name for name in names if NAME.fullmatch(name)]
-    rows = File.objects.ready().filter(owner_id=owner_id, name__in=names).select_related("folder")
+    rows = File.objects.kept().filter(owner_id=owner_id, name__in=names).select_related("folder")
     return list(rows.newest_first()[:MAX_LIMIT])
 
 
@@ -104,7 +105,7 @@ def folder_with_files(*, owner_id: str, folder_id: str, page: Page) -> tuple[Fol
     folder = Folder.objects.filter(pk=folder_id, owner_id=owner_id).first()
     if folder is None:
         raise FolderNotFound
-    rows = File.objects.ready().filter(folder=folder)
+    rows = File.objects.kept().filter(folder=folder)
     found = _page(rows, rows, page)
     for file in found.files:
         file.folder = folder
@@ -113,7 +114,8 @@ def folder_with_files(*, owner_id: str, folder_id: str, page: Page) -> tuple[Fol
 
 def folders(*, owner_id: str) -> QuerySet[CountedFolder]:
     """All folders of the owner, oldest first, with `file_count` and `total_size`. 1 query."""
-    stored = FilteredRelation("files", condition=Q(files__state=State.READY))
+    kept = Q(files__state=State.READY) & unexpired(timezone.now(), "files__")
+    stored = FilteredRelation("files", condition=kept)
     counted = Folder.objects.filter(owner_id=owner_id).annotate(
         stored=stored, file_count=Count("stored"), total_size=Coalesce(Sum("stored__size"), 0)
     )

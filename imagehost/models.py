@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import uuid
+from datetime import datetime
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -139,13 +140,26 @@ class PreviewState(models.TextChoices):
     FAILED = "FAILED", "Failed"
 
 
+def unexpired(now: datetime, path: str = "") -> Q:
+    """Of files that exist at `now`. `path`: of the relation to them, with its underscores."""
+    return Q(**{f"{path}expires_at__isnull": True}) | Q(**{f"{path}expires_at__gt": now})
+
+
 class FileQuerySet(models.QuerySet["File"]):
     def ready(self) -> FileQuerySet:
         return self.filter(state=State.READY)
 
+    def kept(self) -> FileQuerySet:
+        """Stored files that have not expired: those that their owner sees."""
+        return self.ready().filter(unexpired(timezone.now()))
+
+    def expired(self, since: datetime) -> FileQuerySet:
+        """Stored files that expired at `since` or before."""
+        return self.ready().filter(expires_at__lte=since)
+
     def delivered(self) -> FileQuerySet:
         """Files that are served to the public."""
-        return self.ready().filter(quarantined_at__isnull=True, moves_from="")
+        return self.kept().filter(quarantined_at__isnull=True, moves_from="")
 
     def moving(self) -> FileQuerySet:
         """Files whose object moves from one key to another."""
@@ -203,6 +217,9 @@ class File(models.Model):
     uploaded_at = models.DateTimeField(default=timezone.now, editable=False)
     deleted_at = models.DateTimeField(null=True, editable=False)
     quarantined_at = models.DateTimeField(null=True, editable=False)
+    expires_at = models.DateTimeField(
+        null=True, editable=False, help_text="From then on the file counts as deleted; empty: it does not expire."
+    )
     deletion_hash = models.CharField(max_length=64, editable=False, help_text="SHA-256 of the deletion link's token.")
 
     preview_state = models.CharField(
@@ -233,6 +250,7 @@ class File(models.Model):
                 name="imagehost_file_preview_next",
             ),
             models.Index(fields=["id"], condition=Q(quarantined_at__isnull=False), name="imagehost_file_quarantined"),
+            models.Index(fields=["expires_at"], condition=Q(expires_at__isnull=False), name="imagehost_file_expiring"),
         ]
         constraints = [
             # Upper: some file systems hold only one of `a.png` and `A.png`.
@@ -273,7 +291,17 @@ class File(models.Model):
     @property
     def is_delivered(self) -> bool:
         """As `FileQuerySet.delivered`."""
-        return self.state == State.READY and self.quarantined_at is None and not self.moves_from
+        is_kept = self.state == State.READY and not self.has_expired(timezone.now())
+        return is_kept and self.quarantined_at is None and not self.moves_from
+
+    def has_expired(self, now: datetime) -> bool:
+        return self.expires_at is not None and self.expires_at <= now
+
+    def seconds_left(self, now: datetime, *, most: int) -> int:
+        """For how long the file may be cached: at most `most` seconds, and not beyond its expiry."""
+        if self.expires_at is None:
+            return most
+        return max(0, min(most, int((self.expires_at - now).total_seconds())))
 
     @property
     def preview_key(self) -> str:

@@ -1,4 +1,4 @@
-"""Cleanup after crashes and outages: unfinished uploads, objects whose removal failed, incomplete files.
+"""Cleanup: expired files; after crashes and outages unfinished uploads, objects whose removal failed, incomplete files.
 
 An upload leaves PENDING once, for READY or DELETED, by a conditional UPDATE, so it is either stored or swept up.
 Several processes may sweep at the same time.
@@ -19,6 +19,8 @@ from imagehost.models import File, FileQuerySet, State
 
 LONGEST_UPLOAD = timedelta(hours=1)
 """From the booking to the end of the write; for an incoming file, since its last byte."""
+CLOCKS = timedelta(minutes=1)
+"""How far the clocks of hosts may differ: until then another host may still serve a file that has expired here."""
 BATCH = 200
 
 logger = logging.getLogger(__name__)
@@ -26,8 +28,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass
 class Swept:
-    """How many uploads were undone, deletions and moves finished, leftovers removed; `failed`: at the store."""
+    """How many uploads were undone, expired files deleted, deletions and moves finished, leftovers removed.
 
+    `failed`: at the store.
+    """
+
+    expired: int = 0
     uploads: int = 0
     deletions: int = 0
     moves: int = 0
@@ -36,14 +42,17 @@ class Swept:
 
 
 def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = lambda: None) -> Swept:
-    """Undo unfinished uploads, remove the objects of deleted files, move those of quarantined and restored files, and
-    remove old incoming files.
+    """Delete expired files, undo unfinished uploads, remove the objects of deleted files, move those of quarantined and
+    restored files, and remove old incoming files.
 
     None is begun after `until`, as a store that does not answer delays each. `after_each` is called after each file, to
-    renew a lease. Bytes are released even where the store fails. 3 queries for each upload (2 where the store fails), 1
-    for each deleted and each moved file, and 1 for each BATCH.
+    renew a lease. Bytes are released even where the store fails. 3 queries for each upload and each expired file (2
+    where the store fails), 1 for each deleted and each moved file, and 1 for each BATCH.
     """
     swept = Swept()
+    for file in _each(File.objects.expired(now - CLOCKS), until):
+        swept.expired += files.expire(file=file, since=now - CLOCKS)
+        after_each()
     for file in _each(_unfinished(State.PENDING).filter(uploaded_at__lt=now - LONGEST_UPLOAD), until):
         if files.undo(file=file):
             logger.warning("The upload %s never ended and was taken back.", file.pk)

@@ -11,7 +11,7 @@ import secrets
 import string
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.db import DatabaseError, IntegrityError, InterfaceError, OperationalError, transaction
@@ -44,12 +44,14 @@ BYTES = Counter("hearth_upload_bytes", "Bytes of uploads that came in whole, as 
 class Incoming:
     """A complete file at `path`, in the storage's incoming directory; the caller removes it if it still exists.
 
-    `original_name`: as it was sent, without directories and control characters, 1 to 255 characters.
+    `original_name`: as it was sent, without directories and control characters, 1 to 255 characters. `lifetime`: until
+    the file expires, None: never.
     """
 
     path: Path
     size: int
     original_name: str
+    lifetime: timedelta | None = None
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,7 @@ def _book(
             original_name=incoming.original_name,
             deletion_hash=deletion_hash,
             uploaded_at=now,
+            expires_at=now + incoming.lifetime if incoming.lifetime else None,
         )
         try:
             file.folder = _folder_of(owner_id, upload)

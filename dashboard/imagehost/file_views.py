@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from accounts import content_security
 from accounts.http import SignedInRequest
 from dashboard import access
+from dashboard.imagehost.forms import LifetimeForm
 from dashboard.imagehost.views import shot_of
 from imagehost import listing, pages
 
@@ -25,6 +26,7 @@ def detail(request: SignedInRequest, name: str) -> HttpResponse:
         "file": file,
         "title": shot.tile.title,
         "tile": shot.tile,
+        "lifetime": LifetimeForm(),
         "page_url": shot.page_url,
         "codes": [] if file.quarantined_at else pages.codes_of(file),
     }

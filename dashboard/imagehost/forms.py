@@ -28,6 +28,16 @@ _KINDS = (
 )
 
 
+# When a file expires: as the form says it, in words, and how long it exists.
+LIFETIMES: dict[str, tuple[str, timedelta | None]] = {
+    "": ("Never", None),
+    "1h": ("In 1 hour", timedelta(hours=1)),
+    "1d": ("In 1 day", timedelta(days=1)),
+    "7d": ("In 7 days", timedelta(days=7)),
+    "30d": ("In 30 days", timedelta(days=30)),
+}
+
+
 class FormWithIds(forms.Form):
     """A form whose ids differ from those of another form on the page: `ids` is their pattern."""
 
@@ -78,6 +88,20 @@ class FilterForm(FormWithIds):
             since=_midnight(values["since"], 0),
             until=_midnight(values["until"], 1),
         )
+
+
+class LifetimeForm(FormWithIds):
+    """When files expire, from now on."""
+
+    expires = forms.TypedChoiceField(
+        label="Expires",
+        required=False,
+        choices=[(key, text) for key, (text, _) in LIFETIMES.items()],
+        coerce=lambda key: LIFETIMES[key][1],
+        empty_value=None,
+        error_messages={"invalid_choice": "Choose from the list when the files expire."},
+    )
+    ids = "lifetime_%s"
 
 
 class SelectionForm(forms.Form):

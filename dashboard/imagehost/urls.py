@@ -11,6 +11,7 @@ urlpatterns = [
     path("upload/", views.upload, name="imagehost_upload"),
     path("upload/one/", views.upload_one, name="imagehost_upload_one"),
     path("files/move/", views.move_files, name="imagehost_move_files"),
+    path("files/expire/", views.expire_files, name="imagehost_expire_files"),
     path("files/choose/", views.choose_to_delete, name="imagehost_choose_files"),
     path("files/delete/", views.delete_files, name="imagehost_delete_files"),
     path("files/<str:name>/", file_views.detail, name="imagehost_file"),

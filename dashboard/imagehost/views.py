@@ -27,9 +27,9 @@ from accounts.http import SignedInRequest
 from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
-from dashboard.imagehost.forms import ROOT, FilterForm, SelectionForm
+from dashboard.imagehost.forms import LIFETIMES, ROOT, FilterForm, LifetimeForm, SelectionForm
 from imagehost import addresses, files, incoming, listing, media, names, pages, quotas, uploaders
-from imagehost.errors import FolderNotFound, NoFile
+from imagehost.errors import FolderNotFound, InvalidBody, NoFile
 from imagehost.incoming import PageReceiver, Received
 from imagehost.models import File, Folder
 from imagehost.pages import Tile
@@ -105,7 +105,12 @@ class Shot:
 @require_safe
 def gallery(request: SignedInRequest) -> HttpResponse:
     """3 queries beside those of the session, and 2 where there are files: folders, usage, whether there are any."""
-    context = {"storage": storage_of(request.user), "accepted": ACCEPTED, "types": media.LABELS}
+    context = {
+        "storage": storage_of(request.user),
+        "accepted": ACCEPTED,
+        "types": media.LABELS,
+        "lifetime": LifetimeForm(),
+    }
     return _page(request, "dashboard/imagehost/gallery.html", context)
 
 
@@ -139,6 +144,7 @@ def _page(
         "filters": filters,
         "is_filtered": any(request.GET.get(name) for name in filters.fields),
         "folders": folders,
+        "lifetimes": [(key, text) for key, (text, _) in LIFETIMES.items()],
         "page": page,
         "shots": [shot_of(file) for file in files],
         "back": request.get_full_path(),
@@ -175,9 +181,13 @@ def upload_one(request: SignedInRequest) -> HttpResponse:
 
 @csrf_protect
 def _answer_to_the_form(request: SignedInRequest, receiver: PageReceiver) -> HttpResponse:
-    stored = []
-    for received in receiver.read():
-        result = receiver.store(received)
+    stored, received_files = [], receiver.read()  # this parses the form
+    form = LifetimeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(form.errors["expires"]))
+        return back(request)
+    for received in received_files:
+        result = receiver.store(received, lifetime=form.cleaned_data["expires"])
         if isinstance(result, ApiError):
             messages.error(request, f"{_shown(received)}: {result.error}")
         else:
@@ -186,7 +196,7 @@ def _answer_to_the_form(request: SignedInRequest, receiver: PageReceiver) -> Htt
         messages.success(request, f"{len(stored)} file{pluralize(len(stored))} uploaded: {', '.join(stored)}")
     if receiver.is_too_much:
         messages.error(request, incoming.TOO_MUCH)
-    elif not receiver.read():
+    elif not received_files:
         messages.error(request, NOTHING_CHOSEN)
     return back(request)
 
@@ -194,8 +204,11 @@ def _answer_to_the_form(request: SignedInRequest, receiver: PageReceiver) -> Htt
 @csrf_protect
 def _answer_to_the_script(request: SignedInRequest, receiver: PageReceiver) -> HttpResponse:
     files = receiver.read()
-    if len(files) == 1:
-        result = receiver.store(files[0])
+    form = LifetimeForm(request.POST)
+    if not form.is_valid():
+        result: Uploaded | ApiError = InvalidBody(" ".join(form.errors["expires"]))
+    elif len(files) == 1:
+        result = receiver.store(files[0], lifetime=form.cleaned_data["expires"])
     else:
         result = NoFile(incoming.TOO_MUCH if receiver.is_too_much else incoming.ONE_FILE)
     if isinstance(result, ApiError):
@@ -237,6 +250,24 @@ def move_files(request: SignedInRequest) -> HttpResponse:
         count = files.move(owner=request.user, files=chosen, folder=folder)
         place = f"the folder {folder.name}" if folder else "no folder"
         messages.success(request, f"{count} file{pluralize(count)} moved to {place}.")
+    return back(request)
+
+
+@act("imagehost_setup")
+def expire_files(request: SignedInRequest) -> HttpResponse:
+    """Set when the selected files expire. What has expired meanwhile is not among them."""
+    form, lifetime = SelectionForm(request.POST), LifetimeForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, refusal_of(form))
+    elif not lifetime.is_valid():
+        messages.error(request, " ".join(lifetime.errors["expires"]))
+    else:
+        chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
+        period = lifetime.cleaned_data["expires"]
+        expires_at = timezone.now() + period if period else None
+        count = files.set_expiry(owner=request.user, files=chosen, expires_at=expires_at)
+        verb = f"will expire {LIFETIMES[request.POST['expires']][0].lower()}" if period else "will not expire"
+        messages.success(request, f"{count} file{pluralize(count)} {verb}.")
     return back(request)
 
 

@@ -72,10 +72,13 @@ class Bucket(Protocol):
         StorageFailed where the store does not list its keys in that order.
         """
 
-    def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> str | None:
+    def link(
+        self, key: str, *, mime: str, download_name: str, is_attachment: bool = False, seconds: int | None = None
+    ) -> str | None:
         """An absolute URL of the object in the store, valid for at least an hour; None: there is none.
 
-        `is_attachment`: for saving, where the store supports it. The object may be missing.
+        `is_attachment`: for saving, where the store supports it. `seconds`: it is valid and cached for at most as many;
+        None then where the store's links do not end. The object may be missing.
         """
 
     def part_directories(self) -> tuple[Path, ...]:

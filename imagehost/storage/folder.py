@@ -106,7 +106,9 @@ class FolderStorage(FileSystemStorage):
                 if key.startswith(prefix) and after < key and (not until or key <= until):
                     yield _entry(key, entry)
 
-    def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> None:
+    def link(
+        self, key: str, *, mime: str, download_name: str, is_attachment: bool = False, seconds: int | None = None
+    ) -> None:
         return None
 
     def part_directories(self) -> tuple[Path, ...]:

@@ -178,10 +178,13 @@ class S3Storage(StockS3Storage):
             for found in page.get("Contents", ()):
                 yield Entry(found["Key"].removeprefix(above), found["Size"], found["LastModified"])
 
-    def link(self, key: str, *, mime: str, download_name: str, is_attachment: bool = False) -> str:
-        """Under `public_url`, or signed for an hour."""
+    def link(
+        self, key: str, *, mime: str, download_name: str, is_attachment: bool = False, seconds: int | None = None
+    ) -> str | None:
+        """Under `public_url`, which has no end, or signed for an hour."""
         if self.public_url:
-            return f"{self.public_url.rstrip('/')}/{quote(self._name(key))}"
+            return None if seconds is not None else f"{self.public_url.rstrip('/')}/{quote(self._name(key))}"
+        caching = {} if seconds is None else {"ResponseCacheControl": f"private, max-age={seconds}"}
         with _failing(key):
             return self.client.generate_presigned_url(
                 "get_object",
@@ -190,8 +193,9 @@ class S3Storage(StockS3Storage):
                     "Key": self._name(key),
                     "ResponseContentType": mime,
                     "ResponseContentDisposition": disposition(download_name, attachment=is_attachment),
+                    **caching,
                 },
-                ExpiresIn=LINK_SECONDS,
+                ExpiresIn=LINK_SECONDS if seconds is None else min(seconds, LINK_SECONDS),
             )
 
     def part_directories(self) -> tuple[Path, ...]:

@@ -7,13 +7,15 @@ from urllib.parse import quote
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
 
 from imagehost import delivery, names, storage
 from imagehost.delivery import AnyResponse, Content
 from imagehost.models import File
 
 DAY = 86_400  # seconds
-LINK_CACHE_SECONDS = 300  # of a redirect; its target is valid for an hour
+LINK_SECONDS = 3600  # for which the target of a redirect is valid
+LINK_CACHE_SECONDS = 300  # of the redirect
 _FILE_NAME = re.compile(r"([A-Za-z0-9]{8})\.([a-z0-9]{3,4})", re.ASCII)
 
 
@@ -34,11 +36,8 @@ def _found(request: HttpRequest, file_name: str) -> AnyResponse:
         return delivery.not_found()
     if settings.FILE_DELIVERY == "accel":
         return _accelerated(request, file)
-    if settings.FILE_DELIVERY == "redirect":
-        name, is_attachment = file.download_name, _is_download(request)
-        link = storage.bucket().link(file.key, mime=file.mime, download_name=name, is_attachment=is_attachment)
-        if link is not None:
-            return _redirect(link)
+    if settings.FILE_DELIVERY == "redirect" and (redirect := _redirect(request, file)):
+        return redirect
     return delivery.content(request, _content(request, file))
 
 
@@ -49,7 +48,7 @@ def _content(request: HttpRequest, file: File) -> Content:
         size=file.size,
         mime=file.mime,
         disposition=_disposition(request, file),
-        caching=_cache_control(),
+        caching=_cache_control(file),
         read=lambda start, length: storage.bucket().read(file.key, start, length),
     )
 
@@ -60,13 +59,26 @@ def _accelerated(request: HttpRequest, file: File) -> HttpResponse:
     response.headers["Content-Type"] = file.mime
     response.headers["Content-Disposition"] = _disposition(request, file)
     response.headers["X-Accel-Redirect"] = settings.ACCEL_PREFIX + quote(file.key)
-    response.headers["Cache-Control"] = _cache_control()
+    response.headers["Cache-Control"] = _cache_control(file)
     return response
 
 
-def _redirect(link: str) -> HttpResponse:
+def _redirect(request: HttpRequest, file: File) -> HttpResponse | None:
+    """To the store; None where its link would not end with the file, in its last second too."""
+    seconds = file.seconds_left(timezone.now(), most=LINK_SECONDS) if file.expires_at else None
+    link = None
+    if seconds != 0:
+        link = storage.bucket().link(
+            file.key,
+            mime=file.mime,
+            download_name=file.download_name,
+            is_attachment=_is_download(request),
+            seconds=seconds,
+        )
+    if link is None:
+        return None
     response = HttpResponseRedirect(link)
-    response.headers["Cache-Control"] = f"private, max-age={LINK_CACHE_SECONDS}"
+    response.headers["Cache-Control"] = f"private, max-age={min(LINK_CACHE_SECONDS, seconds or LINK_SECONDS)}"
     return response
 
 
@@ -78,7 +90,11 @@ def _is_download(request: HttpRequest) -> bool:
     return "download=1" in request.META.get("QUERY_STRING", "").split("&")
 
 
-def _cache_control() -> str:
-    """The content of a name never changes; a short lifetime is for caches that are not purged after a deletion."""
-    seconds = settings.IMAGE_CACHE_SECONDS
-    return f"public, max-age={seconds}, immutable" if seconds >= DAY else f"public, max-age={seconds}"
+def _cache_control(file: File) -> str:
+    """The content of a name never changes; a short lifetime is for caches that are not purged after a deletion.
+
+    A file that expires is cached until then.
+    """
+    seconds = file.seconds_left(timezone.now(), most=settings.IMAGE_CACHE_SECONDS)
+    is_final = seconds >= DAY and file.expires_at is None
+    return f"public, max-age={seconds}, immutable" if is_final else f"public, max-age={seconds}"

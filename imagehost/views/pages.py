@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 CACHING = "private, no-cache"  # the owner gets another page than visitors, and its content changes
 LOCKED_CACHING = "private, no-store"  # whatever needs a folder's password
-PREVIEW_CACHING = "public, max-age=3600"  # not longer: the file may be deleted, or move into a folder with a password
+PREVIEW_SECONDS = 3600  # in caches; not longer: the file may be deleted, or move into a folder with a password
 
 
 @csrf_exempt  # no cookie decides anything: a POST is 405
@@ -185,7 +185,8 @@ def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpR
     etag = quote_etag(f"{file.pk.hex}-{file.preview_width}x{file.preview_height}{'-png' if is_png else ''}")
     response = get_conditional_response(request, etag=etag) or _preview_content(file, type_)
     is_private = file.folder is not None and (file.folder.is_password_enabled or not file.folder.is_public)
-    response.headers["Cache-Control"] = LOCKED_CACHING if is_private else PREVIEW_CACHING
+    seconds = file.seconds_left(timezone.now(), most=PREVIEW_SECONDS)
+    response.headers["Cache-Control"] = LOCKED_CACHING if is_private else f"public, max-age={seconds}"
     if response.status_code == 503:
         response.headers["Cache-Control"] = "no-store"
         return response

@@ -67,6 +67,7 @@ class Upload {
     counts.running += 1;
     const body = new FormData();
     body.append("csrfmiddlewaretoken", form.elements.csrfmiddlewaretoken.value);
+    body.append("expires", form.elements.expires.value);
     body.append("files", this.file, this.name);
     const request = this.request = new XMLHttpRequest();
     request.open("POST", form.dataset.upload);

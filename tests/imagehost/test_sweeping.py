@@ -214,9 +214,9 @@ class TestRaces:
 
 @pytest.mark.embedded
 class TestCosts:
-    def test_nothing_to_do_is_three_queries(self) -> None:
+    def test_nothing_to_do_is_four_queries(self) -> None:
         FileFactory()
-        assert statements.names(sweep) == ["SELECT imagehost_file"] * 3
+        assert statements.names(sweep) == ["SELECT imagehost_file"] * 4
 
     def test_an_upload_is_three_and_a_deletion_one(self) -> None:
         count = 3
@@ -224,12 +224,12 @@ class TestCosts:
             pending(2 * HOUR)
         upload = ["UPDATE imagehost_file", "UPDATE imagehost_usage", "DELETE imagehost_file"]
         assert _without_transactions(sweep) == [
-            "SELECT imagehost_file", *upload * count, *["SELECT imagehost_file"] * 2
+            *["SELECT imagehost_file"] * 2, *upload * count, *["SELECT imagehost_file"] * 2
         ]  # fmt: skip
         for _ in range(count):
             deleted()
         removals = ["DELETE imagehost_file"] * count
-        assert _without_transactions(sweep) == ["SELECT imagehost_file"] * 2 + removals + ["SELECT imagehost_file"]
+        assert _without_transactions(sweep) == ["SELECT imagehost_file"] * 3 + removals + ["SELECT imagehost_file"]
 
     @pytest.mark.parametrize("state", [State.PENDING, State.DELETED])
     def test_what_is_unfinished_is_found_by_its_index(self, state: State) -> None:
@@ -248,14 +248,17 @@ class TestCommand:
     def test_it_says_what_it_did(self) -> None:
         pending(2 * HOUR)
         deleted()
-        assert self.run() == "Took back 1 uploads, finished 1 deletions and 0 moves, removed 0 leftovers.\n"
+        assert (
+            self.run()
+            == "Took back 1 uploads, deleted 0 expired files, finished 1 deletions and 0 moves, removed 0 leftovers.\n"
+        )
 
     def test_it_fails_when_it_has_done_the_rest(self, bucket: FaultyStorage) -> None:
         stuck = deleted()
         deleted()
         bucket.faults[f"remove {stuck.key}"] = StorageFailed
         told = (
-            "Took back 0 uploads, finished 1 deletions and 0 moves, removed 0 leftovers. "
+            "Took back 0 uploads, deleted 0 expired files, finished 1 deletions and 0 moves, removed 0 leftovers. "
             "The store failed for 1 deleted, quarantined or restored files."
         )
         with pytest.raises(CommandError) as raised:

@@ -13,15 +13,17 @@ TURN = timedelta(minutes=1)  # of `run_jobs`, then other jobs run
 
 class Command(JobCommand):
     help = (
-        "Undo uploads that did not end within an hour, finish deletions, quarantines and restorations that failed at "
-        "the store, and remove files of interrupted uploads. Stops after a minute; the next run does the rest."
+        "Delete expired files, undo uploads that did not end within an hour, finish deletions, quarantines and "
+        "restorations that failed at the store, and remove files of interrupted uploads. Stops after a minute; the "
+        "next run does the rest."
     )
 
     def perform(self) -> str:
         now = timezone.now()
         swept = sweeping.sweep(now=now, until=now + TURN, after_each=self.renew)
         summary = (
-            f"Took back {swept.uploads} uploads, finished {swept.deletions} deletions and {swept.moves} moves, "
+            f"Took back {swept.uploads} uploads, deleted {swept.expired} expired files, finished {swept.deletions} "
+            f"deletions and {swept.moves} moves, "
             f"removed {swept.leftovers} leftovers."
         )
         if swept.failed:
