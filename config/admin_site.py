@@ -35,7 +35,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "lookup.CustomBadge",
         "lookup.Asset",
     ),
-    "Files": ("imagehost.File", "imagehost.Folder", "imagehost.FolderRule", "imagehost.Usage"),
+    "Files": ("imagehost.File", "imagehost.Folder", "imagehost.Album", "imagehost.FolderRule", "imagehost.Usage"),
     "Operation": (
         "accounts.AuditEvent",
         "accounts.JobRun",

@@ -2,7 +2,7 @@
 
 from django.conf import settings
 
-from imagehost.models import File, Folder
+from imagehost.models import Album, File, Folder
 
 
 def file_url(file: File) -> str:
@@ -33,3 +33,8 @@ def deletion_url(file: File, token: str) -> str:
 def folder_url(folder: Folder) -> str:
     """The page of a public folder."""
     return f"{settings.BASE_URL}/folders/{folder.pk}"
+
+
+def album_url(album: Album) -> str:
+    """The public page of an album."""
+    return f"{settings.BASE_URL}/files/albums/{album.link}"

@@ -22,10 +22,10 @@ from accounts.admin.staff_actions import ReadOnlyInline, StaffAction, StaffActio
 from accounts.admin.users import UserAdmin
 from accounts.models import User
 from accounts.plans import ALLOWANCES
-from imagehost import addresses, files, folders, media, names, quarantine, quotas, rules
+from imagehost import addresses, albums, files, folders, media, names, quarantine, quotas, rules
 from imagehost.errors import FolderExists
 from imagehost.folders import Changes
-from imagehost.models import File, Folder, FolderRule, PreviewState, State, Usage
+from imagehost.models import Album, File, Folder, FolderRule, PreviewState, State, Usage
 
 
 class TypeFilter(admin.SimpleListFilter):
@@ -212,6 +212,49 @@ class FolderAdmin(OwnedAdmin):
     def erase(self, request: HttpRequest, rows: Sequence[Any]) -> None:
         for folder in rows:
             folders.delete(owner_id=folder.owner_id, folder_id=folder.pk)
+
+
+def _delete_album(album: Album, *, by: User, reason: str) -> None:
+    """Only superusers act on albums of staff accounts."""
+    users.check_may_act_for(owner=album.owner, by=by)
+    albums.delete_by_staff(album=album, by=by, reason=reason)
+
+
+@admin.register(Album)
+class AlbumAdmin(StaffActionsAdmin):
+    """Staff read albums and delete them; only their owners change them."""
+
+    list_display = ("title", "owner", "file_count", "created_at", "updated_at", "page")
+    search_fields = ("=id", "=link", "^title", "=owner__username", "=owner__id")
+    ordering = ("-created_at", "pk")
+    show_full_result_count = False
+    fields = readonly_fields = ("title", "owner", "file_count", "created_at", "updated_at", "page")
+    staff_actions = [
+        StaffAction(
+            "delete",
+            "Delete",
+            "Deletes the album and ends its link. Its files stay stored. This cannot be undone.",
+            "imagehost.delete_album",
+            _delete_album,
+        )
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        return super().get_queryset(request).select_related("owner")
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    @admin.display(description="Files")
+    def file_count(self, album: Album) -> int:
+        return len(album.file_ids)
+
+    @admin.display(description="Page")
+    def page(self, album: Album) -> str:
+        return format_html('<a href="{0}">{0}</a>', addresses.album_url(album))
 
 
 class FolderRuleForm(forms.ModelForm[FolderRule]):

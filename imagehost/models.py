@@ -18,6 +18,7 @@ from accounts.models.users import new_id
 from imagehost import media, names
 
 MAX_NAME_LENGTH = MAX_PASSWORD_LENGTH = names.MAX_LENGTH
+MAX_TITLE_LENGTH = 80  # characters, of an album
 MAX_PATTERN_LENGTH = 100
 FILES, PREVIEWS, QUARANTINE = "files/", "previews/", "quarantine/"  # prefixes of keys
 NAME_LENGTH = 8  # of 62 characters: 47 random bits
@@ -312,6 +313,31 @@ class File(models.Model):
         """All keys that may have an object: the file's and its preview's."""
         keys = [self.moves_from, self.key] if self.moves_from else [self.key]
         return [*keys, *map(preview_key_of, keys)]
+
+
+class Album(models.Model):
+    """Files of one user in an order, shared by a link. `link`: of its public page, replaced when it is reset.
+
+    `file_ids`: hexadecimal ids. A table of places would make each deletion of a file look there, for rows that reading
+    an album passes over as well (`imagehost.albums`).
+    """
+
+    id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="imagehost_albums")
+    title = models.CharField(max_length=MAX_TITLE_LENGTH)
+    link = models.CharField(max_length=32, unique=True, default=new_id, editable=False)
+    file_ids = models.JSONField(default=list, editable=False)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=~Q(title=""), name="imagehost_album_has_a_title")]
+
+    def __str__(self) -> str:
+        return self.title
+
+    def ids(self) -> list[uuid.UUID]:
+        return [uuid.UUID(file_id) for file_id in self.file_ids]
 
 
 class Stage(models.TextChoices):

@@ -32,14 +32,19 @@ def folder_name(text: str) -> str:
 
     Raises ValueError with a sentence for the user.
     """
+    return one_line(text, most=MAX_LENGTH)
+
+
+def one_line(text: str, *, most: int) -> str:
+    """The same for a name of at most `most` characters."""
     name = unicodedata.normalize("NFC", text).strip()
-    _check(name, is_empty=not name.strip(_JOINERS))
+    _check(name, most, is_empty=not name.strip(_JOINERS))
     return name
 
 
 def folder_password(text: str) -> str:
     """The password as it was sent. Raises ValueError with a sentence for the user."""
-    _check(text, is_empty=not text)
+    _check(text, MAX_LENGTH, is_empty=not text)
     return text
 
 
@@ -78,11 +83,11 @@ def disposition(download_name: str, *, attachment: bool = False) -> str:
     return f"{kind}; filename=\"{_plain(name)}\"; filename*=UTF-8''{quote(name, safe=_ATTR_CHAR)}"
 
 
-def _check(text: str, *, is_empty: bool) -> None:
+def _check(text: str, most: int, *, is_empty: bool) -> None:
     if is_empty:
         raise ValueError("Must not be empty.")
-    if len(text) > MAX_LENGTH:
-        raise ValueError(f"Has {len(text)} characters; at most {MAX_LENGTH} are allowed.")
+    if len(text) > most:
+        raise ValueError(f"Has {len(text)} characters; at most {most} are allowed.")
     if any(character not in _JOINERS and unicodedata.category(character) in _INVISIBLE for character in text):
         raise ValueError("Contains control or invisible characters.")
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.paginator import EmptyPage, Page, Paginator
+from django.db.models import Q
 from django.template.defaultfilters import filesizeformat
 from django.urls import reverse
 
@@ -21,7 +22,7 @@ from lookup.page import url_policy
 MAX_CARD_PICTURE = 8 * 1024 * 1024  # bytes: many messengers leave larger ones out, so cards name the preview
 MAX_TILE_PICTURE = 1024 * 1024  # bytes: a larger image without a preview is not loaded for a tile
 PAGE_SIZE = 50
-_NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
+NUMBER = re.compile(r"[1-9][0-9]{0,8}", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,18 @@ class Card:
 
 
 @dataclass(frozen=True)
+class Ways:
+    """From a file on to its neighbours in a folder or an album. `previous`, `next`: names, empty at an end.
+
+    `place`: the id of the folder or the link of the album, for the query of their pages.
+    """
+
+    place: str
+    previous: str
+    next: str
+
+
+@dataclass(frozen=True)
 class FilePage:
     """`folder`: the file's, where it is public. `src`, `poster`: URLs for the page; `poster` may be empty."""
 
@@ -68,11 +81,15 @@ class FilePage:
     folder: Folder | None
     card: Card
     codes: list[Code]
+    ways: Ways | None = None
 
 
 @dataclass(frozen=True)
 class Tile:
-    """`src`: empty where there is no picture that is small enough. `width`, `height`: of that picture, in pixels."""
+    """`src`: empty where there is no picture that is small enough. `width`, `height`: of that picture, in pixels.
+
+    `full`: the file itself; empty where a visitor needs a password first.
+    """
 
     file: File
     title: str
@@ -80,6 +97,7 @@ class Tile:
     src: str
     width: int
     height: int
+    full: str
 
 
 @dataclass(frozen=True)
@@ -112,7 +130,7 @@ def find_folder(folder_id: str, *, viewer: Viewer) -> Folder | None:
     return seen.filter(pk=folder_id).select_related("owner").first()
 
 
-def page_of_file(file: File) -> FilePage:
+def page_of_file(file: File, ways: Ways | None = None) -> FilePage:
     """For a viewer with access to the file's folder. No query."""
     title = names.shown(file.original_name, otherwise=file.file_name)
     made = file.preview_state == PreviewState.MADE
@@ -133,7 +151,21 @@ def page_of_file(file: File) -> FilePage:
             video=_original(file) if file.media_type.is_video else None,
         ),
         codes=codes_of(file),
+        ways=ways,
     )
+
+
+def ways_in_folder(file: File) -> Ways | None:
+    """To the neighbours in the file's folder, if it is public. 2 queries."""
+    folder = file.folder
+    if folder is None or not folder.is_public:
+        return None
+    newer = Q(uploaded_at__gt=file.uploaded_at) | Q(uploaded_at=file.uploaded_at, id__gt=file.pk)
+    older = Q(uploaded_at__lt=file.uploaded_at) | Q(uploaded_at=file.uploaded_at, id__lt=file.pk)
+    rows = _files_of(folder)
+    previous = rows.filter(newer).order_by("uploaded_at", "id").values_list("name", flat=True).first()
+    following = rows.filter(older).values_list("name", flat=True).first()
+    return Ways(folder.pk, previous or "", following or "")
 
 
 def codes_of(file: File) -> list[Code]:
@@ -157,7 +189,7 @@ def codes_of(file: File) -> list[Code]:
 def page_of_folder(folder: Folder, number: str) -> FolderPage | None:
     """For a viewer with access to the folder; None: there is no such page. 2 queries: the count, the files."""
     pages = Paginator(_files_of(folder), PAGE_SIZE)
-    if not _NUMBER.fullmatch(number):
+    if not NUMBER.fullmatch(number):
         return None
     try:
         page = pages.page(int(number))
@@ -204,7 +236,7 @@ def tile(file: File, *, preview: str) -> Tile:
         src, size = url_policy.on_page(addresses.file_url(file)), (file.width, file.height)
     else:
         src, size = "", (0, 0)
-    return Tile(file, title, clock(file.duration_ms), src, *size)
+    return Tile(file, title, clock(file.duration_ms), src, *size, full=url_policy.on_page(addresses.file_url(file)))
 
 
 def clock(duration_ms: int | None) -> str:

@@ -15,6 +15,7 @@ urlpatterns = [
     path("files/<str:name>/preview.png", pages.file_preview, {"is_png": True}),
     path("files/<str:name>/delete", pages.delete_own_file, name="delete_own_file"),
     path("files/<str:name>/delete/<str:token>", pages.delete_file, name="delete_file"),
+    path("files/albums/<str:link>", pages.album_page, name="album_page"),
     path("folders/<str:folder_id>", pages.folder_page, name="folder_page"),
     path("folders/<str:folder_id>/previews/<str:name>.webp", pages.folder_preview, name="folder_preview"),
     path("folders/<str:folder_id>/files.zip", pages.folder_archive, name="folder_archive"),

@@ -113,7 +113,7 @@ _ACCOUNT = (
 )
 _FILE = (
     *("id", "name", "extension", "mime", "size", "width", "height", "duration_ms", "frames", "original_name"),
-    *("is_favorite", "uploaded_at", "folder_id", "state"),
+    *("is_favorite", "uploaded_at", "expires_at", "folder_id", "state"),
 )
 _APP = (
     *("client_id", "name", "redirect_uris", "registered_scopes", "homepage_url", "privacy_url", "terms_url"),
@@ -168,6 +168,7 @@ def _tables(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
     rules = user.folder_rules.select_related("folder")
     yield "folder_rules", rules, ("position", "kind", "pattern", "folder.name")
     yield "files", user.files.all(), _FILE
+    yield "albums", user.imagehost_albums.all(), ("id", "title", "link", "file_ids", "created_at", "updated_at")
     yield from _on_profiles(user)
     yield from _with_apps(user)
 

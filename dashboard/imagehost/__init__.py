@@ -6,6 +6,7 @@ NAVIGATION = (Entry("imagehost_setup", "Image host"),)
 TABS = (
     Entry("imagehost_setup", "Files", below=None),
     Entry("imagehost_folders", "Folders"),
+    Entry("imagehost_albums", "Albums"),
     Entry("imagehost_rules", "Rules"),
     Entry("imagehost_uploaders", "Uploaders"),
 )

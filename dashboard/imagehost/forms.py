@@ -17,7 +17,15 @@ from dashboard.versions import CHANGED, VersionField
 from imagehost import media, names
 from imagehost.folders import Changes
 from imagehost.listing import MAX_LIMIT, Wanted
-from imagehost.models import MAX_ORIGINAL_LENGTH, MAX_PATTERN_LENGTH, Folder, FolderRule, MatchKind
+from imagehost.models import (
+    MAX_ORIGINAL_LENGTH,
+    MAX_PATTERN_LENGTH,
+    MAX_TITLE_LENGTH,
+    Album,
+    Folder,
+    FolderRule,
+    MatchKind,
+)
 
 ROOT = "root"
 _KINDS = (
@@ -102,6 +110,29 @@ class LifetimeForm(FormWithIds):
         error_messages={"invalid_choice": "Choose from the list when the files expire."},
     )
     ids = "lifetime_%s"
+
+    def problem(self) -> str:
+        """Of a form with errors."""
+        return " ".join(map(str, self.errors["expires"]))
+
+
+class AlbumForm(FormWithIds):
+    """A new album. The operation checks the title."""
+
+    title = forms.CharField(
+        label="Title", max_length=MAX_TITLE_LENGTH, widget=forms.TextInput(attrs={"autocomplete": "off"})
+    )
+    ids = "album_%s"
+
+
+class EditAlbumForm(AlbumForm):
+    """A stored album."""
+
+    version = VersionField()
+
+    def __init__(self, *args: Any, album: Album, **kwargs: Any) -> None:
+        shown = {"title": album.title, "version": versions.of(album.updated_at)}
+        super().__init__(*args, initial=shown, **kwargs)
 
 
 class SelectionForm(forms.Form):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from dashboard.imagehost import file_views, folder_views, views
+from dashboard.imagehost import album_views, file_views, folder_views, views
 
 urlpatterns = [
     path("", views.gallery, name="imagehost_setup"),
@@ -14,12 +14,18 @@ urlpatterns = [
     path("files/expire/", views.expire_files, name="imagehost_expire_files"),
     path("files/choose/", views.choose_to_delete, name="imagehost_choose_files"),
     path("files/delete/", views.delete_files, name="imagehost_delete_files"),
+    path("files/album/", album_views.add_files, name="imagehost_add_to_album"),
     path("files/<str:name>/", file_views.detail, name="imagehost_file"),
     path("files/<str:name>/favorite/", views.favorite, name="imagehost_favorite"),
     path("folders/", folder_views.folder_list, name="imagehost_folders"),
     path("folders/<str:folder_id>/", views.folder, name="imagehost_folder"),
     path("folders/<str:folder_id>/edit/", folder_views.edit_folder, name="imagehost_edit_folder"),
     path("folders/<str:folder_id>/delete/", folder_views.delete_folder, name="imagehost_delete_folder"),
+    path("albums/", album_views.album_list, name="imagehost_albums"),
+    path("albums/<str:album_id>/", album_views.edit_album, name="imagehost_album"),
+    path("albums/<str:album_id>/files/<str:name>/", album_views.change_file, name="imagehost_album_file"),
+    path("albums/<str:album_id>/reset/", album_views.reset_link, name="imagehost_reset_album"),
+    path("albums/<str:album_id>/delete/", album_views.delete_album, name="imagehost_delete_album"),
     path("rules/", folder_views.rule_list, name="imagehost_rules"),
     path("rules/<int:rule_id>/edit/", folder_views.edit_rule, name="imagehost_edit_rule"),
     path("rules/<int:rule_id>/move/", folder_views.move_rule, name="imagehost_move_rule"),

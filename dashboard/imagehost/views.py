@@ -28,7 +28,7 @@ from accounts.models import User
 from accounts.plans import ALLOWANCES, Allowance, Plan
 from dashboard import access
 from dashboard.imagehost.forms import LIFETIMES, ROOT, FilterForm, LifetimeForm, SelectionForm
-from imagehost import addresses, files, incoming, listing, media, names, pages, quotas, uploaders
+from imagehost import addresses, albums, files, incoming, listing, media, names, pages, quotas, uploaders
 from imagehost.errors import FolderNotFound, InvalidBody, NoFile
 from imagehost.incoming import PageReceiver, Received
 from imagehost.models import File, Folder
@@ -104,7 +104,7 @@ class Shot:
 @access.signed_in
 @require_safe
 def gallery(request: SignedInRequest) -> HttpResponse:
-    """3 queries beside those of the session, and 2 where there are files: folders, usage, whether there are any."""
+    """4 queries beside those of the session, and 1 where there are files: usage, folders, albums, count, files."""
     context = {
         "storage": storage_of(request.user),
         "accepted": ACCEPTED,
@@ -144,6 +144,7 @@ def _page(
         "filters": filters,
         "is_filtered": any(request.GET.get(name) for name in filters.fields),
         "folders": folders,
+        "albums": list(albums.of(request.user)),
         "lifetimes": [(key, text) for key, (text, _) in LIFETIMES.items()],
         "page": page,
         "shots": [shot_of(file) for file in files],
@@ -151,14 +152,14 @@ def _page(
     }
     response = render(request, template, {**context, **shown})
     images = pages.origins_of(files[0]) if files else ()
-    response.headers[content_security.HEADER] = content_security.header(images=images)
+    response.headers[content_security.HEADER] = content_security.header(images=images, media=images)
     return response
 
 
 def shot_of(file: File) -> Shot:
     tile = pages.tile(file, preview=reverse("file_preview", args=[file.name]))
     if file.quarantined_at:  # not delivered, even to its owner
-        tile = dataclasses.replace(tile, src="")
+        tile = dataclasses.replace(tile, src="", full="")
     return Shot(tile, url=addresses.file_url(file), page_url=addresses.page_url(file))
 
 
@@ -184,7 +185,7 @@ def _answer_to_the_form(request: SignedInRequest, receiver: PageReceiver) -> Htt
     stored, received_files = [], receiver.read()  # this parses the form
     form = LifetimeForm(request.POST)
     if not form.is_valid():
-        messages.error(request, " ".join(form.errors["expires"]))
+        messages.error(request, form.problem())
         return back(request)
     for received in received_files:
         result = receiver.store(received, lifetime=form.cleaned_data["expires"])
@@ -206,7 +207,7 @@ def _answer_to_the_script(request: SignedInRequest, receiver: PageReceiver) -> H
     files = receiver.read()
     form = LifetimeForm(request.POST)
     if not form.is_valid():
-        result: Uploaded | ApiError = InvalidBody(" ".join(form.errors["expires"]))
+        result: Uploaded | ApiError = InvalidBody(form.problem())
     elif len(files) == 1:
         result = receiver.store(files[0], lifetime=form.cleaned_data["expires"])
     else:
@@ -260,7 +261,7 @@ def expire_files(request: SignedInRequest) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, refusal_of(form))
     elif not lifetime.is_valid():
-        messages.error(request, " ".join(lifetime.errors["expires"]))
+        messages.error(request, lifetime.problem())
     else:
         chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
         period = lifetime.cleaned_data["expires"]

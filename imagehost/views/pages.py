@@ -20,11 +20,23 @@ from django.views.decorators.http import require_http_methods, require_safe
 from accounts import content_security
 from accounts.http import SignedInRequest
 from accounts.limits import LimitsUnavailable
-from imagehost import archives, delivery, files, folder_access, media, names, pages, probing, storage
+from imagehost import (
+    album_pages,
+    archives,
+    delivery,
+    files,
+    folder_access,
+    media,
+    names,
+    pages,
+    probing,
+    storage,
+)
 from imagehost.archives import Archive, Refused
 from imagehost.folder_access import TooManyGuesses, WrongPassword
 from imagehost.media import MediaType
 from imagehost.models import File, Folder, PreviewState
+from imagehost.pages import Tile, Ways
 from imagehost.probing import InvalidMedia, ProberFailed
 from imagehost.storage import ObjectMissing, StorageFailed
 
@@ -42,7 +54,8 @@ def file_page(request: HttpRequest, name: str) -> HttpResponse:
     file = _found_file(name)
     if file.folder is not None and not _may_see(request, file.folder):
         return _password_form(request, file.folder, file_name=file.name)
-    response = render(request, "imagehost/file.html", {"page": pages.page_of_file(file)})
+    ways = _ways(request.GET.get("in", ""), file)
+    response = render(request, "imagehost/file.html", {"page": pages.page_of_file(file, ways)})
     has_password = file.folder is not None and file.folder.is_password_enabled
     response.headers["Cache-Control"] = LOCKED_CACHING if has_password else CACHING
     origins = pages.origins_of(file)
@@ -106,9 +119,7 @@ def folder_page(request: HttpRequest, folder_id: str) -> HttpResponse:
         raise Http404
     response = render(request, "imagehost/folder.html", {"page": page})
     response.headers["Cache-Control"] = LOCKED_CACHING if folder.is_password_enabled else CACHING
-    images = pages.origins_of(page.tiles[0].file) if page.tiles else ()
-    response.headers[content_security.HEADER] = content_security.header(images=images)
-    return response
+    return _with_files(response, page.tiles)
 
 
 @csrf_exempt  # as for files
@@ -119,6 +130,21 @@ def folder_preview(request: HttpRequest, folder_id: str, name: str) -> HttpRespo
     if file is None:
         raise Http404
     return _preview(request, file)
+
+
+@csrf_exempt  # as for files
+@require_safe
+def album_page(request: HttpRequest, link: str) -> HttpResponse:
+    """GET /files/albums/{link}."""
+    album = album_pages.find(link)
+    page = album and album_pages.page_of_album(
+        album, request.GET.get("page", "1"), may_see=lambda folder: _may_see(request, folder)
+    )
+    if not page:
+        raise Http404
+    response = render(request, "imagehost/album.html", {"page": page})
+    response.headers["Cache-Control"] = LOCKED_CACHING if page.is_private else CACHING
+    return _with_files(response, page.tiles)
 
 
 @csrf_exempt  # as for files
@@ -144,6 +170,11 @@ def folder_archive(request: HttpRequest, folder_id: str) -> HttpResponseBase:
 _NO_FILE = File(deletion_hash="0" * 64)  # is compared with a token where the file does not exist
 
 
+def _ways(place: str, file: File) -> Ways | None:
+    """The neighbours of the file in the folder or the album from which it was reached. 2 queries, none without one."""
+    return pages.ways_in_folder(file) if place and place == file.folder_id else album_pages.ways_in_album(place, file)
+
+
 def _found_file(name: str) -> File:
     file = pages.find_file(name)
     if file is None:
@@ -156,6 +187,13 @@ def _found_folder(request: HttpRequest, folder_id: str) -> Folder:
     if folder is None:
         raise Http404
     return folder
+
+
+def _with_files(response: HttpResponse, tiles: list[Tile]) -> HttpResponse:
+    """With a policy that lets the files of a list in: its light view plays them."""
+    origins = pages.origins_of(tiles[0].file) if tiles else ()
+    response.headers[content_security.HEADER] = content_security.header(images=origins, media=origins)
+    return response
 
 
 def _unlinked(response: HttpResponse) -> HttpResponse:

@@ -77,9 +77,10 @@ def test_a_locked_file_has_codes_once_its_folder_is_unlocked(client: Client) -> 
 
 @pytest.mark.django_db
 def test_the_poster_of_a_film_in_a_locked_folder_is_in_no_code() -> None:
-    film = FileFactory(folder=FolderFactory(password=PASSWORD), media=media.MP4, preview_state=PreviewState.MADE)
+    folder = FolderFactory(password=PASSWORD)
+    film = FileFactory(folder=folder, media=media.MP4, preview_state=PreviewState.MADE)
     assert not any("preview" in code.text for code in pages.codes_of(film))
-    film.folder.password_hash = ""
+    folder.password_hash = ""
     assert f"{BASE}/files/{film.name}/preview.png" in pages.codes_of(film)[2].text
 
 

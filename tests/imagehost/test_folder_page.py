@@ -39,7 +39,7 @@ def filled(folder: Folder, amount: int, **values: Any) -> list[str]:
 def shown(client: Client, path: str) -> list[str]:
     """The names of the files that the page shows, in its order."""
     links = page_of(client.get(path)).xpath("//ul[@class='file-tiles']/li/a/@href")
-    return [link.removeprefix("/files/") for link in links]
+    return [link.removeprefix("/files/").partition("?in=")[0] for link in links]
 
 
 def test_the_page_of_a_folder(client: Client) -> None:
@@ -213,3 +213,25 @@ def test_a_locked_page_takes_one_query_and_an_unlocked_one_three(client: Client)
         "SELECT imagehost_file",
         "SELECT imagehost_file",
     ]
+
+
+def test_a_page_reached_from_the_folder_leads_to_its_neighbours_there(client: Client) -> None:
+    folder = FolderFactory(is_public=True)
+    at = MOMENT
+    for name, hours in (("Newest12", 2), ("Middle12", 1), ("Oldest12", 0)):
+        FileFactory(folder=folder, name=name, uploaded_at=at + dt.timedelta(hours=hours))
+    FileFactory(folder=folder, uploaded_at=at, quarantined_at=at)
+
+    def ways(name: str, place: str = folder.pk) -> list[str]:
+        found: list[str] = page_of(client.get(f"/files/{name}?in={place}")).xpath("//a[@rel]/@href")
+        return found
+
+    assert ways("Newest12") == [f"/files/Middle12?in={folder.pk}"]
+    assert ways("Middle12") == [f"/files/{name}?in={folder.pk}" for name in ("Newest12", "Oldest12")]
+    assert ways("Oldest12") == [f"/files/Middle12?in={folder.pk}"]
+    assert ways("Middle12", FolderFactory(is_public=True).pk) == ways("Middle12", "") == []
+    asked = statements.names(lambda: client.get(f"/files/Middle12?in={folder.pk}"))
+    assert asked == ["SELECT imagehost_file"] * 3
+    folder.is_public = False
+    folder.save()
+    assert ways("Middle12") == []

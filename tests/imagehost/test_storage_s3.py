@@ -104,7 +104,7 @@ def test_two_storages_share_a_bucket_by_location(upload: Path) -> None:
 def test_a_signed_link_delivers_the_object(upload: Path) -> None:
     storage = fresh_s3_storage()
     storage.keep(KEY, upload, mime="image/png", download_name="earlier.png")
-    answer = requests.get(storage.link(KEY, mime="image/avif", download_name=NAME), timeout=10)
+    answer = requests.get(str(storage.link(KEY, mime="image/avif", download_name=NAME)), timeout=10)
     assert (answer.status_code, answer.content) == (200, b"picture")
     assert answer.headers["Content-Type"] == "image/avif"
     assert answer.headers["Content-Disposition"] == DISPOSITION
@@ -114,9 +114,9 @@ def test_a_signed_link_is_good_for_an_hour(upload: Path) -> None:
     storage = fresh_s3_storage()
     storage.keep(KEY, upload, mime="image/png", download_name="a.png")
     with time_machine.travel(timedelta(seconds=-3590), tick=True):
-        late = storage.link(KEY, mime="image/png", download_name="a.png")
+        late = str(storage.link(KEY, mime="image/png", download_name="a.png"))
     with time_machine.travel(timedelta(seconds=-3601), tick=True):
-        too_late = storage.link(KEY, mime="image/png", download_name="a.png")
+        too_late = str(storage.link(KEY, mime="image/png", download_name="a.png"))
     assert requests.get(late, timeout=10).status_code == 200
     assert requests.get(too_late, timeout=10).status_code == 403
     assert parse_qs(urlsplit(late).query)["X-Amz-Expires"] == ["3600"]

@@ -16,6 +16,7 @@ from accounts.api_keys import keys
 from accounts.models import KeyDay, User
 from dashboard import access_requests
 from dashboard.account import queries as account_queries
+from imagehost import albums
 from oidc_provider.models import LastUse, RequestRecord
 from tests.dashboard.signing_in import browser_of
 from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountFactory, StaffFactory, UserFactory
@@ -33,7 +34,7 @@ pytestmark = pytest.mark.django_db
 DOWNLOAD = "/dashboard/account/data/download/"
 LISTS = {
     *("email_addresses", "linked_accounts", "sessions", "approvals", "apps", "api_keys", "api_key_days", "requests"),
-    *("folders", "folder_rules", "files", "comments", "votes", "comment_likes", "reports", "uploads"),
+    *("folders", "folder_rules", "files", "albums", "comments", "votes", "comment_likes", "reports", "uploads"),
     *("app_uses", "app_requests"),
 }
 
@@ -53,7 +54,7 @@ def fill(user: User) -> str:
     KeyDay.objects.create(key=issued.key, day=timezone.now().date(), count=5)
     access_requests.ask_for_permission(key=issued.key, permission="lookup:user", reason="A bot")
     FolderRuleFactory(owner=user, folder=FolderFactory(owner=user))
-    FileFactory(owner=user)
+    albums.create(owner=user, title="Summer", files=[FileFactory(owner=user)], now=timezone.now())
     UserSession.objects.create(user=user, session_key=user.pk, ip="127.0.0.1", user_agent=f"Of-{user.username}")
     comment = CommentFactory(user=UserFactory(username=f"Of-{user.username}"), author=user)
     CommentLikeFactory(comment=comment, user=user)

@@ -1,0 +1,145 @@
+"""The image host's pages of albums."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.template.defaultfilters import pluralize
+from django.urls import reverse
+from django.utils import timezone
+
+from accounts import content_security
+from accounts.errors import sentences
+from accounts.http import SignedInRequest
+from dashboard import access, versions
+from dashboard.forms import confirm, is_done
+from dashboard.imagehost.forms import AlbumForm, EditAlbumForm, MoveForm, SelectionForm
+from dashboard.imagehost.views import act, back, refusal_of, shot_of
+from imagehost import addresses, albums, listing, pages
+from imagehost.models import Album, File
+
+NEW = "new"  # in place of an album's id
+
+
+@access.signed_in
+@access.form_page
+def album_list(request: SignedInRequest) -> HttpResponse:
+    """All albums, and a form for another one. 1 query."""
+    form = AlbumForm(request.POST if request.method == "POST" else None)
+    if is_done(form, lambda: albums.create(owner=request.user, files=(), now=timezone.now(), **form.cleaned_data)):
+        messages.success(request, f"Album {form.cleaned_data['title']} created. Add files to it from your gallery.")
+        return redirect("imagehost_albums")
+    held = [(album, addresses.album_url(album)) for album in albums.of(request.user)]
+    return render(request, "dashboard/imagehost/albums.html", {"albums": held, "form": form})
+
+
+@access.signed_in
+@access.form_page
+def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
+    """Its title, its link, and its files in their order. 2 queries."""
+    album = _found(request, album_id)
+    form = EditAlbumForm(request.POST if request.method == "POST" else None, album=album)
+    if is_done(form, lambda: _rename(request, album, form)):
+        messages.success(request, "Album saved.")
+        return redirect("imagehost_album", album_id)
+    shots = [shot_of(file) for file in albums.kept_in(album)]
+    context = {"album": album, "form": form, "shots": shots, "url": addresses.album_url(album)}
+    response = render(request, "dashboard/imagehost/album.html", context)
+    images = pages.origins_of(shots[0].tile.file) if shots else ()
+    response.headers[content_security.HEADER] = content_security.header(images=images)
+    return response
+
+
+@act("imagehost_setup")
+def add_files(request: SignedInRequest) -> HttpResponse:
+    """Add the selected files to an album, or to a new one. An error changes nothing."""
+    form, album_id = SelectionForm(request.POST), request.POST.get("album", "")
+    if not form.is_valid():
+        messages.error(request, refusal_of(form))
+        return back(request)
+    chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
+    try:
+        if album_id == NEW:
+            title = f"Album of {timezone.localdate():%d %B %Y}".replace(" 0", " ")
+            album_id = albums.create(owner=request.user, title=title, files=chosen, now=timezone.now()).pk
+            count = len(chosen)
+        else:
+            count = albums.add(owner=request.user, album_id=album_id, files=chosen, now=timezone.now())
+    except Album.DoesNotExist:
+        messages.error(request, "Choose one of your albums to add the files to.")
+    except ValidationError as refusal:
+        messages.error(request, sentences(refusal))
+    else:
+        messages.success(request, f"{count} file{pluralize(count)} added to the album.")
+        return redirect("imagehost_album", album_id)
+    return back(request)
+
+
+@act("imagehost_albums")
+def change_file(request: SignedInRequest, album_id: str, name: str) -> HttpResponse:
+    """Move a file in the album by `places`, or take it out with `remove`."""
+    form, owner, now = MoveForm(request.POST), request.user, timezone.now()
+    try:
+        if "remove" in request.POST:
+            albums.remove(owner=owner, album_id=album_id, name=name, now=now)
+            messages.success(request, "File removed from the album. It stays in your gallery.")
+        elif form.is_valid():
+            places = form.cleaned_data["places"]
+            albums.move(owner=owner, album_id=album_id, name=name, places=places, now=now)
+        else:
+            raise Http404
+    except (Album.DoesNotExist, File.DoesNotExist):
+        raise Http404 from None
+    return redirect("imagehost_album", album_id)
+
+
+@access.signed_in
+@access.form_page
+def reset_link(request: SignedInRequest, album_id: str) -> HttpResponse:
+    album = _found(request, album_id)
+    if request.method == "POST":
+        try:
+            albums.reset_link(owner=request.user, album_id=album_id, now=timezone.now())
+        except Album.DoesNotExist:
+            raise Http404 from None
+        messages.success(request, "The album has a new link.")
+        return redirect("imagehost_album", album_id)
+    effects = ["Its current link no longer works.", "The album gets a new link, which you can share again."]
+    back_url = reverse("imagehost_album", args=[album.pk])
+    return confirm(request, f"Reset the link of {album.title}?", effects, "Reset the link", back_url=back_url)
+
+
+@access.signed_in
+@access.form_page
+def delete_album(request: SignedInRequest, album_id: str) -> HttpResponse:
+    album = _found(request, album_id)
+    if request.method == "POST":
+        try:
+            albums.delete(owner=request.user, album_id=album_id)
+        except Album.DoesNotExist:
+            raise Http404 from None
+        messages.success(request, f"Album {album.title} deleted.")
+        return redirect("imagehost_albums")
+    effects = ["Its page and its link no longer work.", "Its files stay in your gallery."]
+    back_url = reverse("imagehost_album", args=[album.pk])
+    return confirm(request, f"Delete the album {album.title}?", effects, "Delete the album", back_url=back_url)
+
+
+def _found(request: SignedInRequest, album_id: str) -> Album:
+    return get_object_or_404(albums.of(request.user), pk=album_id)
+
+
+def _rename(request: SignedInRequest, album: Album, form: EditAlbumForm) -> None:
+    given = form.cleaned_data["version"]
+    try:
+        albums.change(
+            owner=request.user,
+            album_id=album.pk,
+            title=form.cleaned_data["title"],
+            now=timezone.now(),
+            check=lambda held: versions.check(given, held.updated_at),
+        )
+    except Album.DoesNotExist:
+        raise Http404 from None

@@ -1,0 +1,103 @@
+"""What the public page of an album shows, prepared for its template."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.core.paginator import EmptyPage, Page, Paginator
+from django.urls import reverse
+
+from imagehost import addresses, albums, embeds, names, pages
+from imagehost.embeds import Code, Shown
+from imagehost.models import Album, File, Folder
+from imagehost.pages import PAGE_SIZE, Card, Tile, Ways
+
+_LINK = re.compile(r"[0-9a-f]{32}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class AlbumPage:
+    """`is_private`: what it shows depends on a password that this visitor gave."""
+
+    album: Album
+    owner: str
+    tiles: list[Tile]
+    page: Page[File]
+    card: Card
+    codes: list[Code]
+    is_private: bool
+
+    @property
+    def count(self) -> int:
+        return self.page.paginator.count
+
+
+def find(link: str) -> Album | None:
+    """The album with this link. No query for what is no link."""
+    return albums.find(link) if _LINK.fullmatch(link) else None
+
+
+def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool]) -> AlbumPage | None:
+    """None: there is no such page. 1 query. `may_see`: whether the visitor has a folder's password, or needs none."""
+    files = albums.files_of(album)
+    paginator = Paginator(files, PAGE_SIZE)
+    if not pages.NUMBER.fullmatch(number):
+        return None
+    try:
+        page = paginator.page(int(number))
+    except EmptyPage:
+        return None
+    open_files = [file for file in files if not _is_locked(file)]
+    card = _card(album, open_files, len(files))
+    return AlbumPage(
+        album=album,
+        owner=album.owner.get_full_name(),
+        tiles=[_tile(file, may_see) for file in page],
+        page=page,
+        card=card,
+        codes=embeds.codes(_shown(card)),
+        is_private=len(open_files) < len(files),
+    )
+
+
+def ways_in_album(link: str, file: File) -> Ways | None:
+    """To the neighbours of the file in the album with this link. 2 queries."""
+    album = find(link)
+    held = [each.name for each in albums.files_of(album)] if album else []
+    if file.name not in held:
+        return None
+    place = held.index(file.name)
+    return Ways(link, held[place - 1] if place else "", next(iter(held[place + 1 :]), ""))
+
+
+def _is_locked(file: File) -> bool:
+    return file.folder is not None and file.folder.is_password_enabled
+
+
+def _tile(file: File, may_see: Callable[[Folder], bool]) -> Tile:
+    """A file in a folder with a password is named as its link is, without preview, until the password is given."""
+    tile = pages.tile(file, preview=reverse("file_preview", args=[file.name]))
+    if file.folder is None or may_see(file.folder):
+        return tile
+    return dataclasses.replace(tile, title=file.file_name, duration="", src="", full="")
+
+
+def _card(album: Album, files: list[File], count: int) -> Card:
+    """With the first picture that needs no password: messengers and their users share one card."""
+    return Card(
+        title=names.shown(album.title, otherwise="Album"),
+        summary=f"{count:,} {'file' if count == 1 else 'files'} by {album.owner.get_full_name()}",
+        url=addresses.album_url(album),
+        picture=next(filter(None, map(pages.picture_of, files)), None),
+    )
+
+
+def _shown(card: Card) -> Shown:
+    """The album's codes show the picture of its card and lead to the album."""
+    if card.picture is None:
+        return Shown(card.title, card.url)
+    picture = card.picture
+    return Shown(card.title, card.url, picture=picture.url, width=picture.width, height=picture.height)
