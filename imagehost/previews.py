@@ -1,4 +1,4 @@
-"""Previews: a thumbnail of each image and a poster of each video, made right after the upload.
+"""Previews: a thumbnail of each image and a poster of each video, made right after the upload or for its page.
 
 The rows are the queue: a waiting file is due at `preview_due_at`, and a worker claims it by moving that into the
 future, so that workers on several hosts make each preview once. The claim of a crashed worker expires. A preview is
@@ -22,7 +22,7 @@ from accounts.jobs import let_go_of_connections
 from accounts.metrics import Counter
 from imagehost import probing, storage
 from imagehost.models import File, FileQuerySet, PreviewState
-from imagehost.probing import InvalidMedia, ProberFailed
+from imagehost.probing import InvalidMedia, Preview, ProberFailed
 from imagehost.storage import StorageFailed
 
 MIME = "image/webp"
@@ -33,6 +33,10 @@ MAX_TRIES = len(PAUSES) + 1
 DEADLY = MAX_TRIES + 1  # tries of a file that killed its workers: it is never retried
 POLL_SECONDS = 0.25
 AFTER_ERROR_SECONDS = 10.0
+NEW = timedelta(minutes=1)  # since the upload: until then a page waits for the preview
+PAGE_SECONDS = 2.0  # that it waits
+AT_ONCE = 2  # pages that wait in a process: its threads serve all other requests too
+_places = threading.BoundedSemaphore(AT_ONCE)
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +112,73 @@ class Worker(threading.Thread):
         return 0
 
 
+class _Rendering(threading.Thread):
+    """One preview for a page that waits for it. It uses no database, and ends its place among AT_ONCE itself."""
+
+    def __init__(self, file: File) -> None:
+        super().__init__(name="preview", daemon=True)
+        self._file = file
+        self.preview: Preview | None = None
+
+    def run(self) -> None:
+        try:
+            self.preview = _rendered(self._file)
+        except (InvalidMedia, ProberFailed, StorageFailed):
+            logger.info("The page of %s has no preview yet; a worker tries again.", self._file.pk, exc_info=True)
+        finally:
+            _places.release()
+
+
+def make_for_page(file: File) -> None:
+    """Make the preview of a new upload while its page waits, so that messengers find a picture at their first look.
+
+    Waits at most PAGE_SECONDS, also for a worker that makes it; otherwise, or with AT_ONCE pages waiting, the workers
+    make it as ever. Sets the columns of `file`. No query for older files; 2 where it is made here.
+    """
+    is_new = timezone.now() - file.uploaded_at < NEW
+    if file.preview_state != PreviewState.WAITING or not is_new or not _places.acquire(blocking=False):
+        return
+    if not _claim_one(file):
+        try:
+            _wait_for_worker(file)
+        finally:
+            _places.release()
+        return
+    rendering = _Rendering(file)
+    rendering.start()
+    rendering.join(PAGE_SECONDS)
+    if rendering.preview is None:
+        give_back(file)
+    elif _finish(file, rendering.preview):
+        _set_made(file, rendering.preview.width, rendering.preview.height)
+
+
+def _claim_one(file: File) -> bool:
+    """Claim this file, unless a worker has it. 1 query."""
+    due = _due(timezone.now()).filter(pk=file.pk, preview_attempts=file.preview_attempts).order_by()
+    file.preview_attempts, file.preview_due_at = file.preview_attempts + 1, timezone.now() + CLAIM
+    is_free = file.preview_attempts <= MAX_TRIES
+    values = {"preview_attempts": file.preview_attempts, "preview_due_at": file.preview_due_at}
+    return is_free and bool(due.update(**values))
+
+
+def _wait_for_worker(file: File) -> None:
+    """1 query for each POLL_SECONDS."""
+    give_up_at = time.monotonic() + PAGE_SECONDS
+    columns = ("preview_state", "preview_width", "preview_height")
+    while time.monotonic() < give_up_at:
+        state, width, height = File.objects.filter(pk=file.pk).values_list(*columns).first() or ("", None, None)
+        if state == PreviewState.MADE:
+            _set_made(file, width, height)
+        if state != PreviewState.WAITING:
+            return
+        time.sleep(POLL_SECONDS)
+
+
+def _set_made(file: File, width: int | None, height: int | None) -> None:
+    file.preview_state, file.preview_width, file.preview_height = PreviewState.MADE, width, height
+
+
 def may_be_tried_again(file: File, *, is_after_restore: bool) -> bool:
     """Whether each try failed for another reason than the file: the store, the prober, another host's disk.
 
@@ -169,12 +240,29 @@ def _claim(work: Work) -> File | None:
     return None
 
 
-def _make(file: File, work: Work) -> None:
+def _rendered(file: File) -> Preview:
+    """Render and store the preview. Raises InvalidMedia, ProberFailed and StorageFailed."""
     bucket = storage.bucket()
+    with bucket.fetched(file.key) as path:
+        preview = probing.render(path, file.media_type)
+    bucket.keep_bytes(file.preview_key, preview.content, mime=MIME)
+    return preview
+
+
+def _finish(file: File, preview: Preview) -> bool:
+    """Set the row of a stored preview to MADE; False: it was deleted, or another worker made it. 1 query, else 2."""
+    made = {"preview_width": preview.width, "preview_height": preview.height}
+    if _claimed(file).update(preview_state=PreviewState.MADE, **made):
+        PREVIEWS.count("made")
+        return True
+    if not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
+        _take_back(file)
+    return False
+
+
+def _make(file: File, work: Work) -> None:
     try:
-        with bucket.fetched(file.key) as path:
-            preview = probing.render(path, file.media_type)
-        bucket.keep_bytes(file.preview_key, preview.content, mime=MIME)
+        preview = _rendered(file)
     except InvalidMedia as reason:
         logger.info("%s gets no preview: %s", file.key, reason)
         work.given_up += _give_up(file)
@@ -182,12 +270,7 @@ def _make(file: File, work: Work) -> None:
         if _postpone(file, work):  # else the file was deleted or moved meanwhile
             logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
     else:
-        made = {"preview_width": preview.width, "preview_height": preview.height}
-        if _claimed(file).update(preview_state=PreviewState.MADE, **made):
-            work.made += 1
-            PREVIEWS.count("made")
-        elif not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
-            _take_back(file)
+        work.made += _finish(file, preview)
 
 
 def _give_up(file: File, *, attempts: int | None = None) -> int:

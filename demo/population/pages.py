@@ -124,13 +124,13 @@ def decorate(page: Page, *, share: float) -> None:
         profile.font_username = rng.choice(styles.FONTS)
     if rng.chance(0.8):
         profile.banner = page.any_picture("banner")
+        profile.metadata_banner = page.any_picture("card")  # messengers do not show the banner, a drawing
     if rng.chance(share):
         profile.sound_effect, profile.sound_effect_button = rng.choice(styles.SOUNDS), rng.choice(styles.SOUNDS)
     if rng.chance(share / 2):
         profile.cursor = page.picture("cursor")
     if rng.chance(share / 2):
         profile.metadata_favicon = page.picture("favicon")
-        profile.metadata_banner = page.any_picture("card")
     if rng.chance(share / 3):
         profile.sound_effect_asset = page.sound("click")
 

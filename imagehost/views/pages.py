@@ -29,6 +29,7 @@ from imagehost import (
     media,
     names,
     pages,
+    previews,
     probing,
     storage,
 )
@@ -54,6 +55,8 @@ def file_page(request: HttpRequest, name: str) -> HttpResponse:
     file = _found_file(name)
     if file.folder is not None and not _may_see(request, file.folder):
         return _password_form(request, file.folder, file_name=file.name)
+    if pages.picture_of(file) is None:
+        previews.make_for_page(file)
     ways = _ways(request.GET.get("in", ""), file)
     response = render(request, "imagehost/file.html", {"page": pages.page_of_file(file, ways)})
     has_password = file.folder is not None and file.folder.is_password_enabled

@@ -1,0 +1,84 @@
+"""The first view of a new file's page waits for its preview, for a bounded time and on a bounded number of pages."""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from imagehost import media, previews
+from imagehost.models import File, PreviewState
+from imagehost.probing import Preview
+from tests.imagehost.media_corpus.real_videos import Recipe, recorded
+from tests.imagehost.public_pages import BASE, messenger_tags, stored
+from tests.lookup import statements
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module")
+def film() -> bytes:
+    return recorded(Recipe("mp4", "libx264", tune={"preset": "ultrafast"}))
+
+
+def image_of(file: File) -> str | None:
+    return messenger_tags(Client().get(f"/files/{file.name}")).get("og:image")
+
+
+@pytest.mark.embedded
+def test_the_first_view_names_a_picture_that_can_be_fetched(film: bytes) -> None:
+    file = stored(content=film, media=media.MP4)
+    found: list[str | None] = []
+    asked = statements.names(lambda: found.append(image_of(file)))
+    assert [name for name in asked if " " in name] == ["SELECT imagehost_file", *["UPDATE imagehost_file"] * 2]
+    assert found == [f"{BASE}/files/{file.name}/preview.png"]
+    picture = Client().get(f"/files/{file.name}/preview.png")
+    assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/png")
+    assert statements.names(lambda: image_of(file)) == ["SELECT imagehost_file"]
+
+
+def test_what_cannot_be_rendered_is_left_to_a_worker() -> None:
+    file = stored(content=b"no film", media=media.MP4)
+    assert image_of(file) is None
+    file.refresh_from_db()
+    assert (file.preview_state, file.preview_attempts) == (PreviewState.WAITING, 0)
+    assert file.preview_due_at <= timezone.now()
+
+
+def test_a_view_does_not_wait_for_a_slow_one(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    goes_on = threading.Event()
+    monkeypatch.setattr(previews, "PAGE_SECONDS", 0.05)
+    monkeypatch.setattr(previews, "_rendered", lambda file: goes_on.wait(30) and Preview(b"", 1, 1))
+    file = stored(content=film, media=media.MP4)
+    assert image_of(file) is None
+    goes_on.set()
+    file.refresh_from_db()
+    assert (file.preview_state, file.preview_attempts) == (PreviewState.WAITING, 0)
+
+
+def test_only_some_pages_wait_and_only_for_new_files(film: bytes) -> None:
+    file = stored(content=film, media=media.MP4)
+    old = stored(content=film, media=media.MP4, uploaded_at=timezone.now() - previews.NEW)
+    for _ in range(previews.AT_ONCE):
+        assert previews._places.acquire(timeout=30)
+    try:
+        assert statements.names(lambda: image_of(file)) == ["SELECT imagehost_file"]
+    finally:
+        for _ in range(previews.AT_ONCE):
+            previews._places.release()
+    assert statements.names(lambda: image_of(old)) == ["SELECT imagehost_file"]
+
+
+def test_a_view_waits_for_the_worker_that_makes_it(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = stored(content=film, media=media.MP4, preview_due_at=timezone.now() + timedelta(minutes=5))
+
+    def made(_: float) -> None:
+        values = {"preview_width": 4, "preview_height": 3}
+        File.objects.filter(pk=file.pk).update(preview_state=PreviewState.MADE, **values)
+
+    monkeypatch.setattr(time, "sleep", made)
+    assert image_of(file) == f"{BASE}/files/{file.name}/preview.png"
