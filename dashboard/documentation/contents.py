@@ -13,7 +13,7 @@ _FOLDER = Path(__file__).parent / "pages"
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Start", ("", "api-keys", "current-and-earlier", "limits", "errors", "changes", "changelog")),
     ("Quickstarts", ("sign-in", "quickstarts/lookup", "quickstarts/presence", "quickstarts/upload")),
-    ("Sign-in", ("sign-in/scopes", "sign-in/client-libraries")),
+    ("Sign-in", ("sign-in/scopes", "sign-in/client-libraries", "sign-in/buttons")),
     (
         "Sign-in endpoints",
         (

@@ -19,7 +19,7 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts import limits, plans
 from accounts.api_keys import keys
-from dashboard.documentation import programs, stacks, tables
+from dashboard.documentation import button_kit, programs, stacks, tables
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
 from imagehost import folders, media, rules, uploaders
@@ -111,10 +111,6 @@ def description(name: str) -> str:
 
 
 _BLOCK = re.compile(r"^```(request|fields|parameters|json)(?: ([^\n]*))?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_LINE = re.compile(
-    r"^\{\{ (errors|oauth_errors|all_errors|all_oauth_errors|settings|scopes|reference|stacks)((?: \w+)*) \}\}$",
-    re.MULTILINE,
-)
 _MARK = re.compile(r"^:::[^\n]*\n\n", re.MULTILINE)
 _PICTURE = re.compile(r"^!\[(.*)\]\((\w+)\)$", re.MULTILINE)
 
@@ -128,8 +124,11 @@ _TABLES: Mapping[str, Callable[..., str]] = MappingProxyType(
         "scopes": tables.scopes,
         "reference": tables.reference,
         "stacks": stacks.stacks,
+        "buttons": button_kit.markdown,
+        "styled_buttons": button_kit.styled,
     }
 )
+_LINE = re.compile(rf"^\{{\{{ ({'|'.join(_TABLES)})((?: \w+)*) \}}\}}$", re.MULTILINE)
 
 
 @functools.cache

@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from dashboard.apps.error_guide import anchor_of
-from dashboard.documentation import expansion
+from dashboard.documentation import button_kit, expansion
 
 LABELS = {
     "sh": "curl",
@@ -29,6 +29,8 @@ LABELS = {
     "go": "Go",
     "php": "PHP",
     "java": "Java",
+    "html": "HTML",
+    "css": "CSS",
 }
 _SAMPLES = ("sh", "python", "js")
 _CHOICES, _END = ":::choices ", ":::"
@@ -134,10 +136,10 @@ class PageRenderer(RendererHTML):
         token = tokens[idx]
         language, _, file = token.info.partition(" ")
         number, label = token.meta["number"], f"{file} · {LABELS[language]}" if file else LABELS[language]
-        html = (
+        html = button_kit.preview(file) + (
             f'<div class="snippet" data-language="{language}"><div class="snippet__head"><span>{label}</span>'
-            f'<button class="button button--quiet button--small" type="button" hidden data-copy="code-{number}" '
-            f'aria-label="Copy {label}">Copy</button></div>'
+            f'{_download(file)}<button class="button button--quiet button--small" type="button" hidden '
+            f'data-copy="code-{number}" aria-label="Copy {label}">Copy</button></div>'
             f'<pre tabindex="0"><code id="code-{number}">{escape(token.content.rstrip())}</code></pre></div>\n'
         )
         if language in _SAMPLES and not _is_sample(tokens, idx - 1):
@@ -182,6 +184,11 @@ class PageRenderer(RendererHTML):
 
     def choices_close(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         return "</div></fieldset>\n"
+
+
+def _download(file: str) -> str:
+    path = button_kit.download_path(file)
+    return f'<a class="snippet__download" href="{path}" download aria-label="Download {file}">Download</a>' * bool(path)
 
 
 def _mark_choices(tokens: list[Token]) -> None:

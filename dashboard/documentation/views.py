@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.cache import patch_cache_control, patch_vary_headers
+from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_safe
 
+from accounts import content_security
+from dashboard.apps import sign_in_buttons
 from dashboard.documentation import contents, expansion, feed, personalization, rendering, schema, searching
 
 CACHED_FOR = 300  # seconds; pages of signed-in readers hold their ids and are not cached
+
+BUTTONS_CACHED_FOR = 24 * 3600  # seconds
+# The picture holds the logo as data. Opened in a tab it is a document without scripts.
+BUTTON_POLICY = "default-src 'none'; img-src data:; sandbox"
 
 
 @require_safe
@@ -51,6 +58,24 @@ def changelog_feed(request: HttpRequest) -> HttpResponse:
 def openapi_yaml(request: HttpRequest) -> HttpResponse:
     """The same document as /docs/openapi.json."""
     return _public(HttpResponse(schema.as_yaml(), content_type="application/vnd.oai.openapi"))
+
+
+@csrf_exempt  # no cookie decides anything: a POST is 405
+@require_safe
+def sign_in_button(request: HttpRequest, name: str) -> HttpResponse:
+    """A picture for the login pages of other sites."""
+    try:
+        picture = sign_in_buttons.picture(name)
+    except KeyError:
+        raise Http404 from None
+    response = get_conditional_response(request, etag=picture.etag) or HttpResponse(picture.svg)
+    response.headers["Content-Type"] = "image/svg+xml"
+    response.headers["ETag"] = picture.etag
+    response.headers[content_security.HEADER] = BUTTON_POLICY
+    response.headers["Cross-Origin-Resource-Policy"] = "cross-origin"
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    patch_cache_control(response, public=True, max_age=BUTTONS_CACHED_FOR)
+    return response
 
 
 def _page_of(slug: str) -> contents.Page:

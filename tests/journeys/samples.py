@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import lxml.html
 import requests
 
 from tests.journeys.browser import Browser
@@ -87,6 +88,15 @@ def saved(folder: Path, name: str, code: str) -> Iterator[Path]:
 def command_for(name: str) -> list[str]:
     interpreter = {"sh": "bash", "mjs": str(node.PROGRAM), "py": sys.executable}[name.rpartition(".")[2]]
     return [interpreter, name]
+
+
+def start_of(origin: str) -> str:
+    """Return where the button on the app's first page leads; its picture has to be there."""
+    (link,) = lxml.html.fromstring(requests.get(f"{origin}/", timeout=TIMEOUT).text).xpath("//a[img]")
+    (picture,) = link.xpath("img")
+    assert picture.get("alt") == "Sign in with Hearth"
+    assert requests.get(picture.get("src"), timeout=TIMEOUT).headers["Content-Type"] == "image/svg+xml"
+    return str(link.get("href"))
 
 
 def sign_in_through(origin: str, start: str, browser: Browser, person: Person) -> requests.Response:

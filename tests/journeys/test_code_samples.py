@@ -70,7 +70,8 @@ def test_a_sample_of_a_web_app_signs_a_user_in(
     name, code = samples.shown(owner, app, stack)
     with samples.saved(tmp_path, name, code), Program(samples.command_for(name), app, tmp_path) as program:
         program.wait_for(port)
-        answer = samples.sign_in_through(f"http://127.0.0.1:{port}", "/", browser, person)
+        origin = f"http://127.0.0.1:{port}"
+        answer = samples.sign_in_through(origin, samples.start_of(origin), browser, person)
     assert answer.status_code == 200, answer.text
     assert answer.json() == profile_of(service, person)
 

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.utils.text import slugify
 
+from dashboard.apps import sign_in_buttons
 from oidc_provider.models import Application
 
 
@@ -259,7 +260,8 @@ def _slug() -> str:
 
 def _service_values() -> Values:
     """The values of the placeholders between << and >> that are the same for every app."""
-    return {"issuer": settings.BASE_URL, "site_name": settings.SITE_NAME, "slug": _slug()}
+    button = Verbatim(sign_in_buttons.sample())
+    return {"issuer": settings.BASE_URL, "site_name": settings.SITE_NAME, "slug": _slug(), "button": button}
 
 
 def _app_values(client_id: str, redirect_url: str, scopes: Sequence[str], quote: Callable[[str], str]) -> Values:
