@@ -43,8 +43,11 @@ class CurrentLookupSerializer(serializers.Serializer[Any]):
         return super().get_fields() | {name: one.form(required=False) for name, one in registry.INCLUDES.items()}
 
 
+ONLY_TRUE = "Only the exact string `true` enables it."  # said of each switch
+
+
 def _true(name: str, description: str) -> OpenApiParameter:
-    words = f"{description} Only the exact string `true` enables it."
+    words = f"{description} {ONLY_TRUE}"
     return OpenApiParameter(name, OpenApiTypes.BOOL, default=False, description=words)
 
 

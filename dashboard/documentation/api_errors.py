@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from accounts import errors, plans
 from accounts.errors import ApiError
+from dashboard.apps import error_guide
 from imagehost import errors as imagehost
 from lookup import errors as lookup
 from presence import errors as presence
@@ -40,6 +41,11 @@ class ErrorRow:
     @property
     def body(self) -> str:
         return json.dumps(self.error.body(), separators=(",", ":"))
+
+
+def anchor_of(row: ErrorRow, heading: str = "") -> str:
+    """Return the id of the row in a table below `heading`; that of the guide without one."""
+    return error_guide.anchor_of(f"{heading or TITLES[row.where]} {row.error.status} {row.error.error}")
 
 
 _KEY_ERRORS = (

@@ -19,7 +19,7 @@ from oauth2_provider.settings import oauth2_settings
 
 from accounts import limits, plans
 from accounts.api_keys import keys
-from dashboard.documentation import button_kit, programs, stacks, tables
+from dashboard.documentation import button_kit, explorer, programs, stacks, tables
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
 from imagehost import folders, media, rules, uploaders
@@ -141,7 +141,8 @@ def expanded(page: Page) -> str:
 
 def as_text(page: Page) -> str:
     """Return the Markdown source: a drawing is its description, and choices follow each other."""
-    return _PICTURE.sub(lambda found: f"(Picture: {found[1]}. {description(found[2])})", _MARK.sub("", expanded(page)))
+    text = explorer.without_blocks(_MARK.sub("", expanded(page)))
+    return _PICTURE.sub(lambda found: f"(Picture: {found[1]}. {description(found[2])})", text)
 
 
 def _block(found: re.Match[str]) -> str:

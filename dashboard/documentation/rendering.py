@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,8 +16,9 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from dashboard.apps.code_colours import coloured
 from dashboard.apps.error_guide import anchor_of
-from dashboard.documentation import button_kit, expansion
+from dashboard.documentation import button_kit, expansion, explorer
 
 LABELS = {
     "sh": "curl",
@@ -34,6 +36,7 @@ LABELS = {
 }
 _SAMPLES = ("sh", "python", "js")
 _CHOICES, _END = ":::choices ", ":::"
+_ERROR = re.compile(r'\{"error":"([^"]+)"')  # the second cell in a table of errors
 MAX_CONTENTS = 30  # entries of "On this page"; with more, headings of the third level are left out
 
 
@@ -135,12 +138,15 @@ class PageRenderer(RendererHTML):
     def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
         token = tokens[idx]
         language, _, file = token.info.partition(" ")
+        if language == "explorer":
+            return explorer.html(file)
         number, label = token.meta["number"], f"{file} · {LABELS[language]}" if file else LABELS[language]
+        code = coloured(token.content.rstrip(), language)
         html = button_kit.preview(file) + (
             f'<div class="snippet" data-language="{language}"><div class="snippet__head"><span>{label}</span>'
             f'{_download(file)}<button class="button button--quiet button--small" type="button" hidden '
             f'data-copy="code-{number}" aria-label="Copy {label}">Copy</button></div>'
-            f'<pre tabindex="0"><code id="code-{number}">{escape(token.content.rstrip())}</code></pre></div>\n'
+            f'<pre tabindex="0"><code id="code-{number}">{code}</code></pre></div>\n'
         )
         if language in _SAMPLES and not _is_sample(tokens, idx - 1):
             html = f'<div class="samples">{html}'
@@ -232,11 +238,14 @@ def _name_headings(tokens: list[Token]) -> list[Heading]:
 
 
 def _label_blocks(tokens: list[Token]) -> None:
-    """Number the code, and name each table after the heading above it."""
+    """Number the code, name each table after the heading above it, and give each row of an error an id."""
     heading, number, tables = "", 0, 0
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
             heading, tables = plain(tokens[index + 1]), 0
+        elif token.type == "tr_open" and (error := _ERROR.match(plain(tokens[index + 5]))):
+            status = plain(tokens[index + 2])
+            token.attrSet("id", anchor_of(f"{heading} {status} {error[1]}"))
         elif token.type == "table_open":
             tables += 1
             token.meta["label"] = heading if tables == 1 else f"{heading}, table {tables}"

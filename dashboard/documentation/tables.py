@@ -9,6 +9,7 @@ from typing import Any
 from dashboard.apps import error_guide
 from dashboard.documentation import api_errors, schema
 from dashboard.documentation.schema import JSON, Operation
+from lookup.openapi import ONLY_TRUE
 from lookup.settings_fields import FIELDS
 from oidc_provider.applications.scopes import SCOPES
 
@@ -45,13 +46,16 @@ def fields(name: str, block: str, *, form: str = "") -> str:
 
 
 def parameters(operation: str, block: str) -> str:
-    """The parameters of an operation. `block`: lines `name | meaning` for those that the schema leaves unexplained."""
+    """The parameters of an operation. `block`: lines `name | meaning` for those that the schema leaves unexplained.
+
+    The page says once what the schema repeats about each switch.
+    """
     lines = {line[0]: line[1] for line in _lines(block)}
     rows = []
     for each in schema.operation(operation).parameters:
         rule = each["schema"]
         required = "yes" if each.get("required") else "no"
-        meaning = _with_choices(lines.get(each["name"]) or each["description"], rule)
+        meaning = _with_choices(lines.get(each["name"]) or each["description"].removesuffix(ONLY_TRUE).rstrip(), rule)
         if "default" in rule:
             meaning += f" Default: `{json.dumps(rule['default'])}`."
         rows.append([f"`{each['name']}`", required, f"{schema.type_of(rule)}, {each['in']}", meaning])

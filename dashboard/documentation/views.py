@@ -6,11 +6,12 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.cache import get_conditional_response, patch_cache_control, patch_vary_headers
 from django.views.decorators.csrf import csrf_exempt
-from django.views.decorators.http import require_safe
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_safe
 
 from accounts import content_security
 from dashboard.apps import sign_in_buttons
-from dashboard.documentation import contents, expansion, feed, personalization, rendering, schema, searching
+from dashboard.documentation import contents, expansion, explorer, feed, personalization, rendering, schema, searching
 
 CACHED_FOR = 300  # seconds; pages of signed-in readers hold their ids and are not cached
 
@@ -27,6 +28,7 @@ def page(request: HttpRequest, slug: str = "") -> HttpResponse:
     made = rendering.rendered(expansion.expanded(shown))
     texts = {"lead": visitor.fill_html(made.lead), "rest": visitor.fill_html(made.rest)}
     context = {"page": shown, **texts, "headings": made.headings, "own": visitor.own}
+    context["has_explorer"] = any(each.page is shown for each in explorer.explorers().values())
     return _cached(request, render(request, "docs/page.html", {**context, **_contents()}))
 
 
@@ -58,6 +60,26 @@ def changelog_feed(request: HttpRequest) -> HttpResponse:
 def openapi_yaml(request: HttpRequest) -> HttpResponse:
     """The same document as /docs/openapi.json."""
     return _public(HttpResponse(schema.as_yaml(), content_type="application/vnd.oai.openapi"))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@sensitive_post_parameters("key")
+def explore(request: HttpRequest, name: str) -> HttpResponse:
+    """The form of an endpoint for readers without scripts. The key is used for this one answer and is not sent back."""
+    found = explorer.explorers().get(name)
+    if found is None:
+        raise Http404
+    initial = request.GET.dict() or found.initial_of(personalization.of(request.user))
+    form = explorer.RequestForm(found, request.POST if request.method == "POST" else None, initial=initial)
+    values, answer = request.POST.dict() or initial, None
+    if form.is_valid():
+        values = form.texts()
+        answer = explorer.send(found, values, request.POST.get("key", "").strip(), beside=request)
+    curl = found.curl(values, explorer.encoded)
+    context = {"explorer": found, "page": found.page, "form": form, "curl": curl, "answer": answer}
+    response = render(request, "docs/explorer.html", {**context, **_contents()})
+    patch_cache_control(response, private=True, no_store=True)
+    return response
 
 
 @csrf_exempt  # no cookie decides anything: a POST is 405

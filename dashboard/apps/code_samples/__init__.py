@@ -12,9 +12,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.utils.safestring import SafeString
 from django.utils.text import slugify
 
 from dashboard.apps import sign_in_buttons
+from dashboard.apps.code_colours import coloured
 from oidc_provider.models import Application
 
 
@@ -209,6 +211,10 @@ class Sample:
     code: str
     callback_url: str | None
     is_callback_registered: bool
+
+    @property
+    def coloured(self) -> SafeString:
+        return coloured(self.code, self.stack.fence)
 
 
 def samples_of(application: Application, redirect_url: str) -> list[Sample]:

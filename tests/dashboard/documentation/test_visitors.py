@@ -77,7 +77,7 @@ def test_a_page_cannot_be_posted_to(client: Client) -> None:
 def test_a_long_page_lists_its_headings_in_the_menu_and_folded_above_the_text(client: Client) -> None:
     page = page_of(client.get("/docs/lookup/user"))
     expected = [f"#{heading.anchor}" for heading in rendering.rendered(source_of("lookup/user")).headings]
-    assert expected[:4] == ["#key", "#parameters", "#answer", "#user"]
+    assert expected[:4] == ["#key", "#parameters", "#try-it", "#answer"]
     for place in (
         "//details/nav[@aria-label='On this page']",
         "//nav[@aria-label='Documentation']//li[a/@aria-current]",
@@ -100,6 +100,12 @@ def test_required_parameters_come_first(client: Client) -> None:
     required = [row.xpath("string(td[2])") for row in rows]
     assert required[:2] == ["yes", "yes"]
     assert set(required[2:]) == {"no"}
+
+
+def test_what_holds_for_every_switch_is_said_once_above_the_table(client: Client) -> None:
+    text = client.get("/docs/lookup/user.md").content.decode()
+    assert text.count("exact string") == 1
+    assert text.index("exact string") < text.index("| `aliases` | no |")
 
 
 def test_code_is_beside_the_table_that_it_goes_with(client: Client) -> None:

@@ -1,0 +1,98 @@
+// Sends the request of an endpoint's page from this browser, with a key that stays in its field. Without this script
+// the form leads to a page that asks for the key.
+const HEADERS = ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Content-Type", "X-Request-Id"];
+const PATIENCE = 30_000; // milliseconds
+
+const form = document.querySelector("form.explorer[data-path]");
+const key = form.querySelector("#try-key");
+const button = form.querySelector("button[type=submit]");
+const answer = form.querySelector(".explorer__answer");
+const errors = JSON.parse(document.getElementById("try-errors").textContent);
+key.disabled = false;
+
+// The path with its parameters, and a query of those that are filled in.
+function target() {
+  let path = form.dataset.path;
+  const query = [];
+  for (const [name, value] of new FormData(form)) {
+    const place = `{${name}}`;
+    if (path.includes(place)) path = path.replace(place, () => encodeURIComponent(value));
+    else if (value) query.push(`${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  }
+  return query.length ? `${path}?${query.join("&")}` : path;
+}
+
+function showCurl() {
+  const quoted = (text) => `"${text.replace(/[\\"`$]/g, "\\$&")}"`;
+  const url = quoted(form.dataset.origin + target());
+  const header = `"${form.dataset.header}: ${form.dataset.beforeKey}$API_KEY"`;
+  document.getElementById("try-curl").textContent = `curl ${url} \\\n  --fail-with-body \\\n  --header ${header}`;
+}
+
+function indented(text) {
+  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
+}
+
+function errorOf(status, text) {
+  try { return errors[`${status} ${JSON.parse(text).error}`]; } catch { return undefined; }
+}
+
+// Cause and cure as the table of errors on this page has them.
+function showError(found) {
+  const box = answer.querySelector(".explorer__error");
+  box.hidden = !found;
+  if (!found) return;
+  const cells = document.getElementById(found.row).cells;
+  box.querySelectorAll("span").forEach((place, index) => {
+    place.replaceChildren(...[...cells[index + 2].childNodes].map((node) => node.cloneNode(true)));
+  });
+  box.querySelector("p > a:only-child").href = found.guide;
+}
+
+function show(status, headers, text, error) {
+  answer.querySelector(".explorer__status").textContent = status;
+  showError(error);
+  const list = answer.querySelector(".explorer__headers");
+  list.replaceChildren(...HEADERS.filter((name) => headers?.has(name)).flatMap((name) => {
+    const [term, detail, code] = ["dt", "dd", "code"].map((tag) => document.createElement(tag));
+    term.textContent = name;
+    code.textContent = headers.get(name);
+    detail.append(code);
+    return [term, detail];
+  }));
+  answer.querySelector(".snippet").hidden = !headers;
+  document.getElementById("try-body").textContent = text;
+  answer.hidden = false;
+}
+
+async function send() {
+  const began = performance.now();
+  const response = await fetch(target(), {
+    headers: { [form.dataset.header]: form.dataset.beforeKey + key.value.trim() },
+    cache: "no-store",
+    credentials: "omit",
+    redirect: "error",
+    signal: AbortSignal.timeout(PATIENCE),
+  });
+  const text = await response.text();
+  const took = Math.round(performance.now() - began);
+  const status = `${response.status} ${response.statusText}`.trim();
+  show(`${status} · ${took} ms`, response.headers, indented(text), errorOf(response.status, text));
+}
+
+form.addEventListener("input", showCurl);
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (button.getAttribute("aria-disabled") === "true") return;
+  button.setAttribute("aria-disabled", "true");
+  try {
+    await send();
+  } catch (problem) {
+    show(problem.name === "TimeoutError" ? "No answer within 30 seconds. Send it again." : "The request could not be sent. Check the key for characters that a header cannot hold, and your connection.", null, "");
+  } finally {
+    button.removeAttribute("aria-disabled");
+  }
+});
+showCurl();
+// A page that comes back from the browser's history keeps no key.
+addEventListener("pagehide", () => { key.value = ""; });
