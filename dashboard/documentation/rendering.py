@@ -144,8 +144,8 @@ class PageRenderer(RendererHTML):
         code = coloured(token.content.rstrip(), language)
         html = button_kit.preview(file) + (
             f'<div class="snippet" data-language="{language}"><div class="snippet__head"><span>{label}</span>'
-            f'{_download(file)}<button class="button button--quiet button--small" type="button" hidden '
-            f'data-copy="code-{number}" aria-label="Copy {label}">Copy</button></div>'
+            f'<button class="button button--quiet button--small" type="button" hidden '
+            f'data-copy="code-{number}" aria-label="Copy {label}">Copy</button>{_download(file)}</div>'
             f'<pre tabindex="0"><code id="code-{number}">{code}</code></pre></div>\n'
         )
         if language in _SAMPLES and not _is_sample(tokens, idx - 1):

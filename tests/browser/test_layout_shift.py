@@ -22,6 +22,7 @@ PUBLIC = (
     "/",
     "/docs",
     "/docs/sign-in",
+    "/docs/sign-in/buttons",
     "/docs/lookup/user",
     "/docs/quickstarts/lookup",
     "/ada",
