@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, expect
 
-from tests.browser import chromium
+from tests.browser import chromium, people
 from tests.browser.people import Site
 from tests.journeys import services
 
@@ -28,6 +28,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def chrome() -> Iterator[Browser]:
     """For a module only: Playwright's event loop runs all the while, and other tests need their own."""
+    expect.set_options(timeout=people.PATIENCE)
     with chromium.running() as browser:
         yield browser
 

@@ -15,6 +15,7 @@ from tests.journeys.people import Person
 from tests.journeys.post_office import LogPostOffice
 from tests.journeys.processes import Server
 
+PATIENCE = 20_000  # milliseconds that a page may take on a busy machine
 STRANGER, USER, OPERATOR = "a stranger", "a user", "an operator"
 
 
@@ -46,7 +47,7 @@ def at_a_browser(chrome: Browser, site: Site, *, is_narrow: bool = False, script
         java_script_enabled=scripts,
         accept_downloads=True,
     )
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(PATIENCE)
     watch = Watch(context, site.base_url)
     try:
         yield context.new_page()
