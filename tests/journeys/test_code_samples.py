@@ -15,7 +15,7 @@ from tests.journeys.browser import Browser
 from tests.journeys.people import App, Person
 from tests.journeys.samples import Program
 from tests.journeys.services import Service
-from tests.support import node, ports, processes
+from tests.support import node, ports, processes, programs
 
 pytestmark = pytest.mark.live
 
@@ -98,4 +98,16 @@ def test_the_code_for_auth_js_is_a_module_that_node_can_read(
     _, code = samples.shown(owner, app, "authjs")
     (tmp_path / "auth.mjs").write_text(code)
     checked = processes.run([str(node.PROGRAM), "--check", "auth.mjs"], seconds=60, cwd=tmp_path)
+    assert checked.returncode == 0, checked.stdout
+
+
+@pytest.mark.parametrize(("stack", "program", "option"), [("php", "php", "-l"), ("go-oidc", "gofmt", "-e")])
+def test_code_whose_library_is_out_of_reach_can_be_parsed(
+    service: Service, owner: Browser, person: Person, tmp_path: Path, stack: str, program: str, option: str
+) -> None:
+    """Packagist and Go's module proxy have the libraries; the tests use neither."""
+    name, code = samples.shown(owner, app_of(service, person, people.REDIRECT_URL), stack)
+    (tmp_path / name).write_text(code)
+    path = programs.found(program)[program]
+    checked = processes.run([str(path), option, name], seconds=60, cwd=tmp_path)
     assert checked.returncode == 0, checked.stdout

@@ -15,6 +15,8 @@ PACKAGES = {  # Debian's, by program
     "chromium": "chromium",
     "nginx": "nginx",
     "pgbouncer": "pgbouncer",
+    "php": "php-cli",
+    "gofmt": "golang-go",
 }
 OTHER_NAMES = {"chromium": ("chromium-browser", "google-chrome")}
 # Packages of the development lock that bring programs, with the folder in which they lie.

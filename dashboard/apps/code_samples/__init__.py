@@ -166,7 +166,7 @@ STACKS = (
         "main.go",
         double,
         ('oauth2.GenerateVerifier needs golang.org/x/oauth2 0.13 or newer, the route "/{$}" Go 1.22.',),
-        READ,
+        PARSED,
     ),
     Stack(
         "php",
@@ -179,7 +179,7 @@ STACKS = (
             "pkceMethod needs version 2.7 or newer.",
             "The separator of scopes is a comma unless you set a space: the request fails with invalid_scope.",
         ),
-        READ,
+        PARSED,
     ),
     Stack(
         "spring",
