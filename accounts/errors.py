@@ -18,7 +18,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 class ApiError(Exception):
     """Answered with `status` and `{"error"}`, `{"error", "code"}` where there is a code, and the keys of `extra`.
 
-    `extra`: further keys of the body, whose values are JSON. `cause` and `cure`: Markdown for the documentation.
+    `extra`: further keys of the body, whose values are JSON. `cause` and `fix`: Markdown for the documentation.
     """
 
     status = 400
@@ -26,7 +26,7 @@ class ApiError(Exception):
     code = ""
     extra: Mapping[str, Any] = NOTHING
     cause = ""
-    cure = ""
+    fix = ""
 
     def body(self) -> dict[str, Any]:
         """Return the JSON body."""
@@ -49,14 +49,14 @@ class Forbidden(ApiError):
     status = 403
     error = "errors.forbidden"
     cause = "The request reached the service without passing its edge proxy."
-    cure = "Call the public address of the service, never a server behind it."
+    fix = "Call the public address of the service, never a server behind it."
 
 
 class NotFound(ApiError):
     status = 404
     error = "errors.notFound"
     cause = "No endpoint has this path."
-    cure = "Compare the path with these pages, slashes too."
+    fix = "Compare the path with these pages, slashes too."
 
 
 class MethodNotAllowed(ApiError):
@@ -65,7 +65,7 @@ class MethodNotAllowed(ApiError):
     status = 405
     error = "errors.methodNotAllowed"
     cause = "The endpoint exists, with other methods."
-    cure = "Use a method that the answer's header `Allow` names."
+    fix = "Use a method that the answer's header `Allow` names."
 
     def __init__(self, allowed: list[str]) -> None:
         super().__init__(allowed)
@@ -81,7 +81,7 @@ class Unavailable(ApiError):
     status = 503
     error = "errors.unavailable"
     cause = "A part of the service does not answer. Nothing was done."
-    cure = "Send the same request again after `Retry-After`."
+    fix = "Send the same request again after `Retry-After`."
 
     def headers(self) -> dict[str, str]:
         return {"Retry-After": "1"}
@@ -93,7 +93,7 @@ class AddressRateLimited(ApiError):
     status = 429
     error = "errors.rateLimitExceeded"
     cause = "More than 60 requests in a minute from one address, to any paths under `/api/`."
-    cure = f"{WAIT} `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` tell the state."
+    fix = f"{WAIT} `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset` tell the state."
 
     def __init__(self, *, amount: int, seconds_left: int, resets_at: int) -> None:
         super().__init__(amount, seconds_left, resets_at)
@@ -120,7 +120,7 @@ class MissingApiKey(KeyRefused):
     error = "Missing x-api-key header."
     code = "UNAUTHORIZED"
     cause = "The request brings no key."
-    cure = "Send the key as the page of the endpoint says."
+    fix = "Send the key as the page of the endpoint says."
 
 
 class MissingAccountKey(MissingApiKey):
@@ -133,14 +133,14 @@ class InvalidApiKey(KeyRefused):
     error = "Invalid API key."
     code = "INVALID_API_KEY"
     cause = "The key is malformed or unknown."
-    cure = "Look the key up in your dashboard. Copy it whole, without spaces or line breaks."
+    fix = "Look the key up in your dashboard. Copy it whole, without spaces or line breaks."
 
 
 class KeyNotFound(KeyRefused):
     error = "API Key not found"
     code = "KEY_NOT_FOUND"
     cause = "The key was revoked, its owner is banned, or it lacks the permission."
-    cure = (
+    fix = (
         "Look in your dashboard: use a key that is not revoked, and that has the permission which the "
         "endpoint names. You can ask for a permission there."
     )
@@ -151,21 +151,21 @@ class KeyDisabled(KeyRefused):
     error = "API Key is disabled"
     code = "KEY_DISABLED"
     cause = "You or staff have disabled the key."
-    cure = "Enable it again on its page in your dashboard. If staff disabled it, only they can."
+    fix = "Enable it again on its page in your dashboard. If staff disabled it, only they can."
 
 
 class KeyExpired(KeyRefused):
     error = "API Key has expired"
     code = "KEY_EXPIRED"
     cause = "The key has expired; if it was replaced, its hours of overlap have passed."
-    cure = "Use the key that replaced it. Otherwise choose a later expiry on its dashboard page, or create a key."
+    fix = "Use the key that replaced it. Otherwise choose a later expiry on its dashboard page, or create a key."
 
 
 class UsageExceeded(KeyRefused):
     error = "API Key has reached its usage limit"
     code = "USAGE_EXCEEDED"
     cause = "The key's quota of requests is used up."
-    cure = "Wait for the refill that the key's page shows, or use another key."
+    fix = "Wait for the refill that the key's page shows, or use another key."
 
 
 class KeyRateLimited(KeyRefused):
@@ -173,7 +173,7 @@ class KeyRateLimited(KeyRefused):
     error = "Rate limit exceeded."
     code = "RATE_LIMITED"
     cause = "More than 30 requests in a minute with one key; more than 60 where its owner has premium."
-    cure = WAIT
+    fix = WAIT
 
     def __init__(self, *, seconds_left: int) -> None:
         super().__init__(seconds_left)

@@ -42,7 +42,7 @@ def check_delivery(app_configs: Any, **options: Any) -> list[CheckMessage]:
 def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
     """`app_configs`: Django passes the apps to look at, or None; these checks look at settings alone."""
     messages: list[CheckMessage] = [
-        Error(problem.sentence, hint=problem.cure, id=problem.id) for problem in start.problems()
+        Error(problem.sentence, hint=problem.fix, id=problem.id) for problem in start.problems()
     ]
     if settings.ALLOW_UNSAFE_START:
         allowed = ", ".join(settings.ALLOW_UNSAFE_START)

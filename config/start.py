@@ -37,7 +37,7 @@ class Problem(NamedTuple):
     word: str
     id: str
     sentence: str
-    cure: str
+    fix: str
 
 
 def problems() -> Iterator[Problem]:
@@ -68,7 +68,7 @@ def _refuse(found: Sequence[Problem]) -> None:
     if not refused:
         return
     for problem in refused:
-        sys.stderr.write(f"{problem.sentence} {problem.cure}\n")
+        sys.stderr.write(f"{problem.sentence} {problem.fix}\n")
     if multiprocessing.parent_process() is not None:
         os.kill(os.getppid(), signal.SIGTERM)  # granian would start this worker again
     raise SystemExit(os.EX_CONFIG)
@@ -77,8 +77,8 @@ def _refuse(found: Sequence[Problem]) -> None:
 def _without_proxy_or_limits() -> Iterator[Problem]:
     if not settings.EDGE_CLIENT_ADDRESS_HEADER:
         sentence = "EDGE_CLIENT_ADDRESS_HEADER is not set: every client would share the edge proxy's address."
-        cure = "Name the header that the edge proxy sets, such as X-Client-Address, and let it overwrite it."
-        yield Problem("edge", "config.E002", sentence, cure)
+        fix = "Name the header that the edge proxy sets, such as X-Client-Address, and let it overwrite it."
+        yield Problem("edge", "config.E002", sentence, fix)
     if not settings.RATE_LIMITS_ENABLED:
         yield Problem("limits", "config.E009", "Every rate limit is off.", "Unset RATE_LIMITS_ENABLED.")
 
@@ -109,8 +109,8 @@ def _evicting_redis() -> Iterator[Problem]:
     policy = timed_calls.run([{"eviction": _eviction}], limit=REDIS_SECONDS)["eviction"].value
     if policy:
         sentence = f"Redis evicts what it must keep, limits and live presence (maxmemory-policy {policy})."
-        cure = "Set maxmemory-policy noeviction, or take a Redis of its own for the service."
-        yield Problem("eviction", "", sentence, cure)
+        fix = "Set maxmemory-policy noeviction, or take a Redis of its own for the service."
+        yield Problem("eviction", "", sentence, fix)
 
 
 def _eviction() -> str:

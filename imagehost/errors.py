@@ -21,7 +21,7 @@ class NoFile(ApiError):
     error = "No file attached. Send multipart/form-data with the file in the field `file`."
     code = "NO_FILE"
     cause = "The request has no part `file`, or is not `multipart/form-data`."
-    cure = "Send the file as a part named `file`, and let your library write the `Content-Type` with its boundary."
+    fix = "Send the file as a part named `file`, and let your library write the `Content-Type` with its boundary."
 
     def __init__(self, error: str = "") -> None:
         super().__init__(error)
@@ -32,14 +32,14 @@ class InvalidMime(ApiError):
     error = f"File type not allowed. Allowed are {media.LABELS}."
     code = "INVALID_MIME"
     cause = "The file's content is of a type that is not allowed. Its name and the type that you send are ignored."
-    cure = "Convert the file. SVG, HTML and archives are refused, and so is a file that hides one type in another."
+    fix = "Convert the file. SVG, HTML and archives are refused, and so is a file that hides one type in another."
 
 
 class QuotaExceeded(ApiError):
     error = "The upload would exceed your total storage."
     code = "QUOTA_EXCEEDED"
     cause = "The file is larger than the rest of your storage."
-    cure = "Delete files, or choose a larger plan."
+    fix = "Delete files, or choose a larger plan."
 
 
 class FileTooLarge(ApiError):
@@ -48,7 +48,7 @@ class FileTooLarge(ApiError):
     status = 413
     code = "FILE_TOO_LARGE"
     cause = "The file is larger than your plan allows. The text names the maximum in bytes."
-    cure = "Make the file smaller, or choose a larger plan."
+    fix = "Make the file smaller, or choose a larger plan."
 
     def __init__(self, maximum: int) -> None:
         super().__init__(maximum)
@@ -62,7 +62,7 @@ class UploadFailed(ApiError):
     error = "The file could not be stored. Please try again."
     code = "UPLOAD_FAILED"
     cause = "Writing to the storage failed. Nothing is stored or counted."
-    cure = "Send the same request again."
+    fix = "Send the same request again."
 
 
 class UploadsUnavailable(errors.Unavailable):
@@ -71,7 +71,7 @@ class UploadsUnavailable(errors.Unavailable):
     error = "Files cannot be stored at the moment. Please try again."
     code = "UNAVAILABLE"
     cause = "The database or the limit store does not answer. Nothing is stored."
-    cure = "Send the same request again after the seconds in `Retry-After`."
+    fix = "Send the same request again after the seconds in `Retry-After`."
 
 
 class Busy(UploadsUnavailable):
@@ -79,7 +79,7 @@ class Busy(UploadsUnavailable):
 
     error = "Too many uploads at the same time. Please try again in a few seconds."
     cause = "The service receives its maximum of large files at once. This one was not read."
-    cure = "Send the same request again after the seconds in `Retry-After`, and fewer files at the same time."
+    fix = "Send the same request again after the seconds in `Retry-After`, and fewer files at the same time."
 
     def headers(self) -> dict[str, str]:
         return {"Retry-After": "5"}
@@ -91,7 +91,7 @@ class InvalidBody(ApiError):
     error = "The body must be a JSON object."
     code = "INVALID_BODY"
     cause = "The body is not a JSON object, or a field in it breaks a rule, which the text names."
-    cure = "Send `Content-Type: application/json` and the fields of the table."
+    fix = "Send `Content-Type: application/json` and the fields of the table."
 
     def __init__(self, error: str = "") -> None:
         super().__init__(error)
@@ -102,14 +102,14 @@ class InvalidLimit(ApiError):
     error = "limit must be a whole number from 1 to 100."
     code = "INVALID_LIMIT"
     cause = "`limit` is not a whole number from 1 to 100."
-    cure = "Correct it, or leave it out."
+    fix = "Correct it, or leave it out."
 
 
 class InvalidOffset(ApiError):
     error = "offset must be a whole number of at least 0."
     code = "INVALID_OFFSET"
     cause = "`offset` is not a whole number, or is below 0."
-    cure = "Correct it, or leave it out."
+    fix = "Correct it, or leave it out."
 
 
 class FolderExists(ApiError):
@@ -117,7 +117,7 @@ class FolderExists(ApiError):
     error = "There is a folder of this name already."
     code = "FOLDER_EXISTS"
     cause = "You have a folder of this name."
-    cure = "Choose another name, or use the existing folder."
+    fix = "Choose another name, or use the existing folder."
 
 
 class FolderNotFound(ApiError):
@@ -127,4 +127,4 @@ class FolderNotFound(ApiError):
     error = "Folder not found."
     code = "FOLDER_NOT_FOUND"
     cause = "None of your folders has this id."
-    cure = "List your folders and take the `id` from there, not the name."
+    fix = "List your folders and take the `id` from there, not the name."

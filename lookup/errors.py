@@ -6,13 +6,13 @@ from accounts.errors import ApiError
 class TypeInvalid(ApiError):
     error = "errors.lookupTypeInvalid"
     cause = "`type` is missing, or none of `username`, `uid`, `id` and `chat`."
-    cure = "Send one of the four, in small letters."
+    fix = "Send one of the four, in small letters."
 
 
 class ValueInvalid(ApiError):
     error = "errors.lookupValueInvalid"
     cause = "`value` is missing, longer than 64 characters, or not a whole number for `type=uid`."
-    cure = "Send 1 to 64 characters; a uid in plain digits, without sign or spaces."
+    fix = "Send 1 to 64 characters; a uid in plain digits, without sign or spaces."
 
 
 class UserNotFound(ApiError):
@@ -21,17 +21,17 @@ class UserNotFound(ApiError):
     status = 404
     error = "User not found."
     cause = "No user has this name, uid or id, or linked this chat account, or the user is banned."
-    cure = "Check the value, and whether it is of the kind that the request names."
+    fix = "Check the value, and whether it is of the kind that the request names."
 
 
 class ProfilePrivate(ApiError):
     status = 404
     error = "This profile is private."
     cause = "The user exists and has turned public API access off."
-    cure = "Show the user as private, and do not try another identifier. All of them answer the same."
+    fix = "Show the user as private, and do not try another identifier. All of them answer the same."
 
 
 class LimitInvalid(ApiError):
     error = "errors.leaderboardLimitInvalid"
     cause = "`limit` is not a whole number from 1 to 100."
-    cure = "Leave it out, or correct it."
+    fix = "Leave it out, or correct it."

@@ -14,14 +14,14 @@ EVERY = "Every endpoint"
 
 @dataclass(frozen=True)
 class Cause:
-    """One cause of an error, and its cure, for the developer of an app.
+    """One cause of an error, and its fix, for the developer of an app.
 
     `said`: how the description of this cause begins; empty for the only cause, or for all that remain. `where`: the
     endpoints of this cause, where they are others than the error's.
     """
 
     cause: str
-    cure: str
+    fix: str
     said: str = ""
     where: str = ""
 

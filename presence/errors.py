@@ -9,7 +9,7 @@ from accounts.errors import ApiError
 class ChatIdInvalid(ApiError):
     error = "errors.lookupChatIdInvalid"
     cause = "The id in the path is not 17 to 19 digits."
-    cure = "Send the id of a chat account, not a uid of this service. The lookup returns it as `user.chatId`."
+    fix = "Send the id of a chat account, not a uid of this service. The lookup returns it as `user.chatId`."
 
 
 class PresenceUnavailable(ApiError):
@@ -18,7 +18,7 @@ class PresenceUnavailable(ApiError):
     status = 503
     error = "errors.presenceUnavailable"
     cause = "The connection to the chat platform is down, so the presence is unknown."
-    cure = "Wait for the seconds of `Retry-After`. Do not show the person as offline."
+    fix = "Wait for the seconds of `Retry-After`. Do not show the person as offline."
 
     def __init__(self, *, retry_after: int = 5) -> None:
         super().__init__(retry_after)
@@ -33,7 +33,7 @@ class NotMember(ApiError):
     error = "errors.lookupNotMember"
     extra: Mapping[str, Any] = {"miss": "notMember"}
     cause = "The account exists, and has not joined the service's chat server."
-    cure = "Ask the person to join. Only members are visible."
+    fix = "Ask the person to join. Only members are visible."
 
 
 class ChatNotFound(ApiError):
@@ -41,4 +41,4 @@ class ChatNotFound(ApiError):
     error = "errors.lookupChatNotFound"
     extra: Mapping[str, Any] = {"miss": "notFound"}
     cause = "No chat account has this id."
-    cure = "Check the id."
+    fix = "Check the id."

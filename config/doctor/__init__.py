@@ -39,7 +39,7 @@ CHECKS: dict[str, Check] = {
     "presence": installation.live_presence,
 }
 _AWAY = (DatabaseError, RedisError, StorageFailed, StoreUnavailable, ImproperlyConfigured, OSError)
-CURE = "Look at the variables for it in docs/configuration.md, and whether it runs and can be reached from this host."
+FIX = "Look at the variables for it in docs/configuration.md, and whether it runs and can be reached from this host."
 
 
 def examine(name: str) -> Iterator[Finding]:
@@ -47,7 +47,7 @@ def examine(name: str) -> Iterator[Finding]:
     try:
         yield from CHECKS[name]()
     except _AWAY as error:
-        yield failure(f"{type(error).__name__}: {_first_line(error)}", CURE)
+        yield failure(f"{type(error).__name__}: {_first_line(error)}", FIX)
 
 
 def _first_line(error: Exception) -> str:

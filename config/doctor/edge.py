@@ -77,7 +77,7 @@ def certificate() -> Iterator[Finding]:
         return
     days = (ends_at - time.time()) / 86_400
     text = f"the certificate of {host} ends in {days:.0f} days"
-    yield measured(-days, most=-SOON, text=text, cure="Renew it, and let a timer do so (certbot.timer).")
+    yield measured(-days, most=-SOON, text=text, fix="Renew it, and let a timer do so (certbot.timer).")
     try:
         answer = _asked_at(f"http://{host}/")
     except NoAnswer:
@@ -96,8 +96,8 @@ def event_streams() -> Iterator[Finding]:
     if answer.status in {401, 503} and isinstance(answer.body, dict):
         yield ok("their address answers")
     else:
-        cure = "Start granian with config.asgi:application (id-events.service), and let the proxy lead there."
-        yield failure(f"the address answers {answer.status}", cure)
+        fix = "Start granian with config.asgi:application (id-events.service), and let the proxy lead there."
+        yield failure(f"the address answers {answer.status}", fix)
 
 
 def _asked(path: str, **headers: str) -> Answer:

@@ -67,8 +67,8 @@ def _round_trip(store: Bucket, where: str) -> Iterator[Finding]:
     if moved not in listed or read != content:
         yield failure(f"{where}: what was written is not what is there", "Look whether this host writes elsewhere.")
     elif is_public:
-        cure = "Make it private; with S3_PUBLIC_URL only keys below files/ are public (docs/operations.md)."
-        yield failure(f"{where}: every object is public", cure)
+        fix = "Make it private; with S3_PUBLIC_URL only keys below files/ are public (docs/operations.md)."
+        yield failure(f"{where}: every object is public", fix)
     else:
         yield ok(f"{where}: written, moved, listed, read, removed")
 
@@ -92,11 +92,11 @@ def disks() -> Iterator[Finding]:
         seen.add(device)
         usage = shutil.disk_usage(folder)
         text = f"{folder}: {usage.free / GIBIBYTE:.1f} of {usage.total / GIBIBYTE:.1f} GiB are free"
-        cure = "Make room, or move the folder to a larger disk: uploads fail once it is full."
+        fix = "Make room, or move the folder to a larger disk: uploads fail once it is full."
         if usage.free < LEAST_FREE:
-            yield failure(text, cure)
+            yield failure(text, fix)
         else:
-            yield warning(text, cure) if usage.free < LITTLE_FREE * usage.total else ok(text)
+            yield warning(text, fix) if usage.free < LITTLE_FREE * usage.total else ok(text)
         yield from _inodes(folder)
 
 
@@ -105,8 +105,8 @@ def _inodes(folder: Path) -> Iterator[Finding]:
     found = os.statvfs(folder)
     if found.f_files and found.f_favail < LITTLE_FREE * found.f_files:
         text = f"{folder}: {found.f_favail} of {found.f_files} inodes are free"
-        cure = "Remove small files, or make the file system anew with more inodes: no file can be added without one."
-        yield failure(text, cure) if found.f_favail < LEAST_INODES else warning(text, cure)
+        fix = "Remove small files, or make the file system anew with more inodes: no file can be added without one."
+        yield failure(text, fix) if found.f_favail < LEAST_INODES else warning(text, fix)
 
 
 def examination() -> Iterator[Finding]:
@@ -124,5 +124,5 @@ def examination() -> Iterator[Finding]:
     if confinement.can_filter():
         yield ok(f"{found.media.mime} was recognised in a process whose system calls are filtered")
     else:
-        cure = "Take Linux on x86_64 or aarch64, and let containers use seccomp."
-        yield warning("uploads are examined without a filter of system calls", cure)
+        fix = "Take Linux on x86_64 or aarch64, and let containers use seccomp."
+        yield warning("uploads are examined without a filter of system calls", fix)

@@ -12,11 +12,11 @@ class Level(StrEnum):
 
 
 class Finding(NamedTuple):
-    """`text`: what was seen. `cure`: what to do about it, empty where all is well."""
+    """`text`: what was seen. `fix`: what to do about it, empty where all is well."""
 
     level: Level
     text: str
-    cure: str = ""
+    fix: str = ""
 
 
 Check = Callable[[], Iterator[Finding]]
@@ -26,14 +26,14 @@ def ok(text: str) -> Finding:
     return Finding(Level.OK, text)
 
 
-def warning(text: str, cure: str) -> Finding:
-    return Finding(Level.WARNING, text, cure)
+def warning(text: str, fix: str) -> Finding:
+    return Finding(Level.WARNING, text, fix)
 
 
-def failure(text: str, cure: str) -> Finding:
-    return Finding(Level.FAILURE, text, cure)
+def failure(text: str, fix: str) -> Finding:
+    return Finding(Level.FAILURE, text, fix)
 
 
-def measured(found: float, *, most: float, text: str, cure: str) -> Finding:
+def measured(found: float, *, most: float, text: str, fix: str) -> Finding:
     """A warning where there is more of it than `most`."""
-    return warning(text, cure) if found > most else ok(text)
+    return warning(text, fix) if found > most else ok(text)

@@ -40,10 +40,10 @@ def signing_keys() -> Iterator[Finding]:
     now = timezone.now()
     unreadable = signing.unreadable(now)
     for kid in unreadable:
-        cure = (
+        fix = (
             "Add the secret that it was encrypted with to SIGNING_KEY_ENCRYPTION_KEYS, or retire the key with --force."
         )
-        yield failure(f"{kid} cannot be decrypted", cure)
+        yield failure(f"{kid} cannot be decrypted", fix)
     try:
         signing.check()
     except SigningUnavailable as error:
@@ -58,8 +58,8 @@ def old_secrets() -> Iterator[Finding]:
     earlier = len(settings.SIGNING_KEY_ENCRYPTION_KEYS) - 1
     waiting = signing.encrypted_by_earlier(timezone.now())
     if waiting:
-        cure = "Run manage.py signing_keys reencrypt once every host has the same secrets."
-        yield warning(f"{len(waiting)} signing keys are not encrypted with the first secret", cure)
+        fix = "Run manage.py signing_keys reencrypt once every host has the same secrets."
+        yield warning(f"{len(waiting)} signing keys are not encrypted with the first secret", fix)
     elif earlier:
         yield warning(f"no signing key needs the last {earlier} of SIGNING_KEY_ENCRYPTION_KEYS", FINISH)
     if settings.SECRET_KEY_FALLBACKS:
@@ -115,5 +115,5 @@ def live_presence() -> Iterator[Finding]:
         yield ok("off: CHAT_GUILD_ID names no chat server")
         return
     wrong = readiness.presence()
-    cure = "Start manage.py run_presence_gateway (id-gateway@1.service) and read its log."
-    yield warning(wrong, cure) if wrong else ok("the feed is fresh")
+    fix = "Start manage.py run_presence_gateway (id-gateway@1.service) and read its log."
+    yield warning(wrong, fix) if wrong else ok("the feed is fresh")

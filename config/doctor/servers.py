@@ -58,9 +58,9 @@ def database() -> Iterator[Finding]:
         yield failure("the role may make no tables", "Let the role own the database: ALTER DATABASE … OWNER TO …")
     if is_superuser:
         yield warning("the role is a superuser", "Take a role of its own that owns this database alone.")
-    cure = "Raise max_connections, set DATABASE_POOL_SIZE, or put PgBouncer between (docs/operations.md)."
-    yield measured(used / most, most=FULL, text=f"{used} of {most} connections are in use", cure=cure)
-    yield measured(took, most=SLOW, text=f"a round trip takes {took * 1000:.2f} ms", cure=NEAR)
+    fix = "Raise max_connections, set DATABASE_POOL_SIZE, or put PgBouncer between (docs/operations.md)."
+    yield measured(used / most, most=FULL, text=f"{used} of {most} connections are in use", fix=fix)
+    yield measured(took, most=SLOW, text=f"a round trip takes {took * 1000:.2f} ms", fix=NEAR)
 
 
 def standbys() -> Iterator[Finding]:
@@ -96,9 +96,9 @@ def redis() -> Iterator[Finding]:
     used, most = int(memory["used_memory"]), int(memory.get("maxmemory", 0))
     if most:
         text = f"{used // 2**20} of {most // 2**20} MiB are in use"
-        yield measured(used / most, most=FULL, text=text, cure="Raise maxmemory: a full Redis refuses to count.")
+        yield measured(used / most, most=FULL, text=text, fix="Raise maxmemory: a full Redis refuses to count.")
     took = _median(lambda: wire.call("PING"))
-    yield measured(took, most=SLOW, text=f"a round trip takes {took * 1000:.2f} ms", cure=NEAR)
+    yield measured(took, most=SLOW, text=f"a round trip takes {took * 1000:.2f} ms", fix=NEAR)
 
 
 def clocks() -> Iterator[Finding]:
@@ -130,7 +130,7 @@ def _difference(server: str, clock: Callable[[], float]) -> Finding:
     text = f"{server}'s clock differs by {difference:+.2f} s from this host's"
     if abs(difference) > WRONG:
         return failure(text, SYNCHRONISE)
-    return measured(abs(difference), most=DIFFERENT, text=text, cure=SYNCHRONISE)
+    return measured(abs(difference), most=DIFFERENT, text=text, fix=SYNCHRONISE)
 
 
 def mail() -> Iterator[Finding]:
@@ -143,8 +143,8 @@ def mail() -> Iterator[Finding]:
         with contextlib.closing(carrier):
             carrier.open()
     except (OSError, SMTPException) as error:
-        cure = "Look at EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS, EMAIL_HOST_USER and EMAIL_HOST_PASSWORD."
-        yield failure(f"{server} refuses: {type(error).__name__}: {error}", cure)
+        fix = "Look at EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS, EMAIL_HOST_USER and EMAIL_HOST_PASSWORD."
+        yield failure(f"{server} refuses: {type(error).__name__}: {error}", fix)
         return
     yield ok(f"{server} takes mails from {settings.DEFAULT_FROM_EMAIL}; try one with manage.py sendtestemail")
     is_remote = settings.EMAIL_HOST not in {"localhost", "127.0.0.1", "::1"}

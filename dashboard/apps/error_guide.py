@@ -1,4 +1,4 @@
-"""Every error of the sign-in provider with cause and cure, for the request log, the login test and the documentation.
+"""Every error of the sign-in provider with cause and fix, for the request log, the login test and the documentation.
 
 The words come from `oidc_provider.errors`. Where one code has several causes, `said` is how the description begins that
 tells them apart.
@@ -54,7 +54,7 @@ class ErrorGuide:
     where: str
     status: int
     cause: str
-    cure: str
+    fix: str
     said: str = ""
 
     @property
@@ -67,12 +67,12 @@ def _rows() -> Iterator[ErrorGuide]:
     disabled, its_status, _ = APP_DISABLED
     for code, causes in ErrorPage.causes.items():
         status = its_status if code == disabled else 400
-        yield from (ErrorGuide(code, PAGE, status, each.cause, each.cure, each.said) for each in causes)
+        yield from (ErrorGuide(code, PAGE, status, each.cause, each.fix, each.said) for each in causes)
     for code, causes in ErrorRedirect.causes.items():
-        yield from (ErrorGuide(code, REDIRECT, 302, each.cause, each.cure, each.said) for each in causes)
+        yield from (ErrorGuide(code, REDIRECT, 302, each.cause, each.fix, each.said) for each in causes)
     for kind in _CLASSES:
         for each in kind.causes:
-            yield ErrorGuide(kind.error, each.where or kind.where, kind.status, each.cause, each.cure, each.said)
+            yield ErrorGuide(kind.error, each.where or kind.where, kind.status, each.cause, each.fix, each.said)
     yield ErrorGuide(
         "429",
         EVERY,

@@ -182,11 +182,11 @@ class Step:
         self.documents.append((title, json.dumps(value, indent=2, ensure_ascii=False)))
 
     def fails(self, endpoint: str, code: str, description: str) -> None:
-        """Set the error that `endpoint` answered, with its cause and cure."""
+        """Set the error that `endpoint` answered, with its cause and fix."""
         guide = error_guide.explain(endpoint=endpoint, code=code, description=description)
         self.error = {"code": code, "description": description}
         if guide is not None:
-            self.error |= {"cause": guide.cause, "cure": guide.cure}
+            self.error |= {"cause": guide.cause, "fix": guide.fix}
 
     @property
     def is_good(self) -> bool:

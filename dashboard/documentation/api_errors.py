@@ -1,4 +1,4 @@
-"""Which errors each endpoint under /api/ answers, the protocol aside. Cause and cure come from the error classes."""
+"""Which errors each endpoint under /api/ answers, the protocol aside. Cause and fix come from the error classes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ErrorRow:
     where: str
     error: ApiError
     cause: str
-    cure: str
+    fix: str
 
     @property
     def body(self) -> str:
@@ -104,13 +104,13 @@ _OTHER_CAUSES: dict[tuple[str, type[ApiError]], tuple[str, str]] = {
 
 def _rows(where: str, found: Iterable[ApiError]) -> Iterator[ErrorRow]:
     for error in found:
-        yield ErrorRow(where, error, *_OTHER_CAUSES.get((where, type(error)), (error.cause, error.cure)))
+        yield ErrorRow(where, error, *_OTHER_CAUSES.get((where, type(error)), (error.cause, error.fix)))
 
 
 def _imagehost_key_rows() -> Iterator[ErrorRow]:
     """The image host answers the sentences of the key check under one code of its own."""
     for error in (errors.MissingApiKey(), errors.MissingAccountKey(), *_KEY_ERRORS):
-        yield ErrorRow("imagehost_key", imagehost.Unauthorized(error.error), error.cause, error.cure)
+        yield ErrorRow("imagehost_key", imagehost.Unauthorized(error.error), error.cause, error.fix)
     yield from _rows("imagehost_key", [_KEY_LIMIT])
 
 

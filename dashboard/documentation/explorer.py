@@ -200,9 +200,9 @@ class Answer:
 
     @property
     def error(self) -> dict[str, str] | None:
-        """Cause and cure as HTML, and where the guide has them."""
+        """Cause and fix as HTML, and where the guide has them."""
         row = self.row
-        return {"cause": _html(row.cause), "cure": _html(row.cure), "guide": _guide(row)} if row else None
+        return {"cause": _html(row.cause), "fix": _html(row.fix), "guide": _guide(row)} if row else None
 
 
 def send(explorer: Explorer, values: Mapping[str, str], key: str, *, beside: HttpRequest) -> Answer:

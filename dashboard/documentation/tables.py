@@ -66,8 +66,8 @@ def errors(*places: str) -> str:
     """Rows of `api_errors`; KeyError for a place that is none."""
     wanted = [place for place in places if api_errors.TITLES[place]]
     rows = [row for place in wanted for row in api_errors.ERRORS if row.where == place]
-    cells = [(str(row.error.status), _code(row.body), row.cause, row.cure) for row in rows]
-    return table(("Status", "Body", "Cause", "Cure"), cells)
+    cells = [(str(row.error.status), _code(row.body), row.cause, row.fix) for row in rows]
+    return table(("Status", "Body", "Cause", "Fix"), cells)
 
 
 def all_errors() -> str:
@@ -78,8 +78,8 @@ def oauth_errors(endpoint: str) -> str:
     """What one endpoint of the protocol answers. KeyError."""
     places = _OAUTH_PLACES[endpoint]
     rows = [row for place in places for row in error_guide.ERRORS if row.where == place]
-    cells = [(str(row.status), f"`{row.code}`", row.cause, row.cure) for row in rows]
-    return table(("Status", "Error", "Cause", "Cure"), cells)
+    cells = [(str(row.status), f"`{row.code}`", row.cause, row.fix) for row in rows]
+    return table(("Status", "Error", "Cause", "Fix"), cells)
 
 
 def all_oauth_errors() -> str:
@@ -87,7 +87,7 @@ def all_oauth_errors() -> str:
     parts = []
     for row in error_guide.ERRORS:
         heading = ": ".join(part for part in (f"`{row.code}`", row.where, row.said.strip()) if part)
-        parts.append(f"### {heading}\n\n- Status: {row.status}\n- Cause: {row.cause}\n- Cure: {row.cure}")
+        parts.append(f"### {heading}\n\n- Status: {row.status}\n- Cause: {row.cause}\n- Fix: {row.fix}")
     return "\n\n".join(parts)
 
 

@@ -37,7 +37,7 @@ function errorOf(status, text) {
   try { return errors[`${status} ${JSON.parse(text).error}`]; } catch { return undefined; }
 }
 
-// Cause and cure as the table of errors on this page has them.
+// Cause and fix as the table of errors on this page has them.
 function showError(found) {
   const box = answer.querySelector(".explorer__error");
   box.hidden = !found;

@@ -108,7 +108,7 @@ def test_a_database_that_is_away_fails(settings: Settings, monkeypatch: pytest.M
     monkeypatch.setitem(connection.settings_dict, "HOST", "127.0.0.1")
     monkeypatch.setitem(connection.settings_dict, "PORT", "1")
     assert only("database").level == Level.FAILURE
-    assert only("database").cure == doctor.CURE
+    assert only("database").fix == doctor.FIX
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_a_redis_that_is_away_fails(settings: Settings) -> None:
 
 def test_a_redis_that_may_evict_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("presence.redis_cache.PresenceRedisCache.eviction", lambda self: "allkeys-lru")
-    assert [finding.cure for finding in found("redis") if finding.level == Level.FAILURE] == [
+    assert [finding.fix for finding in found("redis") if finding.level == Level.FAILURE] == [
         "Set maxmemory-policy noeviction."
     ]
 
@@ -156,7 +156,7 @@ def test_an_encryption_secret_is_needed_until_the_keys_are_encrypted_anew(settin
     settings.SIGNING_KEY_ENCRYPTION_KEYS = ["new", *settings.SIGNING_KEY_ENCRYPTION_KEYS]
     waiting = only("secrets")
     assert waiting.text == "1 signing keys are not encrypted with the first secret"
-    assert "signing_keys reencrypt" in waiting.cure
+    assert "signing_keys reencrypt" in waiting.fix
     signing.reencrypt()
     done = only("secrets")
     assert (done.level, done.text) == (Level.WARNING, "no signing key needs the last 1 of SIGNING_KEY_ENCRYPTION_KEYS")
@@ -229,7 +229,7 @@ def test_a_mail_server_that_takes_mails(settings: Settings, smtp: SmtpPostOffice
     assert only("mail").level == Level.OK
     settings.OPERATOR_EMAILS = []
     assert [finding.level for finding in found("mail")] == [Level.OK, Level.WARNING]
-    assert "OPERATOR_EMAILS" in found("mail")[1].cure
+    assert "OPERATOR_EMAILS" in found("mail")[1].fix
 
 
 @pytest.mark.parametrize("changes", [{"EMAIL_PORT": 1}, {"EMAIL_USE_TLS": True}, {"EMAIL_HOST_USER": "id"}])

@@ -33,7 +33,7 @@ class Command(BaseCommand):
     def _tell(self, name: str, finding: doctor.Finding) -> Level:
         styles = {Level.OK: self.style.SUCCESS, Level.WARNING: self.style.WARNING, Level.FAILURE: self.style.ERROR}
         self.stdout.write(f"{styles[finding.level](f'{finding.level:<8}')} {name}: {finding.text}")
-        if finding.cure:
-            self.stdout.write(f"{'':<8} → {finding.cure}")
+        if finding.fix:
+            self.stdout.write(f"{'':<8} → {finding.fix}")
         self.stdout.flush()
         return finding.level

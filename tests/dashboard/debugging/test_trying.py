@@ -119,13 +119,13 @@ def test_a_refused_consent_is_explained(ready: Browser, app: Application) -> Non
         ({"mistake": "redirect_uri"}, "Token request", "invalid_grant", "redirect_uri differs"),
     ],
 )
-def test_a_mistake_shows_the_error_with_cause_and_cure(
+def test_a_mistake_shows_the_error_with_cause_and_fix(
     ready: Browser, app: Application, values: dict[str, str], step: str, code: str, said: str
 ) -> None:
     failed = sign_in(ready, app, **values)[-1]
     assert (failed["title"], failed["is_good"], failed["error"]["code"]) == (step, False, code)
     assert said in failed["error"]["cause"]
-    assert failed["error"]["cure"] in ready.text
+    assert failed["error"]["fix"] in ready.text
     assert not AccessToken.objects.exists()
     assert problems_of(ready.response) == []
 

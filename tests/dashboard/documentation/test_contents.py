@@ -133,13 +133,13 @@ RAISED = sorted(
 
 
 @pytest.mark.parametrize("kind", RAISED, ids=lambda kind: f"{kind.__module__}.{kind.__name__}")
-def test_every_error_has_a_cause_and_a_cure(kind: type[ApiError]) -> None:
+def test_every_error_has_a_cause_and_a_fix(kind: type[ApiError]) -> None:
     rows = [row for row in api_errors.ERRORS if type(row.error) is kind]
     assert rows
     text = text_of("errors")
     for row in rows:
         assert row.cause
-        assert row.cure
+        assert row.fix
         assert f"| {row.error.status} | `{row.body}` | {row.cause} |" in text
 
 

@@ -134,7 +134,7 @@ def test_the_key_is_neither_shown_nor_kept(client: Client, reader: User) -> None
     assert response.headers["Cache-Control"] == "private, no-store"
 
 
-def test_an_error_comes_with_cause_cure_and_its_row_of_the_guide(client: Client) -> None:
+def test_an_error_comes_with_cause_fix_and_its_row_of_the_guide(client: Client) -> None:
     page = send(client, "lookup_uid", uid="1", key="nobody's")
     assert status_of(page) == "404 Not Found"
     (notice,) = page.xpath("//*[contains(@class, 'notice')]")
