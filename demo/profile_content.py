@@ -122,6 +122,7 @@ def _fill_cleo(profile: Profile) -> None:
     profile.settings = settings_schema.validated(showcase.CLEO_SETTINGS)
     profile.banner, profile.metadata_banner = page.picture("banner-4"), page.picture("card-4")
     page.rows.add(Link(profile=profile, title="Music", url="https://music.example/cleo", platform_id="music"))
+    page.rows.add(Background(profile=profile, title="Pines", asset=page.picture("background-2"), is_active=False))
     page.rows.add(ProfileBadge(profile=profile, badge_id="premium", obtained_at=profile.created_at))
     about = sections.validated(SectionType.ABOUT_ME, showcase.CLEO_ABOUT)
     page.rows.add(Section(profile=profile, type=SectionType.ABOUT_ME, title="About me", config=about))

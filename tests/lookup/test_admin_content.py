@@ -30,6 +30,9 @@ DERIVED: set[type[Model]] = {
     models.VisitBatch,
     models.VisitSalt,
     models.ProfileBlock,  # owners write it on their own pages
+    models.Report,  # no lookup has it
+    models.ProfileDay,
+    models.LinkDay,
 }
 
 

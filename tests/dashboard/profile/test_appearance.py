@@ -15,7 +15,7 @@ from accounts.models import AuditEvent, User
 from dashboard.profile import settings_form
 from dashboard.profile.settings_form import ON_PAGE, Part, SettingsForm, field_name
 from lookup import document_checks, profiles, sections
-from lookup.models import Profile
+from lookup.models import Profile, UserDocument
 from lookup.page import context
 from lookup.page.context import ProfilePage
 from lookup.settings_schema import FIELDS, KEYS, Field
@@ -119,6 +119,7 @@ def test_our_page_shows_every_setting_but_those_for_api_clients(profile: Profile
     LinkFactory.create(profile=profile)
     CommentFactory.create(user=profile.user)
     shown(profile.user)
+    UserDocument.objects.filter(user=profile.user).update(views=3, likes=2)
     config = sections.validated("ABOUT_ME", {"content": "Hello", "skills": {"frontend": ["HTML"]}})
     SectionFactory.create(profile=profile, type="ABOUT_ME", config=config)
     everything = {key: {field.name: other_value(field)[0] for field in FIELDS if field.key == key} for key in KEYS}
