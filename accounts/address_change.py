@@ -7,6 +7,8 @@ soon as its address is changed to a new one.
 
 from __future__ import annotations
 
+from copy import deepcopy
+from http import HTTPStatus
 from typing import Any
 
 from allauth.account.adapter import get_adapter
@@ -20,6 +22,7 @@ from allauth.account.internal.userkit import did_user_login
 from allauth.account.models import EmailAddress
 from allauth.account.stages import EmailVerificationStage, LoginStageController
 from allauth.account.utils import get_next_redirect_url, passthrough_next_redirect_url, setup_user_email
+from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.core.internal import ratelimit
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
@@ -37,8 +40,9 @@ _TAKEN = "Your username has been taken in the meantime. Please sign up again wit
 
 
 def remember(request: HttpRequest, username: str, password_hash: str) -> None:
-    """Keep a sign-up with a known address beside its pending confirmation."""
-    if state := request.session.get(EMAIL_VERIFICATION_CODE_SESSION_KEY):
+    """Keep a sign-up with a known address beside its pending confirmation, which has no user."""
+    state = request.session.get(EMAIL_VERIFICATION_CODE_SESSION_KEY)
+    if state and not state.get("user_id"):
         state[_SIGN_UP] = {"username": username, "password": password_hash}
         request.session.modified = True
 
@@ -92,14 +96,23 @@ def _is_changed(request: HttpRequest, process: EmailVerificationProcess, form: A
 
 
 def _sign_up(request: HttpRequest, state: dict[str, Any], email: str) -> None:
-    """Make the account, as the form of the sign-up would have. ValidationError, IntegrityError: its name is taken."""
+    """Make the account, as the form of the sign-up would have.
+
+    ValidationError, IntegrityError: its name is taken. ImmediateHttpResponse: 429, too many mails to the address; the
+    session is as before.
+    """
+    before = deepcopy(dict(request.session.items()))
     kept = {name: state[name] for name in _CARRIED}
     validate_available(state[_SIGN_UP]["username"])
     user = get_adapter(request).new_user(request)
     user.username, user.email, user.password = state[_SIGN_UP]["username"], email, state[_SIGN_UP]["password"]
     user.save()
     setup_user_email(request, user, [EmailAddress(email=email)])
-    complete_signup(request, user=user, redirect_url=get_next_redirect_url(request))
+    response = complete_signup(request, user=user, redirect_url=get_next_redirect_url(request))
+    if response.status_code == HTTPStatus.TOO_MANY_REQUESTS:  # allauth returns it here, and raises it in change_to
+        request.session.clear()
+        request.session.update(before)
+        raise ImmediateHttpResponse(response)
     new_state = request.session[EMAIL_VERIFICATION_CODE_SESSION_KEY]
     new_state.update(kept, change_count=kept["change_count"] + 1)
     request.session.modified = True

@@ -142,3 +142,15 @@ def test_the_destination_after_the_sign_up_is_kept(mailoutbox: list[EmailMessage
     assert browser.response.redirect_chain == [(f"{CODE}?next=%2Fdocs", 302)]
     browser.submit(code=code_in(mailoutbox[-1]))
     assert browser.response.request["PATH_INFO"] == "/docs"
+
+
+@every_first
+def test_too_many_mails_to_the_new_address_look_the_same(first: str) -> None:
+    """The new address is free again, and has just been mailed. Nothing is changed, and the sign-up goes on."""
+    other = changed(sign_up(email="other@home.example", username="Bea"), NEXT["free"])
+    changed(other, "fresh@home.example")
+    browser = sign_up(email=FIRST[first]).open(CHANGE)
+    before = dict(browser.client.session[STATE])
+    assert browser.submit(email=NEXT["free"]).response.status_code == 429
+    assert browser.client.session[STATE] == before
+    assert not User.objects.filter(email=NEXT["free"]).exists()
