@@ -323,7 +323,12 @@ class Album(models.Model):
     """
 
     id = models.CharField(max_length=32, primary_key=True, default=new_id, editable=False)
-    owner = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="imagehost_albums")
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="imagehost_albums",
+        db_constraint=False,  # a release that does not know this table deletes users, too
+    )
     title = models.CharField(max_length=MAX_TITLE_LENGTH)
     link = models.CharField(max_length=32, unique=True, default=new_id, editable=False)
     file_ids = models.JSONField(default=list, editable=False)

@@ -127,6 +127,9 @@ def _locked(report: Report) -> Report:
 
 
 def _decide(report: Report, outcome: Report.Outcome, *, by: User, reason: str) -> None:
+    """PermissionDenied: it is about `by`, who is no superuser."""
+    if by.pk in {report.user_id, report.author_id} and not by.is_superuser:
+        raise PermissionDenied("You cannot decide a report about your own profile or comment.")
     report.decided_at, report.decided_by, report.outcome = timezone.now(), by, outcome
     report.save(update_fields=["decided_at", "decided_by", "outcome"])
     audit.record("report:decided", by=by, on=report, reason=reason, outcome=outcome.value)

@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 ('file_ids', models.JSONField(default=list, editable=False)),
                 ('created_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ('updated_at', models.DateTimeField(default=django.utils.timezone.now, editable=False)),
-                ('owner', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='imagehost_albums', to=settings.AUTH_USER_MODEL)),
+                ('owner', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='imagehost_albums', to=settings.AUTH_USER_MODEL)),
             ],
             options={
                 'constraints': [models.CheckConstraint(condition=models.Q(('title', ''), _negated=True), name='imagehost_album_has_a_title')],

@@ -226,6 +226,12 @@ class ReportAdmin(StaffActionsAdmin):
         ),
     ]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
+        """Without those about the staff member, who would read who sent them; superusers see all."""
+        rows: QuerySet[Report] = super().get_queryset(request)
+        staff = staff_of(request)
+        return rows if staff.is_superuser else rows.exclude(user=staff).exclude(author=staff)
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
 

@@ -17,7 +17,7 @@ class Migration(migrations.Migration):
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
                 ('day', models.DateField(db_index=True)),
                 ('clicks', models.PositiveIntegerField()),
-                ('link', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='days', to='lookup.link')),
+                ('link', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='days', to='lookup.link')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('link', 'day'), name='link_day_is_unique')],
@@ -30,7 +30,7 @@ class Migration(migrations.Migration):
                 ('day', models.DateField(db_index=True)),
                 ('host', models.CharField(blank=True, max_length=100)),
                 ('views', models.PositiveIntegerField()),
-                ('profile', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='days', to='lookup.profile')),
+                ('profile', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.CASCADE, related_name='days', to='lookup.profile')),
             ],
             options={
                 'constraints': [models.UniqueConstraint(fields=('profile', 'day', 'host'), name='profile_day_host_is_unique')],

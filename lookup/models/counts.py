@@ -79,9 +79,12 @@ class VisitBatch(models.Model):
 
 
 class ProfileDay(models.Model):
-    """Views of a profile on a day (UTC) by visitors from one host: `lookup.visitors.DIRECT`, OTHER, or its name."""
+    """Views of a profile on a day (UTC) by visitors from one host: `lookup.visitors.DIRECT`, OTHER, or its name.
 
-    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="days")
+    The database does not check the profile: whoever deletes one need not know this table, nor wait for counted views.
+    """
+
+    profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="days", db_constraint=False)
     day = models.DateField(db_index=True)
     host = models.CharField(max_length=100, blank=True)
     views = models.PositiveIntegerField()
@@ -96,9 +99,9 @@ class ProfileDay(models.Model):
 
 
 class LinkDay(models.Model):
-    """Clicks on a link on a day (UTC)."""
+    """Clicks on a link on a day (UTC). The database does not check the link, as above."""
 
-    link = models.ForeignKey(Link, on_delete=models.CASCADE, related_name="days")
+    link = models.ForeignKey(Link, on_delete=models.CASCADE, related_name="days", db_constraint=False)
     day = models.DateField(db_index=True)
     clicks = models.PositiveIntegerField()
 

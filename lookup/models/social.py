@@ -90,7 +90,8 @@ class Report(models.Model):
     """A visitor says that a profile of `user`, or a comment or reply there, breaks the rules; staff decide.
 
     `name`: of the page. `comment_text` and `author` keep what was reported after the comment is gone; both are empty
-    for a profile. `decided_at`: None while the report is open.
+    for a profile. `decided_at`: None while the report is open. The
+    database does not check the rows that it names: a release that does not know this table deletes them, too.
     """
 
     class Reason(models.TextChoices):
@@ -108,23 +109,37 @@ class Report(models.Model):
         DELETED = "DELETED", "Comment deleted"
 
     user = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="reports", verbose_name="owner"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="reports",
+        verbose_name="owner",
+        db_constraint=False,
     )
     name = models.CharField(max_length=MAX_NAME_LENGTH)
-    comment = models.ForeignKey(Comment, on_delete=models.SET_NULL, null=True, related_name="reports")
+    comment = models.ForeignKey(
+        Comment, on_delete=models.SET_NULL, null=True, related_name="reports", db_constraint=False
+    )
     comment_text = models.TextField("reported text", max_length=2000, default="", db_default="")
     author = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, null=True, related_name="reports_as_author"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        related_name="reports_as_author",
+        db_constraint=False,
     )
     reporter = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="reports_made"
+        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="reports_made", db_constraint=False
     )
     reason = models.CharField(max_length=16, choices=Reason.choices)
     text = models.TextField("details", max_length=MAX_REPORT, default="", db_default="", validators=[validate_text])
     created_at = models.DateTimeField("sent", default=timezone.now, editable=False)
     decided_at = models.DateTimeField(null=True)
     decided_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="reports_decided"
+        settings.AUTH_USER_MODEL,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="reports_decided",
+        db_constraint=False,
     )
     outcome = models.CharField(max_length=16, choices=Outcome.choices, null=True)  # noqa: DJ001 - open reports have none
 

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import connection
 from django.test import Client
@@ -279,6 +280,21 @@ def test_rights_of_staff(comment: Comment, eve: Client) -> None:
     assert "Only a superuser" in full.get(page(Report)).content.decode()
     assert Comment.objects.exists()
     assert Report.objects.get().decided_at is None
+
+
+@pytest.mark.parametrize("who", ["Ada", "Bob"])
+def test_staff_neither_see_nor_decide_reports_about_themselves(comment: Comment, eve: Client, who: str) -> None:
+    """The owner of the profile, and the author of the comment."""
+    _send(eve, f"/Ada/comments/{comment.pk}/report")
+    report, accused = Report.objects.get(), User.objects.get(username=who)
+    with pytest.raises(PermissionDenied):
+        reports.dismiss(report=report, by=accused, reason="x")
+    accused.is_staff = True
+    accused.save(update_fields=["is_staff"])
+    accused.user_permissions.set(Permission.objects.filter(codename__in=["view_report", "decide_report"]))
+    browser = _client(accused)
+    assert list(browser.get(page(Report)).context["cl"].result_list) == []
+    assert browser.get(f"{page(Report)}{report.pk}/change/").status_code != 200
 
 
 @pytest.mark.parametrize(("who", "left"), [("Ada", 0), ("Bob", 0), ("Eve", 1)])
