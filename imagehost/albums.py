@@ -25,8 +25,8 @@ MAX_FILES = 500  # of an album
 
 
 def of(owner: User) -> QuerySet[Album]:
-    """The owner's albums, newest first."""
-    return Album.objects.filter(owner=owner).order_by("-created_at", "pk")
+    """The owner's albums without the ids of their files, newest first."""
+    return Album.objects.filter(owner=owner).defer("file_ids").order_by("-created_at", "pk")
 
 
 def find(link: str) -> Album | None:

@@ -61,7 +61,9 @@ def set_expiry(*, owner: User, files: Sequence[File], expires_at: datetime | Non
 @transaction.atomic
 def expire(*, file: File, since: datetime) -> bool:
     """Delete the file as `delete`, if it expired at `since` or before; whether it did. Idempotent."""
-    return _end(file, State.READY, expires_at__lte=since)
+    rows = File.objects.select_for_update().filter(pk=file.pk, state=State.READY, expires_at__lte=since)
+    current = rows.first()  # quarantine may have moved its object since `file` was read
+    return current is not None and _end(current, State.READY)
 
 
 @transaction.atomic
@@ -105,9 +107,9 @@ def delete_of_user(user: User) -> None:
     removals.after_commit(some)
 
 
-def _end(file: File, state: State, **conditions: datetime) -> bool:
+def _end(file: File, state: State) -> bool:
     """Move the row from `state` to DELETED and release its bytes; whether it was in `state`. 2 queries."""
-    rows = File.objects.filter(pk=file.pk, state=state, **conditions)
+    rows = File.objects.filter(pk=file.pk, state=state)
     if file.owner_id is None or not rows.update(**_deleted(timezone.now())):
         return False
     quotas.release(owner_id=file.owner_id, size=file.size)

@@ -7,6 +7,7 @@ written before its row becomes MADE, which happens only while the file is delive
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 import time
@@ -138,14 +139,14 @@ def make_for_page(file: File) -> None:
     is_new = timezone.now() - file.uploaded_at < NEW
     if file.preview_state != PreviewState.WAITING or not is_new or not _places.acquire(blocking=False):
         return
-    if not _claim_one(file):
-        try:
+    with contextlib.ExitStack() as place:
+        place.callback(_places.release)
+        if not _claim_one(file):
             _wait_for_worker(file)
-        finally:
-            _places.release()
-        return
-    rendering = _Rendering(file)
-    rendering.start()
+            return
+        rendering = _Rendering(file)
+        rendering.start()
+        place.pop_all()  # the thread ends it
     rendering.join(PAGE_SECONDS)
     if rendering.preview is None:
         give_back(file)

@@ -46,8 +46,8 @@ def sweep(*, now: datetime, until: datetime, after_each: Callable[[], None] = la
     restored files, and remove old incoming files.
 
     None is begun after `until`, as a store that does not answer delays each. `after_each` is called after each file, to
-    renew a lease. Bytes are released even where the store fails. 3 queries for each upload and each expired file (2
-    where the store fails), 1 for each deleted and each moved file, and 1 for each BATCH.
+    renew a lease. Bytes are released even where the store fails. 3 queries for each upload and 4 for each expired file
+    (one less where the store fails), 1 for each deleted and each moved file, and 1 for each BATCH.
     """
     swept = Swept()
     for file in _each(File.objects.expired(now - CLOCKS), until):

@@ -184,7 +184,7 @@ class S3Storage(StockS3Storage):
         """Under `public_url`, which has no end, or signed for an hour."""
         if self.public_url:
             return None if seconds is not None else f"{self.public_url.rstrip('/')}/{quote(self._name(key))}"
-        caching = {} if seconds is None else {"ResponseCacheControl": f"private, max-age={seconds}"}
+        caching = {} if seconds is None else {"ResponseCacheControl": "private, no-cache"}
         with _failing(key):
             return self.client.generate_presigned_url(
                 "get_object",

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 import time
 from datetime import timedelta
+from unittest.mock import Mock
 
 import pytest
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
@@ -25,6 +27,12 @@ def film() -> bytes:
     return recorded(Recipe("mp4", "libx264", tune={"preset": "ultrafast"}))
 
 
+@pytest.fixture(autouse=True)
+def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine takes longer than a page waits."""
+    monkeypatch.setattr(previews, "PAGE_SECONDS", 30)
+
+
 def image_of(file: File) -> str | None:
     return messenger_tags(Client().get(f"/files/{file.name}")).get("og:image")
 
@@ -39,6 +47,16 @@ def test_the_first_view_names_a_picture_that_can_be_fetched(film: bytes) -> None
     picture = Client().get(f"/files/{file.name}/preview.png")
     assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/png")
     assert statements.names(lambda: image_of(file)) == ["SELECT imagehost_file"]
+
+
+def test_an_error_of_the_database_keeps_no_place(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = stored(content=film, media=media.MP4)
+    with monkeypatch.context() as broken:
+        broken.setattr(previews, "_claim_one", Mock(side_effect=OperationalError))
+        for _ in range(previews.AT_ONCE + 1):
+            with pytest.raises(OperationalError):
+                image_of(file)
+    assert image_of(file) is not None
 
 
 def test_what_cannot_be_rendered_is_left_to_a_worker() -> None:
