@@ -125,7 +125,7 @@ def export_lines(selection: Selection, *, file_format: Format) -> Iterator[str]:
     for events in _event_batches(selection):
         rows = ([_plain(getattr(found, name)) for name in FIELDS] for found in events)
         if file_format is Format.CSV:
-            yield _csv([_cell(value) for value in row] for row in rows)
+            yield _csv([spreadsheet_cell(value) for value in row] for row in rows)
         else:
             yield "".join(f"{_json(dict(zip(FIELDS, row, strict=True)))}\n" for row in rows)
 
@@ -153,7 +153,7 @@ def _json(value: object) -> str:
     return json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)
 
 
-def _cell(value: object) -> object:
+def spreadsheet_cell(value: object) -> object:
     """Text that a spreadsheet would take for a formula begins with an apostrophe."""
     if value is None or isinstance(value, int):
         return value

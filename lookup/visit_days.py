@@ -7,7 +7,7 @@ stored here: days, hosts and numbers alone.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, timedelta
 from typing import NamedTuple, TypeVar
 
@@ -41,12 +41,18 @@ Views = Mapping[View, int]
 Clicks = Mapping[Click, int]
 
 
-def views_of(users: Collection[str], views: Views) -> dict[View, int]:
-    return {view: count for view, count in views.items() if view.user_id in users}
+def by_user(views: Views) -> dict[str, dict[View, int]]:
+    found: dict[str, dict[View, int]] = defaultdict(dict)
+    for view, count in views.items():
+        found[view.user_id][view] = count
+    return found
 
 
-def clicks_of(links: Collection[str], clicks: Clicks) -> dict[Click, int]:
-    return {click: count for click, count in clicks.items() if click.link_id in links}
+def by_link(clicks: Clicks) -> dict[str, dict[Click, int]]:
+    found: dict[str, dict[Click, int]] = defaultdict(dict)
+    for click, count in clicks.items():
+        found[click.link_id][click] = count
+    return found
 
 
 def add_views(views: Views) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from django.db import connection, transaction
 from django.db.models import F
@@ -22,6 +22,7 @@ ONCE_IN = timedelta(hours=24)
 DAY = timedelta(days=1)
 BATCHES_KEPT = timedelta(days=7)  # longer than any store remembers a batch that it has handed over
 ROWS_AT_ONCE = 500
+Key = TypeVar("Key", View, Click)
 
 
 @dataclass(frozen=True)
@@ -121,20 +122,25 @@ def add_batch(
     if VisitBatch.objects.filter(token=token).exists():
         return Folded()
     added = Folded()
+    days_of_links, days_of_users = visit_days.by_link(days.clicks), visit_days.by_user(days.views)
     for number, part in enumerate(_parts(clicks)):
         with transaction.atomic():
             if _is_new(f"{token}:clicks:{number}", now):
                 add_clicks(part)
-                visit_days.add_clicks(visit_days.clicks_of(part, days.clicks))
+                visit_days.add_clicks(_joined(days_of_links, part))
                 added += Folded(clicks=sum(part.values()))
     for number, part in enumerate(_parts(views)):
         with transaction.atomic():
             if _is_new(f"{token}:views:{number}", now):
                 add_views(part)
-                visit_days.add_views(visit_days.views_of(part, days.views))
+                visit_days.add_views(_joined(days_of_users, part))
                 added += Folded(views=sum(part.values()))
     _is_new(token, now)
     return added
+
+
+def _joined(counts: Mapping[str, dict[Key, int]], keys: Collection[str]) -> dict[Key, int]:
+    return {each: count for key in keys for each, count in counts.get(key, {}).items()}
 
 
 def _parts(counts: Mapping[str, int]) -> Iterator[dict[str, int]]:

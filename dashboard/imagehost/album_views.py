@@ -55,10 +55,11 @@ def edit_album(request: SignedInRequest, album_id: str) -> HttpResponse:
 @act("imagehost_setup")
 def add_files(request: SignedInRequest) -> HttpResponse:
     """Add the selected files to an album, or to a new one. An error changes nothing."""
-    form, album_id = SelectionForm(request.POST), request.POST.get("album", "")
+    form = SelectionForm(request.POST)
     if not form.is_valid():
         messages.error(request, refusal_of(form))
         return back(request)
+    album_id = form.cleaned_data["album"]
     chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])
     try:
         if album_id == NEW:

@@ -136,9 +136,11 @@ class EditAlbumForm(AlbumForm):
 
 
 class SelectionForm(forms.Form):
-    """The names of the selected files."""
+    """The names of the selected files, and what they are put into: a folder's or an album's id, or a word."""
 
     file = forms.Field(widget=forms.MultipleHiddenInput)
+    folder = forms.CharField(required=False)
+    album = forms.CharField(required=False)
 
     def clean_file(self) -> list[str]:
         names = [str(name) for name in self.cleaned_data["file"]]

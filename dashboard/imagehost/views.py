@@ -240,11 +240,13 @@ def favorite(request: SignedInRequest, name: str) -> HttpResponse:
 @act("imagehost_setup")
 def move_files(request: SignedInRequest) -> HttpResponse:
     """Move the selected files to the folder, or to none."""
-    form, folder_id = SelectionForm(request.POST), request.POST.get("folder", "")
-    folder = None if folder_id == ROOT else Folder.objects.filter(pk=folder_id, owner=request.user).first()
+    form = SelectionForm(request.POST)
     if not form.is_valid():
         messages.error(request, refusal_of(form))
-    elif folder is None and folder_id != ROOT:
+        return back(request)
+    folder_id = form.cleaned_data["folder"]
+    folder = None if folder_id == ROOT else Folder.objects.filter(pk=folder_id, owner=request.user).first()
+    if folder is None and folder_id != ROOT:
         messages.error(request, "Choose one of your folders to move the files to.")
     else:
         chosen = listing.named(owner_id=request.user.pk, names=form.cleaned_data["file"])

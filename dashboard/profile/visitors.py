@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Self
 
+from accounts import audit
 from dashboard import charts
 from dashboard.charts import Chart
 from lookup import visit_days, visit_records
@@ -16,8 +17,6 @@ from lookup.visitors import DIRECT, OTHER
 PERIODS = (30, 90)  # days
 MOST_HOSTS = 20
 HOST_NAMES = {DIRECT: "Direct", OTHER: "Other"}
-# What a spreadsheet would take for a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclass(frozen=True)
@@ -99,11 +98,12 @@ def rows_of_csv(profile: Profile, length: int, now: datetime) -> list[tuple[str,
     """A row for each day and host, and for each day and link. 2 queries."""
     found = visit_days.everything(profile, days_until(now, length)[0])
     rows = [
-        (day.isoformat(), kind, host_name(source) if kind == "view" else _without_formula(source), str(count))
+        (
+            day.isoformat(),
+            kind,
+            host_name(source) if kind == "view" else str(audit.spreadsheet_cell(source)),
+            str(count),
+        )
         for day, kind, source, count in found
     ]
     return [("day", "kind", "source", "count"), *rows]
-
-
-def _without_formula(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text

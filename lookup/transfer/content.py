@@ -192,7 +192,8 @@ def unnamed(table: Table, line: Line, claims: Claims) -> list[Any]:
     """The rows that lookups show and the line does not name, which an import deletes."""
     rows = held(table, line, claims)
     named = {entry["id"] for _, entry in table.of(line)} if rows else set()
-    return [row for row in rows if row.pk not in named and not table.is_hidden(row, line.data)]
+    unnamed = [row for row in rows if row.pk not in named and not table.is_hidden(row, line.data)]
+    return sorted(unnamed, key=lambda row: row.pk)  # the database may read rows in another order the next time
 
 
 def held(table: Table, line: Line, claims: Claims) -> list[Any]:
