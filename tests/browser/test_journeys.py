@@ -98,7 +98,7 @@ def test_a_key_is_asked_for_granted_by_staff_and_used(chrome: Browser, site: Sit
         people.sign_in(page, site.account(OPERATOR))
         page.goto("/dashboard/staff/")
         page.get_by_role("link", name=f"Grant lookup:user for {person.username}").click()
-        page.get_by_label("Reason").fill("A sound plan.")
+        page.locator("textarea[name=reason]").fill("A sound plan.")
         page.get_by_role("button", name="Grant").click()
         expect(page.get_by_role("status").get_by_text(person.username)).to_be_visible()
     answer = _lookup(site, secret, person.username)
@@ -169,7 +169,7 @@ def test_a_suspended_app_signs_no_user_in_until_staff_restore_it(chrome: Browser
         for act, error in (("Suspend", "client_disabled"), ("Restore", None)):
             page.goto(f"/dashboard/staff/apps/{app['client_id']}/")
             page.get_by_role("link", name=act).first.click()
-            page.get_by_label("Reason").fill("It was reported.")
+            page.locator("textarea[name=reason]").fill("It was reported.")
             page.get_by_role("button", name=act).click()
             expect(page.get_by_role("link", name="Restore" if act == "Suspend" else "Suspend").first).to_be_visible()
             assert _authorization_error(site) == error
