@@ -129,7 +129,7 @@ def delete_album(request: SignedInRequest, album_id: str) -> HttpResponse:
 
 
 def _found(request: SignedInRequest, album_id: str) -> Album:
-    return get_object_or_404(albums.of(request.user), pk=album_id)
+    return get_object_or_404(albums.of(request.user).defer(None), pk=album_id)
 
 
 def _rename(request: SignedInRequest, album: Album, form: EditAlbumForm) -> None:
