@@ -17,6 +17,7 @@ from allauth.account.internal.flows.email_verification_by_code import (
     EMAIL_VERIFICATION_CODE_SESSION_KEY,
     EmailVerificationProcess,
 )
+from allauth.account.internal.flows.manage_email import email_already_exists
 from allauth.account.internal.flows.signup import complete_signup
 from allauth.account.internal.userkit import did_user_login
 from allauth.account.models import EmailAddress
@@ -31,12 +32,26 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
 
+from accounts.models import User
 from accounts.models.names import validate_available
 
 MAX_CHANGES = 2
 _SIGN_UP = "sign_up"  # key of allauth's state: username and password hash of a sign-up without an account
 _CARRIED = ("at", "failed_attempts", "resend_count", "change_count")
 _TAKEN = "Your username has been taken in the meantime. Please sign up again with another one."
+
+
+class _NewAddressForm(ChangeEmailForm):
+    """An address of the sign-up's own `user` is free: after a typing error one may return to it."""
+
+    def __init__(self, *args: Any, user: User | None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._user = user
+
+    def clean_email(self) -> str:
+        email: str = super().clean_email()
+        _, self.account_already_exists = email_already_exists(email, user=self._user)
+        return email
 
 
 def remember(request: HttpRequest, username: str, password_hash: str) -> None:
@@ -67,7 +82,7 @@ def change(request: HttpRequest) -> HttpResponse:
     code_page = passthrough_next_redirect_url(request, reverse("account_email_verification_sent"), "next")
     if process is None:
         return redirect(code_page)
-    form = ChangeEmailForm(request.POST if request.method == "POST" else None, email=process.email)
+    form = _NewAddressForm(request.POST if request.method == "POST" else None, email=process.email, user=process.user)
     form.fields["email"].label = "New email address"
     if request.method == "POST":
         too_many: HttpResponse | None = ratelimit.consume_or_429(request, app="allauth.account", action="signup")

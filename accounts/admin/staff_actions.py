@@ -259,6 +259,16 @@ class IssuingAdmin(StaffActionsAdmin):
         return show_secrets(request, title=title, secrets=[Shown(str(obj), secret)], continue_url=self._back_url([obj]))
 
 
+class OperationsAdmin(StaffActionsAdmin):
+    """Rows that staff read, and change by `staff_actions` alone."""
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
+        return False
+
+
 def _ask_for_selection(
     action: StaffAction, model_admin: StaffActionsAdmin, request: HttpRequest, queryset: QuerySet[Any]
 ) -> HttpResponse | None:

@@ -1,10 +1,14 @@
 """Another address for a sign-up: the same for addresses with and without an account, and the earlier code is void."""
 
+from datetime import timedelta
+
 import pytest
+import time_machine
 from allauth.account.internal.flows.email_verification_by_code import EMAIL_VERIFICATION_CODE_SESSION_KEY as STATE
 from allauth.account.models import EmailAddress
 from django.core.mail import EmailMessage
 from django.test import Client
+from django.utils import timezone
 
 from accounts.models import User
 from tests.accounts.test_sign_up import code_in, sign_up
@@ -63,6 +67,17 @@ def test_the_new_address_gets_a_code_that_finishes_the_sign_up(first: str, mailo
         (NEXT["free"], True, True)
     ]
     assert STATE not in browser.client.session
+
+
+def test_after_a_typing_error_the_first_address_is_still_ones_own(mailoutbox: list[EmailMessage]) -> None:
+    browser = changed(sign_up(), NEXT["known"])
+    with time_machine.travel(timezone.now() + timedelta(seconds=20)):  # an address gets a code in ten seconds
+        changed(browser, FIRST["free"])
+    assert mailoutbox[-1].to == [FIRST["free"]]
+    browser.submit(code=code_in(mailoutbox[-1]))
+    user = browser.user()
+    assert user is not None
+    assert list(EmailAddress.objects.filter(user=user).values_list("email", "verified")) == [(FIRST["free"], True)]
 
 
 def test_the_earlier_code_is_void(mailoutbox: list[EmailMessage]) -> None:
