@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
 
 from accounts import second_factor
-from accounts.admin.staff_actions import ReasonForm, StaffAction, StaffActionsAdmin, columns, through
+from accounts.admin.staff_actions import OperationsAdmin, ReasonForm, StaffAction, columns, through
 from accounts.admin.users import UserAdmin
 from dashboard import access_requests
 from dashboard.models import AccessRequest
@@ -24,7 +23,7 @@ class GrantForm(ReasonForm):
 
 
 @admin.register(AccessRequest)
-class AccessRequestAdmin(StaffActionsAdmin):
+class AccessRequestAdmin(OperationsAdmin):
     list_display = ("subject", "kind", "user", "key", "state", "created_at", "decided_by", "decided_at")
     list_filter = ("state", "kind")
     list_select_related = ("user", "key", "decided_by")
@@ -51,13 +50,6 @@ class AccessRequestAdmin(StaffActionsAdmin):
             is_offered=lambda request: request.is_pending,
         ),
     ]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Requests change by operations only."""
-        return False
 
 
 UserAdmin.staff_actions.append(

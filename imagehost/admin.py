@@ -18,7 +18,7 @@ from django.utils.html import format_html
 
 from accounts import audit, users
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.admin.staff_actions import ReadOnlyInline, StaffAction, StaffActionsAdmin, columns, staff_of
+from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, StaffAction, columns, staff_of
 from accounts.admin.users import UserAdmin
 from accounts.models import User
 from accounts.plans import ALLOWANCES
@@ -53,7 +53,7 @@ def _on_file(operation: Callable[..., object]) -> Callable[..., None]:
 
 
 @admin.register(File)
-class FileAdmin(StaffActionsAdmin):
+class FileAdmin(OperationsAdmin):
     list_display = (
         *("file_name", "original_name", "owner", "mime", "stored_size", "state", "uploaded_at", "quarantined_at"),
         "links",
@@ -107,12 +107,6 @@ class FileAdmin(StaffActionsAdmin):
         words = (word.rpartition(".") for word in search_term.split(" "))
         term = " ".join(stem if ending.lower() in endings else stem + dot + ending for stem, dot, ending in words)
         return super().get_search_results(request, queryset, term)
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     @admin.display(description="File", ordering="name")
     def file_name(self, file: File) -> str:
@@ -221,7 +215,7 @@ def _delete_album(album: Album, *, by: User, reason: str) -> None:
 
 
 @admin.register(Album)
-class AlbumAdmin(StaffActionsAdmin):
+class AlbumAdmin(OperationsAdmin):
     """Staff read albums and delete them; only their owners change them."""
 
     list_display = ("title", "owner", "file_count", "created_at", "updated_at", "page")
@@ -241,12 +235,6 @@ class AlbumAdmin(StaffActionsAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("owner")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     @admin.display(description="Files")
     def file_count(self, album: Album) -> int:
@@ -308,7 +296,7 @@ def _recount(usage: Usage, *, by: User, reason: str) -> None:
 
 
 @admin.register(Usage)
-class UsageAdmin(StaffActionsAdmin):
+class UsageAdmin(OperationsAdmin):
     list_display = ("owner", "used", "plan", "max_storage", "max_file_size")
     search_fields = ("=owner__username", "=owner__id")
     ordering = ("-used_bytes", "pk")
@@ -326,12 +314,6 @@ class UsageAdmin(StaffActionsAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("owner")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
     @admin.display(description="Used", ordering="used_bytes")
     def used(self, usage: Usage) -> str:

@@ -19,6 +19,7 @@ from django.utils.html import format_html
 from accounts.admin.fields import RowField
 from accounts.admin.staff_actions import (
     IssuingAdmin,
+    OperationsAdmin,
     ReadOnlyAdmin,
     ReadOnlyInline,
     ReasonForm,
@@ -258,7 +259,7 @@ class HiddenAdmin(ReadOnlyAdmin):
         return False
 
 
-class _TokenAdmin(StaffActionsAdmin):
+class _TokenAdmin(OperationsAdmin):
     search_fields = ("^user__username", "=user__id", "=application__client_id", "^application__name")
     show_full_result_count = False
     list_display_links = None
@@ -266,12 +267,6 @@ class _TokenAdmin(StaffActionsAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Without the hash, which no page needs."""
         return super().get_queryset(request).select_related("user", "application").defer("token", "token_checksum")
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
 
 
 class AccessTokenAdmin(_TokenAdmin):

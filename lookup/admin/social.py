@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.admin.staff_actions import StaffAction, StaffActionsAdmin, staff_of, through
+from accounts.admin.staff_actions import OperationsAdmin, StaffAction, staff_of, through
 from accounts.models import User
 from lookup import comments, counters, feedback, reports
 from lookup.models import Comment, CommentLike, FeedbackVote, Report
@@ -186,7 +186,7 @@ class ReportState(admin.SimpleListFilter):
 
 
 @admin.register(Report)
-class ReportAdmin(StaffActionsAdmin):
+class ReportAdmin(OperationsAdmin):
     """The oldest open report first."""
 
     list_display = ("created_at", "reason", "excerpt", "profile", "author", "reporter", "outcome")
@@ -232,13 +232,6 @@ class ReportAdmin(StaffActionsAdmin):
         staff = staff_of(request)
         return rows if staff.is_superuser else rows.exclude(user=staff).exclude(author=staff)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Reports change by operations only."""
-        return False
-
     @admin.display(description="What was reported")
     def excerpt(self, report: Report) -> str:
         return report.comment_text[:80] or "The profile"
@@ -249,7 +242,7 @@ class ReportAdmin(StaffActionsAdmin):
         return format_html('<a href="{}">/{}</a>', reverse("profile_page", args=[report.name]), report.name)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
-        """With a link to the ban of whoever wrote what was reported."""
+        """Add a link to ban the comment's author or, where a profile was reported, its owner."""
         response = super().render_change_form(request, context, *args, **kwargs)
         report = kwargs.get("obj")
         if report is not None and staff_of(request).has_perm("accounts.ban_user"):
