@@ -7,32 +7,24 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from django.core.paginator import EmptyPage, Page, Paginator
+from django.core.paginator import EmptyPage, Paginator
 from django.urls import reverse
 
 from imagehost import addresses, albums, embeds, names, pages
 from imagehost.embeds import Code, Shown
 from imagehost.models import Album, File, Folder
-from imagehost.pages import PAGE_SIZE, Card, Tile, Ways
+from imagehost.pages import PAGE_SIZE, Card, FilesPage, Tile, Ways
 
 _LINK = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 @dataclass(frozen=True)
-class AlbumPage:
+class AlbumPage(FilesPage):
     """`is_private`: what it shows depends on a password that this visitor gave."""
 
     album: Album
-    owner: str
-    tiles: list[Tile]
-    page: Page[File]
-    card: Card
     codes: list[Code]
     is_private: bool
-
-    @property
-    def count(self) -> int:
-        return self.page.paginator.count
 
 
 def find(link: str) -> Album | None:
@@ -55,6 +47,8 @@ def page_of_album(album: Album, number: str, *, may_see: Callable[[Folder], bool
     return AlbumPage(
         album=album,
         owner=album.owner.get_full_name(),
+        username=album.owner.username,
+        place=album.link,
         tiles=[_tile(file, may_see) for file in page],
         page=page,
         card=card,

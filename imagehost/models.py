@@ -327,7 +327,7 @@ class Album(models.Model):
         settings.AUTH_USER_MODEL,
         on_delete=models.CASCADE,
         related_name="imagehost_albums",
-        db_constraint=False,  # a release that does not know this table deletes users, too
+        db_constraint=False,  # a release that does not know this table deletes users too
     )
     title = models.CharField(max_length=MAX_TITLE_LENGTH)
     link = models.CharField(max_length=32, unique=True, default=new_id, editable=False)

@@ -101,19 +101,27 @@ class Tile:
 
 
 @dataclass(frozen=True)
-class FolderPage:
-    """`in_archive`: how many files the archive holds."""
+class FilesPage:
+    """A page of files of one owner. `place`: the value of `in` in the addresses of their pages."""
 
-    folder: Folder
     owner: str
+    username: str
+    place: str
     tiles: list[Tile]
     page: Page[File]
-    in_archive: int
     card: Card
 
     @property
     def count(self) -> int:
         return self.page.paginator.count
+
+
+@dataclass(frozen=True)
+class FolderPage(FilesPage):
+    """`in_archive`: how many files the archive holds."""
+
+    folder: Folder
+    in_archive: int
 
 
 def find_file(name: str) -> File | None:
@@ -199,6 +207,8 @@ def page_of_folder(folder: Folder, number: str) -> FolderPage | None:
     return FolderPage(
         folder=folder,
         owner=owner,
+        username=folder.owner.username,
+        place=folder.pk,
         # A preview's URL lies within the folder, so that the folder's password protects it.
         tiles=[tile(file, preview=reverse("folder_preview", args=[folder.pk, file.name])) for file in shown],
         page=page,
