@@ -132,7 +132,7 @@ def explorers() -> Mapping[str, Explorer]:
 
 
 def encoded(value: str) -> str:
-    """Return what somebody has typed, for an address."""
+    """Return the typed value, encoded for a path."""
     return quote(value, safe="")
 
 

@@ -81,7 +81,8 @@ class VisitBatch(models.Model):
 class ProfileDay(models.Model):
     """Views of a profile on a day (UTC) by visitors from one host: `lookup.visitors.DIRECT`, OTHER, or its name.
 
-    The database does not check the profile: whoever deletes one need not know this table, nor wait for counted views.
+    The database does not check the profile: a release that does not know this table deletes profiles too, and a
+    deletion need not wait for counted views.
     """
 
     profile = models.ForeignKey(Profile, on_delete=models.CASCADE, related_name="days", db_constraint=False)
