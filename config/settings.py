@@ -199,6 +199,8 @@ RECEIVERS = {
         "lookup.uploads.delete_of_user",
     ],
 }
+# Draws uploaded pictures for apps that do not import `imagehost`: bytes to a PNG, in the confined prober.
+PICTURE_RENDERER = "imagehost.small_pictures.png_of"
 
 ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
 ACCOUNT_FORMS = {"login": "accounts.signup.LoginForm"}

@@ -72,12 +72,9 @@ class ApplicationForm(forms.ModelForm[Application]):
     def clean_redirect_uris(self) -> str:
         return " ".join(str(self.cleaned_data["redirect_uris"]).split())
 
-    def clean_logo_file(self) -> Any:
+    def clean_logo_file(self) -> bytes | None:
         upload = self.cleaned_data["logo_file"]
-        if upload:
-            logos.encode(upload)
-            upload.seek(0)
-        return upload
+        return logos.encode(upload) if upload else None
 
     def clean(self) -> dict[str, Any]:
         super().clean()
@@ -200,7 +197,7 @@ class ApplicationAdmin(IssuingAdmin):
             raise ValidationError("Choose the owner.")
         registered = applications.register(owner=owner, by=by, **form.arguments())
         if form.cleaned_data["logo_file"]:
-            logos.change(application=registered.application, upload=form.cleaned_data["logo_file"], by=by)
+            logos.change(application=registered.application, png=form.cleaned_data["logo_file"], by=by)
         return registered.application, registered.client_secret
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
@@ -215,7 +212,7 @@ class ApplicationAdmin(IssuingAdmin):
         applications.change_scopes(application=application, scopes=values.pop("scopes"), by=by)
         applications.change_details(application=application, by=by, **values)
         if form.cleaned_data["logo_file"]:
-            logos.change(application=application, upload=form.cleaned_data["logo_file"], by=by)
+            logos.change(application=application, png=form.cleaned_data["logo_file"], by=by)
         elif form.cleaned_data["remove_logo"]:
             logos.remove(application=application, by=by)
 

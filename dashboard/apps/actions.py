@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import BinaryIO
 
 from django.core import signing
 from django.core.exceptions import ValidationError
@@ -32,13 +31,13 @@ RESET_MEANWHILE = "The secret was reset after you opened this page. It was not r
 
 @dataclass(frozen=True)
 class AppValues:
-    """The values of the form of an app. `links`: by the names in `application_rules.LINKS`."""
+    """The values of the form of an app. `links`: by the names in `application_rules.LINKS`. `logo`: a small PNG."""
 
     name: str
     redirect_urls: Sequence[str]
     scopes: Sequence[str]
     links: dict[str, str] = field(default_factory=dict)
-    logo: BinaryIO | None = None
+    logo: bytes | None = None
     removes_logo: bool = False
 
 
@@ -60,7 +59,7 @@ def client_id_of(ticket: str, owner: User) -> str:
 
 @transaction.atomic
 def register(*, owner: User, client_id: str, values: AppValues) -> RegisteredApp:
-    """ValidationError, by argument of `applications.register`, and `logo`.
+    """ValidationError, by argument of `applications.register`.
 
     AlreadyRegistered: the form has made its app, which may be deleted by now.
     """
@@ -113,10 +112,7 @@ def reset_secret(*, application: Application, by: User, version: str) -> str:
 
 def _change_logo(application: Application, values: AppValues, by: User) -> None:
     if values.logo is not None:
-        try:
-            logos.change(application=application, upload=values.logo, by=by)
-        except ValidationError as error:
-            raise ValidationError({"logo": error.messages}) from None
+        logos.change(application=application, png=values.logo, by=by)
     elif values.removes_logo:
         logos.remove(application=application, by=by)
 

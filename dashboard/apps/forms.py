@@ -18,7 +18,7 @@ from dashboard.apps.login_test import MISTAKES
 from dashboard.apps.queries import LABELS
 from dashboard.apps.redirect_editor import RedirectRow
 from oidc_provider import redirects
-from oidc_provider.applications import application_rules
+from oidc_provider.applications import application_rules, logos
 from oidc_provider.applications.scopes import SCOPES, Scope
 from oidc_provider.models import KINDS_OF_ENDPOINTS, OK, Application
 from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
@@ -84,6 +84,11 @@ class AppForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.owner = owner
 
+    def clean_logo(self) -> bytes | None:
+        """Draw it here, outside of the operation's transaction."""
+        upload = self.cleaned_data["logo"]
+        return logos.encode(upload) if upload else None
+
     def clean(self) -> dict[str, Any]:
         """Check the rules of the operation, so that every field has its message at once.
 
@@ -107,6 +112,10 @@ class AppForm(forms.Form):
             logo=cleaned["logo"],
             removes_logo=bool(cleaned.get("removes_logo")),
         )
+
+    def sent_logo(self) -> bytes | None:
+        """The logo as it would be stored; None: none was sent, or it was refused."""
+        return self.cleaned_data.get("logo") if self.is_bound and "logo" not in self.errors else None
 
     def redirect_rows(self) -> list[RedirectRow]:
         """Return the rows of the editor: the filled ones with their messages, and empty ones up to the limit."""

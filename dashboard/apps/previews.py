@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import ValidationError
-from django.core.files import File
 from django.utils import timezone
 
 from accounts.models import User
 from oidc_provider import redirects
-from oidc_provider.applications import application_rules, logos
+from oidc_provider.applications import application_rules
 from oidc_provider.applications.scopes import Scope, in_order
 from oidc_provider.authorize import consent_page
 from oidc_provider.models import Application
@@ -50,19 +47,6 @@ def consent_screen(
         user_count=user_count,
         user=user,
     )
-
-
-def logo_url_of(upload: File[bytes] | None) -> str:
-    """Return the picture as it would be stored, as a `data:` URL; empty where there is none or it is invalid."""
-    if upload is None:
-        return ""
-    upload.seek(0)  # saving it may have read it
-    content = io.BytesIO(upload.read(logos.MAX_BYTES + 1))
-    upload.seek(0)
-    try:
-        return logos.data_url(logos.encode(content))
-    except ValidationError:
-        return ""
 
 
 def claims_json(scope: Scope) -> str:

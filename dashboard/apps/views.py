@@ -24,7 +24,7 @@ from dashboard.apps.queries import AppRow
 from dashboard.forms import is_done, show_error, with_error_message
 from dashboard.models import AccessRequest
 from oidc_provider import redirects
-from oidc_provider.applications import application_rules, applications
+from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.application_rules import MAX_APPLICATIONS
 from oidc_provider.applications.applications import AlreadyRegistered
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES, Scope
@@ -82,7 +82,7 @@ def _preview(request: SignedInRequest, form: AppForm, row: AppRow | None = None)
 
 
 def _preview_context(request: SignedInRequest, form: AppForm, row: AppRow | None) -> dict[str, Any]:
-    logo_url = previews.logo_url_of(request.FILES.get("logo"))
+    png = form.sent_logo()
     keeps_logo = row is not None and "removes_logo" not in request.POST
     return {
         **previews.consent_screen(
@@ -94,7 +94,7 @@ def _preview_context(request: SignedInRequest, form: AppForm, row: AppRow | None
             existing=row.application if row else None,
             user_count=row.user_count if row else 0,
         ),
-        "logo_url": logo_url or (row.logo_url if row and keeps_logo else ""),
+        "logo_url": logos.data_url(png) if png else (row.logo_url if row and keeps_logo else ""),
     }
 
 

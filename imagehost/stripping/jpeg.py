@@ -4,7 +4,7 @@ import re
 from typing import BinaryIO
 
 from imagehost.stripping import orientation, tails
-from imagehost.stripping.rewriting import Malformed, Plan, Source
+from imagehost.stripping.rewriting import Malformed, Plan, Source, TooManyParts
 
 _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
 _APP0, _APP1, _APP2, _APP14, _COM = 0xE0, 0xE1, 0xE2, 0xEE, 0xFE
@@ -14,6 +14,7 @@ _DECODING = {*_FRAMES, 0xC4, 0xCC, 0xDA, 0xDB, 0xDC, 0xDD, 0xDE, 0xDF}  # tables
 _DESCRIBING = {*range(0xE0, 0xF0), _COM}
 _MARKER = re.compile(rb"\xff[^\x00\xff]")
 _MARKER_BEHIND_SCAN = re.compile(rb"\xff[\xc0-\xc7\xc9-\xcf\xd8-\xef\xfe]")  # all other bytes of a scan are data
+_MOST_SCANS = 200  # each costs as much as a whole picture, even where it is empty; encoders write ten
 _SHORTEST_ICC = 14  # bytes: its name, number and count
 _JFIF, _EXIF, _ICC, _ADOBE = b"JFIF\x00", b"Exif\x00\x00", b"ICC_PROFILE\x00", b"Adobe"
 
@@ -32,7 +33,8 @@ class _Walk:
         self.source = source
         self.plan = Plan(source)
         self.plan.keep(0, 2)
-        self.framed = self.scanned = self.oriented = False
+        self.framed = self.oriented = False
+        self.scans = 0
 
     def whole(self) -> None:
         """Walk all segments. Bytes between segments, which decoders skip, are removed."""
@@ -40,7 +42,7 @@ class _Walk:
         while position is not None and (start := self.source.search(_MARKER, position)) is not None:
             self.source.count_part()
             position = self._part(start)
-        if not self.scanned:
+        if not self.scans:
             raise Malformed("has no scan")
 
     def _part(self, start: int) -> int | None:
@@ -52,7 +54,7 @@ class _Walk:
             return None
         if marker in _STANDALONE:
             return start + 2
-        if self.scanned and marker == _SOI:  # another picture, without an end of this one
+        if self.scans and marker == _SOI:  # another picture, without an end of this one
             self.plan.replace(start, start + 2, bytes([0xFF, _EOI]))
             tails.check(self.source, start)
             return None
@@ -60,7 +62,7 @@ class _Walk:
             raise Malformed(f"marker {marker:#x} at byte {start}")
         length = int.from_bytes(self.source.read(start + 2, 2), "big")
         end = start + 2 + length
-        if self.scanned and max(start + 4, end) > self.source.size:
+        if self.scans and max(start + 4, end) > self.source.size:
             return None
         if length < 2 and marker in _DESCRIBING:  # decoders skip only the length
             return start + 4
@@ -76,7 +78,9 @@ class _Walk:
     def _scan(self, start: int) -> int:
         if not self.framed:
             raise Malformed("a scan before its frame")
-        self.scanned = True
+        self.scans += 1
+        if self.scans > _MOST_SCANS:
+            raise TooManyParts(f"has more than {_MOST_SCANS} scans")
         found = self.source.search(_MARKER_BEHIND_SCAN, start)
         end = self.source.size if found is None else found
         self.plan.keep(start, end)

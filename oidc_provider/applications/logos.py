@@ -1,15 +1,15 @@
-"""App logos. Every upload is encoded anew as a small PNG."""
+"""App logos: small PNGs. `settings.PICTURE_RENDERER` draws them, so that no upload is decoded in this process."""
 
 from __future__ import annotations
 
 import base64
-import io
 from typing import BinaryIO
 
+from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
-from PIL import Image, ImageOps
+from django.utils.module_loading import import_string
 
 from accounts import audit
 from accounts.models import User
@@ -17,9 +17,7 @@ from oidc_provider.applications import applications
 from oidc_provider.models import Application, ApplicationLogo
 
 MAX_BYTES = 1024 * 1024
-MAX_PIXELS = 4096 * 4096  # decoding takes at most 64 MiB
-SIZE = (256, 256)
-FORMATS = ("PNG", "JPEG", "WEBP", "GIF")
+LONGEST_SIDE = 256  # pixels
 
 
 def encode(upload: BinaryIO) -> bytes:
@@ -27,19 +25,8 @@ def encode(upload: BinaryIO) -> bytes:
     content = upload.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise ValidationError("The picture is larger than 1 MiB.")
-    try:
-        with Image.open(io.BytesIO(content), formats=FORMATS) as image:
-            if image.width * image.height > MAX_PIXELS:  # known from the header, before anything is decoded
-                raise ValidationError("The picture has too many pixels; 4096x4096 is the most.")
-            picture = ImageOps.exif_transpose(image).convert("RGBA")
-    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError):
-        raise ValidationError("This is not a picture in PNG, JPEG, WebP or GIF format.") from None
-    picture.thumbnail(SIZE)
-    clean = Image.new("RGBA", picture.size)  # carries no metadata over
-    clean.paste(picture)
-    png = io.BytesIO()
-    clean.save(png, "PNG", optimize=True)
-    return png.getvalue()
+    png: bytes = import_string(settings.PICTURE_RENDERER)(content, longest_side=LONGEST_SIDE)
+    return png
 
 
 def of(application: Application) -> bytes | None:
@@ -54,9 +41,8 @@ def data_url(png: bytes) -> str:
 
 
 @transaction.atomic
-def change(*, application: Application, upload: BinaryIO, by: User | None) -> ApplicationLogo:
-    """Set the logo. ValidationError as `encode` says. The app loses `is_verified`: staff have not seen the logo."""
-    png = encode(upload)
+def change(*, application: Application, png: bytes, by: User | None) -> ApplicationLogo:
+    """Set the logo, which `encode` made. The app loses `is_verified`: staff have not seen the logo."""
     logo, _ = ApplicationLogo.objects.update_or_create(
         application=application, defaults={"png": png, "updated_at": timezone.now()}
     )

@@ -161,3 +161,10 @@ def test_a_picture_that_is_cut_off_stays_as_it_is() -> None:
 )
 def test_a_broken_structure_is_refused(content: bytes) -> None:
     assert refusal(content, media.JPEG) is stripping.Malformed
+
+
+def test_200_scans_pass_and_one_more_is_refused() -> None:
+    scan = _PLAIN[_PLAIN.rindex(b"\xff\xda") : -2]
+    sound = _PLAIN[:-2] + scan * 199 + _PLAIN[-2:]
+    assert stripped(sound, media.JPEG) == sound
+    assert refusal(_PLAIN[:-2] + scan * 200 + _PLAIN[-2:], media.JPEG) is stripping.TooManyParts

@@ -206,7 +206,7 @@ def picture(size: tuple[int, int] = (600, 300), kind: str = "JPEG") -> io.BytesI
 
 def test_a_logo_is_encoded_anew_and_drops_the_verification() -> None:
     app = ApplicationFactory(is_verified=True)
-    logos.change(application=app, upload=picture(), by=None)
+    logos.change(application=app, png=logos.encode(picture()), by=None)
     png = logos.of(app)
     assert png is not None
     with Image.open(io.BytesIO(png)) as image:
@@ -228,6 +228,14 @@ def bomb() -> io.BytesIO:
     return picture((5000, 4000), "PNG")
 
 
+def many_scans() -> io.BytesIO:
+    """A progressive JPEG whose last scan comes 300 times: small, and slow to decode."""
+    file = io.BytesIO()
+    Image.new("L", (600, 600), 128).save(file, "JPEG", progressive=True)
+    content = file.getvalue()
+    return io.BytesIO(content[:-2] + content[content.rindex(b"\xff\xda") : -2] * 300 + content[-2:])
+
+
 @pytest.mark.parametrize(
     "upload",
     [
@@ -237,8 +245,9 @@ def bomb() -> io.BytesIO:
         io.BytesIO(picture(kind="BMP").getvalue()),
         io.BytesIO(picture(kind="PNG").getvalue() + b"x" * 1024 * 1024),
         bomb(),
+        many_scans(),
     ],
-    ids=["svg", "empty", "cut", "another format", "too many bytes", "too many pixels"],
+    ids=["svg", "empty", "cut", "another format", "too many bytes", "too many pixels", "too many scans"],
 )
 def test_what_is_no_small_picture_is_refused(upload: io.BytesIO) -> None:
     upload.seek(0)

@@ -109,7 +109,7 @@ def test_a_logo_is_served_as_the_png_that_we_made(client: Client, app: App) -> N
     picture = io.BytesIO()
     Image.new("RGB", (300, 300), "red").save(picture, "JPEG")
     picture.seek(0)
-    logos.change(application=app.application, upload=picture, by=None)
+    logos.change(application=app.application, png=logos.encode(picture), by=None)
     answer = client.get(_logo_path(app))
     assert (answer.status_code, answer["Content-Type"]) == (200, "image/png")
     assert answer["X-Content-Type-Options"] == "nosniff"

@@ -43,7 +43,7 @@ def test_it_shows_the_apps_logo(app: App, waiting: str) -> None:
     upload = io.BytesIO()
     Image.new("RGB", (9, 9)).save(upload, "PNG")
     upload.seek(0)
-    logos.change(application=app.application, upload=upload, by=None)
+    logos.change(application=app.application, png=logos.encode(upload), by=None)
     pictures = page_of(Client().get(LOGIN, {"next": waiting})).xpath("//main//img/@src")
     assert pictures == [f"/apps/{app.application.client_id}/logo.png"]
 
