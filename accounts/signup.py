@@ -14,7 +14,7 @@ from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
-from accounts import address_change, client_address, waiting_apps
+from accounts import address_change, client_address, passwords, waiting_apps
 from accounts.metrics import Counter
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
@@ -35,6 +35,11 @@ class AccountAdapter(DefaultAccountAdapter):
         if not shallow:
             validate_available(username)
         return username
+
+    def clean_password(self, password: str, user: Any = None) -> str:
+        """The text as it was typed: forms compare it with its repetition."""
+        passwords.check(password, user)
+        return password
 
     def is_safe_url(self, url: str | None) -> bool:
         """allauth's answer; an address that cannot be read is not safe, where allauth's would raise."""

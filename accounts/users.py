@@ -10,14 +10,13 @@ from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.usersessions.models import UserSession
-from django.contrib.auth import password_validation
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.validators import validate_email
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, receivers, text_rules
+from accounts import audit, passwords, receivers, text_rules
 from accounts.api_keys import records
 from accounts.models import User
 from accounts.models.names import validate_available
@@ -263,7 +262,7 @@ def _new_account_problems(username: str, email: str, password: str, like: User) 
     except ValidationError as error:
         problems["email"] = error
     try:
-        password_validation.validate_password(password, like)
+        passwords.check(password, like)
     except ValidationError as error:
         problems["password"] = error
     return problems

@@ -173,8 +173,7 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = 200
 AUTH_USER_MODEL = "accounts.User"
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
-    "django.contrib.auth.hashers.PBKDF2PasswordHasher",
+    "accounts.passwords.PasswordHasher",
     "oidc_provider.secret_hasher.SecretHasher",  # client secrets: listed, never first
 ]
 AUTH_PASSWORD_VALIDATORS = [

@@ -8,14 +8,14 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.contrib.auth.hashers import check_password
+from django.contrib.auth.hashers import check_password, make_password
 from django.contrib.auth.models import AnonymousUser
 from django.contrib.sessions.backends.base import SessionBase
 from django.utils.crypto import constant_time_compare, salted_hmac
 
-from accounts import client_address, limits
+from accounts import client_address, limits, passwords
 from accounts.models import User
-from imagehost.models import MAX_PASSWORD_LENGTH, Folder
+from imagehost.models import Folder
 
 LIFETIME = timedelta(hours=1)
 MAX_UNLOCKED = 20  # folders in a session; the oldest unlocks are dropped
@@ -46,7 +46,8 @@ def is_open(folder: Folder, *, viewer: Viewer, session: SessionBase, now: dateti
 
 
 def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBase, now: datetime) -> None:
-    """Open the folder for this session for an hour. Raises WrongPassword, TooManyGuesses, LimitsUnavailable."""
+    """Open the folder for this session for an hour. Raises WrongPassword, TooManyGuesses, LimitsUnavailable,
+    PasswordsBusy."""
     address = client_address.current.get()
     seconds_left = limits.hit(
         limits.FOLDER_GUESSES.of(f"{folder.pk}:{address}"),
@@ -55,7 +56,13 @@ def unlock(folder: Folder, password: str, *, viewer: Viewer, session: SessionBas
     )
     if seconds_left:
         raise TooManyGuesses(seconds_left)
-    if len(password) > MAX_PASSWORD_LENGTH or not check_password(password, folder.password_hash):
+
+    def upgrade(password: str) -> None:
+        """Replace a hash of an earlier release, unless the owner changes the password at the same time."""
+        before, folder.password_hash = folder.password_hash, make_password(password)
+        Folder.objects.filter(pk=folder.pk, password_hash=before).update(password_hash=folder.password_hash)
+
+    if len(password) > passwords.MAX_LENGTH or not check_password(password, folder.password_hash, upgrade):
         raise WrongPassword
     if viewer.is_anonymous:
         session.cycle_key()  # against session fixation

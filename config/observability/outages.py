@@ -19,6 +19,7 @@ SERVERS = {
     "psycopg.OperationalError": "the database",
     "psycopg.InterfaceError": "the database",
     "accounts.limits.LimitsUnavailable": "Redis",
+    "accounts.passwords.PasswordsBusy": "the queue of passwords to hash",
     "django_redis.exceptions.ConnectionInterrupted": "Redis",
     "lookup.redis_visits.StoreUnavailable": "Redis",
     "presence.store_cache.StoreUnavailable": "Redis",
