@@ -306,13 +306,38 @@ class File(models.Model):
 
     @property
     def preview_key(self) -> str:
-        return preview_key_of(self.key)
+        return preview_keys_of(self.key)[0]
+
+    @property
+    def card_key(self) -> str:
+        """Of the preview as a PNG."""
+        return preview_keys_of(self.key)[1]
 
     @property
     def object_keys(self) -> list[str]:
-        """All keys that may have an object: the file's and its preview's."""
+        """All keys that may have an object: the file's and those of its preview."""
         keys = [self.moves_from, self.key] if self.moves_from else [self.key]
-        return [*keys, *map(preview_key_of, keys)]
+        return [*keys, *(preview for key in keys for preview in preview_keys_of(key))]
+
+
+class PreviewTurn(models.Model):
+    """When the next preview of a user may be made (`imagehost.previews`); one row from the first preview on.
+
+    `busy_until`: one is being made until then. `spent_until`: the processor time of earlier ones, paid off by waiting.
+    """
+
+    owner = models.OneToOneField(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        primary_key=True,
+        related_name="preview_turn",
+        db_constraint=False,  # a release that does not know this table deletes users too
+    )
+    busy_until = models.DateTimeField()
+    spent_until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.owner_id}: {self.spent_until}"
 
 
 class Album(models.Model):
@@ -382,6 +407,7 @@ class StrayObject(models.Model):
         return self.key
 
 
-def preview_key_of(key: str) -> str:
-    """The key of the preview of the file with this key. Both end in the file's name and an extension."""
-    return f"{PREVIEWS}{key.removeprefix(FILES).rpartition('.')[0]}.webp"
+def preview_keys_of(key: str) -> tuple[str, str]:
+    """The keys of the preview of the file with this key: as WebP and as PNG. All end in the file's name and a type."""
+    stem = f"{PREVIEWS}{key.removeprefix(FILES).rpartition('.')[0]}"
+    return f"{stem}.webp", f"{stem}.png"

@@ -1,7 +1,8 @@
 """Previews: a thumbnail of each image and a poster of each video, made right after the upload or for its page.
 
 The rows are the queue: a waiting file is due at `preview_due_at`, and a worker claims it by moving that into the
-future, so that workers on several hosts make each preview once. The claim of a crashed worker expires. A preview is
+future, so that workers on several hosts make each preview once. The claim of a crashed worker expires. Owners take
+turns (`PreviewTurn`): one file of an owner at a time, and for BUDGET seconds of a processor a minute. A preview is
 written before its row becomes MADE, which happens only while the file is delivered; otherwise the worker removes it.
 """
 
@@ -16,15 +17,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.db import connections, transaction
-from django.db.models import Count, Min
+from django.db.models import Count, F, Min, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from accounts.jobs import let_go_of_connections
 from accounts.metrics import Counter
-from imagehost import probing, storage
-from imagehost.models import File, FileQuerySet, PreviewState
+from imagehost import media, probing, storage
+from imagehost.models import File, FileQuerySet, PreviewState, PreviewTurn
+from imagehost.prober import confinement
 from imagehost.probing import InvalidMedia, Preview, ProberFailed
-from imagehost.storage import StorageFailed
+from imagehost.storage import ObjectMissing, StorageFailed
 
 MIME = "image/webp"
 CLAIM = timedelta(minutes=5)  # longer than the store and the prober may take for a file
@@ -32,12 +34,16 @@ CLAIM = timedelta(minutes=5)  # longer than the store and the prober may take fo
 PAUSES = (timedelta(minutes=1), timedelta(minutes=10), timedelta(hours=1), timedelta(hours=6))
 MAX_TRIES = len(PAUSES) + 1
 DEADLY = MAX_TRIES + 1  # tries of a file that killed its workers: it is never retried
+MINUTE = timedelta(minutes=1)
+BUDGET = 10.0  # seconds of a processor for an owner's previews a minute; more is paid off by waiting
+LOOKAHEAD = 1000  # files that have been due longest, among which owners take turns
 POLL_SECONDS = 0.25
 AFTER_ERROR_SECONDS = 10.0
 NEW = timedelta(minutes=1)  # since the upload: until then a page waits for the preview
 PAGE_SECONDS = 2.0  # that it waits
 AT_ONCE = 2  # pages that wait in a process: its threads serve all other requests too
 _places = threading.BoundedSemaphore(AT_ONCE)
+_card_places = threading.BoundedSemaphore(AT_ONCE)
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +62,7 @@ class Work:
 def make(*, until: datetime, after_each: Callable[[], None] = lambda: None) -> Work:
     """Make all due previews, the longest due first; none is begun after `until`.
 
-    `after_each` is called after each file, to renew a lease. 1 query where none is due; 4 for each file.
+    `after_each` is called after each file, to renew a lease. 1 query where none is due; 8 for each file.
     """
     work = Work()
     while (file := _claim(work)) is not None:
@@ -120,11 +126,14 @@ class _Rendering(threading.Thread):
         super().__init__(name="preview", daemon=True)
         self._file = file
         self.preview: Preview | None = None
+        self.spent = 0.0  # seconds of a processor
 
     def run(self) -> None:
         try:
             self.preview = _rendered(self._file)
-        except (InvalidMedia, ProberFailed, StorageFailed):
+            self.spent = self.preview.seconds
+        except (InvalidMedia, ProberFailed, StorageFailed) as error:
+            self.spent = error.seconds if isinstance(error, InvalidMedia) else 0.0
             logger.info("The page of %s has no preview yet; a worker tries again.", self._file.pk, exc_info=True)
         finally:
             _places.release()
@@ -134,7 +143,7 @@ def make_for_page(file: File) -> None:
     """Make the preview of a new upload while its page waits, so that messengers find a picture at their first look.
 
     Waits at most PAGE_SECONDS, also for a worker that makes it; otherwise, or with AT_ONCE pages waiting, the workers
-    make it as ever. Sets the columns of `file`. No query for older files; 2 where it is made here.
+    make it as ever. Sets the columns of `file`. No query for older files; 6 where it is made here.
     """
     is_new = timezone.now() - file.uploaded_at < NEW
     if file.preview_state != PreviewState.WAITING or not is_new or not _places.acquire(blocking=False):
@@ -148,19 +157,26 @@ def make_for_page(file: File) -> None:
         rendering.start()
         place.pop_all()  # the thread ends it
     rendering.join(PAGE_SECONDS)
-    if rendering.preview is None:
-        give_back(file)
-    elif _finish(file, rendering.preview):
-        _set_made(file, rendering.preview.width, rendering.preview.height)
+    if rendering.is_alive():  # it uses its owner's turn until a limit ends it
+        give_back(file, spent=PAGE_SECONDS, busy=timedelta(seconds=confinement.CPU_SECONDS))
+    elif rendering.preview is None:
+        give_back(file, spent=rendering.spent)
+    else:
+        if _finish(file, rendering.preview):
+            _set_made(file, rendering.preview.width, rendering.preview.height)
+        _end_turn(file, spent=rendering.spent)
 
 
 def _claim_one(file: File) -> bool:
-    """Claim this file, unless a worker has it. 1 query."""
+    """Claim this file, unless a worker has it or another one of its owner. 3 queries."""
     due = _due(timezone.now()).filter(pk=file.pk, preview_attempts=file.preview_attempts).order_by()
     file.preview_attempts, file.preview_due_at = file.preview_attempts + 1, timezone.now() + CLAIM
     is_free = file.preview_attempts <= MAX_TRIES
     values = {"preview_attempts": file.preview_attempts, "preview_due_at": file.preview_due_at}
-    return is_free and bool(due.update(**values))
+    with transaction.atomic():
+        is_claimed = is_free and bool(due.update(**values)) and _take_turn(file)
+        transaction.set_rollback(not is_claimed)
+    return is_claimed
 
 
 def _wait_for_worker(file: File) -> None:
@@ -210,9 +226,34 @@ def backlog(now: datetime) -> Backlog:
     return Backlog(found["due"], now - (found["since"] or now))
 
 
-def give_back(file: File) -> None:
-    """End a claim, so that another worker can take the file at once. 1 query."""
+def give_back(file: File, *, spent: float = 0.0, busy: timedelta = timedelta(0)) -> None:
+    """End a claim, so that another worker can take the file; at once, or where the turn is `busy`, after it.
+
+    3 queries.
+    """
     _claimed(file).update(preview_due_at=timezone.now(), preview_attempts=file.preview_attempts - 1)
+    _end_turn(file, spent=spent, busy=busy)
+
+
+def _take_turn(file: File) -> bool:
+    """Take the turn of the file's owner until the file's claim ends; False: it is taken, or not paid off. 2 queries."""
+    now = timezone.now()
+    values = {"busy_until": file.preview_due_at, "spent_until": now}
+    _, is_first = PreviewTurn.objects.get_or_create(owner_id=file.owner_id, defaults=values)
+    free = PreviewTurn.objects.filter(owner_id=file.owner_id).exclude(_not_their_turn(now))
+    return is_first or bool(free.update(busy_until=file.preview_due_at))
+
+
+def _not_their_turn(now: datetime) -> Q:
+    return Q(busy_until__gt=now) | Q(spent_until__gt=now + MINUTE)
+
+
+def _end_turn(file: File, *, spent: float, busy: timedelta = timedelta(0)) -> None:
+    """End the turn that this claim took, and note the seconds `spent` of a processor. 2 queries."""
+    taken = PreviewTurn.objects.filter(owner_id=file.owner_id, busy_until=file.preview_due_at)
+    now = timezone.now()
+    for since in taken.values_list("spent_until", flat=True):
+        taken.update(busy_until=now + busy, spent_until=max(since, now) + MINUTE * (spent / BUDGET))
 
 
 def _due(now: datetime) -> FileQuerySet:
@@ -221,19 +262,30 @@ def _due(now: datetime) -> FileQuerySet:
     return waiting.filter(preview_due_at__lte=now).order_by("preview_due_at", "pk")
 
 
-def _claim(work: Work) -> File | None:
-    """Claim the unclaimed file that has been due longest; None: there is none.
+def _in_turn(now: datetime) -> FileQuerySet:
+    """The due files of owners whose turn it may be: of those who spent least, the file that has been due longest."""
+    turns = PreviewTurn.objects.filter(_not_their_turn(now))
+    due = _due(now).exclude(owner_id__in=turns.values("owner_id"))[:LOOKAHEAD]
+    spent = PreviewTurn.objects.filter(owner_id=OuterRef("owner_id")).values("spent_until")
+    files = File.objects.filter(pk__in=due.values("pk")).annotate(spent=Subquery(spent))
+    return files.order_by(F("spent").asc(nulls_first=True), "preview_due_at", "pk")
 
-    A file that killed its worker at each try fails. 1 query where none is due, else 3.
+
+def _claim(work: Work) -> File | None:
+    """Claim the file whose turn it is; None: there is none.
+
+    A file that killed its worker at each try fails. 1 query where none is due, else 5.
     """
-    while _due(timezone.now()).exists():  # takes no lock
+    while _in_turn(timezone.now()).exists():  # takes no lock
         with transaction.atomic():  # on SQLite, one writer at a time
-            file = _due(timezone.now()).select_for_update(skip_locked=True).first()
+            file = _in_turn(timezone.now()).select_for_update(skip_locked=True).first()
             if file is None:
                 return None
             if file.preview_attempts < MAX_TRIES:
                 file.preview_attempts += 1
                 file.preview_due_at = timezone.now() + CLAIM
+                if not _take_turn(file):  # another worker took it meanwhile
+                    continue
                 file.save(update_fields=["preview_attempts", "preview_due_at"])
                 return file
             logger.error("%s gets no preview: its workers ended %s times.", file.key, MAX_TRIES)
@@ -261,17 +313,48 @@ def _finish(file: File, preview: Preview) -> bool:
     return False
 
 
+def card(file: File) -> bytes:
+    """The preview as a PNG, for messengers; made once and kept beside it.
+
+    Raises ObjectMissing, StorageFailed, InvalidMedia and ProberFailed.
+    """
+    bucket = storage.bucket()
+    try:
+        with bucket.fetched(file.card_key) as path:
+            return path.read_bytes()
+    except ObjectMissing:
+        content = _drawn_card(file)
+    bucket.keep_bytes(file.card_key, content, mime=media.PNG.mime)
+    if not File.objects.delivered().filter(pk=file.pk, key=file.key).exists():
+        bucket.remove(file.card_key)
+    return content
+
+
+def _drawn_card(file: File) -> bytes:
+    if not _card_places.acquire(timeout=PAGE_SECONDS):
+        raise ProberFailed(f"{AT_ONCE} other cards are being made")
+    try:
+        with storage.bucket().fetched(file.preview_key) as path:
+            return probing.render(path, media.WEBP, as_="PNG").content
+    finally:
+        _card_places.release()
+
+
 def _make(file: File, work: Work) -> None:
+    spent = 0.0
     try:
         preview = _rendered(file)
     except InvalidMedia as reason:
         logger.info("%s gets no preview: %s", file.key, reason)
         work.given_up += _give_up(file)
+        spent = reason.seconds
     except (ProberFailed, StorageFailed):  # a missing object may be on another host's disk
         if _postpone(file, work):  # else the file was deleted or moved meanwhile
             logger.warning("The preview of %s failed at try %s.", file.key, file.preview_attempts, exc_info=True)
     else:
         work.made += _finish(file, preview)
+        spent = preview.seconds
+    _end_turn(file, spent=spent)
 
 
 def _give_up(file: File, *, attempts: int | None = None) -> int:

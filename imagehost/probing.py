@@ -24,7 +24,14 @@ LONGEST_SIDE = 640
 
 
 class InvalidMedia(Exception):
-    """Not an allowed type, broken, a bomb, or another type in disguise; the text is for the log."""
+    """Not an allowed type, broken, a bomb, or another type in disguise; the text is for the log.
+
+    `seconds`: of a processor, that the prober used until it knew.
+    """
+
+    def __init__(self, text: str, seconds: float = 0.0) -> None:
+        super().__init__(text)
+        self.seconds = seconds
 
 
 class ProberFailed(Exception):
@@ -48,11 +55,12 @@ class Probe:
 
 @dataclass(frozen=True)
 class Preview:
-    """A rendered picture; `width`, `height` in pixels."""
+    """A rendered picture; `width`, `height` in pixels. `seconds`: of a processor, that it took."""
 
     content: bytes
     width: int
     height: int
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,7 @@ def render(
     """
     request = {"task": "render", "mime": media.mime, "longest_side": longest_side, "as": as_}
     answer = _ask(path, request, writable=False)
-    return Preview(answer.content, answer.message["width"], answer.message["height"])
+    return Preview(answer.content, answer.message["width"], answer.message["height"], answer.seconds)
 
 
 def sound(path: Path) -> Examined:
@@ -109,11 +117,11 @@ def _ask(path: Path, request: wire.Message, *, writable: bool) -> client.Answer:
         outcome = "invalid" if "invalid" in answer.message else "ok"
     except client.Killed as error:
         outcome = "killed"
-        raise InvalidMedia(str(error)) from error
+        raise InvalidMedia(str(error), error.seconds) from error
     except client.Failed as error:
         raise ProberFailed(str(error)) from error
     finally:
         EXAMINATIONS.note((request["task"], outcome), perf_counter() - began_at)
     if "invalid" in answer.message:
-        raise InvalidMedia(answer.message["invalid"])
+        raise InvalidMedia(answer.message["invalid"], answer.seconds)
     return answer

@@ -17,7 +17,7 @@ from django.utils import timezone
 from accounts import audit
 from accounts.models import User
 from imagehost import storage
-from imagehost.models import FILES, QUARANTINE, File, PreviewState, preview_key_of
+from imagehost.models import FILES, QUARANTINE, File, PreviewState, preview_keys_of
 from imagehost.storage import ObjectMissing, StorageFailed
 
 logger = logging.getLogger(__name__)
@@ -69,7 +69,8 @@ def finish_move(file: File) -> bool:
             bucket.move(file.moves_from, file.key)
         except ObjectMissing:
             logger.info("%s is moved already, or was deleted.", file.pk)
-        bucket.remove(preview_key_of(file.moves_from))
+        for key in preview_keys_of(file.moves_from):
+            bucket.remove(key)
         if not File.objects.ready().filter(pk=file.pk, moves_from=file.moves_from).update(moves_from=""):
             _take_back(file)
     except StorageFailed:

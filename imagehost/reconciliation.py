@@ -309,8 +309,8 @@ def _previews(keys: Sequence[str]) -> dict[str, File]:
     """The same for the keys of previews: these know only the name. 1 query."""
     names = [key.rpartition(".")[0][-NAME_LENGTH:].upper() for key in keys]
     wanted = set(keys)
-    rows = {file.preview_key: file for file in File.objects.filter(name__upper__in=names).only("key")}
-    return {key: file for key, file in rows.items() if key in wanted}
+    rows = File.objects.filter(name__upper__in=names).only("key")
+    return {key: file for file in rows for key in (file.preview_key, file.card_key) if key in wanted}
 
 
 def _is_damaged(file: File, entry: Entry) -> bool:

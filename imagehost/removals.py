@@ -48,7 +48,7 @@ def _finish_some(files: Iterable[File]) -> None:
 
 
 def remove_objects(file: File) -> None:
-    """Remove the file's object and its preview's, if they exist. Raises StorageFailed."""
+    """Remove the file's object and those of its preview, if they exist. Raises StorageFailed."""
     bucket = storage.bucket()
     for key in file.object_keys:
         bucket.remove(key)

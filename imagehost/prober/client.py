@@ -26,7 +26,14 @@ class Failed(Exception):
 
 
 class Killed(Exception):
-    """The child was ended by a limit, crashed, or answered too much, while it worked on the file."""
+    """The child was ended by a limit, crashed, or answered too much, while it worked on the file.
+
+    `seconds`: as in Answer.
+    """
+
+    def __init__(self, text: str, seconds: float) -> None:
+        super().__init__(text)
+        self.seconds = seconds
 
 
 class _Lost(Exception):
@@ -35,10 +42,11 @@ class _Lost(Exception):
 
 @dataclass(frozen=True)
 class Answer:
-    """`content`: the bytes of a requested preview."""
+    """`content`: the bytes of a requested preview. `seconds`: of a processor, that the child used."""
 
     message: wire.Message
     content: bytes
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -87,15 +95,15 @@ def _ask(file: int, request: wire.Message) -> Answer:
             ours.sendall(wire.line(request))
             zygote = _hand_over(file, theirs, reporting)
         try:
-            said, status = _listen(ours, report)
+            said, status, seconds = _listen(ours, report)
         except (_Lost, Failed):
             _forget(zygote)
             raise
-    return _answer(said, status)
+    return _answer(said, status, seconds)
 
 
-def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, int]:
-    """The child's output and exit status. Raises Killed; Failed; _Lost where no child began."""
+def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, int, float]:
+    """The child's output, exit status and processor time. Raises Killed; Failed; _Lost where no child began."""
     give_up_at = time.monotonic() + PATIENCE
     said, status = bytearray(), bytearray()
     with selectors.DefaultSelector() as waiting:
@@ -113,10 +121,10 @@ def _listen(conversation: socket.socket, report: socket.socket) -> tuple[bytes, 
             if said and report not in ends and not status:
                 raise Failed("the zygote ended before its child")
             if len(said) > wire.MAX_ANSWER:
-                raise Killed("the child's answer is too long")
+                raise Killed("the child's answer is too long", 0.0)
     if not status:
         raise _Lost
-    return bytes(said), int(wire.REPORT.unpack(status)[0])
+    return bytes(said), *wire.REPORT.unpack(status)
 
 
 def _received(descriptor: int) -> bytes:
@@ -176,26 +184,26 @@ def _start() -> _Zygote:
     return _Zygote(process, control)
 
 
-def _answer(said: bytes, status: int) -> Answer:
+def _answer(said: bytes, status: int, seconds: float) -> Answer:
     if status == wire.NOT_STARTED:
         raise Failed("the zygote could not start a process")
     if os.WIFSIGNALED(status):
-        raise _ended_by(os.WTERMSIG(status))
+        raise _ended_by(os.WTERMSIG(status), seconds)
     if status != 0:
         raise Failed(f"the child ended with {os.waitstatus_to_exitcode(status)}; its traceback is in the log")
     line, _, content = said.removeprefix(wire.STARTED).partition(b"\n")
     try:
-        return Answer(wire.message(line), content)
+        return Answer(wire.message(line), content, seconds)
     except ValueError as error:
         raise Failed("the answer is not readable") from error
 
 
-def _ended_by(number: int) -> Exception:
+def _ended_by(number: int, seconds: float) -> Exception:
     """SIGKILL and SIGTERM come from an operator, or from a machine that is out of memory."""
     name = signal.Signals(number).name
     if number in (signal.SIGKILL, signal.SIGTERM):
         return Failed(f"the child was ended by {name}")
-    return Killed(f"the child was ended by {name}")
+    return Killed(f"the child was ended by {name}", seconds)
 
 
 def _at_exit() -> None:

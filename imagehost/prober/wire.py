@@ -2,8 +2,8 @@
 
 The control socket carries one byte for each request and three descriptors: the file, the child's end of a conversation
 and the zygote's end of a report. In the conversation the web process sends the request as a line of JSON; the child
-answers `STARTED`, one line of JSON and the bytes of a preview, and closes. The zygote sends the child's exit status as
-the report, on a socket that the child does not have.
+answers `STARTED`, one line of JSON and the bytes of a preview, and closes. The zygote sends the child's exit status and
+its processor time as the report, on a socket that the child does not have.
 """
 
 import json
@@ -15,7 +15,7 @@ Message = dict[str, Any]  # JSON
 REQUEST = b"."
 STARTED = b"!"
 NOT_STARTED = 0x7FFFFFFF  # as an exit status: the fork failed
-REPORT = struct.Struct("!i")  # the status as os.waitpid() gives it
+REPORT = struct.Struct("!id")  # the status as os.wait4() gives it, and seconds
 
 MAX_LINE = 4096
 MAX_ANSWER = 4 * 1024 * 1024

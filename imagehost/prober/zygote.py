@@ -79,7 +79,7 @@ class _Zygote:
         try:
             pid = os.fork()
         except (OSError, MemoryError):
-            self._report(report, wire.NOT_STARTED)
+            self._report(report, wire.NOT_STARTED, 0.0)
             return
         if pid == 0:
             _become_child(file, conversation)
@@ -87,15 +87,15 @@ class _Zygote:
 
     def _reap(self) -> None:
         while self.children:
-            pid, status = os.waitpid(-1, os.WNOHANG)
+            pid, status, used = os.wait4(-1, os.WNOHANG)
             if pid == 0:
                 return
-            self._report(self.children.pop(pid).report, status)
+            self._report(self.children.pop(pid).report, status, used.ru_utime + used.ru_stime)
 
-    def _report(self, report: socket.socket, status: int) -> None:
+    def _report(self, report: socket.socket, status: int, seconds: float) -> None:
         with report:
             try:
-                report.sendall(wire.REPORT.pack(status))
+                report.sendall(wire.REPORT.pack(status, seconds))
             except (BrokenPipeError, ConnectionResetError):
                 return  # the web process has stopped waiting
 

@@ -30,7 +30,6 @@ from imagehost import (
     names,
     pages,
     previews,
-    probing,
     storage,
 )
 from imagehost.archives import Archive, Refused
@@ -218,7 +217,7 @@ def _archive(request: HttpRequest, folder: Folder) -> StreamingHttpResponse:
 def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpResponse:
     """The file's preview. Http404 where it has none; 503 while the store or the prober does not answer.
 
-    `is_png`: for messengers that show no WebP. The prober converts the preview for each request.
+    `is_png`: for messengers that show no WebP.
     """
     if file.preview_state != PreviewState.MADE:
         raise Http404
@@ -241,16 +240,19 @@ def _preview(request: HttpRequest, file: File, *, is_png: bool = False) -> HttpR
 def _preview_content(file: File, type_: MediaType) -> HttpResponse:
     """Reads the whole preview: some ten kilobytes, some hundred as a PNG."""
     try:
-        with storage.bucket().fetched(file.preview_key) as path:
-            is_kept = type_ is media.WEBP
-            content = path.read_bytes() if is_kept else probing.render(path, media.WEBP, as_="PNG").content
+        content = previews.card(file) if type_ is media.PNG else _stored_preview(file)
     except (ObjectMissing, FileNotFoundError):
         raise Http404 from None
-    except (StorageFailed, InvalidMedia, ProberFailed):
-        logger.exception("The preview of %s cannot be read.", file.pk)
+    except (StorageFailed, InvalidMedia, ProberFailed) as error:
+        logger.warning("The preview of %s cannot be read: %r.", file.pk, error)
         return HttpResponse("Please try again.", content_type="text/plain", status=503, headers={"Retry-After": "30"})
     headers = {"Content-Disposition": names.disposition(f"{file.name}.{type_.extension}")}
     return HttpResponse(content, content_type=type_.mime, headers=headers)
+
+
+def _stored_preview(file: File) -> bytes:
+    with storage.bucket().fetched(file.preview_key) as path:
+        return path.read_bytes()
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,14 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 from PIL import Image
-from pytest_django import Settings
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from imagehost import media, pages, previews, storage
+from imagehost import files, media, pages, previews, storage
 from imagehost.media import MediaType
 from imagehost.models import PreviewState, State
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
+from tests.imagehost import objects
 from tests.imagehost.media_corpus.real_images import encoded
 from tests.imagehost.public_pages import BASE, PREVIEW, messenger_tags, silent_store, stored
 from tests.lookup import statements
@@ -291,6 +292,36 @@ def test_the_preview_as_a_png_has_the_pixels_that_the_page_names(client: Client)
     assert {name: response.headers[name] for name in expected} == expected
     assert response.headers["ETag"] != client.get(path.replace(".png", ".webp")).headers["ETag"]
     assert client.get(path, headers={"If-None-Match": response.headers["ETag"]}).status_code == 304
+
+
+def test_the_preview_as_a_png_is_made_once_and_goes_with_its_file(
+    client: Client, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    """Anybody may ask for it, as often as they like."""
+    file = stored(content=encoded(media.WEBP, Image.new("RGB", (1280, 800))), media=media.WEBP)
+    previews.make(until=timezone.now() + timedelta(hours=1))
+    path = f"/files/{file.name}/preview.png"
+    made = client.get(path).content
+    storage.bucket().remove(file.preview_key)  # so that it cannot be made again
+    assert client.get(path).content == made
+    with django_capture_on_commit_callbacks(execute=True):
+        files.delete(file=file, by=None)
+    assert objects.all_keys() == []
+
+
+def test_a_png_of_a_preview_waits_for_a_place(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(previews, "PAGE_SECONDS", 0.01)
+    file = stored(content=encoded(media.WEBP, Image.new("RGB", (1280, 800))), media=media.WEBP)
+    previews.make(until=timezone.now() + timedelta(hours=1))
+    path = f"/files/{file.name}/preview.png"
+    for _ in range(previews.AT_ONCE):
+        assert previews._card_places.acquire(timeout=30)
+    try:
+        assert client.get(path).status_code == 503
+    finally:
+        for _ in range(previews.AT_ONCE):
+            previews._card_places.release()
+    assert client.get(path).status_code == 200
 
 
 def test_a_preview_that_cannot_be_made_a_png_is_for_later(client: Client) -> None:

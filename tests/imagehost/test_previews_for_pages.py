@@ -42,7 +42,11 @@ def test_the_first_view_names_a_picture_that_can_be_fetched(film: bytes) -> None
     file = stored(content=film, media=media.MP4)
     found: list[str | None] = []
     asked = statements.names(lambda: found.append(image_of(file)))
-    assert [name for name in asked if " " in name] == ["SELECT imagehost_file", *["UPDATE imagehost_file"] * 2]
+    file_, turn = "imagehost_file", "imagehost_previewturn"
+    assert [name for name in asked if " imagehost" in name] == [
+        *(f"SELECT {file_}", f"UPDATE {file_}", f"SELECT {turn}", f"INSERT {turn}"),
+        *(f"UPDATE {file_}", f"SELECT {turn}", f"UPDATE {turn}"),
+    ]
     assert found == [f"{BASE}/files/{file.name}/preview.png"]
     picture = Client().get(f"/files/{file.name}/preview.png")
     assert (picture.status_code, picture.headers["Content-Type"]) == (200, "image/png")
@@ -70,7 +74,7 @@ def test_what_cannot_be_rendered_is_left_to_a_worker() -> None:
 def test_a_view_does_not_wait_for_a_slow_one(film: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     goes_on = threading.Event()
     monkeypatch.setattr(previews, "PAGE_SECONDS", 0.05)
-    monkeypatch.setattr(previews, "_rendered", lambda file: goes_on.wait(30) and Preview(b"", 1, 1))
+    monkeypatch.setattr(previews, "_rendered", lambda file: goes_on.wait(30) and Preview(b"", 1, 1, 0.0))
     file = stored(content=film, media=media.MP4)
     assert image_of(file) is None
     goes_on.set()

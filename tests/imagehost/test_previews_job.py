@@ -15,7 +15,7 @@ from pytest_django import Settings
 
 from imagehost import files, media, previews, storage
 from imagehost.media import MediaType
-from imagehost.models import File, PreviewState
+from imagehost.models import File, PreviewState, PreviewTurn
 from imagehost.previews import Work
 from imagehost.probing import ProberFailed
 from imagehost.storage import StorageFailed
@@ -31,10 +31,12 @@ NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 SECOND, MINUTE, HOUR = timedelta(seconds=1), timedelta(minutes=1), timedelta(hours=1)
 
 
-def stored(content: bytes | None = None, *, type_: MediaType = media.PNG, at: datetime = NOON) -> File:
+def stored(
+    content: bytes | None = None, *, type_: MediaType = media.PNG, at: datetime = NOON, **values: object
+) -> File:
     """An upload with its object."""
     content = content or objects.picture()
-    file = FileFactory(media=type_, size=len(content), uploaded_at=at, preview_due_at=at)
+    file = FileFactory(media=type_, size=len(content), uploaded_at=at, preview_due_at=at, **values)
     objects.put(file, content=content)
     return file
 
@@ -118,6 +120,12 @@ def claim() -> File:
     return file
 
 
+def claim_of(file: File) -> File:
+    claimed = claim()
+    assert claimed == file
+    return claimed
+
+
 @pytest.mark.embedded
 @pytest.mark.django_db
 class TestClaims:
@@ -175,6 +183,62 @@ class TestClaims:
         assert make() == Work(made=1, given_up=1)
         assert state_of(file) == (*FAILED, 6)
         assert caplog.messages == [f"{file.key} gets no preview: its workers ended 5 times."]
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db
+class TestTurns:
+    """One file of an owner at a time, and for a bounded time of the processor."""
+
+    def test_a_second_file_of_an_owner_waits_for_the_first(self) -> None:
+        first = stored(at=NOON - MINUTE)
+        second, other = stored(owner=first.owner), stored()
+        claimed = claim()
+        assert (claimed, claim()) == (first, other)
+        assert previews._claim(Work()) is None
+        previews._make(claimed, Work())
+        assert claim() == second
+
+    def test_a_page_leaves_the_turn_to_the_worker_that_has_it(self) -> None:
+        other = stored(owner=claim_of(stored()).owner)
+        assert not previews._claim_one(other)
+        assert state_of(other) == (*WAITING, 0)
+
+    def test_owners_take_turns_however_many_files_one_has(self) -> None:
+        first = stored(at=NOON - MINUTE)
+        several = [stored(at=NOON - MINUTE, owner=first.owner) for _ in range(3)]
+        other = stored()
+        assert [make(turn=timedelta(0)) for _ in range(2)] == [Work(made=1)] * 2
+        made = File.objects.filter(preview_state=PreviewState.MADE)
+        assert (made.filter(owner=first.owner).count(), state_of(other)[0]) == (1, PreviewState.MADE)
+        assert make() == Work(made=len(several))
+
+    def test_an_owner_waits_until_more_than_ten_seconds_a_minute_are_paid_off(
+        self, clock: time_machine.Traveller
+    ) -> None:
+        file = claim_of(stored())
+        later = stored(owner=file.owner)
+        previews._end_turn(file, spent=15.0)
+        assert previews._claim(Work()) is None
+        clock.shift(30 * SECOND - SECOND)
+        assert previews._claim(Work()) is None
+        clock.shift(SECOND)
+        assert claim() == later
+
+    def test_what_a_preview_costs_is_noted(self) -> None:
+        file = stored(objects.picture(2000, 2000))
+        assert make() == Work(made=1)
+        turn = PreviewTurn.objects.get()
+        assert (turn.owner_id, turn.busy_until) == (file.owner_id, NOON)
+        assert NOON < turn.spent_until < NOON + MINUTE
+
+    def test_a_worker_whose_claim_ended_does_not_end_the_turn_of_another(self, clock: time_machine.Traveller) -> None:
+        late = claim_of(stored())
+        clock.shift(5 * MINUTE)
+        other = claim()
+        previews._end_turn(late, spent=15.0)
+        turn = PreviewTurn.objects.get()
+        assert (turn.busy_until, turn.spent_until) == (other.preview_due_at, NOON)
 
 
 class DeletingStorage(FaultyStorage):
@@ -244,17 +308,22 @@ class TestCosts:
         FileFactory(preview_state=PreviewState.MADE)
         assert statements.names(make) == ["SELECT imagehost_file"]
 
-    def test_each_preview_is_two_reads_and_two_updates(self) -> None:
-        for _ in range(3):
-            stored()
+    def test_each_preview_is_two_reads_and_two_updates_and_its_owners_turn(self) -> None:
+        first = stored()
+        for _ in range(2):
+            stored(owner=first.owner)
+        make_all = statements.names(make)
         select, update = "SELECT imagehost_file", "UPDATE imagehost_file"
-        names = [name for name in statements.names(make) if " imagehost" in name]
-        assert names == [select, select, update, update] * 3 + [select]
+        turn = "imagehost_previewturn"
+        names = [name for name in make_all if " imagehost" in name]
+        begun, ended = [select, select, f"SELECT {turn}"], [update, update, f"SELECT {turn}", f"UPDATE {turn}"]
+        again = [*begun, f"UPDATE {turn}", *ended]
+        assert names == [*begun, f"INSERT {turn}", *ended, *again, *again, select]
 
     def test_what_is_due_is_found_by_its_index(self) -> None:
         """As many as are due at one time, such as after a migration: none of them is sorted."""
         FileFactory()
-        plan = plan_of(lambda: previews._due(NOON).first())
+        plan = plan_of(previews._due(NOON)[: previews.LOOKAHEAD].first)
         assert "imagehost_file_preview_next" in plan
         assert "Sort" not in plan
         assert "TEMP B-TREE" not in plan

@@ -103,9 +103,10 @@ class TestObjectsWithoutFiles:
         objects.put(*rows)
         for file in rows:
             objects.put_key(file.preview_key)
+            objects.put_key(file.card_key)
         objects.age_all(bucket_directory, LONG_AGO)
-        assert reconcile() == Found(objects=10)
-        assert len(objects.all_keys()) == 10
+        assert reconcile() == Found(objects=15)
+        assert len(objects.all_keys()) == 15
 
     def test_a_preview_in_another_spelling_is_not_the_files(self, bucket_directory: Path) -> None:
         file = stored(name="Aaaaaaa1")
