@@ -1,9 +1,13 @@
-"""JPEG (ITU-T T.81): removes segments that describe the picture, keeps those that decode it."""
+"""JPEG (ITU-T T.81): removes segments that describe the picture, keeps those that decode it.
+
+Of the pictures behind the first only the gain map of an HDR photo stays, with marks that are written again.
+"""
 
 import re
 from typing import BinaryIO
 
-from imagehost.stripping import orientation, tails
+from imagehost import media
+from imagehost.stripping import gain_maps, orientation, tails
 from imagehost.stripping.rewriting import Malformed, Plan, Source, TooManyParts
 
 _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
@@ -25,20 +29,61 @@ def strip(file: BinaryIO) -> None:
         raise Malformed("does not start as a JPEG")
     walk = _Walk(source)
     walk.whole()
-    walk.plan.apply(file)
+    gain_map = _gain_map(source)
+    if gain_map and walk.end and walk.end <= gain_map.start:
+        walk = _Walk(source, gain_map=gain_map)
+        walk.whole()
+    walk.joined().apply(file)
+
+
+def _gain_map(source: Source) -> "_GainMap | None":
+    """The walk of the gain map to which an index in the first picture's header leads, if it is sound."""
+    position = 2
+    while len(head := source.read(position, 8)) == 8 and head[0] == 0xFF and head[1] != _SOS:
+        source.count_part()
+        end = position + 2 + max(int.from_bytes(head[2:4], "big"), 2)
+        if head[1] == _APP2 and head[4:] == gain_maps.INDEX:
+            for offset in gain_maps.offsets(source.read(position + 4, end - position - 4)):
+                walk = _GainMap(source, position + 8 + offset)
+                try:
+                    walk.whole()
+                except Malformed:
+                    continue
+                return walk
+        position = end
+    return None
 
 
 class _Walk:
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, start: int = 0, *, gain_map: "_GainMap | None" = None) -> None:
         self.source = source
+        self.start = start
+        self.gain_map = gain_map
         self.plan = Plan(source)
-        self.plan.keep(0, 2)
+        self.plan.keep(start, start + 2)
+        self.before_index: Plan | None = None
+        self.index = (0, 0)
+        self.end: int | None = None  # behind the mark of the end
         self.framed = self.oriented = False
         self.scans = 0
 
+    def joined(self) -> Plan:
+        """The plan of the picture; of an HDR photo with its index and its gain map."""
+        if self.gain_map is None or self.before_index is None:
+            return self.plan
+        head = self.before_index.length
+        length = head + 4 + gain_maps.INDEX_LENGTH + self.plan.length
+        plan = Plan(self.source)
+        plan.extend(self.before_index)
+        index = gain_maps.index(length, self.gain_map.plan.length, length - head - 8)
+        plan.replace(*self.index, _segment(_APP2, index))
+        plan.extend(self.plan)
+        plan.extend(self.gain_map.plan)
+        return plan
+
     def whole(self) -> None:
         """Walk all segments. Bytes between segments, which decoders skip, are removed."""
-        position: int | None = 2
+        position: int | None = self.start + 2
         while position is not None and (start := self.source.search(_MARKER, position)) is not None:
             self.source.count_part()
             position = self._part(start)
@@ -50,7 +95,8 @@ class _Walk:
         marker = self.source.read(start + 1, 1)[0]
         if marker == _EOI:
             self.plan.keep(start, start + 2)
-            tails.check(self.source, start + 2)
+            self.end = start + 2
+            tails.check(self.source, self.end)
             return None
         if marker in _STANDALONE:
             return start + 2
@@ -72,8 +118,14 @@ class _Walk:
             self._description(marker, start, end)
             return end
         self.plan.keep(start, end)
-        self.framed |= marker in _FRAMES
+        if marker in _FRAMES:
+            self._frame(start)
         return self._scan(end) if marker == _SOS else end
+
+    def _frame(self, start: int) -> None:
+        self.framed = True
+        if self.source.number(start + 5, 2) * self.source.number(start + 7, 2) > media.JPEG.max_pixels:
+            raise Malformed(f"a picture of more than {media.JPEG.max_pixels} pixels")
 
     def _scan(self, start: int) -> int:
         if not self.framed:
@@ -96,15 +148,66 @@ class _Walk:
         elif marker == _APP2 and body.startswith(_ICC) and len(body) >= _SHORTEST_ICC:
             self.plan.keep(start, end)
         elif marker == _APP1 and body.startswith(_EXIF):
-            self._orientation(start, end, body.removeprefix(_EXIF))
+            self._exif(start, end, body.removeprefix(_EXIF))
+        elif self.gain_map and marker in {_APP1, _APP2}:
+            self._mark(self.gain_map, start, end, body)
 
-    def _orientation(self, start: int, end: int, tiff: bytes) -> None:
-        """Keep the orientation of the first Exif segment that has one."""
-        turned = orientation.of_tiff(tiff)
-        if turned and not self.oriented:
-            self.oriented = True
-            content = _segment(_APP1, _EXIF + orientation.tiff(turned, room=len(tiff)))
-            self.plan.replace(start, end, content)
+    def _exif(self, start: int, end: int, tiff: bytes) -> None:
+        """Keep the orientation of the first Exif segment that has one, and what Apple's gain map needs."""
+        turned, room = orientation.of_tiff(tiff), len(tiff)
+        headroom = gain_maps.headroom(tiff) if self.gain_map else None
+        if self.oriented or not (turned or headroom):
+            return
+        self.oriented = True
+        content = gain_maps.exif(turned or 1, headroom) if headroom else b""
+        if turned and not 0 < len(content) <= room:
+            content = orientation.tiff(turned, room=room)
+        self._replace(start, end, _APP1, _EXIF + content)
+
+    def _mark(self, gain_map: "_GainMap", start: int, end: int, body: bytes) -> None:
+        if body.startswith(gain_maps.INDEX) and self.before_index is None and gain_maps.offsets(body):
+            self.before_index, self.plan, self.index = self.plan, Plan(self.source), (start, end)
+        elif body.startswith(gain_maps.XMP):
+            self._replace(start, end, _APP1, gain_maps.of_primary(body, length=gain_map.plan.length))
+        elif body.startswith(gain_maps.ISO):
+            self._replace(start, end, _APP2, gain_maps.iso_version(body))
+
+    def _replace(self, start: int, end: int, marker: int, body: bytes | None) -> bool:
+        """Replace a segment where `body` fits, else remove it; whether it was replaced."""
+        if body is None or len(body) > end - start - 4:
+            return False
+        self.plan.replace(start, end, _segment(marker, body))
+        return True
+
+
+class _GainMap(_Walk):
+    """The walk of a second picture that has the marks of a gain map and is whole."""
+
+    is_marked = False
+
+    def whole(self) -> None:
+        if self.source.read(self.start, 2) != bytes([0xFF, _SOI]):
+            raise Malformed(f"no picture at byte {self.start}")
+        super().whole()
+        if not self.end:
+            raise Malformed("a gain map that is cut off")
+
+    def _scan(self, start: int) -> int:
+        if not self.is_marked:
+            raise Malformed("a second picture that is no gain map")
+        return super()._scan(start)
+
+    def _exif(self, start: int, end: int, tiff: bytes) -> None:
+        """Keep none: the gain map lies on the picture as it is stored."""
+
+    def _description(self, marker: int, start: int, end: int) -> None:
+        body = self.source.exactly(start + 4, end - start - 4)
+        if marker == _APP1 and body.startswith(gain_maps.XMP):
+            self.is_marked |= self._replace(start, end, marker, gain_maps.of_map(body))
+        elif marker == _APP2 and body.startswith(gain_maps.ISO):
+            self.is_marked |= self._replace(start, end, marker, gain_maps.iso_metadata(body))
+        else:
+            super()._description(marker, start, end)
 
 
 def _segment(marker: int, body: bytes) -> bytes:

@@ -7,6 +7,7 @@ import functools
 
 from tests.imagehost.media_corpus import (
     disguises,
+    hdr_photos,
     hostile_images,
     hostile_videos,
     many_tracks,
@@ -21,6 +22,7 @@ __all__ = ["BROKEN_NAMES", "LARGE_NAMES", "REFUSED_NAMES", "TAKEN_NAMES", "Sampl
 
 _TAKEN: dict[str, Maker] = {
     **real_images.MAKERS,
+    **hdr_photos.MAKERS,
     **real_videos.MAKERS,
     **many_tracks.MAKERS,
     **odd_files.MAKERS,

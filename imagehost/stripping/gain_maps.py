@@ -1,0 +1,238 @@
+"""The marks of an HDR photo in JPEG: its gain map is a second picture, by which screens brighten the first.
+
+Three forms are known: Ultra HDR (Adobe's `hdrgm` in XMP, with the container directory of Android), ISO 21496-1, and
+Apple's. The index of pictures (CIPA DC-X007, "MPF") leads to the gain map. What was read of a mark is numbers; a clean
+mark is written of these.
+"""
+
+import math
+import struct
+from xml.etree import ElementTree
+
+XMP = b"http://ns.adobe.com/xap/1.0/\x00"
+ISO = b"urn:iso:std:iso:ts:21496:-1\x00"
+INDEX = b"MPF\x00"
+INDEX_LENGTH = 86  # bytes of the index of two pictures, as `index` writes it
+_MOST_PICTURES = 16
+_ENTRY = struct.Struct(">HHI4s")  # of a directory of TIFF: tag, type, count, value
+
+_ADOBE, _APPLE, _PIXELS = "hdrgm", "HDRGainMap", "apdi"
+_RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+_SPACES = {
+    _ADOBE: "http://ns.adobe.com/hdr-gain-map/1.0/",
+    _APPLE: "http://ns.apple.com/HDRGainMap/1.0/",
+    _PIXELS: "http://ns.apple.com/pixeldatainfo/1.0/",
+    "Container": "http://ns.google.com/photos/1.0/container/",
+    "Item": "http://ns.google.com/photos/1.0/container/item/",
+}
+_NUMBERS = {
+    _ADOBE: (
+        "GainMapMin", "GainMapMax", "Gamma", "OffsetSDR", "OffsetHDR", "HDRCapacityMin", "HDRCapacityMax",
+    ),
+    _APPLE: ("HDRGainMapVersion", "HDRGainMapHeadroom"),
+    _PIXELS: ("NativeFormat", "StoredFormat"),
+}  # fmt: skip
+_NEEDED = {_ADOBE: "GainMapMax", _APPLE: "HDRGainMapVersion"}
+_APPLE_TYPE = "urn:com:apple:photo:2020:aux:hdrgainmap"
+_LONGEST_NUMBER = 32  # characters
+_LARGEST_NUMBER = 2.0**32
+
+
+def offsets(body: bytes) -> list[int]:
+    """Positions of the pictures behind the first, from the header of the index on. Empty where it is broken."""
+    tiff = body.removeprefix(INDEX)
+    order = {b"MM\x00*": ">", b"II*\x00": "<"}.get(tiff[:4])
+    if order is None or len(body) < INDEX_LENGTH:
+        return []
+    (start,) = struct.unpack_from(order + "I", tiff, 4)
+    if start + 2 > len(tiff):
+        return []
+    (count,) = struct.unpack_from(order + "H", tiff, start)
+    for position in range(start + 2, min(start + 2 + 12 * count, len(tiff) - 11), 12):
+        tag, _, length, at = struct.unpack_from(order + "HHII", tiff, position)
+        if tag == 0xB002:
+            stop = min(at + min(length, 16 * _MOST_PICTURES), len(tiff) - 15)
+            return [struct.unpack_from(order + "I", tiff, entry + 8)[0] for entry in range(at + 16, stop, 16)]
+    return []
+
+
+def index(primary: int, gain_map: int, offset: int) -> bytes:
+    """The index of a photo and its gain map: their lengths, and the position of the second from the index' header."""
+    head = b"MM\x00*" + struct.pack(">IH", 8, 3)
+    tags = (0xB000, 7, 4, b"0100"), (0xB001, 4, 1, struct.pack(">I", 2)), (0xB002, 7, 32, struct.pack(">I", 50))
+    first, second = (0x30000, primary, 0, 0, 0), (0, gain_map, offset, 0, 0)
+    directory = b"".join(_ENTRY.pack(*tag) for tag in tags) + bytes(4)
+    return INDEX + head + directory + struct.pack(">IIIHH", *first) + struct.pack(">IIIHH", *second)
+
+
+def of_primary(packet: bytes, *, length: int) -> bytes | None:
+    """The clean XMP of a photo with a gain map of `length` bytes; None where it does not announce one."""
+    if _described(packet).get((_ADOBE, "Version")) != ["1.0"]:
+        return None
+    items = (("Primary", ""), ("GainMap", f' Item:Length="{length}"'))
+    directory = "".join(
+        f'<rdf:li rdf:parseType="Resource"><Container:Item Item:Semantic="{semantic}" Item:Mime="image/jpeg"{more}/>'
+        "</rdf:li>"
+        for semantic, more in items
+    )
+    directory = f"<Container:Directory><rdf:Seq>{directory}</rdf:Seq></Container:Directory>"
+    return _packet((_ADOBE, "Container", "Item"), ['hdrgm:Version="1.0"'], directory)
+
+
+def of_map(packet: bytes) -> bytes | None:
+    """The clean XMP of a gain map, of the numbers in `packet`; None where it describes no gain map."""
+    found = _described(packet)
+    if found.get((_ADOBE, "Version")) == ["1.0"]:
+        space, attributes = _ADOBE, ['hdrgm:Version="1.0"']
+        base = found.get((_ADOBE, "BaseRenditionIsHDR"))
+        attributes += [f'hdrgm:BaseRenditionIsHDR="{value}"' for value in ("True", "False") if base == [value]]
+    elif found.get((_PIXELS, "AuxiliaryImageType")) == [_APPLE_TYPE]:
+        space, attributes = _APPLE, [f'apdi:AuxiliaryImageType="{_APPLE_TYPE}"']
+    else:
+        return None
+    if (space, _NEEDED[space]) not in found:
+        return None
+    spaces = (_ADOBE,) if space == _ADOBE else (_APPLE, _PIXELS)
+    elements = ""
+    for prefix, name in ((one, name) for one in spaces for name in _NUMBERS[one]):
+        numbers = [_number(text) for text in found.get((prefix, name), ())]
+        if None in numbers or len(numbers) not in {0, 1, 3}:
+            return None
+        if len(numbers) == 1:
+            attributes.append(f'{prefix}:{name}="{numbers[0]}"')
+        elif numbers:
+            listed = "".join(f"<rdf:li>{number}</rdf:li>" for number in numbers)
+            elements += f"<{prefix}:{name}><rdf:Seq>{listed}</rdf:Seq></{prefix}:{name}>"
+    return _packet(spaces, attributes, elements)
+
+
+def _described(packet: bytes) -> dict[tuple[str, str], list[str]]:
+    """The texts of properties and of their lists by prefix and name; empty where the packet is broken."""
+    packet = packet.removeprefix(XMP).rstrip(b"\x00")
+    if b"<!" in packet:  # a declaration could define entities, which grow
+        return {}
+    try:
+        root = ElementTree.fromstring(packet)  # noqa: S314  # in the confined child, at most 64 KiB, no entities
+    except (ElementTree.ParseError, ValueError, LookupError):
+        return {}
+    prefixes = {space: prefix for prefix, space in _SPACES.items()}
+    found: dict[tuple[str, str], list[str]] = {}
+    for description in root.iter(f"{{{_RDF}}}Description"):
+        properties = [(name, [text]) for name, text in description.items()]
+        properties += [(part.tag, _texts(part)) for part in description]
+        for full, texts in properties:
+            space, _, name = full.removeprefix("{").partition("}")
+            if space in prefixes:
+                found[prefixes[space], name] = texts
+    return found
+
+
+def _texts(part: ElementTree.Element) -> list[str]:
+    """The items of a list, or the one text."""
+    return [item.text or "" for item in part.iter(f"{{{_RDF}}}li")] or [part.text or ""]
+
+
+def _number(text: str) -> str | None:
+    """The number as it is written in a clean mark; None for anything else."""
+    try:
+        value = float(text[: _LONGEST_NUMBER + 1])
+    except ValueError:
+        return None
+    if len(text) > _LONGEST_NUMBER or not abs(value) <= _LARGEST_NUMBER:
+        return None
+    return str(int(value)) if value.is_integer() else format(value, ".9g")
+
+
+def _packet(spaces: tuple[str, ...], attributes: list[str], elements: str) -> bytes:
+    declared = " ".join([*(f'xmlns:{prefix}="{_SPACES[prefix]}"' for prefix in spaces), *attributes])
+    return (
+        XMP
+        + (
+            f'<x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="{_RDF}"><rdf:Description {declared}>{elements}'
+            "</rdf:Description></rdf:RDF></x:xmpmeta>"
+        ).encode()
+    )
+
+
+_MANY, _BASE_COLOUR, _BACKWARD, _COMMON = 0x80, 0x40, 0x04, 0x08
+
+
+def iso_version(body: bytes) -> bytes | None:
+    """The clean mark of ISO 21496-1 of a photo, which is a version alone; None for another one."""
+    mark = body[: len(ISO) + 4]
+    return mark if mark[len(ISO) :][:2] == bytes(2) and len(mark) == len(ISO) + 4 else None
+
+
+def iso_metadata(body: bytes) -> bytes | None:
+    """The clean mark of ISO 21496-1 (annex C) of a gain map: its fixed fields, each in its range; None for another."""
+    start = len(ISO) + 5
+    if iso_version(body) is None or len(body) < start:
+        return None
+    flags = body[start - 1]
+    channels = 3 if flags & _MANY else 1
+    if flags & ~(_MANY | _BASE_COLOUR | _BACKWARD | _COMMON):
+        return None
+    form = ">III" + "iiIii" * channels if flags & _COMMON else ">IIII" + "iIiIIIiIiI" * channels
+    if len(body) < start + struct.calcsize(form):
+        return None
+    numbers = struct.unpack_from(form, body, start)
+    above, below = (numbers[1:], numbers[:1] * len(numbers[1:])) if flags & _COMMON else (numbers[::2], numbers[1::2])
+    if not all(below) or any(abs(one / other) > _LARGEST_NUMBER for one, other in zip(above, below, strict=True)):
+        return None
+    return body[: start + struct.calcsize(form)]
+
+
+_EXIF_TAG, _NOTE_TAG, _HEADROOM_TAG, _GAIN_TAG = 0x8769, 0x927C, 33, 48
+_NOTE = b"Apple iOS\x00\x00\x01MM"
+_UNDEFINED, _SIGNED_RATIONAL, _LONG, _SHORT, _ORIENTATION_TAG = 7, 10, 4, 3, 0x0112
+
+
+def headroom(tiff: bytes) -> tuple[int, int, int, int] | None:
+    """The two fractions in Apple's maker note by which the gain map is scaled; None where there are none."""
+    if tiff[:4] != b"MM\x00*" or len(tiff) < 8:
+        return None
+    exif = _value(tiff, int.from_bytes(tiff[4:8], "big"), _EXIF_TAG)
+    note = None if exif is None else _value(tiff, exif, _NOTE_TAG)
+    if note is None or not tiff.startswith(_NOTE, note):
+        return None
+    note_body = tiff[note:]
+    places = [_value(note_body, len(_NOTE), tag) for tag in (_HEADROOM_TAG, _GAIN_TAG)]
+    fractions: list[int] = []
+    for place in places:
+        if place is None or place + 8 > len(note_body):
+            return None
+        fractions += struct.unpack_from(">ii", note_body, place)
+    first, first_part, second, second_part = fractions
+    if not (first_part and second_part and math.hypot(first / first_part, second / second_part) < 100):
+        return None
+    return first, first_part, second, second_part
+
+
+def _value(tiff: bytes, start: int, tag: int) -> int | None:
+    """The value of a tag in the big-endian directory at `start`, which is a position for all longer than four bytes."""
+    if start + 2 > len(tiff):
+        return None
+    (count,) = struct.unpack_from(">H", tiff, start)
+    for position in range(start + 2, min(start + 2 + 12 * count, len(tiff) - 11), 12):
+        found, _, _, value = struct.unpack_from(">HHII", tiff, position)
+        if found == tag:
+            return int(value)
+    return None
+
+
+def exif(orientation: int, fractions: tuple[int, int, int, int]) -> bytes:
+    """A TIFF of the orientation and of a maker note with the fractions of `headroom`, and nothing else."""
+    rationals = struct.pack(">4i", *fractions)
+    entries = [(_HEADROOM_TAG, _SIGNED_RATIONAL, 1, struct.pack(">I", 44)),
+               (_GAIN_TAG, _SIGNED_RATIONAL, 1, struct.pack(">I", 52))]  # fmt: skip
+    note = _NOTE + _directory(entries) + rationals
+    first = _directory([
+        (_ORIENTATION_TAG, _SHORT, 1, struct.pack(">HH", orientation, 0)),
+        (_EXIF_TAG, _LONG, 1, struct.pack(">I", 38)),
+    ])  # fmt: skip
+    second = _directory([(_NOTE_TAG, _UNDEFINED, len(note), struct.pack(">I", 56))])
+    return b"MM\x00*" + struct.pack(">I", 8) + first + second + note
+
+
+def _directory(entries: list[tuple[int, int, int, bytes]]) -> bytes:
+    return struct.pack(">H", len(entries)) + b"".join(_ENTRY.pack(*entry) for entry in entries) + bytes(4)
