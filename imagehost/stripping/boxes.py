@@ -53,3 +53,19 @@ def discard(blank: Overwrites, box: Box) -> None:
     """Turn the box into a `free` box of the same size (8.1.2)."""
     blank.put(box.start + 4, b"free")
     blank.fill(box.body, box.end)
+
+
+class Numbers:
+    """Consecutive big-endian numbers from `position` up to `end`."""
+
+    def __init__(self, source: Source, position: int, end: int) -> None:
+        self._source = source
+        self._end = end
+        self.position = position
+
+    def take(self, length: int) -> int:
+        """The next number, of `length` bytes."""
+        self.position += length
+        if self.position > self._end:
+            raise Malformed("a table that ends in an entry")
+        return self._source.number(self.position - length, length)

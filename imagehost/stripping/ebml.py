@@ -1,4 +1,7 @@
-"""WebM (RFC 8794, RFC 9559): unlisted elements become Void in place, so no offset in the file changes."""
+"""WebM (RFC 8794, RFC 9559): unlisted elements become Void in place, so no offset in the file changes.
+
+Tracks that are neither picture, sound nor subtitles become Void too, with their blocks and their places in Cues.
+"""
 
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
@@ -6,7 +9,7 @@ from typing import BinaryIO, NamedTuple
 from imagehost.stripping import tails
 from imagehost.stripping.rewriting import ForeignBytes, Malformed, Overwrites, Source
 
-_PARTS = 1_000_000  # of a live recording every block counts
+_PARTS = 1_000_000  # every block counts
 _EBML, _SEGMENT, _SEEK_HEAD, _INFO, _TRACKS, _CLUSTER, _CUES = (
     0x1A45DFA3, 0x18538067, 0x114D9B74, 0x1549A966, 0x1654AE6B, 0x1F43B675, 0x1C53BB6B,
 )  # fmt: skip
@@ -23,7 +26,12 @@ _OF_TRACK = {
     0x234E7A, 0x23314F, 0x55EE, 0x41E4, 0x22B59C, 0x22B59D, 0x86, 0x63A2, 0x56AA, 0x56BB, 0xAA, 0x6FAB, 0xE0, 0xE1,
     0xE2, 0x6D80,
 }  # fmt: skip
-_OF_CLUSTER = {0xE7, 0x5854, 0xA7, 0xAB, 0xA3, 0xA0, 0xAF, _VOID, 0xBF}
+_NUMBER, _TYPE, _SHOWN = 0xD7, 0x83, {1, 2, 17}  # of a track: picture, sound, subtitles
+_SIMPLE_BLOCK, _BLOCK_GROUP, _BLOCK = 0xA3, 0xA0, 0xA1
+_OF_CLUSTER = {0xE7, 0xA7, 0xAB, _SIMPLE_BLOCK, _BLOCK_GROUP}
+_OF_GROUP = {_BLOCK, 0x75A1, 0x9B, 0xFA, 0xFB, 0x75A2}
+_CUE_POINT, _CUE_TIME, _CUE_POSITIONS, _CUE_TRACK = 0xBB, 0xB3, 0xB7, 0xF7
+_OF_SEGMENT = 0x10000000  # identities of four bytes; those inside of a cluster have fewer
 
 
 class _Element(NamedTuple):
@@ -48,6 +56,8 @@ class _Walk:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.blank = Overwrites(source)
+        self.kept: set[int] = set()  # numbers of tracks
+        self.removed: set[int] = set()
 
     def whole(self) -> int:
         """The end of the segment."""
@@ -86,7 +96,7 @@ class _Walk:
     def _part(self, element: _Element, end: int) -> int:
         """Handle a part of the segment; return the position of the next one."""
         if element.identity == _CLUSTER:
-            return self._behind_cluster(element.body, end) if element.unsized else element.end
+            return self._cluster(element, end if element.unsized else min(element.end, self.source.size))
         if element.identity in {_EBML, _SEGMENT}:
             raise Malformed(f"another file at byte {element.start}")
         if element.unsized:
@@ -104,26 +114,75 @@ class _Walk:
             self._info(element)
         elif element.identity == _TRACKS:
             for track in self._only(element, {_TRACK}):
-                self._only(track, _OF_TRACK)
+                self._track(track)
+        elif element.identity == _CUES:
+            for point in self._only(element, {_CUE_POINT}):
+                for positions in self._only(point, {_CUE_TIME, _CUE_POSITIONS}):
+                    if positions.identity == _CUE_POSITIONS and self._number(positions, _CUE_TRACK) not in self.kept:
+                        self._void(positions)
         elif element.identity == _SEEK_HEAD:
             for seek in self._only(element, {_SEEK}):
                 self._seek(seek)
 
-    def _behind_cluster(self, start: int, end: int) -> int:
-        """The end of a live cluster: the first element that cannot be inside one."""
+    def _track(self, track: _Element) -> None:
+        """Void a track that is not shown. Blocks name it by its number, which is in use once."""
+        number, is_shown = self._number(track, _NUMBER), self._number(track, _TYPE) in _SHOWN
+        if number in self.kept | self.removed:
+            raise Malformed(f"two tracks of the number {number}")
+        if is_shown:
+            self.kept.add(number)
+            self._only(track, _OF_TRACK)
+        else:
+            self.removed.add(number)
+            self._void(track)
+
+    def _number(self, parent: _Element, identity: int) -> int:
+        """The number in the child `identity`; 0 without one, which is not valid in any."""
+        for element in _children(self.source, parent):
+            if element.identity == identity:
+                return self.source.number(element.body, min(element.end - element.body, 8))
+        return 0
+
+    def _cluster(self, cluster: _Element, end: int) -> int:
+        """Handle the blocks; return where the next part starts. A live cluster ends with its last whole element.
+
+        As in players, an invalid element ends a cluster: what is behind it is blanked.
+        """
+        if not self.kept:
+            raise Malformed("pictures before tracks")
+        start = cluster.body
         while start + 2 <= end:
             try:
                 element = _element(self.source, start, end, is_last=end == self.source.size)
             except Malformed:
                 break
-            if element.identity not in _OF_CLUSTER:
+            if cluster.unsized and element.identity >= _OF_SEGMENT:
                 break
             if element.unsized:
                 raise Malformed(f"an element without a size at byte {start}")
-            if element.identity == _VOID:
-                self._void(element)
+            self._of_cluster(element)
             start = element.end
-        return start
+        if cluster.unsized:
+            return start
+        self.blank.fill(start, end)
+        return cluster.end
+
+    def _of_cluster(self, element: _Element) -> None:
+        if element.identity not in _OF_CLUSTER:
+            self._void(element)
+        elif element.identity == _SIMPLE_BLOCK:
+            if self._track_of(element) not in self.kept:
+                self._void(element)
+        elif element.identity == _BLOCK_GROUP and element.end <= self.source.size:
+            blocks = [part for part in self._only(element, _OF_GROUP) if part.identity == _BLOCK]
+            if not all(self._track_of(block) in self.kept for block in blocks):
+                self._void(element)
+
+    def _track_of(self, block: _Element) -> int:
+        """The number of the track of a block, at its start; 0 if that is cut off."""
+        head = self.source.read(block.body, min(8, block.end - block.body))
+        width = _width(head[0]) if head else 9
+        return int.from_bytes(head[:width], "big") & ((1 << 7 * width) - 1) if width <= len(head) else 0
 
     def _info(self, info: _Element) -> None:
         for element in self._only(info, _SCALE_AND_DURATION | _WRITERS):

@@ -1,16 +1,21 @@
-"""MP4, MOV and AVIF: private and unknown boxes become empty space in place, so no offset in the file changes."""
+"""MP4, MOV and AVIF: private and unknown boxes become empty space in place, so no offset in the file changes.
+
+Of the data (mdat) only samples of kept tracks and located items stay; all other bytes become zeros.
+"""
 
 from typing import BinaryIO
 
 from imagehost.stripping import isobmff_items, isobmff_movie, tails
 from imagehost.stripping.boxes import Box, box_at, discard
+from imagehost.stripping.isobmff_movie import Movie
+from imagehost.stripping.isobmff_samples import Coverage
 from imagehost.stripping.rewriting import ForeignBytes, Malformed, Overwrites, Source
 
 _SHORTEST = 8  # bytes of a box
 _NO_KIND = bytes(4)  # padding
 _LONGEST_BRANDS = 1024  # bytes of ftyp and styp
 _PARTS = 500_000  # live recordings have five boxes for each fragment
-_KEPT = {b"ftyp", b"styp", b"moov", b"moof", b"mdat", b"mfra", b"sidx", b"ssix", b"pdin", b"wide"}
+_KEPT = {b"ftyp", b"styp", b"moof", b"mdat", b"mfra", b"sidx", b"ssix", b"pdin", b"wide"}
 
 
 def strip_video(file: BinaryIO) -> None:
@@ -28,35 +33,34 @@ def _strip(file: BinaryIO, *, is_image: bool) -> None:
     blank = Overwrites(source)
     boxes, end = _top(source, wanted=b"meta" if is_image else b"moov")
     data = [box for box in boxes if box.kind == b"mdat"]
+    movie = Movie(Coverage(source))
+    described = _described(source, blank, boxes, data, movie, is_image=is_image)
     for box in boxes:
-        if box.kind == b"meta" and is_image:
-            isobmff_items.blank_private(source, blank, box, data)
-        elif box.kind == b"moov":
-            isobmff_movie.blank_private(source, blank, box, data)
-        elif box.kind == b"moof":
-            isobmff_movie.blank_fragment(source, blank, box)
-        elif box.kind == b"mdat":
-            _discard_first_moov(source, blank, box)
+        if box.kind == b"moof":
+            isobmff_movie.blank_fragment(source, blank, box, movie)
+        elif box.kind in {b"sidx", b"mfra"}:
+            isobmff_movie.blank_index(source, blank, box, movie)
         elif box.kind == b"wide":
             blank.fill(box.body, box.end)
-        elif box.kind not in _KEPT:
+        elif box.kind not in _KEPT and box not in described:
             discard(blank, box)
+    for start, stop in movie.coverage.rest(data):
+        blank.fill(start, stop)
     blank.apply(file)
     if end < source.size:
         file.truncate(end)
 
 
-def _discard_first_moov(source: Source, blank: Overwrites, data: Box) -> None:
-    """Discard the moov within mdat: crash-safe recorders start with fragments, and enclose these in mdat at the end."""
-    start = data.body
-    while source.read(start + 4, 4) in {b"ftyp", b"free", b"moov"}:
-        try:
-            box = box_at(source, start, limit=data.end)
-        except Malformed:
-            return
-        if box.kind == b"moov" and box.end <= data.end:
-            discard(blank, box)
-        start = box.end
+def _described(
+    source: Source, blank: Overwrites, boxes: list[Box], data: list[Box], movie: Movie, *, is_image: bool
+) -> list[Box]:
+    """Handle the first `meta` of a picture and the first `moov`; return them. Decoders do not read others."""
+    found = {box.kind: box for box in reversed(boxes) if box.kind == b"moov" or (box.kind == b"meta" and is_image)}
+    if b"meta" in found:
+        isobmff_items.blank_private(source, blank, found[b"meta"], data, movie.coverage)
+    if b"moov" in found:
+        isobmff_movie.blank_private(source, blank, found[b"moov"], movie)
+    return list(found.values())
 
 
 def _top(source: Source, *, wanted: bytes) -> tuple[list[Box], int]:

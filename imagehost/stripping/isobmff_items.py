@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from imagehost.media import AVIF
-from imagehost.stripping.boxes import Box, children, discard
+from imagehost.stripping.boxes import Box, Numbers, children, discard
+from imagehost.stripping.isobmff_samples import Coverage
 from imagehost.stripping.rewriting import Malformed, Overwrites, Source
 
 _KEPT = {b"hdlr", b"pitm", b"iloc", b"iinf", b"iprp", b"iref", b"idat", b"dinf", b"grpl", b"ipro"}
@@ -24,8 +25,8 @@ class _Location(NamedTuple):
     extents: list[tuple[int, int]]  # (start, length)
 
 
-def blank_private(source: Source, blank: Overwrites, meta: Box, data: list[Box]) -> None:
-    """`data`: the mdat boxes, which may contain items, as may idat."""
+def blank_private(source: Source, blank: Overwrites, meta: Box, data: list[Box], coverage: Coverage) -> None:
+    """`data`: the mdat boxes, which may contain items, as may idat. `coverage`: gets the bytes of all items."""
     parts: dict[bytes, Box] = {}
     for box in children(source, meta.body + 4, meta.end, blank):
         if box.kind not in _KEPT:
@@ -37,13 +38,21 @@ def blank_private(source: Source, blank: Overwrites, meta: Box, data: list[Box])
         blank.fill(parts[b"hdlr"].body + _HANDLER_NAME, parts[b"hdlr"].end)
     if b"iprp" in parts:
         _blank_properties(source, blank, parts[b"iprp"])
-    if not {b"iloc", b"iinf"} <= parts.keys():  # the pictures of a sequence are a track
-        return
-    private = {item: kind for item, kind in _kinds(source, parts[b"iinf"]) if kind not in _PICTURES}
-    inside = parts.get(b"idat")
-    for location in _locations(source, parts[b"iloc"]) if private else ():
-        if kind := private.get(location.item):
-            _blank_item(blank, kind, _absolute(location, data, inside))
+    if {b"iloc", b"iinf"} <= parts.keys():  # otherwise the pictures are a track
+        _blank_items(source, blank, parts, data, coverage)
+
+
+def _blank_items(
+    source: Source, blank: Overwrites, parts: dict[bytes, Box], data: list[Box], coverage: Coverage
+) -> None:
+    kinds = dict(_kinds(source, parts[b"iinf"]))
+    for location in _locations(source, parts[b"iloc"]):
+        kind = kinds.get(location.item)
+        if kind and location.method == 0:
+            for start, length in location.extents:
+                coverage.add(start, start + length if length else source.size)
+        if kind and kind not in _PICTURES:
+            _blank_item(blank, kind, _absolute(location, data, parts.get(b"idat")))
 
 
 def _blank_properties(source: Source, blank: Overwrites, iprp: Box) -> None:
@@ -80,7 +89,7 @@ def _locations(source: Source, iloc: Box) -> Iterator[_Location]:
         raise Malformed(f"item locations of version {version}")
     of_offset, of_length, of_base, of_index = (sizes >> shift & 15 for shift in (12, 8, 4, 0))
     identity = 4 if version == 2 else 2
-    numbers = _Numbers(source, iloc.body + 6, iloc.end)
+    numbers = Numbers(source, iloc.body + 6, iloc.end)
     for _ in range(numbers.take(identity)):
         source.count_part()
         item = numbers.take(identity)
@@ -94,21 +103,6 @@ def _locations(source: Source, iloc: Box) -> Iterator[_Location]:
             start = base + numbers.take(of_offset)
             extents.append((start, numbers.take(of_length)))
         yield _Location(item, method, extents)
-
-
-class _Numbers:
-    """Consecutive numbers up to `end`."""
-
-    def __init__(self, source: Source, position: int, end: int) -> None:
-        self._source = source
-        self._position = position
-        self._end = end
-
-    def take(self, length: int) -> int:
-        self._position += length
-        if self._position > self._end:
-            raise Malformed("a table that ends in an entry")
-        return self._source.number(self._position - length, length)
 
 
 def _absolute(location: _Location, data: list[Box], inside: Box | None) -> list[tuple[int, int]]:

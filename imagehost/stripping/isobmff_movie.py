@@ -4,13 +4,11 @@ These are user data and metadata (places, devices, titles), times of recording, 
 files, and all tracks but pictures and sound, in which cameras record positions, motion and captions.
 """
 
-import sys
-from array import array
-from bisect import bisect_right
-from collections.abc import Iterator
-from itertools import pairwise
+from dataclasses import dataclass, field
 
+from imagehost.stripping import isobmff_samples as samples
 from imagehost.stripping.boxes import Box, children, discard
+from imagehost.stripping.isobmff_samples import Coverage, Defaults
 from imagehost.stripping.rewriting import Malformed, Overwrites, Source
 
 _KEPT = {
@@ -24,6 +22,8 @@ _KEPT = {
     b"saiz saio senc",
     b"tref": b"auxl sync vdep vplx dpnd scal sbas prem thmb fall adda",
     b"moof": b"mfhd traf pssh",
+    b"mvex": b"mehd trex leva trep",
+    b"mfra": b"tfra mfro",
     b"traf": b"tfhd tfdt trun sbgp sgpd csgp subs saiz saio senc",
 }
 _KEPT_OF = {kind: {names[i : i + 4] for i in range(0, len(names), 5)} for kind, names in _KEPT.items()}
@@ -33,27 +33,71 @@ _HEADLESS = 8  # bytes of version, flags and count before the entries of dref
 _HANDLER_NAME = 24  # bytes of hdlr before the name
 
 
-_MOST_CHUNKS, _MOST_RUNS, _MOST_SAMPLES = 500_000, 200_000, 8_000_000
-_AT_ONCE = 1 << 16  # table entries
+@dataclass
+class Movie:
+    """What the tracks of a film are. `kept`, `removed`: their ids; `coverage`: the bytes of kept samples."""
+
+    coverage: Coverage
+    kept: set[int] = field(default_factory=set)
+    removed: set[int] = field(default_factory=set)
+    defaults: dict[int, Defaults] = field(default_factory=dict)
 
 
-def blank_private(source: Source, blank: Overwrites, moov: Box, data: list[Box]) -> None:
-    """`data`: the mdat boxes, which contain samples."""
-    tracks = 0
+def blank_private(source: Source, blank: Overwrites, moov: Box, movie: Movie) -> None:
+    """Add what is in the tracks to `movie`."""
     for box in _kept(source, blank, moov, moov.body):
         if box.kind == b"mvhd":
             _blank_times(source, blank, box)
         elif box.kind == b"trak":
-            tracks += _track(source, blank, box, data)
-    if not tracks:
+            _track(source, blank, box, movie)
+        elif box.kind == b"mvex":
+            for part in _kept(source, blank, box, box.body):
+                if part.kind == b"trex":
+                    track, entry, _, size = (source.number(part.body + at, 4) for at in (4, 8, 12, 16))
+                    movie.defaults[track] = Defaults(entry, size)
+    if not movie.kept:
         raise Malformed("has neither picture nor sound")
 
 
-def blank_fragment(source: Source, blank: Overwrites, moof: Box) -> None:
-    for box in _kept(source, blank, moof, moof.body):
-        if box.kind == b"traf":
-            for _ in _kept(source, blank, box, box.body):
-                pass
+def blank_fragment(source: Source, blank: Overwrites, moof: Box, movie: Movie) -> None:
+    """Discard the fragments of removed and unknown tracks; add the samples of the others to the coverage.
+
+    Some count from where the one before ends: without that one these count from the moof.
+    """
+    behind = behind_kept = moof.start
+    for traf in _kept(source, blank, moof, moof.body):
+        if traf.kind != b"traf":
+            continue
+        tfhd = _child(source, traf, b"tfhd")
+        found = samples.fragment(source, tfhd, movie.defaults, moof=moof.start, behind=behind)
+        truns = [box for box in children(source, traf.body, traf.end, blank) if box.kind == b"trun"]
+        stays = found.track in movie.kept
+        if not stays:
+            discard(blank, traf)
+        elif found.track in movie.removed:
+            raise Malformed(f"two tracks of the number {found.track}")
+        else:
+            _kept(source, blank, traf, traf.body)
+            if found.follows and behind != behind_kept and truns:
+                samples.count_from_moof(source, blank, tfhd, truns, by=behind - moof.start)
+        for run in samples.of_fragment(source, found, truns):
+            behind = run.end
+            if stays:
+                behind_kept = behind
+                movie.coverage.add(run.start, run.end)
+            else:
+                movie.coverage.mark(run.start)
+
+
+def blank_index(source: Source, blank: Overwrites, index: Box, movie: Movie) -> None:
+    """Discard an index of segments (sidx), or the tables of random access in mfra, of removed tracks."""
+    if index.kind == b"sidx":
+        if source.number(index.body + 4, 4) in movie.removed - movie.kept:
+            discard(blank, index)
+        return
+    for box in _kept(source, blank, index, index.body):
+        if box.kind == b"tfra" and source.number(box.body + 4, 4) not in movie.kept:
+            discard(blank, box)
 
 
 def _kept(source: Source, blank: Overwrites, parent: Box, start: int) -> list[Box]:
@@ -67,14 +111,18 @@ def _kept(source: Source, blank: Overwrites, parent: Box, start: int) -> list[Bo
     return [box for box in found if box.kind in _KEPT_OF[parent.kind]]
 
 
-def _track(source: Source, blank: Overwrites, trak: Box, data: list[Box]) -> bool:
-    """Handle a track; whether it stays."""
+def _track(source: Source, blank: Overwrites, trak: Box, movie: Movie) -> None:
     media = _child(source, trak, b"mdia")
-    handler = _child(source, media, b"hdlr")
-    if source.exactly(handler.body + 8, 4) not in _PICTURE_OR_SOUND:
-        _blank_samples(source, blank, media, data)
+    handler = source.exactly(_child(source, media, b"hdlr").body + 8, 4)
+    tables = _child(source, _child(source, media, b"minf"), b"stbl")
+    if handler not in _PICTURE_OR_SOUND:
+        movie.removed.add(_identity(source, trak))
+        for run in samples.of_tables(source, tables):
+            movie.coverage.mark(run.start)
         discard(blank, trak)
-        return False
+        return
+    movie.kept.add(_identity(source, trak))
+    _cover(source, tables, movie.coverage, is_open=handler == b"soun" and samples.has_one_size(source, tables))
     for box in _kept(source, blank, trak, trak.body):
         if box.kind == b"tkhd":
             _blank_times(source, blank, box)
@@ -82,7 +130,23 @@ def _track(source: Source, blank: Overwrites, trak: Box, data: list[Box]) -> boo
             _kept(source, blank, box, box.body)  # references to removed tracks
         elif box.kind == b"mdia":
             _media(source, blank, box)
-    return True
+
+
+def _identity(source: Source, trak: Box) -> int:
+    """The number by which fragments name a track; 0 without a header, as in players."""
+    for box in children(source, trak.body, trak.end):
+        if box.kind == b"tkhd":
+            return source.number(box.body + (20 if source.number(box.body, 1) == 1 else 12), 4)
+    return 0
+
+
+def _cover(source: Source, tables: Box, coverage: Coverage, *, is_open: bool) -> None:
+    """`is_open`: the tables do not have the sizes in bytes; a chunk reaches up to the next one of any track."""
+    for run in samples.of_tables(source, tables):
+        if is_open:
+            coverage.add_open(run.start)
+        else:
+            coverage.add(run.start, run.end)
 
 
 def _media(source: Source, blank: Overwrites, media: Box) -> None:
@@ -117,82 +181,8 @@ def _blank_times(source: Source, blank: Overwrites, box: Box) -> None:
     blank.fill(box.body + 4, box.body + 4 + length)
 
 
-def _blank_samples(source: Source, blank: Overwrites, media: Box, data: list[Box]) -> None:
-    tables = _child(source, _child(source, media, b"minf"), b"stbl")
-    found = {box.kind: box for box in children(source, tables.body, tables.end)}
-    starts = [box.start for box in data]
-    for start, end in _sample_ranges(source, found):
-        before = bisect_right(starts, start)
-        if before and start >= (box := data[before - 1]).body:
-            blank.fill(start, min(end, box.end))
-
-
 def _child(source: Source, parent: Box, kind: bytes) -> Box:
     for box in children(source, parent.body, parent.end):
         if box.kind == kind:
             return box
     raise Malformed(f"no {kind.decode()} in the box at byte {parent.start}")
-
-
-def _sample_ranges(source: Source, tables: dict[bytes, Box]) -> Iterator[tuple[int, int]]:
-    """(start, end) of each chunk by the tables; none for a track whose samples are in fragments.
-
-    `tables`: the children of stbl by type. Compact sizes (stz2), which no recorder of metadata writes, yield none.
-    """
-    offsets = tables.get(b"stco") or tables.get(b"co64")
-    if offsets is None or not {b"stsz", b"stsc"} <= tables.keys():
-        return
-    width = 8 if offsets.kind == b"co64" else 4
-    chunks = _count(source, offsets, at=4, width=width, most=_MOST_CHUNKS)
-    sizes = _Sizes(source, tables[b"stsz"])
-    for first, last, samples in _runs(source, tables[b"stsc"], chunks):
-        for chunk in range(first, last):
-            if not sizes.left:
-                return
-            source.count_part()
-            start = source.number(offsets.body + 8 + chunk * width, width)
-            yield start, start + sizes.take(samples)
-
-
-def _count(source: Source, box: Box, *, at: int, width: int, most: int) -> int:
-    count = source.number(box.body + at, 4)
-    if count > most or box.body + at + 4 + count * width > box.end:
-        raise Malformed(f"a table of {count} entries at byte {box.start}")
-    return count
-
-
-def _runs(source: Source, box: Box, chunks: int) -> Iterator[tuple[int, int, int]]:
-    """(first chunk, the chunk after the last, samples in each), chunks counted from 0."""
-    count = _count(source, box, at=4, width=12, most=_MOST_RUNS)
-    positions = range(box.body + 8, box.body + 8 + count * 12, 12)
-    starts = [source.number(position, 4) - 1 for position in positions]
-    for (first, last), position in zip(pairwise([*starts, chunks]), positions, strict=True):
-        yield max(first, 0), min(last, chunks), source.number(position + 4, 4)
-
-
-class _Sizes:
-    """The sizes of samples, in order. `left`: how many remain."""
-
-    def __init__(self, source: Source, box: Box) -> None:
-        self._source = source
-        self._same = source.number(box.body + 4, 4)
-        width = 0 if self._same else 4
-        self.left = _count(source, box, at=8, width=width, most=_MOST_SAMPLES)
-        self._position = box.body + 12
-
-    def take(self, samples: int) -> int:
-        """The bytes of the next `samples` samples, or of those that remain."""
-        samples = min(samples, self.left)
-        self.left -= samples
-        if self._same:
-            return self._same * samples
-        total = 0
-        while samples:
-            count = min(samples, _AT_ONCE)
-            sizes = array("I", self._source.exactly(self._position, 4 * count))
-            if sys.byteorder == "little":
-                sizes.byteswap()
-            total += sum(sizes)
-            self._position += 4 * count
-            samples -= count
-        return total

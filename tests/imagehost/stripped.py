@@ -59,6 +59,17 @@ def film(content: bytes) -> dict[str, Any]:
     return {"duration": duration, "streams": shapes, "packets": packets, "pictures": decoded}
 
 
+def pictures_and_sound(content: bytes) -> tuple[dict[int, list[Any]], list[Any]]:
+    """The packets of each stream of pictures or sound, in their order, and the decoded pictures of the first."""
+    packets: dict[int, list[Any]] = {}
+    with av.open(io.BytesIO(content), "r") as container:
+        streams = [one for one in container.streams if one.type in {"video", "audio"}]
+        for packet in container.demux(streams):
+            packets.setdefault(streams.index(packet.stream), []).append((packet.pts, packet.dts, bytes(packet)))
+    with av.open(io.BytesIO(content), "r") as container:
+        return packets, [_shown(frame) for frame in container.decode(video=0)]
+
+
 def _shown(frame: Any) -> tuple[int, int, bytes]:  # PyAV types half of its frames
     return frame.pts, frame.rotation, frame.to_image().tobytes()
 

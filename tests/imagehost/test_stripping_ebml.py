@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import io
+from fractions import Fraction
+from typing import Any
+
+import av
 import pytest
+from av.stream import Disposition
 
 from imagehost import media, stripping
 from tests.imagehost.media_corpus import pieces, real_videos
-from tests.imagehost.stripped import SECRET, film, metadata, refusal, stripped
+from tests.imagehost.stripped import SECRET, film, metadata, pictures_and_sound, refusal, stripped
 
 _ebml = pieces.ebml
 _HEAD = pieces.ebml_header(b"webm")
@@ -86,7 +92,7 @@ def test_what_info_says_of_the_file_goes_but_its_time_scale() -> None:
 
 
 def test_names_and_unknown_elements_of_a_track_go() -> None:
-    known = _ebml(0xD7, b"\x01") + _ebml(0x86, b"V_VP8") + _ebml(0xE0, _ebml(0xB0, b"\x60"))
+    known = _ebml(0xD7, b"\x01") + _ebml(0x83, b"\x01") + _ebml(0x86, b"V_VP8") + _ebml(0xE0, _ebml(0xB0, b"\x60"))
     private = _ebml(0x536E, SECRET) + _ebml(0x258688, SECRET) + _ebml(0x7446, SECRET) + _ebml(0x4FFF, SECRET)
     content = _file(_ebml(_TRACKS, _ebml(0xAE, private + known)))
     after = stripped(content, media.WEBM)
@@ -118,6 +124,77 @@ def test_a_live_recording_is_walked_block_by_block() -> None:
     after = stripped(content, media.WEBM)
     blank = _ebml(_CLUSTER, _ebml(0xE7, b"\x00") + _BLOCK + _ebml(_VOID, bytes(len(SECRET))), size=_UNKNOWN)
     assert after == _file(tracks, cluster, blank, _void(len(SECRET)), cluster, size=_UNKNOWN)
+
+
+_POSITIONS = _ebml(0xAE, _ebml(0xD7, b"\x02") + _ebml(0x83, b"\x21") + _ebml(0x86, b"D_WEBVTT/METADATA"))
+_PRIVATE_BLOCKS = {
+    "simple": _ebml(0xA3, b"\x82\x00\x00\x80" + SECRET),
+    "in a group": _ebml(0xA0, _ebml(0xA1, b"\x82\x00\x00\x00" + SECRET) + _ebml(0x9B, b"\x09")),
+    "Xiph lacing": _ebml(0xA3, b"\x82\x00\x00\x82\x01\x10" + SECRET * 2),
+    "EBML lacing": _ebml(0xA3, b"\x82\x00\x00\x86\x01\x90" + SECRET * 2),
+    "lacing of one size": _ebml(0xA0, _ebml(0xA1, b"\x82\x00\x00\x04\x01" + SECRET * 2)),
+    "a long number of the track": _ebml(0xA3, b"\x40\x02\x00\x00\x80" + SECRET),
+    "of no track": _ebml(0xA3, b"\x85\x00\x00\x80" + SECRET),
+    "without a number": _ebml(0xA3) + _ebml(_VOID, SECRET),
+    "encrypted": _ebml(0xAF, SECRET),
+    "unknown": _ebml(0x4FFE, SECRET),
+    "unknown in a group": _ebml(0xA0, _BLOCK.replace(b"\xa3", b"\xa1") + _ebml(0xA4, SECRET)),
+    "no element": b"\x00" + SECRET,
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "size"),
+    [
+        (name, size)
+        for name in _PRIVATE_BLOCKS
+        for size in (None, _UNKNOWN)
+        if (name, size) != ("no element", _UNKNOWN)  # a live cluster ends there
+    ],
+)
+def test_of_a_track_that_goes_no_block_stays(name: str, size: bytes | None) -> None:
+    """Of positions and the like; in whole clusters and in those of a live recording."""
+    tracks = _ebml(_TRACKS, _TRACK + _POSITIONS)
+    cluster = _ebml(_CLUSTER, _ebml(0xE7, b"\x00") + _BLOCK + _PRIVATE_BLOCKS[name] + _BLOCK, size=size)
+    content = _file(tracks, cluster, size=size)
+    after = stripped(content, media.WEBM)
+    assert SECRET not in after
+    assert b"METADATA" not in after
+    assert after.count(b"picture") == after.count(_BLOCK) + ("group" in name and "unknown" in name)
+    assert after.count(_BLOCK) == (1 if name == "no element" else 2)
+    assert len(after) == len(content)
+    assert stripped(after, media.WEBM) == after
+
+
+def test_a_real_track_of_captions_stays_and_one_of_positions_goes() -> None:
+    for disposition, stays in ((Disposition.captions, True), (Disposition.metadata, False)):
+        written = io.BytesIO()
+        with av.open(written, "w", format="webm") as container:
+            text = container.add_mux_stream("webvtt")
+            text.disposition = disposition
+            shown = real_videos.video(container, real_videos.WEBM)
+            for number in range(3):
+                packet: av.Packet[Any] = av.Packet(SECRET)
+                packet.stream, packet.time_base, packet.duration = text, Fraction(1, 1000), 300
+                packet.pts = packet.dts = number * 300
+                container.mux(packet)
+            for frame in [*real_videos.frames(real_videos.WEBM), None]:
+                container.mux(shown.encode(frame))
+        after = stripped(written.getvalue(), media.WEBM)
+        assert after.count(SECRET) == (3 if stays else 0)
+        assert pictures_and_sound(after) == pictures_and_sound(written.getvalue())
+        assert stripped(after, media.WEBM) == after
+
+
+def test_places_of_a_track_that_goes_leave_the_cues() -> None:
+    def cues(*tracks: bytes) -> bytes:
+        places = b"".join(track for track in tracks)
+        return _ebml(0x1C53BB6B, _ebml(0xBB, _ebml(0xB3, b"\x00") + places))
+
+    first, second = (_ebml(0xB7, _ebml(0xF7, number) + _ebml(0xF1, b"\x40")) for number in (b"\x01", b"\x02"))
+    content = _file(_ebml(_TRACKS, _TRACK + _POSITIONS), _ebml(_CLUSTER, _BLOCK), cues(first, second))
+    after = stripped(content, media.WEBM)
+    assert after.endswith(cues(first, _ebml(_VOID, bytes(len(second) - 9))))
 
 
 def test_a_film_that_is_cut_off_stays() -> None:
@@ -157,6 +234,8 @@ def test_a_file_without_a_segment_is_foreign() -> None:
         _file(_ebml(_TRACKS, _TRACK))[:-3],
         _file(_ebml(_TRACKS, _TRACK), _ebml(_TAGS, size=b"\x01\xff" + bytes(6))),
         _file(_ebml(_TRACKS, _TRACK), b"\x08\x08\x08\x08"),
+        _file(_ebml(_TRACKS, _TRACK + _TRACK)),
+        _file(_ebml(_CLUSTER, _BLOCK), _ebml(_TRACKS, _TRACK)),
         _file(_ebml(_TRACKS, _TRACK), b"\x12\x54\xc3\x67\x00" + bytes(8)),
         _file(_ebml(_TRACKS, _TRACK), _ebml(_CLUSTER, _ebml(0xA0, _BLOCK, size=_UNKNOWN), size=_UNKNOWN)),
     ],
