@@ -100,8 +100,8 @@ def llms_txt() -> str:
 
 
 def _filled(summary: str) -> str:
-    """A page's first words, with the names that its text leaves open."""
+    """Return a page's first words with the names that its text leaves open, and whole addresses in its links."""
     names = {"site_name": settings.SITE_NAME, "base_url": settings.BASE_URL}
     for name, value in names.items():
         summary = summary.replace(f"{{{{ {name} }}}}", value)
-    return summary
+    return summary.replace("](/", f"]({settings.BASE_URL}/")

@@ -1,4 +1,4 @@
-"""Finds words in the pages: a plain ranked search over what readers see."""
+"""Find words in the pages: a ranked search over what readers see, by beginnings and stems of words and by synonyms."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import functools
 import re
 from collections import Counter
 from dataclasses import dataclass
+
+import snowballstemmer
 
 from dashboard.apps.error_guide import anchor_of
 from dashboard.documentation import contents, expansion, personalization, rendering
@@ -16,6 +18,40 @@ MAX_RESULTS = 20
 _EXCERPT = 220  # characters
 _WORD = re.compile(r"[a-z0-9]+(?:[_.:][a-z0-9]+)*")
 _MOST_IN_TEXT = 5  # more of one word in one section do not make it a better answer
+_FILLERS = frozenset("a an and can do does for how i in is my of on or the to what with".split())
+# What readers search for, and the word of the pages, both as stems.
+_SYNONYMS = {
+    "delet": ("remov", "revok"),
+    "invalid": ("revok",),
+    "login": ("sign-in", "sign"),
+    "logout": ("session",),
+    "pagin": ("offset",),
+    "paging": ("offset",),
+    "pictur": ("imag",),
+    "regener": ("reset", "rotat"),
+    "renew": ("refresh",),
+    "rotat": ("reset",),
+    "throttl": ("limit",),
+}
+
+
+@dataclass(frozen=True)
+class Word:
+    """A word of a page and its stem: "rotation", "rotat"."""
+
+    text: str
+    stem: str
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word that is looked for. Words that begin with `text` match, and those with one of the stems."""
+
+    text: str
+    stems: frozenset[str]
+
+    def matches(self, word: Word) -> bool:
+        return word.text.startswith(self.text) or word.stem in self.stems
 
 
 @dataclass(frozen=True)
@@ -26,7 +62,8 @@ class Section:
     heading: str
     anchor: str
     text: str
-    words: Counter[str]
+    words: Counter[Word]
+    heading_words: list[Word]
 
     @property
     def name(self) -> str:
@@ -54,39 +91,47 @@ class Result:
     same: tuple[Section, ...]
 
 
-def words_of(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
+def words_of(text: str) -> list[Word]:
+    words = _WORD.findall(text.lower())
+    stems = snowballstemmer.stemmer("english").stemWords(words)  # one for each call: a stemmer has a state
+    return [Word(word, stem) for word, stem in zip(words, stems, strict=True)]
+
+
+def _terms_of(query: str) -> list[Term]:
+    words = list(dict.fromkeys(words_of(query)))
+    words = ([word for word in words if word.text not in _FILLERS] or words)[:MAX_WORDS]
+    return [Term(word.text, frozenset((word.stem, *_SYNONYMS.get(word.stem, ())))) for word in words]
 
 
 def find(query: str) -> list[Result]:
-    """Pages that have every word of `query`, or words that begin so, the best first; of each its best section.
+    """Return pages that have every word of `query`, in any form, the best first; of each its best section.
 
     A section whose heading, or page title, has more of the words comes first. Pages that say the same are one result.
     """
-    wanted = list(dict.fromkeys(words_of(query)))[:MAX_WORDS]
+    wanted = _terms_of(query)
     if not wanted:
         return []
-    ranked: list[tuple[tuple[int, int], Section]] = []
+    ranked: list[tuple[tuple[int, float, int], Section]] = []
     for sections in index():
         scores = [[_score(section, word) for word in wanted] for section in sections]
         if all(any(of_word) for of_word in zip(*scores, strict=True)):
             ranks = [
-                (_named(each, wanted), sum(map(bool, of)), sum(of)) for each, of in zip(sections, scores, strict=True)
+                (*_named(each, wanted), sum(map(bool, of)), sum(of)) for each, of in zip(sections, scores, strict=True)
             ]
             best = max(range(len(sections)), key=ranks.__getitem__)
-            ranked.append(((ranks[best][0], ranks[best][2]), sections[best]))
+            named, share, _, score = ranks[best]
+            ranked.append(((named, share, score), sections[best]))
     ranked.sort(key=lambda found: found[0], reverse=True)  # stable: pages of one rank keep their order
     return _merged([section for _, section in ranked], wanted)[:MAX_RESULTS]
 
 
-def _named(section: Section, wanted: list[str]) -> int:
-    """How many of the words the heading has; a title counts as much as two, for the page itself."""
-    heading = words_of(section.heading)
-    hits = sum(any(known.startswith(word) for known in heading) for word in wanted)
-    return hits if section.anchor else 2 * hits
+def _named(section: Section, wanted: list[Term]) -> tuple[int, float]:
+    """Return how many of the words the heading has, and their share of it; of a page's title 2 a word, and 1."""
+    hits = sum(any(map(term.matches, section.heading_words)) for term in wanted)
+    return (hits, hits / len(section.heading_words)) if section.anchor else (2 * hits, min(hits, 1))
 
 
-def _merged(sections: list[Section], wanted: list[str]) -> list[Result]:
+def _merged(sections: list[Section], wanted: list[Term]) -> list[Result]:
     """The first of the sections with one text stands for all of them."""
     same: dict[tuple[str, str], list[Section]] = {}
     for section in sections:
@@ -115,19 +160,19 @@ def _sections(page: Page) -> list[Section]:
 
 def _section(page: Page, heading: str, text: str) -> Section:
     anchor = "" if heading == page.title else anchor_of(heading)
-    return Section(page, heading, anchor, text, Counter(words_of(text)))
+    return Section(page, heading, anchor, text, Counter(words_of(text)), words_of(heading))
 
 
-def _score(section: Section, word: str) -> int:
-    """0 where the section does not have it."""
-    in_text = sum(count for known, count in section.words.items() if known.startswith(word))
-    in_heading = any(known.startswith(word) for known in words_of(section.heading))
-    return min(in_text, _MOST_IN_TEXT) + in_heading
+def _score(section: Section, term: Term) -> int:
+    """Return 0 where the section does not have it."""
+    in_text = sum(count for word, count in section.words.items() if term.matches(word))
+    return min(in_text, _MOST_IN_TEXT) + any(map(term.matches, section.heading_words))
 
 
-def _excerpt(text: str, wanted: list[str]) -> tuple[Piece, ...]:
-    """Around the first word that was looked for."""
-    pattern = re.compile(rf"(?<![a-z0-9])({'|'.join(re.escape(word) for word in wanted)})", re.IGNORECASE)
+def _excerpt(text: str, wanted: list[Term]) -> tuple[Piece, ...]:
+    """Return the text around the first word that was looked for."""
+    beginnings = sorted({re.escape(start) for term in wanted for start in (term.text, *term.stems)})
+    pattern = re.compile(rf"(?<![a-z0-9])({'|'.join(beginnings)})", re.IGNORECASE)
     first = pattern.search(text)
     start = max(0, first.start() - _EXCERPT // 3) if first else 0
     start = text.find(" ", start) + 1 if start else 0

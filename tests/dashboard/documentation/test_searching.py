@@ -21,6 +21,7 @@ FINDS = [
     ("EdDSA", "/docs/sign-in/client-libraries"),
     ("badgesSettings", "/docs/lookup/settings"),
     ("server-sent", "/docs/lookup/presence-events"),
+    ("throttled", "/docs/limits"),
 ]
 
 
@@ -47,6 +48,11 @@ def test_a_heading_with_the_words_comes_before_a_text_that_repeats_them() -> Non
         ("permissions", "/docs/api-keys#permissions"),
         ("upload a file", "/docs/imagehost/upload"),
         ("spring security", "/docs/sign-in#spring-security"),
+        ("pagination", "/docs/imagehost/gallery#parameters"),
+        ("rotate secret", "/docs/sign-in#rotate-the-client-secret"),
+        ("secret rotation", "/docs/sign-in#rotate-the-client-secret"),
+        ("How to refresh", "/docs/sign-in/token#refresh"),
+        ("deleting folders", "/docs/imagehost/delete-folder"),
     ):
         assert searching.find(query)[0].section.url == url, query
 
@@ -84,6 +90,12 @@ def test_nothing_found_says_what_to_do(client: Client) -> None:
     text = " ".join(page_of(client.get("/docs/search", {"q": "zzzz"})).text_content().split())
     assert "No page matches “zzzz”." in text
     assert "Try fewer words" in text
+
+
+def test_llms_txt_has_whole_addresses(client: Client) -> None:
+    text = client.get("/llms.txt").content.decode()
+    assert "/dashboard/api-keys/)" in text
+    assert not re.findall(r"\]\((?!https?://)[^)]*\)", text)
 
 
 def test_llms_txt_lists_every_page_with_its_summary(client: Client) -> None:
