@@ -18,7 +18,7 @@ from imagehost.errors import FolderNotFound
 from imagehost.models import NAME, File, FileQuerySet, Folder, State, unexpired
 
 MAX_LIMIT = 100
-MAX_OFFSET = 2**53 - 1  # the largest integer that every JSON reader keeps exactly
+_MAX_ROW = 2**53 - 1  # no file has a higher place in a list, and every database reads this number
 
 
 class InFolder(TypedDict):
@@ -140,7 +140,8 @@ def _page(rows: FileQuerySet, shown: FileQuerySet, page: Page) -> Files:
     counted = rows.order_by().annotate(of=Value(1)).values("of").annotate(total=Count("pk")).values("total")
     total = Subquery(counted, output_field=IntegerField())
     rows_shown = shown.newest_first().annotate(total=total)
-    files: list[Any] = list(rows_shown[page.offset : page.offset + page.limit])  # files annotated with the total
+    start = min(page.offset, _MAX_ROW)
+    files: list[Any] = list(rows_shown[start : start + page.limit])  # files annotated with the total
     if files:
         return Files(files, files[0].total)
     # No file is at the offset, so the total is at most the offset, whatever was uploaded since.

@@ -33,7 +33,7 @@ from imagehost.errors import (
     UploadFailed,
     UploadsUnavailable,
 )
-from imagehost.listing import MAX_LIMIT, MAX_OFFSET
+from imagehost.listing import MAX_LIMIT
 from imagehost.serializers import (
     CountedFolderSerializer,
     EarlierUploadSerializer,
@@ -220,7 +220,7 @@ class _PageSerializer(serializers.Serializer[Any]):
     files = FileSerializer(many=True)
     total = serializers.IntegerField(help_text="The number of files on all pages.")
     limit = serializers.IntegerField(help_text="As applied.", min_value=1, max_value=MAX_LIMIT, allow_null=True)
-    offset = serializers.IntegerField(help_text="As applied.", min_value=0, max_value=MAX_OFFSET, allow_null=True)
+    offset = serializers.IntegerField(help_text="As sent.", min_value=0, allow_null=True)
 
 
 class GallerySerializer(_PageSerializer):

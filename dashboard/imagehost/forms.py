@@ -188,6 +188,7 @@ class FolderForm(FormWithIds):
         help_text="You share it with your visitors, so it is shown while you type it. It is stored as a hash.",
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "autocapitalize": "none"}),
     )
+    password.needed_when = "needed for a page with a password"  # type: ignore[attr-defined]  # read by the template of fields
     needs_password = True
     ids = "folder_%s"
 

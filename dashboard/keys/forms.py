@@ -69,11 +69,12 @@ class EndingForm(forms.Form):
         label="Last day",
         required=False,
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
-        help_text=f"For “On a date”: at most {LONGEST_DAYS} days from today. The key expires at midnight UTC.",
+        help_text=f"At most {LONGEST_DAYS} days from today. The key expires at the end of that day, UTC.",
     )
+    ends_on.needed_when = "for “On a date”"  # type: ignore[attr-defined]  # read by the template of fields
 
     def clean_ends_on(self) -> datetime | None:
-        """Return the end of the day; None for another choice than a date."""
+        """Return the last second of the day, so that every page names this day; None for another choice than a date."""
         day, ends = self.cleaned_data["ends_on"], self.cleaned_data.get("ends")
         if ends != End.DATE:
             return None
@@ -84,7 +85,7 @@ class EndingForm(forms.Form):
             raise ValidationError("This day has passed.")
         if day > today + timedelta(days=LONGEST_DAYS):
             raise ValidationError(f"Choose a day within the next {LONGEST_DAYS} days, or choose “Never”.")
-        return datetime.combine(day + timedelta(days=1), time(), UTC)
+        return datetime.combine(day, time(23, 59, 59), UTC)
 
     def ends_at(self) -> datetime | None:
         """Of a valid form; None: never."""
@@ -111,6 +112,7 @@ class NewKeyForm(EndingForm):
         help_text="The key works for these as soon as staff approve them; you get an e-mail.",
     )
     reason = _reason_field(required=False)
+    reason.needed_when = "needed for permissions that need approval"  # type: ignore[attr-defined]  # read by the template of fields
     form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", widget=forms.HiddenInput)
 
     field_order = ("name", "permissions", "requested", "reason", "ends", "ends_on", "form_id")

@@ -30,6 +30,8 @@ class ReasonForm(forms.Form):
             other = "In my own words" if is_required else "None, or in my own words"
             self.fields["preset"].choices = [*((one, one) for one in presets), (_NO_PRESET, other)]  # type: ignore[attr-defined]  # of a choice field
             text.label = "In your own words"
+            if is_required:
+                text.needed_when = "needed without a reason from the list"  # type: ignore[attr-defined]  # read by the template of fields
         else:
             del self.fields["preset"]
 
@@ -86,7 +88,7 @@ class Search(Filter):
 
     def __init__(self, *args: object, with_email: bool, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # handed on as they come
-        called = ["username", "alias", "uid", "id", "chat id", *(["email"] if with_email else [])]
+        called = ["username", "alias", "address of the profile", "uid", "id", "chat id", *(["email"] if with_email else [])]
         self.fields["q"].help_text = f"{self.explanation}{', '.join(called)}."
 
 

@@ -21,7 +21,7 @@ from accounts.models import Permission
 from imagehost import folders, listing, openapi
 from imagehost.errors import InvalidBody, InvalidLimit, InvalidOffset, Unauthorized
 from imagehost.folders import Changes
-from imagehost.listing import MAX_LIMIT, MAX_OFFSET, Files, Page
+from imagehost.listing import MAX_LIMIT, Files, Page
 from imagehost.serializers import (
     CountedFolderSerializer,
     FileSerializer,
@@ -32,7 +32,7 @@ from imagehost.serializers import (
 
 MAX_BODY = 64 * 1024  # bytes
 _LIMIT = re.compile(r"[0-9]{1,3}")
-_OFFSET = re.compile(r"[0-9]+")
+_OFFSET = re.compile(r"[0-9]{1,1000}")
 _FILE, _FOLDER, _COUNTED = FileSerializer(), FolderSerializer(), CountedFolderSerializer()
 
 
@@ -90,7 +90,7 @@ class FolderDetail(AccountKeyView):
 def page_of(request: HttpRequest) -> Page:
     """`limit` and `offset`; without them the first hundred. Raises InvalidLimit, InvalidOffset.
 
-    An offset beyond MAX_OFFSET becomes MAX_OFFSET: there is no file at either.
+    The offset is answered as sent; it has at most 1000 digits.
     """
     limit = single_parameter(request.GET, "limit", str(MAX_LIMIT))
     if limit is None or not _LIMIT.fullmatch(limit) or not 1 <= int(limit) <= MAX_LIMIT:
@@ -98,8 +98,7 @@ def page_of(request: HttpRequest) -> Page:
     offset = single_parameter(request.GET, "offset", "0")
     if offset is None or not _OFFSET.fullmatch(offset):
         raise InvalidOffset
-    digits = offset.lstrip("0") or "0"
-    return Page(int(limit), min(int(digits[:17]), MAX_OFFSET))
+    return Page(int(limit), int(offset))
 
 
 def changes_of(request: HttpRequest, form: type[serializers.Serializer[Any]]) -> Changes:

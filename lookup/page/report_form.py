@@ -25,8 +25,9 @@ class ReportForm(forms.Form):
         label="Details",
         required=False,
         widget=forms.Textarea(attrs={"rows": 4, "maxlength": MAX_REPORT}),
-        help_text=f"At most {MAX_REPORT} characters. “Something else” needs a description.",
+        help_text=f"At most {MAX_REPORT} characters.",
     )
+    text.needed_when = "needed for “Something else”"  # type: ignore[attr-defined]  # read by the template of fields
 
     def clean(self) -> dict[str, Any]:
         """Any: of the form's fields. Browsers send line breaks as two characters, and count them as one."""

@@ -157,7 +157,7 @@ def test_a_page_of_a_folder_that_cannot_be_is_refused_whether_the_folder_exists_
     for folder_id in (FolderFactory(owner=opal).pk, "f" * 32):
         assert answers.show(folder_id, limit=101).whole == answers.LIMIT_INVALID
         assert answers.show(folder_id, offset=-1).whole == answers.OFFSET_INVALID
-    assert answers.show(FolderFactory(owner=opal).pk, offset=10**30).body["offset"] == 2**53 - 1
+    assert answers.show(FolderFactory(owner=opal).pk, offset=10**30).body["offset"] == 10**30
 
 
 def test_a_deleted_folder_leaves_its_files_in_the_root_and_takes_its_rules_along(opal: User) -> None:

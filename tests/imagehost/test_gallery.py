@@ -131,8 +131,8 @@ def page_of(**query: str | list[str]) -> Page:
         ({"limit": "007"}, Page(7, 0)),
         ({"offset": "0000000000000000000000000002"}, Page(100, 2)),
         ({"offset": str(2**53 - 1)}, Page(100, 2**53 - 1)),
-        ({"offset": str(2**53)}, Page(100, 2**53 - 1)),
-        ({"offset": "9" * 5000}, Page(100, 2**53 - 1)),
+        ({"offset": str(2**64)}, Page(100, 2**64)),
+        ({"offset": "9" * 1000}, Page(100, 10**1000 - 1)),
     ],
 )
 def test_a_page_is_what_was_asked_for(query: dict[str, str], page: Page) -> None:
@@ -146,7 +146,7 @@ def test_what_is_no_number_in_plain_digits_is_refused() -> None:
     for value in [*NO_NUMBERS, "0", "000", "101", "1000", "9" * 30]:
         with pytest.raises(InvalidLimit):
             page_of(limit=value)
-    for value in NO_NUMBERS:
+    for value in [*NO_NUMBERS, "9" * 1001]:
         with pytest.raises(InvalidOffset):
             page_of(offset=value)
 
@@ -166,7 +166,7 @@ def seven(opal: User) -> list[str]:
 
 
 def test_a_page_holds_its_part_of_the_files_and_the_total(seven: list[str]) -> None:
-    for limit, offset in ((3, 3), (3, 6), (100, 7), (100, 8), (1, 2**53 - 1)):
+    for limit, offset in ((3, 3), (3, 6), (100, 7), (100, 8), (1, 2**63), (1, 10**30)):
         answer = answers.gallery(limit=limit, offset=offset)
         assert names(answer) == seven[offset : offset + limit]
         page = {name: answer.body[name] for name in ("total", "limit", "offset")}

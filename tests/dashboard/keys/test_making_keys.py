@@ -20,7 +20,7 @@ from dashboard.models import AccessRequest
 from tests.dashboard.keys.pages import FORM_ID, live_keys
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import PASSWORD, ApiKeyFactory, UserFactory
-from tests.pages.markup import problems_of
+from tests.pages.markup import parsed, problems_of
 from tests.support.browser import Browser
 from tests.support.threads import together
 
@@ -56,8 +56,8 @@ def test_a_key_for_uploads_works_at_once_and_its_secret_is_shown_once(browser: B
         ({"ends": "30"}, datetime(2026, 3, 31, 12, tzinfo=UTC)),
         ({"ends": "365"}, datetime(2027, 3, 1, 12, tzinfo=UTC)),
         ({"ends": "never", "ends_on": "2026-04-01"}, None),
-        ({"ends": "date", "ends_on": "2026-03-01"}, datetime(2026, 3, 2, tzinfo=UTC)),
-        ({"ends": "date", "ends_on": "2027-03-01"}, datetime(2027, 3, 2, tzinfo=UTC)),
+        ({"ends": "date", "ends_on": "2026-03-01"}, datetime(2026, 3, 1, 23, 59, 59, tzinfo=UTC)),
+        ({"ends": "date", "ends_on": "2027-03-01"}, datetime(2027, 3, 1, 23, 59, 59, tzinfo=UTC)),
     ],
 )
 def test_a_key_ends_when_its_owner_said(changes: dict[str, str], ends_at: datetime | None) -> None:
@@ -98,6 +98,16 @@ def test_a_key_ends_when_its_owner_said(changes: dict[str, str], ends_at: dateti
 def test_each_mistake_is_named_at_its_field(changes: dict[str, object], field: str, message: str) -> None:
     with travel(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False):
         assert NewKeyForm({**VALID, **changes}).errors == {field: [message]}
+
+
+def test_a_field_that_some_choices_need_is_not_called_optional() -> None:
+    with travel(datetime(2026, 3, 1, 12, tzinfo=UTC), tick=False):
+        form = NewKeyForm({**VALID, "requested": ["lookup:user"], "ends": "date"})
+    assert set(form.errors) == {"reason", "ends_on"}
+    for name in form.errors:
+        label = " ".join(parsed(form[name].as_field_group()).text_content().split())
+        assert "(needed for permissions that need approval)" in label or "(for “On a date”)" in label
+        assert "optional" not in label
 
 
 def test_a_form_with_a_mistake_comes_back_and_makes_no_key(client: Client, user: User) -> None:

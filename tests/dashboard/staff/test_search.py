@@ -38,6 +38,7 @@ def test_people_are_found_by_name_alias_number_id_address_and_chat_id(staff: Bro
     LinkedAccountFactory(user=ada, external_id="80351110224678912")
     LinkedAccountFactory(user=UserFactory(), kind="SCROBBLER", external_id="scrobbling")
     terms = ["AdaLovelace", "adal", " adaLOVE ", "countess", "COUNT", str(ada.uid), ada.pk, ada.pk.upper()]
+    terms += ["@adaLovelace", "http://127.0.0.1:8000/Countess", "id.example/adalovelace/?from=mail#links"]
     for term in [*terms, "ada@example.org", "Ada@Example.org", "80351110224678912"]:
         assert found(staff, PEOPLE, term) == ["AdaLovelace"], term
     for term in ["lovelace", "ada@example", "8035111022467891", ada.pk[:31], "scrobbling", str(ada.uid) + "0"]:
