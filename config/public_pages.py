@@ -1,13 +1,13 @@
-"""Public pages about the service: terms and privacy policy as the operator sets them, status, and robots.txt."""
+"""Public pages about the service: terms and privacy policy of the operator, status, robots.txt, security.txt."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.utils.html import linebreaks
@@ -19,6 +19,7 @@ from config import readiness
 from config.env import Document
 
 CACHE_SECONDS = 300  # a cache may keep pages that do not depend on the user
+SECURITY_DAYS = 90  # how long a copy of security.txt is true; RFC 9116 §2.5.5 asks for less than a year
 STATUS_SECONDS = 10  # how long a process shows the same state
 # Paths with forms, signed-in pages and answers for programs. Profiles, files and documentation may be found.
 ROBOTS = "User-agent: *\n" + "".join(
@@ -122,6 +123,29 @@ def _read_status() -> Status:
 @require_safe
 def robots(request: HttpRequest) -> HttpResponse:
     return _cached(HttpResponse(ROBOTS, content_type="text/plain; charset=utf-8"))
+
+
+@require_safe
+def security_txt(request: HttpRequest) -> HttpResponse:
+    """Return where to report a vulnerability (RFC 9116), or 404 where the operator has set no contact."""
+    if not settings.SECURITY_CONTACT:
+        raise Http404
+    contact = settings.SECURITY_CONTACT if ":" in settings.SECURITY_CONTACT else f"mailto:{settings.SECURITY_CONTACT}"
+    expires = (timezone.now() + timedelta(days=SECURITY_DAYS)).strftime("%Y-%m-%dT00:00:00Z")
+    lines = {
+        "Contact": contact,
+        "Expires": expires,
+        "Preferred-Languages": settings.LANGUAGE_CODE,
+        "Canonical": f"{settings.BASE_URL}/.well-known/security.txt",
+    }
+    text = "".join(f"{name}: {value}\n" for name, value in lines.items())
+    return _cached(HttpResponse(text, content_type="text/plain; charset=utf-8"))
+
+
+@require_safe
+def change_password(request: HttpRequest) -> HttpResponse:
+    """Send password managers to the form (W3C, A Well-Known URL for Changing Passwords)."""
+    return redirect("account_change_password")
 
 
 def _cached(response: HttpResponse) -> HttpResponse:

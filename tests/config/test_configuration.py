@@ -44,7 +44,15 @@ from config import settings
 print(json.dumps([asked, str(settings.VAR_DIR), settings.BASE_URL]))
 """
 # Columns of defaults that are no value: what is made or derived at a start.
-NO_VALUE = {"made", "simulated", "the platform's", "console", "host of `BASE_URL`", "at the host of `BASE_URL`"}
+NO_VALUE = {
+    "made",
+    "as `SUPPORT_EMAIL`",
+    "simulated",
+    "the platform's",
+    "console",
+    "host of `BASE_URL`",
+    "at the host of `BASE_URL`",
+}
 
 
 def asked_for(start: dict[str, str], var_dir: Path | None) -> dict[str, str]:

@@ -11,6 +11,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.test import Client
 from django.urls import resolve
 from pytest_django import Settings
+from time_machine import travel
 
 from accounts.models.names import RESERVED_NAMES
 from config import public_pages, readiness
@@ -97,6 +98,38 @@ def test_a_text_that_is_not_published_says_so(client: Client, path: str, what: s
     answer = client.get(path)
     assert (answer.status_code, problems_of(answer)) == (404, [])
     assert f"The operator of Hearth has not published {what} yet." in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("contact", "line"),
+    [
+        ("security@hearth.example", "Contact: mailto:security@hearth.example"),
+        ("https://hearth.example/report", "Contact: https://hearth.example/report"),
+    ],
+)
+def test_a_vulnerability_has_a_contact_that_is_true_for_a_quarter(
+    client: Client, settings: Settings, contact: str, line: str
+) -> None:
+    settings.SECURITY_CONTACT = contact
+    with travel("2026-03-01T12:00:00Z", tick=False):
+        answer = client.get("/.well-known/security.txt")
+    assert (answer.status_code, answer["Content-Type"]) == (200, "text/plain; charset=utf-8")
+    assert answer.content.decode().splitlines() == [
+        line,
+        "Expires: 2026-05-30T00:00:00Z",
+        "Preferred-Languages: en",
+        f"Canonical: {settings.BASE_URL}/.well-known/security.txt",
+    ]
+
+
+def test_without_a_contact_there_is_no_security_txt(client: Client, settings: Settings) -> None:
+    settings.SECURITY_CONTACT = ""
+    assert client.get("/.well-known/security.txt").status_code == 404
+
+
+def test_password_managers_find_the_form(client: Client) -> None:
+    answer = client.get("/.well-known/change-password")
+    assert (answer.status_code, answer["Location"]) == (302, "/accounts/password/change/")
 
 
 def test_a_document_is_read_at_the_start(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
