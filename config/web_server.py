@@ -24,7 +24,7 @@ from config import supervisor
 from config.supervisor import Program
 
 READY_VARIABLE = "WEB_READY_FD"  # a pipe: the first worker writes to it once it has loaded everything
-PATIENCE = 10.0  # seconds that the other programs wait for that: they need the same processors
+PATIENCE = 60.0  # seconds that the other programs and the printed address wait for that
 _MODULE = ("-m", "granian")
 # One worker: limits and caches of the embedded default live in it.
 _OPTIONS = (

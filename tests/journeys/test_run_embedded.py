@@ -89,6 +89,19 @@ def test_the_demo_data_are_good_for_a_sign_in(demo: Server) -> None:
     assert [account["type"] for account in claims["connections"]] == ["chat", "scrobbler"]
 
 
+def test_the_start_says_each_long_step_and_then_its_address(demo: Server) -> None:
+    log = demo.log.read_text()
+    steps = (
+        "Preparing the database",
+        "Collecting and",
+        "Making the demo data",
+        "Starting the web",
+        f"is at {demo.base_url}\n",
+    )
+    places = [log.index(step) for step in steps]
+    assert places == sorted(places)
+
+
 def test_the_demo_operator_can_open_the_admin(demo: Server) -> None:
     operator = demo_of(demo)["operator"]
     with Browser(demo.base_url) as browser:

@@ -35,20 +35,23 @@ class Command(BaseCommand):
             raise CommandError("DATABASE_URL is set: this command serves the embedded default only.")
         before = signal.signal(signal.SIGINT, _leave)
         try:
-            self._prepare()
-            self._serve()
+            self._serve(self._prepare())
         finally:
             signal.signal(signal.SIGINT, before)
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> str:
+        """Return what to print once the service answers."""
         self._refuse_a_busy_port()
         self._find_a_port_for_the_chat_platform()
         self._make_private_directory()
         self._migrate()
         self._collect_static_files()
         signing.ensure_signing_key()
-        if apps.is_installed("demo"):
-            self._seed()
+        return self._seed() if apps.is_installed("demo") else _address()
+
+    def _say(self, step: str) -> None:
+        self.stdout.write(f"{step} …")
+        self.stdout.flush()  # it may be a pipe, which would show nothing for seconds
 
     def _migrate(self) -> None:
         """Migrate, unless every migration is applied: loading the migrations takes a quarter of a second."""
@@ -57,21 +60,27 @@ class Command(BaseCommand):
             for app in apps.get_app_configs()
             for path in Path(app.path, "migrations").glob("[!_]*.py")
         }
-        if there - MigrationRecorder(connection).applied_migrations().keys():
+        if missing := there - MigrationRecorder(connection).applied_migrations().keys():
+            self._say(f"Preparing the database: {len(missing)} migrations")
             call_command("migrate", verbosity=0, interactive=False)
 
-    def _seed(self) -> None:
-        """Seed the demo data. The service starts without it where names are taken or the demo's owner is banned."""
+    def _seed(self) -> str:
+        """Seed the demo data; return its accounts and addresses in words.
+
+        The service starts without the data where names are taken or the demo's owner is banned.
+        """
         from demo import seeding  # a production build has no such app
 
+        if not seeding.path().exists():
+            self._say("Making the demo data: people, files, apps and keys")
         try:
             entry = seeding.seed()
             if not LeaderboardEntry.objects.exists():
                 boards.rank()  # the job first runs after the server's first answer
-            self._print_entry(entry, seeding.path())
         except ValidationError as error:
             self.stderr.write(f"The demo data could not be made: {' '.join(error.messages)}")
-            self.stdout.write(f"{settings.SITE_NAME} is at {settings.BASE_URL}")
+            return _address()
+        return _entry(entry, seeding.path())
 
     def _refuse_a_busy_port(self) -> None:
         """Refuse a port in use. The server would share it with another one that allows that."""
@@ -106,31 +115,40 @@ class Command(BaseCommand):
         now = _fingerprint_of_static_files()
         if stamp.exists() and stamp.read_text() == now and Path(settings.STATIC_ROOT).is_dir():
             return
+        self._say("Collecting and compressing static files")
         call_command("collectstatic", verbosity=0, interactive=False, clear=True)
         stamp.write_text(now)
 
-    def _print_entry(self, entry: dict[str, Any], file: Path) -> None:
-        base_url, operator, person = entry["base_url"], entry["operator"], entry["users"][0]
-        self.stdout.write(
-            f"{settings.SITE_NAME} is at {base_url}\n"
-            f"  admin      {base_url}/admin/  as {operator['username']} / {operator['password']}\n"
-            f"  a user     {base_url}/accounts/login/  as {person['username']} / {person['password']}\n"
-            f"  a profile  {base_url}/{person['username']}\n"
-            f"  discovery  {base_url}/.well-known/openid-configuration\n"
-            f"  all of it, apps and keys too, is in {file}; Ctrl-C stops the server"
-        )
-
-    def _serve(self) -> None:
+    def _serve(self, entry: str) -> None:
         """Start the web server, then become the supervisor, which needs none of what this process has loaded."""
-        self.stdout.flush()
+        self._say("Starting the web server")
         os.chdir(settings.BASE_DIR)
         connections.close_all()
         web = web_server.program()
         if sys.platform == "linux":  # elsewhere system libraries may break in a process that forks without an exec
             web = web_server.forked(web)
+        self.stdout.write(entry)
+        self.stdout.flush()
         command = supervisor.command_of([web, *_other_programs()])
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # until the supervisor listens to it
         os.execv(command[0], command)  # noqa: S606 - our own interpreter, fixed arguments
+
+
+def _address() -> str:
+    return f"{settings.SITE_NAME} is at {settings.BASE_URL}"
+
+
+def _entry(entry: dict[str, Any], file: Path) -> str:
+    """Return the addresses and accounts of the demo (Any: the JSON of demo/seeding.py)."""
+    base_url, operator, person = entry["base_url"], entry["operator"], entry["users"][0]
+    return (
+        f"{_address()}\n"
+        f"  admin      {base_url}/admin/  as {operator['username']} / {operator['password']}\n"
+        f"  a user     {base_url}/accounts/login/  as {person['username']} / {person['password']}\n"
+        f"  a profile  {base_url}/{person['username']}\n"
+        f"  discovery  {base_url}/.well-known/openid-configuration\n"
+        f"  all of it, apps and keys too, is in {file}; Ctrl-C stops the server"
+    )
 
 
 def _problem_of_port(host: str, port: int) -> str:
