@@ -18,7 +18,7 @@ from psycopg import sql
 
 VARIABLE = "TESTS_TEMPLATE"  # a database on the server of DATABASE_URL, or an SQLite file
 ROOT = Path(__file__).parents[2]
-MIGRATE_SECONDS = 300
+MIGRATE_SECONDS = 900  # twenty on a quiet machine; this only ends a run that hangs
 MIGRATED = {"auth_permission", "django_content_type", "django_migrations"}  # tables that the migrations have filled
 
 
