@@ -43,8 +43,8 @@ def accepted_files(kind: Kind) -> str:
     """Return the accepted types and sizes, in words."""
     size = uploads.most(kind) // MIB
     if kind is Kind.BACKGROUND:
-        return f"{media.TYPES[kind]}; a picture of at most {uploads.MAX_SIZE[kind] // MIB} MiB, a video of {size} MiB."
-    text = f"{media.TYPES[kind]}, at most {size} MiB."
+        return f"{media.TYPES[kind]}; a picture of at most {uploads.MAX_SIZE[kind] // MIB} MB, a video of {size} MB."
+    text = f"{media.TYPES[kind]}, at most {size} MB."
     if kind is Kind.AUDIO:  # its tags are not removed
         text += " Its tags stay readable for everyone: title, artist, comments, cover."
     return text
@@ -69,6 +69,7 @@ class ProfileForm(forms.ModelForm[Profile]):
             "sound_effect": "Sound of the page",
             "sound_effect_button": "Sound of buttons",
         }
+        widgets = {"description": forms.Textarea(attrs={"rows": 4})}
         help_texts = {
             "display_name": "At the top of the page. Empty: the name of your account, or your username.",
             "description": "At most 2000 characters; line breaks stay.",
@@ -179,7 +180,7 @@ def written(form: forms.BaseForm, profile: Profile, values: dict[str, Any], *, b
     return not form.errors
 
 
-_TOO_LARGE = f"This file is too large: an export of one profile has at most {own.MAX_BYTES // 1024 // 1024} MiB."
+_TOO_LARGE = f"This file is too large: an export of one profile has at most {own.MAX_BYTES // 1024 // 1024} MB."
 
 
 class ImportForm(forms.Form):

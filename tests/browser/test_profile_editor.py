@@ -33,6 +33,19 @@ def test_on_a_phone_the_first_field_is_near_the_top(chrome: Browser, site: Site)
             assert not scrolls_sideways(page), path
 
 
+def test_at_a_desk_the_first_three_fields_are_above_the_save_button(chrome: Browser, site: Site) -> None:
+    with at_a_browser(chrome, site) as page:
+        people.sign_in(page, site.account(USER))
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.goto(ROOT)
+        bar = page.locator(".save-bar").bounding_box()
+        assert bar
+        for label in ("Display name", "Description", "Location"):
+            box = page.get_by_label(label).bounding_box()
+            assert box, label
+            assert box["y"] + box["height"] < bar["y"], (label, box, bar)
+
+
 def test_the_preview_follows_what_is_typed(chrome: Browser, site: Site) -> None:
     with at_a_browser(chrome, site) as page:
         people.sign_in(page, site.account(USER))
