@@ -258,7 +258,7 @@ def _new_account_problems(username: str, email: str, password: str, like: User) 
     try:
         validate_email(email)
         if is_email_taken(email):
-            raise ValidationError("This e-mail address is already in use.")
+            raise ValidationError("This email address is already in use.")
     except ValidationError as error:
         problems["email"] = error
     try:

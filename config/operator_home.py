@@ -121,7 +121,7 @@ def _storage(user: User, now: datetime) -> Panel:
         )
     disk = shutil.disk_usage(_existing(Path(bucket.location)))
     share = disk.used / disk.total
-    headline = f"{disk.free / _GIB:,.1f} GiB of {disk.total / _GIB:,.1f} GiB free"
+    headline = f"{disk.free / _GIB:,.1f} GB of {disk.total / _GIB:,.1f} GB free"
     return Panel("Storage", headline, "Storage by user", _list_of("imagehost_usage"), share > DISK_IS_FULL, facts)
 
 
@@ -129,7 +129,7 @@ def _sign_ins(user: User, now: datetime) -> Panel:
     """1 query: of today, and of the days that this process has not counted yet."""
     days = totals.sign_ins_by_day(now)
     most = max(days.values()) or 1
-    facts = [Fact(date_format(day, "D j M"), f"{count:,}", share=100 * count // most) for day, count in days.items()]
+    facts = [Fact(date_format(day, "D j F"), f"{count:,}", share=100 * count // most) for day, count in days.items()]
     headline = f"{sum(days.values()):,} in {len(days)} days"
     return Panel("Sign-ins to apps", headline, "Apps", reverse("staff_applications"), facts=facts)
 
@@ -139,7 +139,7 @@ def _suspended(user: User, now: datetime) -> Panel:
     apps = Application.objects.filter(suspended_at__isnull=False).order_by("-suspended_at").only("name", "suspended_at")
     found = list(apps[: BOUND + 1])
     facts = [
-        Fact(app.name, date_format(app.suspended_at, "j M Y"), _page_of(app))
+        Fact(app.name, date_format(app.suspended_at, "j F Y"), _page_of(app))
         for app in found[:NAMED]
         if app.suspended_at
     ]

@@ -326,6 +326,7 @@ OPERATOR_EMAILS = env.words("OPERATOR_EMAILS")  # without it, superusers get rep
 DEFAULT_FROM_EMAIL = env.text("DEFAULT_FROM_EMAIL", f"no-reply@{_base.hostname}")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
 SUPPORT_EMAIL = env.text("SUPPORT_EMAIL", f"support@{_base.hostname}" if HTTPS else "")
+SECURITY_CONTACT = env.text("SECURITY_CONTACT", SUPPORT_EMAIL)
 TERMS, PRIVACY = env.document("TERMS_DOCUMENT"), env.document("PRIVACY_DOCUMENT")  # pages of the operator
 if EMBEDDED:
     EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"

@@ -30,4 +30,4 @@ def _send(address: str, subject: str, text: str) -> None:
     try:
         send_mail(subject, text, None, [address])
     except (smtplib.SMTPException, OSError):  # the pages show the same
-        logger.exception("An e-mail could not be sent.")
+        logger.exception("An email could not be sent.")

@@ -114,7 +114,7 @@ _LISTED: tuple[tuple[str, str] | tuple[str, str, str, tuple[Step, ...]], ...] = 
             (1, "First Like", "Somebody likes the profile."),
             (10, "Liked", "10 people like the profile."),
             (25, "Well Liked", "25 people like the profile."),
-            (50, "Favourite", "50 people like the profile."),
+            (50, "Favorite", "50 people like the profile."),
         ),
     ),
     (

@@ -58,7 +58,7 @@ def entries_of(section: Section) -> list[Entry]:
     if section.type not in CATALOGUES:
         return [Entry(key_of(skill), skill["label"], skill["iconName"], skill["iconSvg"]) for skill in stored]
     known = {entry.key: entry for entry in map(_entry, _rows_of(section.type, stored))}
-    return [known.get(key, Entry(key, f"Entry {key}", "no longer in the catalogue")) for key in map(key_of, stored)]
+    return [known.get(key, Entry(key, f"Entry {key}", "no longer in the catalog")) for key in map(key_of, stored)]
 
 
 def search(type: str, words: str) -> list[Entry]:
@@ -76,7 +76,7 @@ def add_row(*, profile: Profile, pk: str, key: str, by: User | None) -> Section:
     section = _locked(profile, pk)
     entry = _of_key(section.type, key)
     if not _rows_of(section.type, [entry]):
-        raise ValidationError("The catalogue has no such entry.")
+        raise ValidationError("The catalog has no such entry.")
     if key in map(key_of, _stored(section)):
         raise ValidationError("It is in this section already.")
     return _write(profile, section, [*_stored(section), entry], by=by)

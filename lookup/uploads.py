@@ -112,7 +112,7 @@ def check_size(size: int, kind: Kind, mime: str = "") -> None:
     """ValidationError, with a sentence."""
     if size > most(kind, mime):
         allowed = most(kind, mime) // MIB
-        raise ValidationError(f"This file has {size / MIB:.1f} MiB; at most {allowed} MiB are allowed.", code="large")
+        raise ValidationError(f"This file has {size / MIB:.1f} MB; at most {allowed} MB are allowed.", code="large")
 
 
 def used_by(user: User) -> int:
@@ -154,7 +154,7 @@ def _book(user: User, kind: Kind, facts: Facts, size: int, by: User | None) -> A
         left = QUOTA - used_by(user)
     if size > left:
         raise ValidationError(
-            f"Your files may have {QUOTA // MIB} MiB together, and {max(left, 0) / MIB:.1f} MiB are left: this one has "
+            f"Your files may have {QUOTA // MIB} MB together, and {max(left, 0) / MIB:.1f} MB are left: this one has "
             f"{size / MIB:.1f}. Remove some that you do not need.",
             code="quota",
         )

@@ -129,7 +129,7 @@ class Color(SchemaRule):
     def problem_of(self, value: object) -> str | None:
         if isinstance(value, str) and (not value or _COLOR.fullmatch(value)):
             return None
-        return "Must be a colour such as #1b5e4b (#RGB, #RRGGBB or #RRGGBBAA), or empty."
+        return "Must be a color such as #1b5e4b (#RGB, #RRGGBB or #RRGGBBAA), or empty."
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "string", "pattern": _COLOR_SCHEMA}

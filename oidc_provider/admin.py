@@ -57,7 +57,7 @@ class ApplicationForm(forms.ModelForm[Application]):
     terms_url = forms.URLField(required=False, assume_scheme="https")
     support_url = forms.URLField(required=False, assume_scheme="https")
     logo_file = forms.FileField(
-        label="Logo", required=False, help_text="PNG, JPEG, WebP or GIF, at most 1 MiB; stored as a PNG of 256x256."
+        label="Logo", required=False, help_text="PNG, JPEG, WebP or GIF, at most 1 MB; stored as a PNG of 256x256."
     )
     remove_logo = forms.BooleanField(required=False)
 

@@ -37,7 +37,7 @@ class UserAddForm(BaseUserCreationForm[User]):
     def clean_email(self) -> str:
         email = str(self.cleaned_data["email"]).lower()
         if users.is_email_taken(email):
-            raise ValidationError("This e-mail address is already in use.")
+            raise ValidationError("This email address is already in use.")
         return email
 
 

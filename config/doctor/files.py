@@ -91,7 +91,7 @@ def disks() -> Iterator[Finding]:
             continue
         seen.add(device)
         usage = shutil.disk_usage(folder)
-        text = f"{folder}: {usage.free / GIBIBYTE:.1f} of {usage.total / GIBIBYTE:.1f} GiB are free"
+        text = f"{folder}: {usage.free / GIBIBYTE:.1f} of {usage.total / GIBIBYTE:.1f} GB are free"
         fix = "Make room, or move the folder to a larger disk: uploads fail once it is full."
         if usage.free < LEAST_FREE:
             yield failure(text, fix)
@@ -122,7 +122,7 @@ def examination() -> Iterator[Finding]:
             )
             return
     if confinement.can_filter():
-        yield ok(f"{found.media.mime} was recognised in a process whose system calls are filtered")
+        yield ok(f"{found.media.mime} was recognized in a process whose system calls are filtered")
     else:
         fix = "Take Linux on x86_64 or aarch64, and let containers use seccomp."
         yield warning("uploads are examined without a filter of system calls", fix)

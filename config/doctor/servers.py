@@ -95,7 +95,7 @@ def redis() -> Iterator[Finding]:
     memory = _info(wire, "memory")
     used, most = int(memory["used_memory"]), int(memory.get("maxmemory", 0))
     if most:
-        text = f"{used // 2**20} of {most // 2**20} MiB are in use"
+        text = f"{used // 2**20} of {most // 2**20} MB are in use"
         yield measured(used / most, most=FULL, text=text, fix="Raise maxmemory: a full Redis refuses to count.")
     took = _median(lambda: wire.call("PING"))
     yield measured(took, most=SLOW, text=f"a round trip takes {took * 1000:.2f} ms", fix=NEAR)
@@ -151,7 +151,7 @@ def mail() -> Iterator[Finding]:
     if is_remote and not settings.EMAIL_USE_TLS:
         yield warning("mails go there in clear", "Set EMAIL_USE_TLS=1, with the port for it (587).")
     if not settings.OPERATOR_EMAILS:
-        yield warning("only the superusers get e-mails about failing jobs", "Set OPERATOR_EMAILS.")
+        yield warning("only the superusers get emails about failing jobs", "Set OPERATOR_EMAILS.")
 
 
 def _info(wire: RedisConnection, section: str) -> dict[str, str]:

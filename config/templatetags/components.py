@@ -21,7 +21,7 @@ TIMES = {
     "day": ("j F Y", ""),
     "minute": ("j F Y, H:i", " UTC"),
     "second": ("j F Y, H:i:s", " UTC"),
-    "short": ("j M Y, H:i", ""),
+    "short": ("j F Y, H:i", ""),
 }
 ROW_PARTS = ("title", "text", "acts", "endrow")
 ROW = {"picture": "", "title": "", "text": "", "acts": "", "id": "", "pk": "", "is_off": False}

@@ -61,7 +61,7 @@ class AppForm(forms.Form):
     )
     logo = forms.FileField(
         required=False,
-        help_text="A square PNG, JPEG, WebP or GIF, up to 1 MiB. Without one the first letter of the name is shown.",
+        help_text="A square PNG, JPEG, WebP or GIF, up to 1 MB. Without one the first letter of the name is shown.",
         widget=forms.FileInput(
             attrs={"accept": "image/png,image/jpeg,image/webp,image/gif", "data-preview": "", "data-crop": "512x512"}
         ),

@@ -309,7 +309,7 @@ def ask_for_scope(request: SignedInRequest, scope: str) -> HttpResponse:
         raise Http404
     form = AskForm(request.POST or None)
     if is_done(form, lambda: access_requests.ask_for_scope(user=request.user, scope=scope, **form.cleaned_data)):
-        messages.success(request, "Request sent. Staff answer by e-mail and on this page.")
+        messages.success(request, "Request sent. Staff answer by email and on this page.")
         return redirect("ask_for_scope", scope)
     context = {
         "form": form,

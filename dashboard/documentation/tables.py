@@ -150,7 +150,7 @@ def _bounds(rule: Any) -> str:
     if "minimum" in rule:
         return f"{rule['minimum']} to {rule['maximum']}"
     if "pattern" in rule:
-        return "empty or a colour such as `#ff8800`"
+        return "empty or a color such as `#ff8800`"
     if "maxLength" in rule:
         return f"at most {rule['maxLength']} characters"
     if rule.get("type") == "array":

@@ -64,7 +64,7 @@ class FilterForm(FormWithIds):
     kind = forms.ChoiceField(label="Type", required=False, choices=_KINDS)
     since = forms.DateField(label="From", required=False, widget=forms.DateInput(attrs={"type": "date"}))
     until = forms.DateField(label="To", required=False, widget=forms.DateInput(attrs={"type": "date"}))
-    favorites = forms.BooleanField(label="Favourites only", required=False)
+    favorites = forms.BooleanField(label="Favorites only", required=False)
     ids = "filter_%s"
 
     def __init__(self, *args: Any, folders: Iterable[Folder], with_folder: bool = True, **kwargs: Any) -> None:

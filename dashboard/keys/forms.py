@@ -97,7 +97,7 @@ class EndingForm(forms.Form):
 
 
 class NewKeyForm(EndingForm):
-    name = forms.CharField(max_length=64, help_text="A name to recognise it by, such as “Server of my website”.")
+    name = forms.CharField(max_length=64, help_text="A name to recognize it by, such as “Server of my website”.")
     permissions = forms.MultipleChoiceField(
         label="Permissions",
         choices=_choices(SELF_SERVED),
@@ -109,7 +109,7 @@ class NewKeyForm(EndingForm):
         choices=_choices(BY_REQUEST),
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        help_text="The key works for these as soon as staff approve them; you get an e-mail.",
+        help_text="The key works for these as soon as staff approve them; you get an email.",
     )
     reason = _reason_field(required=False)
     reason.needed_when = "needed for permissions that need approval"  # type: ignore[attr-defined]  # read by the template of fields

@@ -111,7 +111,7 @@ def ask(request: SignedInRequest, prefix: str) -> HttpResponse:
     names = queries.may_be_asked_for(queries.permissions_of(key))
     form = PermissionRequestForm(request.POST or None, names=names)
     if is_done(form, lambda: access_requests.ask_for_permission(key=key, **form.cleaned_data)):
-        messages.success(request, "Request sent. You get an e-mail when staff answer.")
+        messages.success(request, "Request sent. You get an email when staff answer.")
         return redirect("api_key", key.prefix)
     return render(request, "dashboard/api_keys/ask.html", {"form": form, "key": key, "names": names})
 

@@ -242,14 +242,14 @@ def _texts(problems: Iterable[ValidationError]) -> list[str]:
 
 
 _SVG = forms.Textarea(attrs={"rows": 3, "spellcheck": "false"})
-_SVG_HELP = "The code of a drawing, up to 20 KiB: <code>&lt;svg …&gt;</code>. Instead of a file."
+_SVG_HELP = "The code of a drawing, up to 20 KB: <code>&lt;svg …&gt;</code>. Instead of a file."
 _COLOR = forms.TextInput(attrs={"data-color": "", "spellcheck": "false", "autocomplete": "off"})
 _COLOR_HELP = "For example #1b5e4b. Empty: as it is."
-_LABELS = {"recolor": "Paint it in this colour", "color": "Colour", "icon_svg": "SVG"}
+_LABELS = {"recolor": "Paint it in this color", "color": "Color", "icon_svg": "SVG"}
 _HELP_TEXTS = {"color": _COLOR_HELP, "icon_svg": _SVG_HELP}
 # What earlier forms of the lookup know.
 PLATFORMS = ("website", *(name for names in earlier_facts.PLATFORMS.values() for name in (names[0], *names[3:])))
-_NO_ADDRESS = "Use a web address such as https://example.org/ or an e-mail address such as mailto:me@example.org."
+_NO_ADDRESS = "Use a web address such as https://example.org/ or an email address such as mailto:me@example.org."
 
 
 class KindSelect(forms.RadioSelect):
@@ -262,7 +262,7 @@ class LinkForm(RowForm):
     content = registry.LINKS
     words = Words(
         "Your pages on other sites, and texts to copy.",
-        "You have no links yet. Add one: a web address, an e-mail address or a text to copy.",
+        "You have no links yet. Add one: a web address, an email address or a text to copy.",
     )
     never_both = ("icon", "icon_svg")
     is_text = forms.ChoiceField(
@@ -280,7 +280,7 @@ class LinkForm(RowForm):
             "platform_type": "Type of entry",
         }
         help_texts = _HELP_TEXTS | {
-            "url": "A web address, an e-mail address, or any text to copy.",
+            "url": "A web address, an email address, or any text to copy.",
             "platform_id": "For example mastodon, steam or telegram.",
             "platform_type": "For example profile or server.",
         }

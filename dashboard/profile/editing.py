@@ -94,7 +94,7 @@ def _of_bounded_size(view: Page[P]) -> Page[P]:
     @functools.wraps(view)
     def bounded(request: SignedInRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
         if request.method == "POST" and _announced(request) > MAX_BODY:
-            messages.error(request, f"A form may have at most {MAX_BODY // MIB} MiB with its files. Nothing was saved.")
+            messages.error(request, f"A form may have at most {MAX_BODY // MIB} MB with its files. Nothing was saved.")
             return redirect(request.path)
         return checked(request, *args, **kwargs)
 

@@ -47,7 +47,7 @@ class Card:
             parts.append(f"{self.asset.duration:.1f} seconds")
         if self.asset.size is not None:
             size = self.asset.size
-            parts.append(f"{size / MIB:.1f} MiB" if size >= MIB // 10 else f"{-(-size // 1024)} KiB")
+            parts.append(f"{size / MIB:.1f} MB" if size >= MIB // 10 else f"{-(-size // 1024)} KB")
         return ", ".join(parts)
 
 
@@ -144,7 +144,7 @@ def _page(request: SignedInRequest, profile: Profile, refused: MediaForm | None 
         "cards": _cards(profile, refused),
         "used": used,
         "quota": uploads.QUOTA,
-        "used_in_words": f"{used / uploads.MIB:.1f} of {uploads.QUOTA // uploads.MIB} MiB",
+        "used_in_words": f"{used / uploads.MIB:.1f} of {uploads.QUOTA // uploads.MIB} MB",
         "chat_picture": _chat_picture(profile),
     }
     response = render(request, "dashboard/profile/media.html", context)

@@ -135,7 +135,7 @@ class SkillForm(forms.Form):
     icon_svg = forms.CharField(
         required=False,
         label="SVG",
-        help_text="The code of a drawing, up to 20 KiB.",
+        help_text="The code of a drawing, up to 20 KB.",
         widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
     )
 

@@ -32,7 +32,7 @@ GROUPS = (
 TITLES = {
     "badgesSettings": "Badges",
     "linksSettings": "Links",
-    "colorsSettings": "Colours",
+    "colorsSettings": "Colors",
     "cardSettings": "Card",
     "textSettings": "Text",
     "usernameSettings": "Username",
@@ -94,13 +94,13 @@ LABELS = {
     "typewriterSettings.delay": "Pause before deleting (ms)",
     "titleSettings.animated": "Move the title",
     "backgroundSettings.effectSettings": "Settings of the effect",
-    "colorsSettings.gradient": "Gradient from the primary to the secondary colour",
+    "colorsSettings.gradient": "Gradient from the primary to the secondary color",
     "colorsSettings.gradientAngle": "Angle of the gradient (degrees)",
 }
 _WORDS = {
     "customization": "Own look",
     "borderCustomization": "Own border",
-    "color": "Colour",
+    "color": "Color",
     "borderWidth": "Width of the border (pixels)",
     "borderRadius": "Radius of the corners (pixels)",
     "borderOpacity": "Opacity of the border (%)",
@@ -109,7 +109,7 @@ _WORDS = {
     "blur": "Blur (pixels)",
 }
 HELP = {
-    "badgesSettings.monochrome": "All badges in one colour, whatever each of them says.",
+    "badgesSettings.monochrome": "All badges in one color, whatever each of them says.",
     "usernameSettings.enabled": "Below the display name.",
     "avatarSettings.decoration": "The name or the address of a frame.",
     "avatarSettings.mirrorChat": "It changes whenever you change it there. The picture under Media is not shown then.",
@@ -125,7 +125,7 @@ def title_of(key: str) -> str:
 
 def label_of(key: str, name: str) -> str:
     """In words: `accentColor` is "Accent colour"."""
-    words = re.sub(r"([A-Z])", lambda letter: f" {letter[0].lower()}", name).replace(" color", " colour")
+    words = re.sub(r"([A-Z])", lambda letter: f" {letter[0].lower()}", name)
     return LABELS.get(f"{key}.{name}") or _WORDS.get(name) or words[:1].upper() + words[1:]
 
 
@@ -213,7 +213,7 @@ def _form_field(field: Field) -> forms.Field:
             said["help_text"] = said["help_text"] or f"{rule.minimum} to {rule.maximum}; empty: {field.default}."
             return NumberField(min_value=rule.minimum, max_value=rule.maximum, step_size=None, **said)
         case Color():
-            said["help_text"] = said["help_text"] or "Such as #1b5e4b; empty: the colour of the theme."
+            said["help_text"] = said["help_text"] or "Such as #1b5e4b; empty: the color of the theme."
             widget = forms.TextInput(attrs={"data-color": "", "spellcheck": "false", "autocomplete": "off"})
             return forms.CharField(max_length=9, widget=widget, **said)
         case Text(choices=(_, *_)):

@@ -325,7 +325,7 @@ REQUEST_ACTIONS = {
             _IS_DECIDED,
             through(access_requests.grant, "request"),
             is_harmless=True,
-            hint="The requester reads this by e-mail. Kept in the audit trail.",
+            hint="The requester reads this by email. Kept in the audit trail.",
             needs_reason=False,
             presets=(
                 "Your app shows what it uses the data for.",
@@ -341,7 +341,7 @@ REQUEST_ACTIONS = {
             lambda request: [f"{request.user} is notified with your reason, and may ask again."],
             _IS_DECIDED,
             through(access_requests.deny, "request"),
-            hint="The requester reads this on their page and by e-mail. Kept in the audit trail.",
+            hint="The requester reads this on their page and by email. Kept in the audit trail.",
             presets=(
                 "Please describe in more detail what you need it for.",
                 "Please link to your app or to a description of it.",

@@ -88,7 +88,15 @@ class Search(Filter):
 
     def __init__(self, *args: object, with_email: bool, **kwargs: object) -> None:
         super().__init__(*args, **kwargs)  # type: ignore[arg-type]  # handed on as they come
-        called = ["username", "alias", "address of the profile", "uid", "id", "chat id", *(["email"] if with_email else [])]
+        called = [
+            "username",
+            "alias",
+            "address of the profile",
+            "uid",
+            "id",
+            "chat id",
+            *(["email"] if with_email else []),
+        ]
         self.fields["q"].help_text = f"{self.explanation}{', '.join(called)}."
 
 

@@ -14,7 +14,7 @@ from lookup.transfer.reading import Json, Line, catalogue_entries
 from lookup.transfer.tables import STANDARD_BADGES
 from lookup.values import Problem
 
-_DIFFERS = "The badge catalogue says something else of this badge here, and lookups show that."
+_DIFFERS = "The badge catalog says something else of this badge here, and lookups show that."
 
 
 class BadgeCatalogue:
@@ -70,7 +70,7 @@ def missing_entries(line: Line) -> Iterator[Problem]:
         catalogue = registry.CATALOGUES[type_]
         rows = found(catalogue.model._default_manager.all(), catalogue.key[-1], {key[-1] for key in paths})
         held = {tuple(getattr(row, name) for name in catalogue.key) for row in rows}
-        yield from ((path, "Is not in the catalogue here.") for key, path in paths.items() if key not in held)
+        yield from ((path, "Is not in the catalog here.") for key, path in paths.items() if key not in held)
 
 
 def write_entries(lines: Iterable[Line]) -> None:

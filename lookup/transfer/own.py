@@ -86,7 +86,7 @@ def _restored(user: User, text: bytes, by: User | None, *, digest: str | None) -
 
 def _own_line(text: bytes, user: User) -> Line:
     if len(text) > MAX_BYTES:
-        raise LineRefused([("", f"Has more than {MAX_BYTES // 1024 // 1024} MiB.")])
+        raise LineRefused([("", f"Has more than {MAX_BYTES // 1024 // 1024} MB.")])
     lines = list(reading.lines(io.BytesIO(text)))
     if len(lines) != 1:
         raise LineRefused([("", f"Has {len(lines)} lines with content; an export of your profile has one.")])

@@ -235,7 +235,7 @@ def _badges(data: Json) -> Iterator[Problem]:
             absent = ["image", "iconSvg"]
             for name in ("badgeId", "imageUrl"):
                 if badge[name] is None:
-                    yield f"{path}.{name}", "Must not be null on a badge of the catalogue."
+                    yield f"{path}.{name}", "Must not be null on a badge of the catalog."
             yield from _tiers(badge, path)
         else:
             absent = ["badgeId", "selectedTier", "unlockedTiers", "imageUrl", "tiers"]
@@ -260,7 +260,7 @@ def _tiers(badge: Json, path: str) -> Iterator[Problem]:
         if tier["selected"] != (tier["tier"] == badge["selectedTier"]):
             yield f"{path}.tiers.{place}.selected", "Must match selectedTier."
         if badge["imageUrl"] and tier["imageUrl"][0] != badge["imageUrl"][0]:
-            yield f"{path}.tiers.{place}.imageUrl", "Must lie in the catalogue of the badge."
+            yield f"{path}.tiers.{place}.imageUrl", "Must lie in the catalog of the badge."
 
 
 def _links(data: Json) -> Iterator[Problem]:

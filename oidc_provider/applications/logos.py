@@ -24,7 +24,7 @@ def encode(upload: BinaryIO) -> bytes:
     """Return a PNG of at most 256x256 pixels, without metadata. ValidationError: too large, no picture."""
     content = upload.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
-        raise ValidationError("The picture is larger than 1 MiB.")
+        raise ValidationError("The picture is larger than 1 MB.")
     png: bytes = import_string(settings.PICTURE_RENDERER)(content, longest_side=LONGEST_SIDE)
     return png
 

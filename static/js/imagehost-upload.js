@@ -56,7 +56,7 @@ class Upload {
     const place = waiting.indexOf(this);
     if (place >= 0) waiting.splice(place, 1);
     if (this.request) this.request.abort();
-    else this.refuse("Cancelled.");
+    else this.refuse("Canceled.");
   }
 
   start() {
@@ -75,7 +75,7 @@ class Upload {
     request.upload.addEventListener("progress", (event) => this.progress(event.loaded, event.total));
     request.addEventListener("load", () => this.answered());
     request.addEventListener("error", () => this.refuse("The connection broke off."));
-    request.addEventListener("abort", () => this.refuse("Cancelled."));
+    request.addEventListener("abort", () => this.refuse("Canceled."));
     request.addEventListener("loadend", () => {
       this.request = null;
       counts.running -= 1;

@@ -11,7 +11,7 @@ for (const field of document.querySelectorAll("input[data-color]")) {
   const picker = document.createElement("input");
   picker.type = "color";
   picker.className = "color-picker";
-  picker.setAttribute("aria-label", `Pick: ${field.labels[0]?.firstChild.textContent.trim() ?? "colour"}`);
+  picker.setAttribute("aria-label", `Pick: ${field.labels[0]?.firstChild.textContent.trim() ?? "color"}`);
   const follow = () => {
     picker.value = toHex(field.value) ?? "#808080";
     picker.classList.toggle("color-picker--none", toHex(field.value) === null);

@@ -116,7 +116,7 @@ def test_suspended_apps_are_named_with_a_link_to_each(browser: Client) -> None:
     app = ApplicationFactory(name="Lamp", suspended_at=datetime(2026, 3, 4, tzinfo=UTC))
     ApplicationFactory(name="Good")
     text = panels(browser)["Suspended apps"]
-    assert "1 suspended Lamp 4 Mar 2026" in text
+    assert "1 suspended Lamp 4 March 2026" in text
     assert "Good" not in text
     assert f'href="/admin/oidc_provider/application/{app.pk}/change/"' in browser.get("/admin/").content.decode()
 

@@ -42,7 +42,7 @@ def with_files(page: Page, site: Site, *names: str) -> None:
     """A new user with these files in a public folder."""
     people.sign_up(page, site)
     page.goto(f"{HOME}folders/")
-    page.get_by_label("Name", exact=True).fill("Colours")
+    page.get_by_label("Name", exact=True).fill("Colors")
     page.get_by_label("Anyone with the link", exact=True).check()
     page.get_by_role("button", name="Create the folder").click()
     page.goto(f"{HOME}rules/")
@@ -68,7 +68,7 @@ def test_many_files_are_uploaded_pasted_cancelled_and_tried_again(chrome: Browse
         expect(rows).to_have_count(3)
         expect(rows.nth(2)).to_contain_text("Waiting")
         rows.nth(2).get_by_role("button", name="Cancel").click()
-        expect(rows.nth(2)).to_contain_text("Cancelled.")
+        expect(rows.nth(2)).to_contain_text("Canceled.")
         page.wait_for_timeout(200)  # a third request would be held by now
         assert len(held) == 2
         held[0].abort()
@@ -110,7 +110,7 @@ def test_the_gallery_by_keyboard(chrome: Browser, site: Site) -> None:
         page.keyboard.press("Home")
         page.keyboard.press("Enter")
         dialog.get_by_role("link", name="View page").click()
-        page.get_by_role("link", name="Colours").click()
+        page.get_by_role("link", name="Colors").click()
         page.locator(".tile__link").nth(2).focus()
         page.keyboard.press("ArrowLeft")
         page.keyboard.press("Enter")
@@ -125,7 +125,7 @@ def test_without_scripts_a_folder_is_walked_page_by_page(chrome: Browser, site: 
         with_files(page, site, "red", "green")
         page.goto(HOME)
         page.locator(".shot__link").first.click()
-        page.get_by_role("link", name="Colours").click()
+        page.get_by_role("link", name="Colors").click()
         page.locator(".tile__link").first.click()
         page.get_by_role("link", name="Next").click()
         expect(page.get_by_role("heading", name="red.png")).to_be_visible()
@@ -144,7 +144,7 @@ def test_an_album_is_made_shared_and_ended(chrome: Browser, site: Site, scripts:
         page.get_by_label("Select green.png").check()
         page.get_by_label("Selected to album").select_option("New album")
         page.get_by_role("button", name="Add", exact=True).click()
-        page.get_by_role("textbox", name="Title").fill("Colours of <summer>")
+        page.get_by_role("textbox", name="Title").fill("Colors of <summer>")
         page.get_by_role("button", name="Save").click()
         page.get_by_role("button", name="Move red.png up").click()
         expect(page.get_by_role("button", name="Move red.png up")).to_be_disabled()
@@ -153,7 +153,7 @@ def test_an_album_is_made_shared_and_ended(chrome: Browser, site: Site, scripts:
             assert problems_of(page) == []
 
         page.goto(link)
-        expect(page.get_by_role("heading", name="Colours of <summer>")).to_be_visible()
+        expect(page.get_by_role("heading", name="Colors of <summer>")).to_be_visible()
         expect(page.locator(".tile__title").first).to_have_text("red.png")
         page.get_by_text("Share and embed").click()
         expect(page.get_by_role("textbox", name="Page link")).to_have_value(link)

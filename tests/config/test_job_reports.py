@@ -76,7 +76,7 @@ def test_three_failures_in_a_row_are_reported_once(mailoutbox: list[EmailMessage
     assert mail.to == ["night@example.org", "day@example.org"]
     assert mail.subject == "Hearth: The job tidy keeps failing or is late"
     assert "- tidy: failed: ValueError: The broom broke\n" in mail.body
-    assert "3 failures in a row, the last at 2026-03-01 12:00 UTC. It has never succeeded." in mail.body
+    assert "3 failures in a row, the last at 1 March 2026, 12:00 UTC. It has never succeeded." in mail.body
     assert "count" not in mail.body
 
 
@@ -101,7 +101,7 @@ def test_it_says_once_that_a_job_works_again(mailoutbox: list[EmailMessage], clo
     succeed()
     assert [report(), report()] == ["Reported: tidy.", "Nothing to report."]
     assert [mail.subject for mail in mailoutbox][1:] == ["Hearth: tidy works again"]
-    assert "- tidy, since 2026-03-01 12:10 UTC\n" in mailoutbox[1].body
+    assert "- tidy, since 1 March 2026, 12:10 UTC\n" in mailoutbox[1].body
 
 
 def test_a_job_that_fails_again_the_same_day_is_reported_a_day_after_the_first_time(
@@ -128,7 +128,7 @@ def test_a_job_that_is_late_for_an_hour_is_reported(
     assert report() == "Nothing to report."
     clock.shift(1)
     assert report() == "Reported: tidy."
-    assert "- tidy: late\n  Last success: 2026-03-01 12:00 UTC." in mailoutbox[0].body
+    assert "- tidy: late\n  Last success: 1 March 2026, 12:00 UTC." in mailoutbox[0].body
     succeed()
     assert report() == "Reported: tidy."
 

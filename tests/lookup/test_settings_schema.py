@@ -225,7 +225,7 @@ def test_every_problem_is_named_at_its_path() -> None:
         "cardSettings.blur": ["Must be between 0 and 100."],
         "cardSettings.shadow": ["Unknown setting."],
         "cardSettings.\\xe9\x00": ["Unknown setting."],
-        "colorsSettings.textColor": ["Must be a colour such as #1b5e4b (#RGB, #RRGGBB or #RRGGBBAA), or empty."],
+        "colorsSettings.textColor": ["Must be a color such as #1b5e4b (#RGB, #RRGGBB or #RRGGBBAA), or empty."],
         "\\ud800" + "x" * 63: ["Unknown setting."],
         "7": ["Unknown setting."],
     }

@@ -184,7 +184,7 @@ def test_the_badge_catalogue_is_never_overwritten(tmp_path: Path) -> None:
     models.BadgeTier.objects.update(threshold=5)
     models.Badge.objects.update(name="Here")
     out, err = load(text_of(line()), tmp_path)
-    said = "Warning: The badge catalogue says something else of this badge here, and lookups show that."
+    said = "Warning: The badge catalog says something else of this badge here, and lookups show that."
     assert (out, err) == ("Imported 1 profiles, 0 of them new.\n", f"line 1: badges.0: {said}\n")
     assert models.Badge.objects.get().name == "Here"
     assert list(models.BadgeTier.objects.order_by("tier").values_list("tier", "threshold")) == [

@@ -87,7 +87,7 @@ def test_a_file_is_kept_counted_and_recorded(user: User, file: Path, directory: 
 )
 def test_each_kind_has_its_size(kind: Kind, mime: str, most: int) -> None:
     uploads.check_size(most * MIB, kind, mime)
-    with pytest.raises(ValidationError, match=rf"This file has {most}\.0 MiB; at most {most} MiB are allowed\."):
+    with pytest.raises(ValidationError, match=rf"This file has {most}\.0 MB; at most {most} MB are allowed\."):
         uploads.check_size(most * MIB + 1, kind, mime)
 
 
@@ -95,7 +95,7 @@ def test_the_quota_is_used_to_its_last_byte_and_no_further(user: User, file: Pat
     make.AssetFactory.create(owner=user, size=QUOTA - 7)
     make.AssetFactory.create(owner=UserFactory.create(), size=QUOTA)
     kept(user, file)
-    with pytest.raises(ValidationError, match=r"200 MiB together, and 0\.0 MiB are left"):
+    with pytest.raises(ValidationError, match=r"200 MB together, and 0\.0 MB are left"):
         kept(user, file)
     assert len(objects(directory)) == 1
 
@@ -233,6 +233,6 @@ def test_the_job_says_what_it_did(user: User, file: Path, directory: Path, capsy
 def test_a_file_over_its_size_is_not_kept(user: User, file: Path) -> None:
     with file.open("wb") as output:
         output.truncate(2 * MIB + 1)
-    with pytest.raises(ValidationError, match="at most 2 MiB"):
+    with pytest.raises(ValidationError, match="at most 2 MB"):
         uploads.store(user=user, kind=Kind.FONT, path=file, facts=Facts("font/woff2", "bin"), by=user)
     assert not Asset.objects.exists()

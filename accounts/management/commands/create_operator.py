@@ -14,7 +14,7 @@ from accounts.management.base import command_error
 
 
 class Command(BaseCommand):
-    help = "Makes a superuser, or staff with a role, who can sign in at once: their e-mail address counts as confirmed."
+    help = "Makes a superuser, or staff with a role, who can sign in at once: their email address counts as confirmed."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")

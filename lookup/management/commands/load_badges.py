@@ -8,7 +8,7 @@ from lookup import badge_catalog
 
 
 class Command(BaseCommand):
-    help = "Makes the badges and tiers of the catalogue that are missing; what staff changed stays as it is."
+    help = "Makes the badges and tiers of the catalog that are missing; what staff changed stays as it is."
 
     def handle(self, *args: Any, **options: Any) -> None:
         badges, tiers = badge_catalog.load_missing()

@@ -106,7 +106,7 @@ def test_a_mail_server_that_refuses_does_not_undo_the_reset(
         secret = apps_actions.reset_secret(application=app, by=user, version=version)
     app.refresh_from_db()
     assert app.check_secret(secret)
-    assert [record.getMessage() for record in caplog.records] == ["An e-mail could not be sent."]
+    assert [record.getMessage() for record in caplog.records] == ["An email could not be sent."]
 
 
 def test_a_page_that_is_sent_twice_resets_once(browser: Browser, app: Application) -> None:

@@ -64,7 +64,7 @@ def test_the_limits_of_an_account_are_those_of_the_code() -> None:
 def test_the_life_of_a_key_is_that_of_the_code() -> None:
     text = text_of("api-keys")
     assert remind_of_keys.WITHIN == keys_queries.SOON
-    assert f"In the {remind_of_keys.WITHIN.days} days before, you get one e-mail" in text
+    assert f"In the {remind_of_keys.WITHIN.days} days before, you get one email" in text
     assert f"in its last {remind_of_keys.WITHIN.days} days" in text_of("changes")
     offered = [int(hours) for hours in Overlap.values]
     assert offered == [0, 1, keys.LONGEST_OVERLAP.total_seconds() // 3600]

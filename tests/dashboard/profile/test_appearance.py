@@ -165,7 +165,7 @@ def wrong_values(field: Field) -> dict[str, str]:
     """What a person may type, by the sentence that refuses it."""
     match field.rule:
         case Color():
-            return {"Must be a colour": "green"}
+            return {"Must be a color": "green"}
         case Number(minimum, maximum):
             return {
                 "less than or equal": str(maximum + 1),

@@ -52,7 +52,7 @@ def test_a_form_that_is_too_large_is_refused_unread(signed_in: Client, profile: 
         path = url_of(page, profile)
         answer = announced(signed_in, path, MAX_BODY + 1)
         assert (answer.status_code, answer.headers["Location"]) == (302, path), page.name
-    assert "A form may have at most 52 MiB with its files. Nothing was saved." in said(signed_in.get(LINKS))
+    assert "A form may have at most 52 MB with its files. Nothing was saved." in said(signed_in.get(LINKS))
     assert announced(signed_in, LINKS, "9" * 30).status_code == 302
 
 

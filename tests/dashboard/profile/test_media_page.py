@@ -115,7 +115,7 @@ def test_a_replaced_file_is_removed_unless_something_else_shows_it(signed_in: Cl
     [
         ("avatar", b"", "This file is empty."),
         ("font_asset", CONTENT[Kind.IMAGE], "of another type than WOFF2, WOFF, TTF or OTF."),
-        ("font_asset", bytes(2 * 1024 * 1024 + 52429), "This file has 2.1 MiB; at most 2 MiB are allowed."),
+        ("font_asset", bytes(2 * 1024 * 1024 + 52429), "This file has 2.1 MB; at most 2 MB are allowed."),
     ],
 )
 def test_a_refused_file_is_explained_at_its_place_alone(

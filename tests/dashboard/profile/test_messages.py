@@ -25,7 +25,7 @@ from tests.dashboard.profile.editor import ROOT, Editor, picture, song
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import SVG, AssetFactory, LinkFactory, SectionFactory, main_profile
 
-WEB = "Use a web address such as https://example.org/ or an e-mail address such as mailto:me@example.org."
+WEB = "Use a web address such as https://example.org/ or an email address such as mailto:me@example.org."
 TO_WRITE = "Write where the link leads, or the text to copy."
 COLOR = "Use a colour such as #1b5e4b."
 TYPES = "PNG, JPEG, WebP, GIF or AVIF"
@@ -44,7 +44,7 @@ REFUSED: tuple[tuple[Any, dict[str, Any], str], ...] = (  # the row, what is typ
     (Link(), {**LINK, "icon": lambda: _file(b"")}, "This file is empty."),
     (CustomBadge(), {"name": "", "image": picture}, "This field is required."),
     (CustomBadge(), {"name": "A"}, "Choose an image, or write an SVG."),
-    (CustomBadge(), {"name": "A", "image": lambda: _file(bytes(2**21 + 1))}, "at most 2 MiB are allowed."),
+    (CustomBadge(), {"name": "A", "image": lambda: _file(bytes(2**21 + 1))}, "at most 2 MB are allowed."),
     (Audio(), {"title": "A", "audio": song, "external_url": "mailto:a@b.example"}, "Enter a valid URL."),
     (Project(), {"title": "A", "url": "nowhere"}, "Enter a valid URL."),
     (Project(), {"title": "A", "tags": ",".join(map(str, range(21)))}, "Has 21 entries; at most 20 are allowed."),

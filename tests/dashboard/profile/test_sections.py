@@ -143,7 +143,7 @@ def test_an_entry_is_listed_once_and_must_exist(type_: SectionType, user: User, 
     add(key=key)
     for again, sentence in (
         (key, "It is in this section already."),
-        ("track:none" if type_ == SectionType.MUSIC else "999999", "The catalogue has no such entry."),
+        ("track:none" if type_ == SectionType.MUSIC else "999999", "The catalog has no such entry."),
     ):
         with pytest.raises(ValidationError, match=sentence):
             add(key=again)
@@ -154,7 +154,7 @@ def test_an_entry_is_listed_once_and_must_exist(type_: SectionType, user: User, 
 def test_a_refused_entry_is_explained_on_the_page(editor: Editor, profile: Profile) -> None:
     section = SectionFactory(profile=profile, type="GAMES", config={"gameIds": []})
     editor.open(entries_url(section.pk)).press(entries_url(section.pk, "add/"), key="999999")
-    assert "The catalogue has no such entry." in editor.text
+    assert "The catalog has no such entry." in editor.text
     assert editor.press(entries_url(section.pk, "remove/"), key="nothing").response.status_code == 404
 
 
@@ -179,7 +179,7 @@ def test_a_section_lists_100_entries(profile: Profile) -> None:
 def test_a_short_search_and_one_without_results_are_explained(editor: Editor, profile: Profile) -> None:
     section = SectionFactory(profile=profile, type="ANIME", config={"animeIds": []})
     assert "at least 2 characters" in editor.open(entries_url(section.pk) + "?q=a").text
-    assert "No entry in the catalogue matches “abc”" in editor.open(entries_url(section.pk) + "?q=abc").text
+    assert "No entry in the catalog matches “abc”" in editor.open(entries_url(section.pk) + "?q=abc").text
 
 
 def test_custom_skills(editor: Editor, profile: Profile) -> None:

@@ -165,7 +165,7 @@ def test_the_catalogues_are_not_written_by_a_file(signed_in: Client, line: Json)
     assert Game.objects.get().name == "A game"
     games["games"].append({**games["games"][0], "gameCatalogId": 8})
     place = line["sections"].index(games)
-    assert problems(load(signed_in, line)) == {f"sections.{place}.games.1": "Is not in the catalogue here."}
+    assert problems(load(signed_in, line)) == {f"sections.{place}.games.1": "Is not in the catalog here."}
     assert Game.objects.count() == 1
 
 
@@ -238,7 +238,7 @@ def test_the_problems_are_shown_and_nothing_is_changed(signed_in: Client, user: 
         (b"\n\n", "Has 0 lines with content; an export of your profile has one."),
         (b"{}\n{}", "Has 2 lines with content; an export of your profile has one."),
         (b"x" * own.MAX_BYTES, "Is not JSON"),
-        (b"x" * (own.MAX_BYTES + 1), "Has more than 2 MiB."),
+        (b"x" * (own.MAX_BYTES + 1), "Has more than 2 MB."),
     ],
     ids=range(4),
 )
@@ -253,7 +253,7 @@ def test_a_text_that_is_no_export_is_refused(text: bytes, sentence: str, user: U
     [
         (b"\xff", "This file is not UTF-8 text."),
         (b"", "This file is empty."),
-        (b"x" * (own.MAX_BYTES + 1), "This file is too large: an export of one profile has at most 2 MiB."),
+        (b"x" * (own.MAX_BYTES + 1), "This file is too large: an export of one profile has at most 2 MB."),
         (b'{"error":"<script>alert(1)</script>"}', "error: Must be null."),
     ],
     ids=range(4),

@@ -119,7 +119,7 @@ def test_files_of_deleted_rows_make_room_for_new_ones(editor: Editor, profile: P
     row = BackgroundFactory.create(profile=profile, asset=large)
     url = f"{ROOT}/backgrounds/"
     editor.fill(f"{url}add/", title="The sea", asset=picture())
-    assert "Your files may have 200 MiB together" in editor.text
+    assert "Your files may have 200 MB together" in editor.text
     editor.open(f"{url}{row.pk}/delete/").press(f"{url}{row.pk}/delete/")
     editor.fill(f"{url}add/", title="The sea", asset=picture())
     assert [one.title for one in profile.backgrounds.all()] == ["The sea"]

@@ -62,7 +62,7 @@ def test_the_page_shows_days_sites_and_links(signed_in: Client, seen: Profile) -
     days = rows(page, "Table of days")
     assert (len(days), days[:3]) == (
         30,
-        [("1 Mar 2026", "7", "3"), ("28 Feb 2026", "0", "7"), ("27 Feb 2026", "1", "0")],
+        [("1 March 2026", "7", "3"), ("28 February 2026", "0", "7"), ("27 February 2026", "1", "0")],
     )
     assert (bars(page, "Views by day"), bars(page, "Clicks by day")) == (2, 2)
     page = page_of(signed_in.get(f"{PAGE}?days=90"))
