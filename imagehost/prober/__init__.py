@@ -9,12 +9,12 @@ The limits of a child on Linux, the most reliable first:
   are the upload, its conversation and the standard three. It has no environment variable of the worker.
 - It has no capabilities, gains none, starts no thread and no process (RLIMIT_NPROC, which spares root), and no process
   of its own user can trace it.
-- On x86_64 and aarch64, where the kernel knows seccomp filters: it opens no file for reading or writing, changes no
-  path, makes no socket, starts nothing, signals and traces no process (table: `confinement`). This holds for root too.
+- On x86_64 and aarch64, where the kernel knows seccomp filters: it makes only the system calls of a short list, for
+  memory, the clock and its open descriptors (table: `confinement`). It sees and opens no path, makes no socket, starts
+  nothing, signals, traces and limits no process, makes no memory executable. This holds for root too.
 - Where the kernel grants a namespace to the zygote (containers often do not), there is no network interface.
 
-A child can still ask whether paths exist and who owns them, change the priority and limits of its user's processes, and
-overwrite the one file it probes. Without a filter it can also open its user's files and connect to Unix sockets, but
-not read the worker's environment (`confinement.shield`). On other systems only the limits of the first point apply, as
-far as the system enforces them.
+A child can still overwrite the one file it probes. Without a filter it can also open its user's files, connect to Unix
+sockets, and signal and limit processes of its user, but not read the worker's environment (`confinement.shield`). On
+other systems only the limits of the first point apply, as far as the system enforces them.
 """

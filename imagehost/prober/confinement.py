@@ -32,34 +32,27 @@ _CAPABILITY_VERSION_3 = 0x20080522  # linux/capability.h
 _SECCOMP_MODE_FILTER = 2
 
 _NUMBERS = """
-    open 2 -                creat 85 -                openat 257 56             openat2 437 437
-    open_by_handle_at 304 265                         open_tree 428 428         open_tree_attr 467 467
-    socket 41 198           connect 42 203            bind 49 200               io_uring_setup 425 425
-    clone 56 220            fork 57 -                 vfork 58 -                clone3 435 435
-    execve 59 221           execveat 322 281          unshare 272 97            setns 308 268
-    ptrace 101 117          process_vm_readv 310 270  process_vm_writev 311 271 pidfd_open 434 434
-    pidfd_getfd 438 438     pidfd_send_signal 424 424 kill 62 129               tkill 200 130
-    tgkill 234 131          rt_sigqueueinfo 129 138   rt_tgsigqueueinfo 297 240 bpf 321 280
-    perf_event_open 298 241 userfaultfd 323 282       add_key 248 217           keyctl 250 219
-    request_key 249 218     mount 165 40              umount2 166 39            pivot_root 155 41
-    chroot 161 51           truncate 76 45            rename 82 -               renameat 264 38
-    renameat2 316 276       mkdir 83 -                mkdirat 258 34            rmdir 84 -
-    link 86 -               linkat 265 37             unlink 87 -               unlinkat 263 35
-    symlink 88 -            symlinkat 266 36          mknod 133 -               mknodat 259 33
-    chmod 90 -              fchmodat 268 53           fchmodat2 452 452         chown 92 -
-    lchown 94 -             fchownat 260 54           utime 132 -               utimes 235 -
-    futimesat 261 -         utimensat 280 88          setxattr 188 5            lsetxattr 189 6
-    removexattr 197 14      lremovexattr 198 15       setxattrat 463 463        removexattrat 466 466
-    shmget 29 194           shmat 30 196              msgget 68 186             semget 64 190
-    mq_open 240 180         socketpair 53 199
+    read 0 63               write 1 64                readv 19 65               writev 20 66
+    pread64 17 67           pwrite64 18 68            lseek 8 62                fstat 5 80
+    ftruncate 77 46         close 3 57                recvfrom 45 207           sendto 44 206
+    brk 12 214              mmap 9 222                munmap 11 215             mprotect 10 226
+    mremap 25 216           madvise 28 233            futex 202 98              prlimit64 302 261
+    clock_gettime 228 113   gettimeofday 96 169       getrandom 318 278         rt_sigreturn 15 139
+    restart_syscall 219 128 exit 60 93                exit_group 231 94
 """.split()
-"""The denied system calls: the name of each, its number on x86_64 and on aarch64. They open or change something outside
-of the process: paths, sockets, processes, namespaces. Open descriptors stay usable."""
+"""The allowed system calls: the name of each, its number on x86_64 and on aarch64. They use memory, the clock and open
+descriptors, and none takes a path. `_CONDITIONS` narrows some."""
 
 _COLUMN, _ARCHITECTURE = {"x86_64": (1, 0xC000003E), "aarch64": (2, 0xC00000B7)}.get(platform.machine(), (0, 0))
-_X32 = 0x40000000  # the same calls under second numbers
-_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06  # linux/bpf_common.h
-_NUMBER_AT, _ARCHITECTURE_AT = 0, 4  # in struct seccomp_data
+_LOAD, _EQUAL, _SHARES_BITS, _RETURN = 0x20, 0x15, 0x45, 0x06  # linux/bpf_common.h
+_NUMBER_AT, _ARCHITECTURE_AT, _ARGUMENTS_AT = 0, 4, 16  # in struct seccomp_data
+_PROT_EXEC = 0x4  # asm-generic/mman-common.h
+_CONDITIONS = {
+    "mmap": [(2, _SHARES_BITS, _PROT_EXEC, False)],
+    "mprotect": [(2, _SHARES_BITS, _PROT_EXEC, False)],
+    "prlimit64": [(0, _EQUAL, 0, True), (1, _EQUAL, resource.RLIMIT_AS, True)],  # its own, for `keep_to_video_memory`
+}
+"""For a call: the position of an argument, the test of its lower half, the value, and whether the test must hold."""
 _ALLOWED, _REFUSED = 0x7FFF0000, 0x00050000 | errno.EPERM
 
 
@@ -154,7 +147,7 @@ def can_filter() -> bool:
 
 
 def filter_calls() -> None:
-    """Make the calls of the table fail with EPERM from now on, also in programs that this process starts."""
+    """Make all calls but those of the table fail with EPERM from now on."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
     if can_filter():
         program = _Program(len(_FILTER) // 8, _FILTER)
@@ -172,14 +165,24 @@ def _prctl(option: int, *arguments: int) -> int:
 
 
 def _filter() -> bytes:
-    """The instructions of classic BPF (seccomp(2)); the last one refuses."""
-    denied = [int(number) for number in _NUMBERS[_COLUMN::3] if number != "-"] if _COLUMN else []
-    count = len(denied) + 6
-    steps = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 0, count - 3, _ARCHITECTURE), (_LOAD, 0, 0, _NUMBER_AT)]
-    for code, value in [(_AT_LEAST, _X32), *((_EQUAL, number) for number in denied)]:
-        steps.append((code, count - len(steps) - 2, 0, value))
-    steps += [(_RETURN, 0, 0, _ALLOWED), (_RETURN, 0, 0, _REFUSED)]
+    """The instructions of classic BPF (seccomp(2)): for each call its own, which end by allowing or refusing it."""
+    steps = [(_LOAD, 0, 0, _ARCHITECTURE_AT), (_EQUAL, 1, 0, _ARCHITECTURE), (_RETURN, 0, 0, _REFUSED)]
+    steps.append((_LOAD, 0, 0, _NUMBER_AT))
+    for name, number in zip(_NUMBERS[::3], _NUMBERS[_COLUMN::3], strict=True) if _COLUMN else ():
+        steps += _of_call(int(number), _CONDITIONS.get(name, []))
+    steps.append((_RETURN, 0, 0, _REFUSED))
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
+
+
+def _of_call(number: int, conditions: list[tuple[int, int, int, bool]]) -> list[tuple[int, int, int, int]]:
+    """A call of another number goes on behind these instructions."""
+    steps = []
+    for left, (argument, test, value, must_hold) in zip(range(len(conditions), 0, -1), conditions, strict=True):
+        to_refusal = 2 * left - 1
+        steps.append((_LOAD, 0, 0, _ARGUMENTS_AT + 8 * argument))
+        steps.append((test, *((0, to_refusal) if must_hold else (to_refusal, 0)), value))
+    steps += [(_RETURN, 0, 0, _ALLOWED), (_RETURN, 0, 0, _REFUSED)]
+    return [(_EQUAL, 0, len(steps), number), *steps]
 
 
 _FILTER = _filter()

@@ -106,8 +106,9 @@ def _become_child(file: int, conversation: int) -> None:
     try:
         signal.set_wakeup_fd(-1)
         _keep_only(file, conversation)
+        talking = socket.socket(fileno=_CONVERSATION)
         confinement.confine(_FILE)
-        tasks.serve(_FILE, socket.socket(fileno=_CONVERSATION))
+        tasks.serve(_FILE, talking)
         code = 0
     except BaseException:
         sys.excepthook(*sys.exc_info())  # to the worker's log: a bug, not the file

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 USERS = ["whoever runs the tests", "ordinary"]
 
 BECOMING = """
-import ctypes, encodings.idna, errno, json, os, socket, sys, threading
+import ctypes, encodings.idna, errno, fcntl, json, mmap, os, resource, signal, socket, sys, termios, threading
 from pathlib import Path
 from imagehost.prober import confinement, zygote
 if sys.argv[1] == "ordinary" and os.getuid() == 0:
@@ -82,10 +82,21 @@ def call(number):
     if libc.syscall(number, 0, 0, 0, 0, 0, 0) < 0:
         raise OSError(ctypes.get_errno(), "")
 
+def refused(result):
+    if result in (-1, ctypes.c_void_p(-1).value):
+        raise OSError(ctypes.get_errno(), "")
+
+def make_executable():
+    page = mmap.mmap(-1, mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(page))
+    refused(libc.mprotect(ctypes.c_void_p(address), mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_EXEC))
+
 def fork():
     if os.fork() == 0:
         os._exit(0)
 
+spare, _ = socket.socketpair()
+limits = (ctypes.c_ulong * 2)(1, 1)
 attempts = {
     "read": lambda: os.open(path, os.O_RDONLY),
     "write": lambda: os.open(path, os.O_WRONLY),
@@ -96,6 +107,29 @@ attempts = {
     "link": lambda: os.link(path, path + ".new"),
     "chmod": lambda: os.chmod(path, 0o777),
     "mkdir": lambda: os.mkdir(path + ".new"),
+    "stat": lambda: os.stat(path),
+    "stat of nothing": lambda: os.stat(path + ".new"),
+    "access": lambda: call(21 if os.uname().machine == "x86_64" else 48),
+    "readlink": lambda: os.readlink("/proc/self/exe"),
+    "list": lambda: os.listdir(0),
+    "getcwd": os.getcwd,
+    "own signals of descriptors": lambda: fcntl.fcntl(spare, fcntl.F_SETOWN, parent),
+    "choose the signal of descriptors": lambda: fcntl.fcntl(spare, 10, signal.SIGKILL),  # F_SETSIG
+    "ioctl": lambda: fcntl.ioctl(spare, termios.FIOASYNC, 1),
+    "duplicate": lambda: os.dup(0),
+    "pass descriptors": lambda: socket.send_fds(spare, [b"x"], [0]),
+    "limit the parent": lambda: refused(libc.prlimit(parent, resource.RLIMIT_AS, limits, None)),
+    "see limits of the parent": lambda: refused(libc.prlimit(parent, resource.RLIMIT_AS, None, limits)),
+    "change another limit": lambda: refused(libc.prlimit(0, resource.RLIMIT_CPU, limits, None)),
+    "priority of the parent": lambda: os.setpriority(os.PRIO_PROCESS, parent, 19),
+    "processors of the parent": lambda: os.sched_setaffinity(parent, {0}),
+    "another alarm": lambda: signal.setitimer(signal.ITIMER_REAL, 0),
+    "no alarm": lambda: signal.signal(signal.SIGALRM, signal.SIG_IGN),
+    "map code": lambda: mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_EXEC),
+    "make memory executable": make_executable,
+    "prctl": lambda: refused(libc.prctl(4, 1, 0, 0, 0)),
+    "ptrace": lambda: refused(libc.ptrace(16, parent, 0, 0)),
+    "mount": lambda: refused(libc.mount(b"none", b"/", b"tmpfs", 0, None)),
     "connect": lambda: socket.create_connection(address, timeout=5),
     "socketpair": socket.socketpair,
     "fork": fork,
@@ -114,7 +148,7 @@ print(json.dumps({name: outcome(attempt) for name, attempt in attempts.items()})
 
 
 @pytest.mark.parametrize("user", USERS)
-def test_a_child_opens_starts_and_changes_nothing(user: str, tmp_path: Path) -> None:
+def test_a_child_sees_opens_starts_and_changes_nothing(user: str, tmp_path: Path) -> None:
     path = tmp_path / "other"
     path.write_bytes(b"x")
     with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -153,7 +187,7 @@ spare = [socket.socketpair() for _ in range(20)]
 file = os.open(os.devnull, os.O_RDONLY)
 zygote._keep_only(file, spare[3][0].fileno())
 confinement.confine()
-print(json.dumps([number for number in range(100) if outcome(lambda: os.fstat(number)) == "done"]))
+print(json.dumps([number for number in range(100) if outcome(lambda: os.lseek(number, 0, os.SEEK_CUR)) != "EBADF"]))
 """
 
 
