@@ -15,7 +15,7 @@ import av
 from PIL import Image
 
 from imagehost import media, stripping
-from imagehost.prober import confinement, fonts, images, sniff, sounds, videos, wire
+from imagehost.prober import confinement, endings, fonts, images, sniff, sounds, videos, wire
 from imagehost.prober.errors import BROKEN, Refused
 from imagehost.stripping import tails
 
@@ -69,6 +69,7 @@ def _probe(file: BinaryIO) -> wire.Message:
         confinement.keep_to_video_memory()
     try:
         stripping.strip(file, type_)
+        endings.blank(file, type_)
     except stripping.Refusal as error:
         raise Refused(f"{type_.mime}: {error}") from error
     file.flush()

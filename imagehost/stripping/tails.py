@@ -35,13 +35,22 @@ _MAX_COMMENT = 0xFFFF
 _LOCATOR, _LOCATOR_SIGNATURE = 20, b"PK\x06\x07"  # of a Zip64 archive's record (§4.3.15), directly before the other
 
 
-def check(source: Source, end: int) -> None:
-    """Raise ForeignBytes if the bytes from `end` on are markup, a script, an archive or a program."""
-    start = source.after_padding(end)
-    if source.read(start, 16).lower().startswith(_SIGNATURES):
-        raise ForeignBytes(f"another file after the end, at byte {start}")
-    for position in range(start, source.size, LARGEST_READ - _OVERLAP):
-        chunk = source.read(position, LARGEST_READ).lower()
+def check(source: Source, start: int, end: int | None = None, *, slack: int = 0) -> None:
+    """Raise ForeignBytes if the bytes from `start` to `end` are markup, a script, an archive or a program.
+
+    `slack`: they may begin that many bytes earlier.
+    """
+    for possible in range(start - slack, start + 1):
+        position = source.after_padding(possible)
+        if source.read(position, 16).lower().startswith(_SIGNATURES):
+            raise ForeignBytes(f"another file after the end, at byte {position}")
+    check_marks(source, source.after_padding(start - slack), source.size if end is None else end)
+
+
+def check_marks(source: Source, start: int, end: int) -> None:
+    """Raise ForeignBytes if a mark of another file is between `start` and `end`."""
+    for position in range(start, end, LARGEST_READ - _OVERLAP):
+        chunk = source.read(position, min(LARGEST_READ, end - position)).lower()
         for mark in _MARKS:
             if mark in chunk:
                 raise ForeignBytes(f"{mark!r} after the end, at byte {position + chunk.index(mark)}")
