@@ -67,7 +67,7 @@ _BASIC = OpenApiExample(
             "verified": True,
             "imagehost": False,
             "inactive": False,
-            "createdAt": "2026-01-31T12:00:00Z",
+            "createdAt": "2026-01-31T12:00:00.000Z",
         },
     },
     response_only=True,

@@ -17,6 +17,7 @@ from accounts import users
 from accounts.databases.statements import Statement
 from accounts.models import AccountDeletion, AuditEvent, KeyDay, LinkedAccount, User
 from accounts.plans import Plan
+from lookup.serializers.fields import iso
 from lookup.transfer import exporting
 from oidc_provider.models import LastUse, RequestRecord
 
@@ -106,7 +107,16 @@ def overview_of(user: User, now: datetime) -> Overview:
 
 
 BATCH = 500
-_ENCODER = DjangoJSONEncoder(ensure_ascii=False)
+
+
+class _Encoder(DjangoJSONEncoder):
+    """Writes times as lookups do."""
+
+    def default(self, value: object) -> Any:
+        return iso(value) if isinstance(value, datetime) else super().default(value)
+
+
+_ENCODER = _Encoder(ensure_ascii=False)
 _ACCOUNT = (
     *("id", "uid", "username", "display_name", "email", "created_at", "last_login", "renamed_at", "plan"),
     *("plan_expires_at", "is_verified", "public_api_access", "is_inactive", "unlocked_scopes", "is_staff"),

@@ -15,10 +15,10 @@ from lookup.models import Asset
 
 
 def iso(moment: datetime) -> str:
-    """ISO 8601 in UTC with `Z`; milliseconds where there are any."""
+    """Return `moment` in ISO 8601, in UTC with `Z` and always three decimals."""
     if moment.tzinfo is not UTC:
         moment = moment.astimezone(UTC)
-    return moment.isoformat(timespec="milliseconds" if moment.microsecond >= 1000 else "seconds")[:-6] + "Z"
+    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"
 
 
 def number(value: float) -> int | float:

@@ -135,18 +135,23 @@ def comment(number: int, content: str, at: str, author: Json) -> Json:
 
 
 PINNED: list[Json] = [
-    {**comment(0x4002, "Second", "2025-02-28T12:00:00Z", BY_BEN), "pinned": True},
-    {**comment(0x4001, "First", "2025-02-27T12:00:00Z", BY_OPERATOR), "likeCount": 2, "replyCount": 1, "pinned": True},
+    {**comment(0x4002, "Second", "2025-02-28T12:00:00.000Z", BY_BEN), "pinned": True},
+    {
+        **comment(0x4001, "First", "2025-02-27T12:00:00.000Z", BY_OPERATOR),
+        "likeCount": 2,
+        "replyCount": 1,
+        "pinned": True,
+    },
 ]
 COMMENTS: list[Json] = [
     *PINNED,
-    comment(0x4003, "At once", "2025-03-02T12:00:00Z", BY_CLEO),
-    comment(0x4004, "At once", "2025-03-02T12:00:00Z", BY_CLEO),
+    comment(0x4003, "At once", "2025-03-02T12:00:00.000Z", BY_CLEO),
+    comment(0x4004, "At once", "2025-03-02T12:00:00.000Z", BY_CLEO),
     *(
         comment(
             0x5000 + number,
             f"Comment {number}",
-            f"2025-03-01T{12 + number // 60}:{number % 60:02}:00Z",
+            f"2025-03-01T{12 + number // 60}:{number % 60:02}:00.000Z",
             (BY_BEN, BY_CLEO)[number % 2],
         )
         for number in range(103, 7, -1)

@@ -40,7 +40,7 @@ CHANGES: dict[str, tuple[Callable[[], object], dict[str, object]]] = {
     "the plan": (_user(plan="FREE"), {"premium": False}),
     "a plan that has ended": (_user(plan_expires_at=END - timedelta(days=1)), {"premium": False}),
     "the flags": (_user(is_verified=False, is_inactive=True), {"verified": False, "inactive": True}),
-    "the first day": (_user(created_at=END), {"createdAt": "2026-03-01T12:00:00Z"}),
+    "the first day": (_user(created_at=END), {"createdAt": "2026-03-01T12:00:00.000Z"}),
     "the chat account": (_account("CHAT", external_id="1"), {"chatId": "1"}),
     "the scrobbler": (_account("SCROBBLER", name="other"), {"scrobblerUsername": "other"}),
     "no chat account": (

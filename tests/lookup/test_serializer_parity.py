@@ -154,7 +154,7 @@ def test_every_form_says_of_other_values_what_its_fields_say(shown: Rows) -> Non
 
 @pytest.mark.parametrize(
     ("microsecond", "text"),
-    [(0, "12:00:00Z"), (999, "12:00:00Z"), (1000, "12:00:00.001Z"), (999_999, "12:00:00.999Z")],
+    [(0, "12:00:00.000Z"), (999, "12:00:00.000Z"), (1000, "12:00:00.001Z"), (999_999, "12:00:00.999Z")],
 )
-def test_a_timestamp_has_milliseconds_where_there_are_any(microsecond: int, text: str) -> None:
+def test_a_timestamp_always_has_three_decimals(microsecond: int, text: str) -> None:
     assert iso(NOW.replace(microsecond=microsecond)) == f"2026-03-01T{text}"

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+import time_machine
 from allauth.usersessions.models import UserSession
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -145,3 +146,11 @@ def test_many_rows_cost_a_query_for_each_batch(monkeypatch: pytest.MonkeyPatch) 
     assert queries() == one
     monkeypatch.setattr(account_queries, "BATCH", 5)
     assert queries() == one + 2  # two full batches, and an empty one behind them
+
+
+def test_times_of_the_copy_always_have_three_decimals(user: User) -> None:
+    with time_machine.travel("2026-03-01T12:00:00Z", tick=False):
+        User.objects.filter(pk=user.pk).update(created_at=timezone.now())
+        user.refresh_from_db()
+        found = copy_of(user)
+    assert found["made_at"] == found["account"]["created_at"] == "2026-03-01T12:00:00.000Z"
