@@ -150,15 +150,16 @@ def rename(*, user: User, username: str, by: User | None) -> User:
     check_may_act_for(owner=user, by=by)
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     now, old_username = timezone.now(), user.username
+    is_own_choice = by is not None and by.pk == user.pk
     try:
-        if by is not None and by.pk == user.pk:
+        if is_own_choice:
             _check_pause(user, now)
         username_validator(username)
         if username == old_username:
             raise ValidationError("This is your username already.")
         if username.upper() != old_username.upper():
             validate_available(username)
-        user.username, user.renamed_at = username, now
+        user.username, user.renamed_at = username, now if is_own_choice else user.renamed_at
         with transaction.atomic():
             user.save(update_fields=["username", "renamed_at"])
     except IntegrityError as error:  # another account took the name after the check

@@ -25,13 +25,7 @@ def add(*, user: User, name: str, redirects: bool = True, has_own_profile: bool 
         raise User.DoesNotExist
     if by is not None and by.pk == user.pk and Alias.objects.filter(name__user=user).count() >= MAX_ALIASES:
         raise ValidationError(f"You have {MAX_ALIASES} aliases, which is the limit: delete one first.", code="limit")
-    username_validator(name)
-    validate_available(name)
-    try:
-        with transaction.atomic():
-            row = Name.objects.create(key=name.upper(), name=name, user=user, kind=NameKind.ALIAS)
-    except IntegrityError as error:  # another request took it after the check
-        raise ValidationError("This name is already taken.", code="taken") from error
+    row = _claim(user, name)
     profile = _new_profile(row) if has_own_profile else None
     alias = Alias.objects.create(name=row, redirects=redirects, profile=profile)
     audit.record("alias:added", by=by, on=user, alias=name, redirects=redirects)
@@ -61,6 +55,23 @@ def change(*, alias: Alias, redirects: bool, has_own_profile: bool, by: User | N
 
 
 @transaction.atomic
+def rename(*, alias: Alias, name: str, by: User | None) -> Alias:
+    """Give the alias another name, which frees the old one; its profile and what its visitors get stay.
+    ValidationError: no name, reserved or taken."""
+    user, old = alias.name.user, alias.name
+    users.check_may_act_for(owner=user, by=by)
+    _lock(alias)
+    row = _claim(user, name)
+    old.delete()  # and the alias with it
+    renamed = Alias.objects.create(
+        name=row, redirects=alias.redirects, profile=alias.profile, created_at=alias.created_at
+    )
+    audit.record("alias:renamed", by=by, on=user, alias=name, old_alias=old.name)
+    documents.rebuild_of(user.pk)
+    return renamed
+
+
+@transaction.atomic
 def remove(*, alias: Alias, by: User | None) -> None:
     """Free the name, and delete the profile that it showed."""
     user, name = alias.name.user, alias.name.name
@@ -71,6 +82,16 @@ def remove(*, alias: Alias, by: User | None) -> None:
     alias.name.delete()
     audit.record("alias:removed", by=by, on=user, alias=name)
     documents.rebuild_of(user.pk)
+
+
+def _claim(user: User, name: str) -> Name:
+    username_validator(name)
+    validate_available(name)
+    try:
+        with transaction.atomic():
+            return Name.objects.create(key=name.upper(), name=name, user=user, kind=NameKind.ALIAS)
+    except IntegrityError as error:  # another request took it after the check
+        raise ValidationError("This name is already taken.", code="taken") from error
 
 
 def _lock(alias: Alias) -> None:

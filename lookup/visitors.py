@@ -32,6 +32,8 @@ _ROBOT = re.compile("|".join(_ROBOT_WORDS), re.IGNORECASE)
 # Headers of browsers that load a page ahead of time.
 _EARLY_HEADERS = ("Sec-Purpose", "Purpose", "X-Purpose", "X-Moz")
 _EARLY = re.compile("prefetch|prerender|preview", re.IGNORECASE)
+# What browsers say of a person who opens a page (Fetch Metadata), unlike a picture, a frame or a script that asks.
+_NAVIGATION = {"Sec-Fetch-Dest": "document", "Sec-Fetch-Mode": "navigate"}
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,13 @@ class Visitor:
 
     @classmethod
     def of(cls, method: str, headers: Mapping[str, str], address: str) -> Self | None:
-        """None for HEAD, loads ahead of time, robots and requests without a user agent."""
+        """None for HEAD, what is no navigation, loads ahead of time, robots and requests without a user agent."""
         user_agent = headers.get("User-Agent", "").strip()
         if method != "GET" or not user_agent or _ROBOT.search(user_agent):
             return None
         if any(_EARLY.search(headers.get(name, "")) for name in _EARLY_HEADERS):
+            return None
+        if any(headers.get(name, value).strip().lower() != value for name, value in _NAVIGATION.items()):
             return None
         return cls(address, user_agent[:MAX_USER_AGENT])
 

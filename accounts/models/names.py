@@ -21,7 +21,7 @@ NAME_PATTERN = rf"\A{NAME_REGEX}\Z"
 NAME_RULE = f"1 to {MAX_NAME_LENGTH} letters, digits, dots, hyphens or underscores"
 
 # Names that would hide a path of the service, or pass for its staff. "." and ".." are no path segments.
-RESERVED_NAMES = (
+_WORDS = (
     ". .. .well-known 2fa about abuse access account accounts admin administrator alias aliases anonymous api app "
     "apps assets auth avatar badges blog chat connect consent contact dashboard discovery docs docs.md download email "
     "error errors explore faq favicon.ico feedback files folder folders gallery guest healthz help home host image "
@@ -31,7 +31,24 @@ RESERVED_NAMES = (
     "sitemap.xml staff static status support system team terms token undefined upload uploads user username users "
     "verify webhook www"
 ).split()
+# What browsers, phones, advertisers and scanners ask every site for by themselves.
+_ASKED_FOR = (
+    ".env .git .htaccess ads.txt ai.txt android-chrome-192x192.png android-chrome-512x512.png app-ads.txt "
+    "apple-app-site-association apple-touch-icon-precomposed.png apple-touch-icon.png assetlinks.json atom.xml "
+    "autodiscover browserconfig.xml carbon.txt clientaccesspolicy.xml config.json crossdomain.xml default.asp "
+    "default.aspx default.htm default.html dnt-policy.txt favicon-16x16.png favicon-32x32.png favicon.gif favicon.png "
+    "favicon.svg feed feed.xml gpc.json home.html humans.txt index.asp index.aspx index.htm index.html index.jsp "
+    "index.php index.xml keybase.txt llms-full.txt manifest.json manifest.webmanifest mstile-150x150.png "
+    "offline.html openapi.json opensearch.xml package.json phpinfo.php phpmyadmin rss rss.xml safari-pinned-tab.svg "
+    "security.txt sellers.json service-worker.js serviceworker.js site.webmanifest sitemap.txt sitemap.xml.gz "
+    "sitemap_index.xml swagger.json sw.js swagger traffic-advice trafficbasedsspsitemap.xml wp-admin wp-content "
+    "wp-includes wp-json wp-login.php xmlrpc.php"
+).split()
+_TOUCH_ICONS = [f"apple-touch-icon-{side}x{side}.png" for side in (57, 60, 72, 76, 114, 120, 144, 152, 167, 180)]
+RESERVED_NAMES = (*_WORDS, *_ASKED_FOR, *_TOUCH_ICONS)
 RESERVED_KEYS = tuple(sorted(name.upper() for name in RESERVED_NAMES))
+# What the database refuses, too. The others were free once: `free_reserved_names` frees those that are taken.
+_ENFORCED_KEYS = tuple(sorted(name.upper() for name in _WORDS))
 
 
 class NameKind(models.TextChoices):
@@ -65,7 +82,7 @@ class Name(models.Model):
         constraints = [
             models.CheckConstraint(condition=Q(key=Upper(F("name"))), name="name_key_is_upper_name"),
             models.CheckConstraint(condition=Q(name__regex=NAME_PATTERN), name="name_has_allowed_characters"),
-            models.CheckConstraint(condition=~Q(key__in=RESERVED_KEYS), name="name_is_not_reserved"),
+            models.CheckConstraint(condition=~Q(key__in=_ENFORCED_KEYS), name="name_is_not_reserved"),
             models.CheckConstraint(condition=Q(kind__in=NameKind.values), name="name_kind_is_known"),
             models.UniqueConstraint(
                 fields=["user"], condition=Q(kind=NameKind.USERNAME), name="name_one_username_for_each_user"

@@ -75,6 +75,25 @@ def test_a_page_that_is_loaded_ahead_of_time_is_no_visit(name: str, value: str) 
     assert visitor(**{name: "none of these"}) is not None
 
 
+@pytest.mark.parametrize(
+    ("headers", "counts"),
+    [
+        ({"Sec_Fetch_Dest": "document", "Sec_Fetch_Mode": "navigate"}, True),
+        ({"Sec_Fetch_Dest": "Document "}, True),
+        ({"Sec_Fetch_Mode": "navigate"}, True),
+        ({"Sec_Fetch_Dest": "image", "Sec_Fetch_Mode": "no-cors"}, False),
+        ({"Sec_Fetch_Dest": "empty", "Sec_Fetch_Mode": "cors"}, False),
+        ({"Sec_Fetch_Dest": "iframe", "Sec_Fetch_Mode": "navigate"}, False),
+        ({"Sec_Fetch_Dest": "document", "Sec_Fetch_Mode": "no-cors"}, False),
+        ({"Sec_Fetch_Dest": "image"}, False),
+        ({"Sec_Fetch_Mode": "no-cors"}, False),
+        ({"Sec_Fetch_Dest": ""}, False),
+    ],
+)
+def test_only_a_navigation_to_the_document_is_a_visit(headers: dict[str, str], counts: bool) -> None:
+    assert (visitor(**headers) is not None) is counts
+
+
 def test_a_hash_tells_one_visitor_of_one_user_under_one_salt_from_every_other() -> None:
     known = [
         Visitor("192.0.2.1", BROWSER).hashed("ada", SALT),

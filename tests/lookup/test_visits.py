@@ -161,7 +161,15 @@ def test_a_view_through_an_alias_is_the_users(seen: Visiting, ada: User) -> None
     assert seen.views(ada.pk) == 1
 
 
-@pytest.mark.parametrize("unlike", [{"agent": "Googlebot/2.1"}, {"method": "HEAD"}, {"Sec_Purpose": "prefetch"}])
+@pytest.mark.parametrize(
+    "unlike",
+    [
+        {"agent": "Googlebot/2.1"},
+        {"method": "HEAD"},
+        {"Sec_Purpose": "prefetch"},
+        {"Sec_Fetch_Dest": "image", "Sec_Fetch_Mode": "no-cors"},
+    ],
+)
 def test_what_is_no_visit_gets_the_page_and_counts_nothing(seen: Visiting, ada: User, unlike: dict[str, str]) -> None:
     link = LinkFactory(profile=main_profile(ada))
     shown(ada)

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from io import StringIO
 
 import pytest
 from django.core.exceptions import ValidationError
 from django.core.mail import EmailMessage
+from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from pytest_django import DjangoCaptureOnCommitCallbacks
 
 from accounts import users
 from accounts.models import AuditEvent, Name, User
 from dashboard.account import actions as account_actions
 from dashboard.account.forms import UsernameForm
 from lookup import aliases
+from lookup.models import Alias
 from tests.dashboard.signing_in import browser_of, client_of
 from tests.factories.accounts import AliasFactory, UserFactory
+from tests.factories.lookup import AliasRowFactory
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
 
@@ -147,3 +152,50 @@ def test_the_page_says_why_a_display_name_is_refused(browser: Browser, user: Use
     browser.open(DISPLAY_NAME).submit(display_name="\u202eadA")
     assert browser.errors() == ["Use at most 64 characters, and none that cannot be seen."]
     assert User.objects.get(pk=user.pk).display_name == ""
+
+
+# --- Names that were taken before they were reserved ---
+
+
+def freed(*arguments: str) -> list[str]:
+    out = StringIO()
+    call_command("free_reserved_names", *arguments, stdout=out)
+    return out.getvalue().splitlines()
+
+
+def test_a_name_that_browsers_ask_for_is_refused_and_a_taken_one_is_freed(
+    user: User, mailoutbox: list[EmailMessage], django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    holder = UserFactory(username="Ads.txt")
+    UserFactory(username="ads-TXT")
+    alias = AliasRowFactory(name__user=user, name__name="sw.js", redirects=False)
+    aliases.change(alias=alias, redirects=False, has_own_profile=True, by=None)
+    assert Client().get("/Ads.txt").status_code == 404
+    with pytest.raises(ValidationError, match="reserved"):
+        users.rename(user=user, username="manifest.json", by=None)
+
+    listed = [f"Ads.txt (username of uid {holder.uid}) would become Ads-txt-2."]
+    listed += [f"sw.js (alias of uid {user.uid}) would become sw-js."]
+    assert freed() == [*listed, "Nothing was changed. Run the command with --apply."]
+    assert {name.name for name in Name.objects.all()} >= {"Ads.txt", "sw.js"}
+
+    with django_capture_on_commit_callbacks(execute=True):
+        assert freed("--apply") == [line.replace("would become", "is now") for line in listed]
+    assert freed() == freed("--apply") == ["No user has a reserved name."]
+    holder.refresh_from_db()
+    assert (holder.username, users.renamable_at(holder)) == ("Ads-txt-2", None)
+    kept = Alias.objects.get(name__user=user)
+    assert (kept.name.name, kept.redirects, kept.profile, kept.created_at) == (
+        *("sw-js", False, alias.profile),
+        alias.created_at,
+    )
+    assert Client().get("/sw-js").status_code == 200
+    mails = {mail.to[0]: mail for mail in mailoutbox}
+    assert mails[holder.email].subject.endswith("Your username was changed")
+    assert "Sign in with Ads-txt-2" in mails[holder.email].body
+    assert "was changed to sw-js" in mails[user.email].body
+    recorded = AuditEvent.objects.filter(verb__in=["user:renamed", "alias:renamed"]).order_by("pk")
+    assert [(event.actor, event.data) for event in recorded] == [
+        (None, {"old_username": "Ads.txt"}),
+        (None, {"alias": "sw-js", "old_alias": "sw.js"}),
+    ]

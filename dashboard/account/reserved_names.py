@@ -1,0 +1,50 @@
+"""Frees names that were taken before they were reserved: their owners get a similar one, and an e-mail."""
+
+from __future__ import annotations
+
+from itertools import count
+
+from django.db import transaction
+
+from accounts import users
+from accounts.models import Name
+from accounts.models.names import MAX_NAME_LENGTH, RESERVED_KEYS, NameKind
+from dashboard import notifications
+from lookup import aliases, profiles
+
+
+def held() -> list[Name]:
+    """Return the reserved names that users have, with these users. 1 query."""
+    return list(Name.objects.filter(key__in=RESERVED_KEYS).select_related("user").order_by("key"))
+
+
+def similar_to(name: str) -> str:
+    """Return a free name like `name`: "ads.txt" becomes "ads-txt", or "ads-txt-2". 1 query for each that is tried."""
+    base = name.replace(".", "-").strip("-")
+    for number in count(1):
+        ending = f"-{number}" if number > 1 else ""
+        found = f"{base[: MAX_NAME_LENGTH - len(ending)]}{ending}"
+        if found.upper() not in RESERVED_KEYS and not Name.objects.by_name(found).exists():
+            return found
+    raise AssertionError("count() has no end")
+
+
+@transaction.atomic
+def free(name: Name) -> str:
+    """Give the owner of `name`, a username or an alias, a similar one instead, and return it. The owner may choose
+    another one at once. ValidationError: another user took it after the check."""
+    user, old, new = name.user, name.name, similar_to(name.name)
+    users.lock(user.pk)
+    profiles.locked_of(user.pk)  # in the order in which a change of the username locks
+    is_username = name.kind == NameKind.USERNAME
+    if is_username:
+        user = users.rename(user=user, username=new, by=None)
+    else:
+        aliases.rename(alias=name.alias, name=new, by=None)
+    notifications.send_after_commit(
+        to=user,
+        subject=f"Your {'username' if is_username else 'alias'} was changed",
+        template="dashboard/letters/reserved_name.txt",
+        context={"old": old, "new": new, "is_username": is_username},
+    )
+    return new
