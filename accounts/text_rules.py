@@ -1,13 +1,14 @@
-"""Characters that texts and links must not hold, at every way in: forms, admin, imports, commands. Pure rules.
+"""What texts and links must and must not hold, at every way in: forms, admin, imports, commands. Pure rules.
 
 Control characters show nothing and break what reads them; bidirectional overrides show a text in another order than it
 has; the user info of a link passes for its host. The marks U+200E, U+200F and U+061C belong to the writing of Arabic
-and Hebrew and are allowed.
+and Hebrew and are allowed. A text that is shown holds something that can be seen: a letter, digit, sign or emoji.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from urllib.parse import urlsplit
 
 from django.core.exceptions import ValidationError
@@ -22,8 +23,33 @@ _NOT_IN_TEXTS = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{_OVERRIDES}]|\
 # Finds a character that the database refuses, in lookups too: NUL, or half of a surrogate pair. The method itself, as
 # lookups call it.
 find_unstorable = re.compile("[\x00\ud800-\udfff]").search
+# Tags, which the flags of regions are made of, besides.
+_NEEDED = re.compile(f"[{MARKS}\U000e0020-\U000e007f]").match
+# Finds a letter or sign that shows nothing: the fillers of Hangul, the blanks of braille, hieroglyphs and musical
+# notation, the place of an object, and code points that are reserved for invisible characters.
+find_filler = re.compile(
+    "[\u115f\u1160\u2065\u2800\u3164\uffa0\ufff0-\ufff8\ufffc\U00013441\U00013442\U0001d159\U000e0000-\U000e0fff]"
+).search
+# Controls, format characters and halves of surrogate pairs; separators and marks are known by their first letter.
+_HIDDEN = {"Cc", "Cf", "Cs"}
+NOTHING_TO_SEE = "Contains nothing that can be seen; write letters, digits, signs or emoji."
 _UNSAFE = "Contains a control character or a bidirectional override (U+{:04X}); remove it."
 _valid_address = URLValidator(schemes=["http", "https"])
+
+
+def has_something_to_see(text: str) -> bool:
+    """Return whether any character of `text` shows something by itself. A mark without its letter does not."""
+    return any(_is_seen(character) for character in text)
+
+
+def find_hidden(text: str) -> str | None:
+    """Return the first invisible character of `text` that no script and no emoji needs; None: there is none."""
+    return next((one for one in text if unicodedata.category(one) in _HIDDEN and not _NEEDED(one)), None)
+
+
+def _is_seen(character: str) -> bool:
+    category = unicodedata.category(character)
+    return category[0] not in "MZ" and category not in _HIDDEN and not find_filler(character)
 
 
 def problem_of_line(text: str) -> str | None:
@@ -46,15 +72,21 @@ def cleaned_line(text: str) -> str:
 
 
 def validate_line(value: str) -> None:
-    """Validator of a column of one line."""
-    if problem := problem_of_line(value):
-        raise ValidationError(problem, code="unsafe_character")
+    """Validator of a column of one line that is shown."""
+    _validate(value, problem_of_line(value))
 
 
 def validate_text(value: str) -> None:
-    """Validator of a column of several lines."""
-    if problem := problem_of_text(value):
+    """Validator of a column of several lines that is shown."""
+    _validate(value, problem_of_text(value))
+
+
+def _validate(value: str, problem: str | None) -> None:
+    """An empty value is left to `blank`."""
+    if problem:
         raise ValidationError(problem, code="unsafe_character")
+    if value and not has_something_to_see(value):
+        raise ValidationError(NOTHING_TO_SEE, code="nothing_to_see")
 
 
 def validate_web_address(value: str) -> None:

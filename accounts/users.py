@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import string
-import unicodedata
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -181,9 +180,7 @@ def renamable_at(user: User) -> datetime | None:
 def set_display_name(*, user: User, name: str, by: User | None) -> User:
     """Change the name that others read; empty: they read the username. ValidationError, by argument."""
     check_may_act_for(owner=user, by=by)
-    seen = name.translate(dict.fromkeys(map(ord, text_rules.MARKS)))
-    is_blank = bool(name) and not seen.strip()
-    if len(name) > 64 or is_blank or any(unicodedata.category(character).startswith("C") for character in seen):
+    if len(name) > 64 or (name and not text_rules.has_something_to_see(name)) or text_rules.find_hidden(name):
         raise ValidationError({"display_name": "Use at most 64 characters, and none that cannot be seen."})
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if name != user.display_name:

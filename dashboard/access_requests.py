@@ -13,7 +13,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from accounts import audit, users
+from accounts import audit, text_rules, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 from dashboard import notifications
@@ -94,7 +94,7 @@ def _ask(
     *, user: User, kind: AccessRequest.Kind, subject: str, reason: str, key: ApiKey | None = None
 ) -> AccessRequest:
     reason = reason.strip()
-    if not 1 <= len(reason) <= MAX_REASON:
+    if len(reason) > MAX_REASON or not text_rules.has_something_to_see(reason):
         raise ValidationError({"reason": f"Say what you need it for, in 1 to {MAX_REASON} characters."})
     try:
         with transaction.atomic():

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
+from accounts import text_rules
 from imagehost import media
 
 MAX_LENGTH = 32  # characters, of a folder's name and of its password
@@ -39,6 +40,8 @@ def one_line(text: str, *, most: int) -> str:
     """The same for a name of at most `most` characters."""
     name = unicodedata.normalize("NFC", text).strip()
     _check(name, most, is_empty=not name.strip(_JOINERS))
+    if not text_rules.has_something_to_see(name):
+        raise ValueError(text_rules.NOTHING_TO_SEE)
     return name
 
 
@@ -49,9 +52,10 @@ def folder_password(text: str) -> str:
 
 
 def shown(name: str, *, otherwise: str) -> str:
-    """`name` as one line of text without marks of direction; `otherwise` where nothing is left of it."""
+    """`name` as one line of text without marks of direction; `otherwise` where nothing of it can be seen."""
     kept = (char for char in name if unicodedata.category(char) not in _LINES and char not in _BIDI)
-    return "".join(kept).strip() or otherwise
+    line = "".join(kept).strip()
+    return line if text_rules.has_something_to_see(line) else otherwise
 
 
 def unpacked(names: Iterable[tuple[str, str, str]]) -> Iterator[str]:

@@ -60,7 +60,10 @@ def problem_of_text(value: object, max_length: int, min_length: int = 0, *, is_l
         return "Must not be empty."
     if text_rules.find_unstorable(value):
         return "Contains a character that cannot be stored (NUL or half of a surrogate pair)."
-    return text_rules.problem_of_text(value) if is_long else text_rules.problem_of_line(value)
+    problem = text_rules.problem_of_text(value) if is_long else text_rules.problem_of_line(value)
+    if problem is None and min_length and not text_rules.has_something_to_see(value):
+        return text_rules.NOTHING_TO_SEE
+    return problem
 
 
 def path_of(*parts: object) -> str:

@@ -57,8 +57,11 @@ def problems(
         found["permissions"] = _permission_problems(permissions)
     if len(name) > 64:
         found["name"] = ["Use at most 64 characters."]
-    elif problem := text_rules.problem_of_line(name):
-        found["name"] = [problem]
+    else:
+        try:
+            text_rules.validate_line(name)
+        except ValidationError as error:
+            found["name"] = error.messages
     if expires_at is not None and expires_at <= timezone.now():
         found["expires_at"] = ["The end must be in the future."]
     found |= _quota_problems(remaining_uses, refill_amount, refill_interval)

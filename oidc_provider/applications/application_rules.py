@@ -19,8 +19,6 @@ from oidc_provider.models.applications import MAX_LINK_LENGTH, MAX_NAME_LENGTH
 MAX_APPLICATIONS = 50
 TOO_MANY = f"An account can have at most {MAX_APPLICATIONS} apps; delete one that you no longer need."
 LINKS = ("homepage_url", "privacy_url", "terms_url", "support_url")
-# Invisible letters and signs: the Hangul fillers and the empty Braille pattern.
-_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 # By Latin letter: digits, Cyrillic, Greek and stroked Latin letters that look like it. Names are folded to lower case
 # first. I, l and 1 are one stroke, so all of them are l.
 _STAND_FOR = {
@@ -63,9 +61,9 @@ def name_problems(name: str, owner: User) -> list[str]:
 
 def _forbidden_name(name: str, owner: User) -> list[str]:
     kinds = {unicodedata.category(character) for character in name}
-    if kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} or not _BLANK.isdisjoint(name):
+    if kinds & {"Cc", "Cf", "Cs", "Zl", "Zp"} or text_rules.find_filler(name):
         return ["The name contains control or invisible characters."]
-    if all(kind.startswith(("M", "Z")) for kind in kinds):
+    if not text_rules.has_something_to_see(name):
         return ["The name has no visible letter."]
     folded = unicodedata.normalize("NFKC", name).casefold()
     seen = skeleton(name)

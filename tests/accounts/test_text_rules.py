@@ -35,6 +35,31 @@ def test_other_characters_stay_and_so_do_the_marks_of_arabic_and_hebrew(text: st
     assert text_rules.cleaned_line(text) == text
 
 
+SEEN = [
+    *("Ada", "7", "?", "+", "\u5bb6", "\u0e01", "\U0001f525", "\U0001faea", "\ue000", "\u05d0\u200f"),
+    *("1\ufe0f\u20e3", "👩\u200d💻", "👍🏽", "🇩🇪", "❤\ufe0f", "🏴\U000e0067\U000e0062\U000e007f", "e\u0301", "\u3164a"),
+]
+UNSEEN = [
+    *("\u115f", "\u1160", "\u3164", "\uffa0", "\u2800", "\u034f", "\ufe0f", "\U000e0100", "\U000e0067\U000e007f"),
+    *("\u200b", "\u200d\u200c", "\u2060", "\ufeff", "\u00ad", "\u180e", "\u061c", "\u200f", "\u2064", "\u17b4"),
+    *(" ", "\xa0", "\u2003", "\u3000", "\u2028", "\u0301", "\ufffc", "\u2065", "\U000e0fff", "\U0001d159"),
+    "\u3164 \u2800\u200b\ufe0f" * 10,
+]
+
+
+@pytest.mark.parametrize("text", SEEN)
+def test_a_text_with_a_letter_a_digit_a_sign_or_an_emoji_can_be_seen(text: str) -> None:
+    for validate in (text_rules.validate_line, text_rules.validate_text):
+        validate(text)
+
+
+@pytest.mark.parametrize("text", UNSEEN, ids=ascii)
+def test_a_text_of_format_filler_and_blank_characters_is_refused(text: str) -> None:
+    for validate in (text_rules.validate_line, text_rules.validate_text):
+        with pytest.raises(ValidationError, match=r"^\['Contains nothing that can be seen; "):
+            validate(text)
+
+
 @pytest.mark.parametrize("text", [*BREAKS, "a\r\n\r\n\tb"])
 def test_a_long_text_has_lines_and_tabs(text: str) -> None:
     assert text_rules.problem_of_text(text) is None

@@ -38,6 +38,13 @@ def test_a_name_that_shows_nothing_is_empty(text: str) -> None:
         names.folder_name(text)
 
 
+@pytest.mark.parametrize("text", ["\u3164", "\u2800 \uffa0", "\ufe0f", "\u034f"])
+def test_a_name_of_fillers_is_refused_and_a_file_of_such_a_name_is_saved_by_another(text: str) -> None:
+    with pytest.raises(ValueError, match="nothing that can be seen"):
+        names.folder_name(text)
+    assert names.shown(text, otherwise="file") == "file"
+
+
 @pytest.mark.parametrize(
     ("name", "header"),
     [

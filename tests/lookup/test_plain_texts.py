@@ -40,6 +40,7 @@ from tests.lookup.transfer_files import export, load
 from tests.lookup.transfer_line import changed, line, put, text_of
 
 UNSAFE = "Contains a control character or a bidirectional override (U+{}); remove it."
+FILLER, NOTHING = "\u3164 \u2800", "Contains nothing that can be seen; write letters, digits, signs or emoji."
 USER_INFO = "Remove the user name or password before the host."
 EVIL = "https://bank.example@evil.example/"
 # Columns that no person writes: rendered texts, keys, hashes and codes of our own.
@@ -93,6 +94,17 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("sections.5.games.0.name", "a\u202eb", UNSAFE.format("202E")),
     ("comments.items.0.content", "a\u202eb", UNSAFE.format("202E")),
     ("comments.items.0.author.name", "a\u202eb", UNSAFE.format("202E")),
+    ("user.name", FILLER, NOTHING),
+    ("profile.displayName", FILLER, NOTHING),
+    ("badges.1.name", FILLER, NOTHING),
+    ("links.0.title", FILLER, NOTHING),
+    ("projects.0.title", FILLER, NOTHING),
+    ("projects.0.tags", [FILLER], f"Entry 1: {NOTHING}"),
+    ("audios.0.title", FILLER, NOTHING),
+    ("sections.0.title", FILLER, NOTHING),
+    ("sections.0.skills.core", [FILLER], f"Entry 1: {NOTHING}"),
+    ("sections.5.games.0.name", FILLER, NOTHING),
+    ("comments.items.0.content", FILLER, NOTHING),
 ]
 
 

@@ -137,12 +137,16 @@ def test_the_display_name_is_changed_and_taken_away(browser: Browser, user: User
     assert user.display_name == ""
 
 
-@pytest.mark.parametrize("name", ["\u05d0\u200f", "\u0645\u200c\u0645\u061c", "Ada 👩\u200d💻"])
+@pytest.mark.parametrize(
+    "name", ["\u05d0\u200f", "\u0645\u200c\u0645\u061c", "Ada 👩\u200d💻", "🏴\U000e0067\U000e0062\U000e007f"]
+)
 def test_a_display_name_may_have_marks_of_its_script(user: User, name: str) -> None:
     assert users.set_display_name(user=user, name=name, by=user).display_name == name
 
 
-@pytest.mark.parametrize("name", ["\u202eadA", "a\u200bb", "a\ufeff", "\u200f", " \u200d"])
+@pytest.mark.parametrize(
+    "name", ["\u202eadA", "a\u200bb", "a\ufeff", "\u200f", " \u200d", "\u3164", "\u2800 \uffa0", "\ufe0f"]
+)
 def test_a_display_name_with_invisible_characters_is_refused(user: User, name: str) -> None:
     with pytest.raises(ValidationError):
         users.set_display_name(user=user, name=name, by=user)

@@ -44,6 +44,7 @@ def test_capitals_and_strokes_do_not_hide_the_name_of_the_service(name: str) -> 
     ("name", "message"),
     [
         ("\u3164", "The name contains control or invisible characters."),
+        ("\U0001d159", "The name contains control or invisible characters."),
         ("My\u2800app", "The name contains control or invisible characters."),
         ("\u0301\u0301", "The name has no visible letter."),
     ],
