@@ -30,6 +30,12 @@ _NEEDED = re.compile(f"[{MARKS}\U000e0020-\U000e007f]").match
 find_filler = re.compile(
     "[\u115f\u1160\u2065\u2800\u3164\uffa0\ufff0-\ufff8\ufffc\U00013441\U00013442\U0001d159\U000e0000-\U000e0fff]"
 ).search
+# Accents and vowel points, which people leave out when they type: of Latin, Greek, Cyrillic, Hebrew and Arabic. Marks
+# of other scripts make another letter, and stay. Variation selectors show nothing by themselves.
+_ACCENTS = re.compile(
+    "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
+    "\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe00-\ufe0f\ufe20-\ufe2f]"
+)
 # Controls, format characters and halves of surrogate pairs; separators and marks are known by their first letter.
 _HIDDEN = {"Cc", "Cf", "Cs"}
 NOTHING_TO_SEE = "Contains nothing that can be seen; write letters, digits, signs or emoji."
@@ -40,6 +46,17 @@ _valid_address = URLValidator(schemes=["http", "https"])
 def has_something_to_see(text: str) -> bool:
     """Return whether any character of `text` shows something by itself. A mark without its letter does not."""
     return any(_is_seen(character) for character in text)
+
+
+def folded(text: str) -> str:
+    """Return `text` as searches compare it: without case, accents, width and format characters (NFKC, full case
+    folding). The same for a text that is folded already."""
+    return unicodedata.normalize("NFKC", _plain(_plain(text).casefold()))
+
+
+def _plain(text: str) -> str:
+    letters = _ACCENTS.sub("", unicodedata.normalize("NFKD", text))
+    return "".join(letter for letter in letters if unicodedata.category(letter) != "Cf")
 
 
 def find_hidden(text: str) -> str | None:

@@ -131,6 +131,8 @@ def change(*, user: User, values: dict[str, Any], by: User) -> User:
     if user.is_staff != was_staff:
         user.second_factor_grace_from = timezone.now() if user.is_staff else None
         columns.append("second_factor_grace_from")
+    if "display_name" in values:
+        columns.append("display_name_folded")
     user.save(update_fields=columns)
     if {"plan", "plan_expires_at"} & set(values):
         records.forget_of(user)
@@ -185,7 +187,7 @@ def set_display_name(*, user: User, name: str, by: User | None) -> User:
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
     if name != user.display_name:
         user.display_name = name
-        user.save(update_fields=["display_name"])
+        user.save(update_fields=["display_name", "display_name_folded"])
         audit.record("user:changed", by=by, on=user, changed=["display_name"])
     return user
 

@@ -14,6 +14,7 @@ from django.db.models import Count, FilteredRelation, IntegerField, Q, QuerySet,
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from accounts import text_rules
 from imagehost.errors import FolderNotFound
 from imagehost.models import NAME, File, FileQuerySet, Folder, State, unexpired
 
@@ -76,7 +77,7 @@ def search(*, owner_id: str, wanted: Wanted) -> FileQuerySet:
     """The owner's stored files that match, newest first, with their folders. No query yet."""
     rows = File.objects.kept().filter(owner_id=owner_id).select_related("folder")
     if wanted.text:
-        rows = rows.filter(Q(original_name__icontains=wanted.text) | Q(name=_name_in(wanted.text)))
+        rows = rows.filter(_has_text(wanted.text))
     if wanted.folder_id is not None:
         rows = rows.filter(folder_id=wanted.folder_id) if wanted.folder_id else rows.filter(folder=None)
     if wanted.kind:
@@ -128,6 +129,15 @@ def folder(*, owner_id: str, folder_id: str) -> CountedFolder:
     if found is None:
         raise FolderNotFound
     return found
+
+
+def _has_text(text: str) -> Q:
+    """A part of the original name, whatever its case and accents, or the generated name in `text`."""
+    folded = text_rules.folded(text)
+    found = Q(original_name_folded__contains=folded) if folded else Q()
+    # A file that the previous release stored in the minutes of an update.
+    found |= Q(original_name_folded=None, original_name__icontains=text)
+    return found | Q(name=_name_in(text))
 
 
 def _name_in(text: str) -> str:

@@ -13,6 +13,7 @@ from django.db.models import Q
 from django.db.models.functions import Now, Upper
 from django.utils import timezone
 
+from accounts.databases.folding import FoldedField
 from accounts.models import User
 from accounts.models.users import new_id
 from imagehost import media, names
@@ -212,6 +213,7 @@ class File(models.Model):
     duration_ms = models.PositiveBigIntegerField(null=True, editable=False)
     frames = models.PositiveIntegerField(null=True, editable=False)
     original_name = models.CharField(max_length=MAX_ORIGINAL_LENGTH, editable=False)
+    original_name_folded = FoldedField(of="original_name", max_length=1000)
     is_favorite = models.BooleanField(default=False)
 
     state = models.CharField(max_length=8, choices=State.choices, default=State.PENDING, editable=False)

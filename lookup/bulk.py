@@ -21,6 +21,8 @@ from django.db.models import AutoField, Field, JSONField, Model
 from django.db.models.base import ModelState
 from django.db.models.expressions import RawSQL
 
+from accounts.databases.folding import folded_columns
+
 Values = tuple[Any, ...]  # Any: values of columns
 Row = TypeVar("Row", bound=Model)
 RARE = (100_000, 50, 1000)  # thresholds of the garbage collector
@@ -111,6 +113,8 @@ def insert(rows: Iterable[Model]) -> None:
 
 def _as_inserted(rows: Iterable[Model]) -> Iterator[Model]:
     for row in rows:
+        for field in folded_columns(type(row)):
+            field.pre_save(row, add=True)
         yield row
         row._state.adding, row._state.db = False, connection.alias
 
@@ -121,7 +125,11 @@ def update(rows: Collection[Model], columns: Collection[str]) -> None:
         return
     meta, quote = next(iter(rows))._meta, connection.ops.quote_name
     named = {field.name: field for field in meta.concrete_fields}
-    fields = [named[name] for name in columns]
+    folded = [field for field in folded_columns(meta.model) if field.of in columns]
+    for row in rows:
+        for field in folded:
+            field.pre_save(row, add=False)
+    fields = [*(named[name] for name in columns), *folded]
     places = ", ".join(f"{quote(str(field.column))} = %s" for field in fields)
     key = quote(str(meta.pk.column))
     statement = f"UPDATE {quote(meta.db_table)} SET {places} WHERE {key} = %s"  # noqa: S608  # names of columns alone

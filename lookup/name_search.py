@@ -1,4 +1,4 @@
-"""Finds people by how their username, an alias or a display name begins, in any case.
+"""Finds people by how their username, an alias or a display name begins, whatever its case and accents.
 
 On PostgreSQL each part walks along an index for prefixes, in its order; on SQLite it reads the table.
 """
@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from django.db import connection
 
+from accounts import text_rules
 from accounts.databases.statements import Statement
 from lookup.sql import PERSON, PERSON_TYPES, PersonRow
 
@@ -35,7 +36,7 @@ _ACCOUNTS = """
     JOIN lookup_userdocument f ON f.user_id = u.id
     JOIN lookup_profile p ON p.id = f.profile_id
     JOIN lookup_profiledocument d ON d.profile_id = p.id
-    WHERE u.display_name <> '' AND u.is_active AND u.public_api_access AND {found}
+    WHERE u.display_name_folded > '' AND u.is_active AND u.public_api_access AND {found}
 """
 _PROFILES = """
     SELECT p.display_name, CASE WHEN p.is_main THEN '' ELSE n.name END, {person}
@@ -44,7 +45,7 @@ _PROFILES = """
     LEFT JOIN lookup_alias a ON a.profile_id = p.id
     LEFT JOIN accounts_name n ON n.key = a.name_id
     JOIN lookup_profiledocument d ON d.profile_id = p.id
-    WHERE p.display_name <> '' AND (p.is_main OR NOT a.redirects) AND {found}
+    WHERE p.display_name_folded > '' AND (p.is_main OR NOT a.redirects) AND {found}
 """
 
 
@@ -60,8 +61,10 @@ def _statement(vendor: str) -> Statement:
     """All three parts as one statement, in their order."""
     from_, before, order = _OPERATORS[vendor]
     parts = []
-    for text, part in (("n.key", _NAMES), ("upper(u.display_name)", _ACCOUNTS), ("upper(p.display_name)", _PROFILES)):
-        found = f"{text} {from_} upper(CAST($1 AS text)) AND {text} {before} upper(CAST($2 AS text))"
+    keys = ("n.key", "u.display_name_folded", "p.display_name_folded")
+    for text, part in zip(keys, (_NAMES, _ACCOUNTS, _PROFILES), strict=True):
+        bounds = [f"upper(CAST({it} AS text))" if text == "n.key" else f"CAST({it} AS text)" for it in ("$1", "$2")]
+        found = f"{text} {from_} {bounds[0]} AND {text} {before} {bounds[1]}"
         found += f" ORDER BY {text} {order} LIMIT $3"
         parts.append(part.format(person=PERSON.format(profile="p.display_name"), found=found, from_=from_))
     numbered = (f"SELECT {number}, part{number}.* FROM ({part}) part{number}" for number, part in enumerate(parts))  # noqa: S608  # constants
@@ -74,6 +77,7 @@ _SEARCH = _statement(connection.vendor)
 def find(text: str, limit: int) -> tuple[list[Match], bool]:
     """At most `limit` pages of visible users, and whether there are more: names first, then display names, each in
     order, which begins with the exact one. 1 query, perhaps on a replica."""
+    text = text_rules.folded(text)
     rows = _SEARCH.all(text, f"{text}{LAST}", limit + 1, anywhere=True)
     found: dict[tuple[str, str], Match] = {}
     for _, name, page, *person in rows:

@@ -73,7 +73,7 @@ def change(*, profile: Profile, values: Mapping[str, Any], by: User | None) -> P
     for name in changed:
         setattr(row, name, values[name])
     row.clean_fields(exclude={field.name for field in row._meta.fields} - set(changed))
-    row.save(update_fields=changed)
+    row.save(update_fields=[*changed, "display_name_folded"])
     audit.record("profile:changed", by=by, on=profile.user, profile=row.pk, changed=changed)
     touch(row.pk)
     uploads.release(*before)

@@ -15,6 +15,7 @@ from django.db.models.functions import Upper
 from django.utils import timezone
 
 from accounts import receivers
+from accounts.databases.folding import FoldedField
 from accounts.models.names import MAX_NAME_LENGTH, NAME_PATTERN, NAME_RULE, Name
 from accounts.plans import PREMIUM_PLANS, Plan
 from accounts.text_rules import validate_line
@@ -95,6 +96,7 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
     uid = models.BigIntegerField(unique=True, editable=False)
     username = models.CharField(max_length=MAX_NAME_LENGTH, validators=[username_validator])
     display_name = models.CharField(max_length=64, blank=True, validators=[validate_line])
+    display_name_folded = FoldedField(of="display_name", max_length=64)
     email = models.EmailField(blank=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -135,6 +137,14 @@ class User(AbstractBaseUser, PermissionsMixin):  # type: ignore[django-manager-m
             ("reset_password_user", "Can reset a user's password"),
             ("reset_second_factor_user", "Can remove a user's second factor"),
             ("unlock_scopes_user", "Can unlock and relock scopes for a user"),
+        ]
+        indexes = [
+            models.Index(
+                fields=["display_name_folded"],
+                condition=Q(display_name_folded__gt=""),
+                opclasses=["varchar_pattern_ops"],
+                name="user_display_name_folded",
+            )
         ]
         constraints = [
             models.UniqueConstraint(

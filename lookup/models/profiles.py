@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from accounts.databases.folding import FoldedField
 from accounts.models import Name
 from accounts.models.users import new_id
 from accounts.text_rules import validate_line, validate_text
@@ -66,6 +67,7 @@ class Profile(models.Model):
     is_main = models.BooleanField(default=True, editable=False)
     name = models.CharField(max_length=64, help_text="What its owner calls the profile.", validators=[validate_line])
     display_name = models.CharField(max_length=64, blank=True, validators=[validate_line])
+    display_name_folded = FoldedField(of="display_name", max_length=64)
     description = models.TextField(max_length=2000, blank=True, validators=[validate_text])
     location = models.CharField(max_length=64, blank=True, validators=[validate_line])
     theme = models.CharField(max_length=32, blank=True, validators=[validate_line])
@@ -93,6 +95,14 @@ class Profile(models.Model):
     )
 
     class Meta:
+        indexes = [
+            models.Index(
+                fields=["display_name_folded"],
+                condition=Q(display_name_folded__gt=""),
+                opclasses=["varchar_pattern_ops"],
+                name="profile_display_name_folded",
+            )
+        ]
         constraints = [
             models.UniqueConstraint(fields=["user"], condition=Q(is_main=True), name="profile_one_main_for_each_user"),
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from dataclasses import dataclass
 
 from django.http import HttpRequest, HttpResponse
@@ -19,6 +20,12 @@ from lookup.page.people import Person
 from lookup.views.leaderboard_page import with_policy
 
 SHORTEST, LONGEST, MOST = 2, 32, 20
+# A character of a script without spaces between its words, which is a name or its first word by itself: of Thai, Lao,
+# Tibetan, Burmese, Khmer, Kana, Bopomofo, Chinese, Yi and Hangul.
+_WORD = re.compile(
+    "[\u0e01-\u0fff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u312f\u31a0-\u31ff\u3400-\u9fff\ua000-\ua4cf\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +72,8 @@ def _term(typed: str | None) -> str:
     term = typed.strip().removeprefix("@")
     if text_rules.problem_of_line(term) or text_rules.find_unstorable(term):
         raise Refused("Remove the control characters from the name.")
-    if not SHORTEST <= len(term) <= LONGEST:
+    folded = text_rules.folded(term[: LONGEST + 1])
+    if len(term) > LONGEST or (len(folded) < SHORTEST and not _WORD.fullmatch(folded)):
         raise Refused(f"Type {SHORTEST} to {LONGEST} characters of the name.")
     return term
 
@@ -78,8 +86,8 @@ def _found(term: str) -> dict[str, object]:
 
 def _result(match: Match) -> Result:
     person = people.person(match.person, match.page)
-    shown = {person.name.upper(), person.display_name.upper(), match.person.username.upper()}
-    return Result(person, "" if match.found.upper() in shown else match.found)
+    shown = {text_rules.folded(one) for one in (person.name, person.display_name, match.person.username)}
+    return Result(person, "" if text_rules.folded(match.found) in shown else match.found)
 
 
 def _count() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 
 import pytest
 from django.apps import apps
@@ -33,6 +34,14 @@ def test_a_line_holds_no_control_character_and_no_override(character: str) -> No
 def test_other_characters_stay_and_so_do_the_marks_of_arabic_and_hebrew(text: str) -> None:
     assert (text_rules.problem_of_line(text), text_rules.problem_of_text(text)) == (None, None)
     assert text_rules.cleaned_line(text) == text
+
+
+def test_a_folded_text_is_folded_and_case_never_matters() -> None:
+    """Of every character that the service stores."""
+    for code in itertools.chain(range(1, 0xD800), range(0xE000, 0x30000)):
+        folded = text_rules.folded(chr(code))
+        assert text_rules.folded(folded) == folded, hex(code)
+        assert text_rules.folded(chr(code).upper()) == text_rules.folded(chr(code).upper().lower()), hex(code)
 
 
 SEEN = [

@@ -207,6 +207,6 @@ def test_a_search_walks_the_indexes_for_prefixes_in_their_order(many: None) -> N
             cursor.execute(f"SET LOCAL enable_{way} = off")
     (statement,) = statements.of(lambda: name_search.find("c1", 20))
     steps = _explained(statement)
-    for index in ("accounts_name_key", "user_display_name_prefix", "profile_display_name_prefix"):
+    for index in ("accounts_name_key", "user_display_name_folded", "profile_display_name_folded"):
         assert any(index in step for step in steps), steps
     assert [step for step in steps if step.startswith(("Seq Scan", "Sort", "Incremental Sort"))] == [], steps

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from django.test import Client
 
-from accounts import bans, limits
+from accounts import bans, limits, users
+from accounts.databases import folding
 from accounts.models import User
 from lookup import profiles
 from tests.factories.accounts import UserFactory
 from tests.factories.lookup import AliasRowFactory, ProfileFactory, main_profile, shown
 from tests.lookup import statements
+from tests.lookup.transfer_files import export, load
 from tests.pages.markup import page_of, problems_of
 
 NOTHING = "No one found"
@@ -107,6 +110,8 @@ def test_many_aliases_of_one_user_do_not_hide_that_there_are_more(operator: User
     ("query", "problem"),
     [
         ("q=a", "Type 2 to 32 characters"),
+        ("q=%EF%BC%A1", "Type 2 to 32 characters"),
+        ("q=%CC%81%CC%81%CC%81", "Type 2 to 32 characters"),
         ("q=@a", "Type 2 to 32 characters"),
         (f"q={'a' * 33}", "Type 2 to 32 characters"),
         (f"q={'a' * 100_000}", "Type 2 to 32 characters"),
@@ -142,6 +147,72 @@ def test_an_address_searches_so_often_in_a_minute(ada: User, client: Client) -> 
     assert "Limit reached: 30 searches a minute." in answer.content.decode()
     assert client.get("/search?q=a").status_code == 400
     assert client.get("/search?q=ada", REMOTE_ADDR="192.0.2.7").status_code == 200
+
+
+@pytest.mark.embedded
+@pytest.mark.parametrize(
+    ("name", "queries"),
+    [
+        ("Émile Zola", ["emile", "ÉMILE", "e\u0301mile z", "\uff45\uff4d\uff49le"]),
+        ("Straße", ["strasse", "STRASSE", "straß"]),
+        ("ΣΊΣΥΦΟΣ", ["σισυφος", "Σίσυφος", "σίσυφοσ"]),
+        ("Ёлка Й", ["елка", "ЁЛКА"]),
+        ("İstanbul", ["istanbul", "ISTANBUL"]),
+        ("\ufb01lm", ["film", "FILM"]),
+        ("مُحَمَّد", ["محمد"]),
+        ("がくせい", ["が", "がく"]),
+        ("ｶﾞｸ", ["ガ", "ガク"]),
+        ("山田太郎", ["山", "山田"]),
+        ("한국", ["한", "한국"]),
+        ("สมชาย", ["ส", "สม"]),
+        ("กี่", ["กี"]),
+    ],
+)
+def test_a_display_name_is_found_whatever_its_case_accents_and_width(
+    operator: User, name: str, queries: list[str]
+) -> None:
+    user, other = UserFactory(username="Ada", display_name=name), UserFactory(username="Ben")
+    profiles.change(profile=main_profile(other), values={"display_name": name}, by=other)
+    shown(user)
+    shown(other)
+    client = Client()
+    for query in queries:
+        assert [row[0] for row in found(query, client)] == ["/Ada", "/Ben"], query
+
+
+@pytest.mark.parametrize("query", ["か", "ガ", "กา", "하"])
+def test_marks_that_make_another_letter_count(operator: User, query: str) -> None:
+    for number, name in enumerate(("がくせい", "カク", "กี่", "한국")):
+        shown(UserFactory(username=f"Person-{number}", display_name=name))
+    assert found(query) == []
+
+
+def test_every_way_to_a_display_name_keeps_the_search_up_to_date(operator: User, tmp_path: Path) -> None:
+    user = UserFactory(username="Ada", display_name="Éa")
+    assert found("ea")
+    users.set_display_name(user=user, name="Öb", by=user)
+    assert (found("ea"), len(found("ob"))) == ([], 1)
+    users.change(user=user, values={"display_name": "Üc"}, by=operator)
+    assert (found("ob"), len(found("uc"))) == ([], 1)
+    profiles.change(profile=main_profile(user), values={"display_name": "Àd"}, by=user)
+    exported = export()
+    profiles.change(profile=main_profile(user), values={"display_name": ""}, by=user)
+    users.set_display_name(user=user, name="", by=user)
+    assert found("ad") == [(*("/Ada", "Ada"), "@Ada")]
+    load(exported, tmp_path)
+    assert [row[2] for name in ("ad", "uc") for row in found(name)] == ["@Ada", "@Ada · Üc"]
+
+
+@pytest.mark.embedded
+def test_names_of_before_the_column_are_folded_in_batches(operator: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "BATCH", 2)
+    for number in range(5):
+        UserFactory(username=f"Person-{number}", display_name=f"Ábc {number}")
+    User.objects.update(display_name_folded=None)
+    assert found("abc") == []
+    folding.fill(User, "display_name_folded")
+    assert len(found("abc")) == 5
+    assert not User.objects.filter(display_name_folded=None).exists()
 
 
 def test_a_search_is_one_statement(ada: User) -> None:

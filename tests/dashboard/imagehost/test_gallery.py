@@ -13,7 +13,7 @@ from accounts.plans import ALLOWANCES, Plan
 from dashboard.imagehost.forms import FilterForm
 from dashboard.imagehost.views import Storage
 from imagehost import listing, media
-from imagehost.models import Folder, PreviewState, State, Usage
+from imagehost.models import File, Folder, PreviewState, State, Usage
 from tests.dashboard.imagehost.reading import HOME, HOSTILE, text_of, titles_of
 from tests.factories.accounts import UserFactory
 from tests.factories.imagehost import FileFactory, FolderFactory
@@ -122,6 +122,33 @@ def filters(owner: User, query: dict[str, str]) -> FilterForm:
 def test_filters_find_what_they_say(bea: User, query: dict[str, str], titles: list[str]) -> None:
     found = listing.search(owner_id=bea.pk, wanted=filters(bea, query).wanted())
     assert [file.original_name for file in found] == titles
+
+
+@pytest.mark.embedded
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("name", "queries"),
+    [
+        ("Über Straße.png", ["uber", "ÜBER STRASSE", "U\u0308ber"]),
+        ("ΣΊΣΥΦΟΣ.png", ["σισυφος", "υφοσ"]),
+        ("山田太郎.png", ["田"]),
+        ("ｶﾞｸ.png", ["ガ"]),
+    ],
+)
+def test_a_file_is_found_whatever_the_case_accents_and_width(name: str, queries: list[str]) -> None:
+    owner = UserFactory()
+    file = FileFactory(owner=owner, original_name=name)
+    FileFactory(owner=owner, original_name="other.gif")
+    for query in queries:
+        wanted = filters(owner, {"q": query}).wanted()
+        assert list(listing.search(owner_id=owner.pk, wanted=wanted)) == [file], query
+
+
+def test_a_file_of_an_earlier_release_is_found_and_marks_only_find_nothing(bea: User) -> None:
+    File.objects.filter(name="AAAAAAAA").update(original_name_folded=None)
+    for query, count in (("A.PN", 1), ("\u0301", 0)):
+        found = listing.search(owner_id=bea.pk, wanted=filters(bea, {"q": query}).wanted())
+        assert found.count() == count
 
 
 @pytest.mark.parametrize(
