@@ -88,9 +88,9 @@ BY_MIME: Mapping[str, MediaType] = MappingProxyType({media.mime: media for media
 LABELS = f"{', '.join(type_.label for type_ in ALL[:-1])} and {ALL[-1].label}"
 
 # Major brands (ISO/IEC 14496-12 §4.3). With any other one, such as a telephone's 3gp5 or a camera's own, a file is an
-# MP4 if one of its compatible brands is.
+# MP4 if one of its compatible brands is, or if none of them is known: its boxes decide.
 AVIF_BRANDS = frozenset({b"avif", b"avis"})
-HEIF_BRANDS = frozenset({b"mif1", b"msf1", b"miaf"})  # an AVIF only if a compatible brand is
+HEIF_BRANDS = frozenset({b"mif1", b"mif3", b"msf1", b"miaf"})  # an AVIF only if a compatible brand is
 MOV_BRAND = b"qt  "
 MP4_BRANDS = frozenset(
     b"""isom iso2 iso3 iso4 iso5 iso6 iso7 iso8 iso9 isoa isob isoc mp41 mp42 mp71 avc1 hvc1 hev1 av01 dash msdh cmfc
@@ -131,7 +131,14 @@ def _of_brands(head: bytes) -> MediaType | None:
         return MOV
     if major in MP4_BRANDS:
         return MP4
-    return MP4 if major not in OTHER_BRANDS and compatible & MP4_BRANDS else None
+    if major in OTHER_BRANDS:
+        return None
+    return MP4 if compatible & MP4_BRANDS or not any(map(_is_known, {major, *compatible})) else None
+
+
+def _is_known(brand: bytes) -> bool:
+    """Whether it names another type; those of telephones have a version at their end (3gp4, 3g2a)."""
+    return brand in AVIF_BRANDS | HEIF_BRANDS | OTHER_BRANDS or brand.startswith((b"3gp", b"3g2"))
 
 
 def _opens_quicktime(head: bytes) -> bool:

@@ -41,6 +41,19 @@ def heic() -> bytes:
     return ftyp(b"heic", b"mif1", b"heic") + box(b"meta", bytes(4)) + box(b"mdat", bytes(64))
 
 
+def compact_avif() -> bytes:
+    """A picture in a MinimizedImageBox (ISO/IEC 23008-12:2025): sizes by bits, the decoder's settings, the data."""
+    content = _image("avif")
+    settings, data = content.index(b"av1C") + 4, content.index(b"mdat") + 4
+    length = int.from_bytes(content[data - 8 : data - 4], "big") - 8
+    fields = [(0, 4), (1, 1), (0, 6), (1, 2), (0, 4), (47, 7), (31, 7), (0, 5), (4, 3), (length - 1, 15)]
+    bits = "".join(format(value, f"0{width}b") for value, width in fields)
+    bits += "0" * (-len(bits) % 8)
+    head = int(bits, 2).to_bytes(len(bits) // 8, "big")
+    mini = box(b"mini", head, content[settings : settings + 4], content[data : data + length])
+    return ftyp(b"mif3", b"avif") + mini
+
+
 def _image(name: str) -> bytes:
     return encoded(media.BY_MIME[f"image/{name}"], picture())
 
@@ -81,6 +94,7 @@ REFUSED: dict[str, Content] = {
     # formats that are not ours, in containers that could be
     "bmp": lambda: encoded(media.PNG, picture(), format="BMP"),
     "heic-of-brand-mif1": lambda: of_brand(heic(), b"mif1"),
+    "avif-in-its-compact-form": compact_avif,
     "avif-of-brand-heic": lambda: of_brand(_image("avif"), b"heic"),
     "mkv": lambda: recorded(Recipe("matroska", "libx264", tune={"preset": "ultrafast"})),
     "m4a": lambda: recorded(Recipe("ipod", None, sound="aac")),

@@ -10,7 +10,7 @@ from PIL import Image
 from imagehost import media
 from imagehost.media import MediaType
 from tests.imagehost.media_corpus.hostile_images import deflated
-from tests.imagehost.media_corpus.pieces import box, jpeg_segment, png, png_chunk, png_header, riff
+from tests.imagehost.media_corpus.pieces import box, box_of, jpeg_segment, png, png_chunk, png_header, riff
 from tests.imagehost.media_corpus.real_images import SIZE, animation, encoded, of_brand, picture
 from tests.imagehost.media_corpus.real_videos import MP4, WEBM, Recipe, film_facts, recorded
 from tests.imagehost.media_corpus.sample import PLACE, Content, Maker, taken
@@ -150,11 +150,20 @@ _LARGE: dict[str, tuple[MediaType, Callable[[int, int], bytes], tuple[int, int]]
     "png-page-of-101-megapixels": (media.PNG, large_png, (1_440, 70_000)),
     "webp-of-100-megapixels": (media.WEBP, plain_webp, (10_000, 10_000)),
 }
+
+
+def of_unknown_brands(content: bytes) -> bytes:
+    """The same film, of which no brand says what it is."""
+    start, end = box_of(content, b"ftyp")
+    return content[: start + 8] + (b"zzzz" * end)[: end - 8] + content[end:]
+
+
 _FILMS: dict[str, tuple[MediaType, Content]] = {
     "mp4-and-a-tail": (media.MP4, lambda: recorded(MP4) + PRIVATE),
     "webm-and-a-tail": (media.WEBM, lambda: recorded(WEBM) + PRIVATE),
     "mp4-unknown-box": (media.MP4, lambda: recorded(MP4) + box(b"note", PRIVATE)),
     "mp4-cut-in-a-fragment": (media.MP4, lambda: recorded(_FRAGMENTED) + struct.pack(">I", 500) + b"moof" + NOISE[:99]),
+    "mp4-brands-unknown": (media.MP4, lambda: of_unknown_brands(recorded(MP4))),
     "mp4-brand-3gp": (media.MP4, lambda: of_brand(recorded(MP4), b"3gp5")),
 }
 
