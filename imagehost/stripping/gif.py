@@ -2,7 +2,7 @@
 
 from typing import BinaryIO
 
-from imagehost.stripping import tails
+from imagehost.stripping import icc, tails
 from imagehost.stripping.rewriting import Malformed, Plan, Source, TooManyParts
 
 _IMAGE, _EXTENSION, _TRAILER = 0x2C, 0x21, 0x3B
@@ -93,8 +93,25 @@ class _Walk:
             if loop[:2] == b"\x03\x01":
                 self.plan.replace(start, end, b"\x21\xff\x0b" + body + loop + b"\x00")
         elif label == _APPLICATION and body == _ICC:
-            self.plan.keep(start, end)
+            self._profile(start, end)
         return end
+
+    def _profile(self, start: int, end: int) -> None:
+        """Clean a colour profile, in the blocks in which it lies behind the extension's name."""
+        blocks = self.source.whole(start + 14, end - 1, most=icc.LARGEST)
+        content, at = bytearray(), 0
+        while at < len(blocks):
+            content += blocks[at + 1 : at + 1 + blocks[at]]
+            at += 1 + blocks[at]
+        profile = icc.cleaned(bytes(content))
+        if profile is None:
+            return
+        new, at = bytearray(self.source.exactly(start, 14)), 0
+        while at < len(profile):
+            size = blocks[len(new) - 14]
+            new += bytes([size]) + profile[at : at + size]
+            at += size
+        self.plan.replace(start, end, bytes(new) + b"\x00")
 
     def _behind_blocks(self, position: int) -> int | None:
         """The position after a row of data blocks and the empty block that ends it; None in a truncated file."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from imagehost.media import AVIF
+from imagehost.stripping import isobmff_colours
 from imagehost.stripping.boxes import Box, Numbers, children, discard
 from imagehost.stripping.isobmff_samples import Coverage
 from imagehost.stripping.rewriting import Malformed, Overwrites, Source
@@ -62,6 +63,8 @@ def _blank_properties(source: Source, blank: Overwrites, iprp: Box) -> None:
             for box in children(source, container.body, container.end):
                 if box.kind in _DISCARDED_PROPERTIES:
                     discard(blank, box)
+                elif box.kind == b"colr":
+                    isobmff_colours.clean(source, blank, box)
                 elif box.kind == b"ispe":
                     _check_size(source, box)
 

@@ -6,6 +6,7 @@ files, and all tracks but pictures and sound, in which cameras record positions,
 
 from dataclasses import dataclass, field
 
+from imagehost.stripping import isobmff_colours
 from imagehost.stripping import isobmff_samples as samples
 from imagehost.stripping.boxes import Box, children, discard
 from imagehost.stripping.isobmff_samples import Coverage, Defaults
@@ -162,7 +163,13 @@ def _media(source: Source, blank: Overwrites, media: Box) -> None:
                 elif part.kind == b"dinf":
                     _references(source, blank, part)
                 elif part.kind == b"stbl":
-                    _kept(source, blank, part, part.body)
+                    _tables(source, blank, part)
+
+
+def _tables(source: Source, blank: Overwrites, stbl: Box) -> None:
+    for table in _kept(source, blank, stbl, stbl.body):
+        if table.kind == b"stsd":
+            isobmff_colours.clean_entries(source, blank, table)
 
 
 def _references(source: Source, blank: Overwrites, dinf: Box) -> None:

@@ -4,10 +4,11 @@ Of the pictures behind the first only the gain map of an HDR photo stays, with m
 """
 
 import re
+from collections.abc import Iterator
 from typing import BinaryIO
 
 from imagehost import media
-from imagehost.stripping import gain_maps, orientation, tails
+from imagehost.stripping import gain_maps, icc, orientation, tails
 from imagehost.stripping.rewriting import Malformed, Plan, Source, TooManyParts
 
 _SOI, _EOI, _SOS = 0xD8, 0xD9, 0xDA
@@ -36,22 +37,54 @@ def strip(file: BinaryIO) -> None:
     walk.joined().apply(file)
 
 
+def _descriptions(source: Source, start: int, marker: int) -> Iterator[tuple[int, bytes]]:
+    """(start, body) of the segments of `marker` before the first scan of the picture at `start`."""
+    position = start + 2
+    while (found := source.search(_MARKER, position)) is not None:
+        source.count_part()
+        kind, position = source.read(found + 1, 1)[0], found + 2
+        if kind in {_SOS, _EOI}:
+            return
+        if kind not in _STANDALONE:
+            length = max(int.from_bytes(source.read(position, 2), "big"), 2)
+            if kind == marker:
+                yield found, source.read(position + 2, length - 2)
+            position += length
+
+
 def _gain_map(source: Source) -> "_GainMap | None":
     """The walk of the gain map to which an index in the first picture's header leads, if it is sound."""
-    position = 2
-    while len(head := source.read(position, 8)) == 8 and head[0] == 0xFF and head[1] != _SOS:
-        source.count_part()
-        end = position + 2 + max(int.from_bytes(head[2:4], "big"), 2)
-        if head[1] == _APP2 and head[4:] == gain_maps.INDEX:
-            for offset in gain_maps.offsets(source.read(position + 4, end - position - 4)):
-                walk = _GainMap(source, position + 8 + offset)
-                try:
-                    walk.whole()
-                except Malformed:
-                    continue
-                return walk
-        position = end
+    for start, body in _descriptions(source, 0, _APP2):
+        for offset in gain_maps.offsets(body) if body.startswith(gain_maps.INDEX) else ():
+            walk = _GainMap(source, start + 8 + offset)
+            try:
+                walk.whole()
+            except Malformed:
+                continue
+            return walk
     return None
+
+
+def _profile(source: Source, start: int) -> dict[int, bytes]:
+    """The segments of the colour profile of the picture at `start`, cleaned, by position; none if one is missing."""
+    found: dict[int, tuple[int, bytes]] = {}
+    counts = set()
+    for position, body in _descriptions(source, start, _APP2):
+        if body.startswith(_ICC) and len(body) >= _SHORTEST_ICC:
+            found[body[12]] = (position, body) if body[12] not in found else (position, b"")
+            counts.add(body[13])
+    if counts != {len(found)} or sorted(found) != list(range(1, len(found) + 1)):
+        return {}
+    profile = icc.cleaned(b"".join(found[number][1][_SHORTEST_ICC:] for number in sorted(found)))
+    if profile is None:
+        return {}
+    segments: dict[int, bytes] = {}
+    at = 0
+    for _, (position, body) in sorted(found.items()):
+        length = len(body) - _SHORTEST_ICC
+        segments[position] = body[:_SHORTEST_ICC] + profile[at : at + length]
+        at += length
+    return segments
 
 
 class _Walk:
@@ -59,6 +92,7 @@ class _Walk:
         self.source = source
         self.start = start
         self.gain_map = gain_map
+        self.profile = _profile(source, start)
         self.plan = Plan(source)
         self.plan.keep(start, start + 2)
         self.before_index: Plan | None = None
@@ -145,8 +179,8 @@ class _Walk:
             self.plan.replace(start, end, _segment(marker, body[:12] + bytes(2)))
         elif marker == _APP14 and body.startswith(_ADOBE) and len(body) >= 12:
             self.plan.replace(start, end, _segment(marker, body[:12]))
-        elif marker == _APP2 and body.startswith(_ICC) and len(body) >= _SHORTEST_ICC:
-            self.plan.keep(start, end)
+        elif start in self.profile:
+            self.plan.replace(start, end, _segment(marker, self.profile[start]))
         elif marker == _APP1 and body.startswith(_EXIF):
             self._exif(start, end, body.removeprefix(_EXIF))
         elif self.gain_map and marker in {_APP1, _APP2}:

@@ -57,6 +57,13 @@ class Source:
             raise Malformed(f"ends in a header at byte {position}")
         return found
 
+    def whole(self, start: int, end: int, *, most: int) -> bytes:
+        """The bytes from `start` to `end`, in pieces. Malformed: more than `most`, or the file ends earlier."""
+        if end - start > most:
+            raise Malformed(f"{end - start} bytes at byte {start} are more than {most}")
+        pieces = range(start, end, LARGEST_READ)
+        return b"".join(self.exactly(at, min(LARGEST_READ, end - at)) for at in pieces)
+
     def number(self, position: int, length: int) -> int:
         """A big-endian number of `length` bytes."""
         return int.from_bytes(self.exactly(position, length), "big")

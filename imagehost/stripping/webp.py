@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 from typing import BinaryIO, NamedTuple
 
-from imagehost.stripping import orientation, tails
+from imagehost.stripping import icc, orientation, tails
 from imagehost.stripping.rewriting import Malformed, Plan, Source
 
 _HEADER, _CHUNK, _FRAME = 12, 8, 16  # bytes: of the file, of a chunk, of ANMF's own fields
 _IMAGES = {b"VP8 ", b"VP8L"}
 # Chunk types that stay, and the length of those with a fixed one.
-_KEPT_ONCE = {b"VP8X": 10, b"ANIM": 6, b"ICCP": None, b"ALPH": None, b"VP8 ": None, b"VP8L": None}
+_KEPT_ONCE = {b"VP8X": 10, b"ANIM": 6, b"ALPH": None, b"VP8 ": None, b"VP8L": None}
 _OF_FRAME = {b"ALPH", b"VP8 ", b"VP8L"}
-_XMP_FLAG, _EXIF_FLAG = 0x04, 0x08  # in the first byte of VP8X
+_XMP_FLAG, _EXIF_FLAG, _ICC_FLAG = 0x04, 0x08, 0x20  # in the first byte of VP8X
 _EXIF_PREFIX = b"Exif\x00\x00"
 
 
@@ -50,6 +50,7 @@ class _Walk:
         self.seen: set[bytes] = set()
         chunks = list(_chunks(source, _HEADER, end))
         self.turned = self._orientation(chunks)
+        self.profile = self._profile(chunks)
         for chunk in chunks:
             self._chunk(chunk)
         if not self.seen & {*_IMAGES, b"ANMF"}:
@@ -65,6 +66,15 @@ class _Walk:
                 return orientation.of_tiff(self.source.read(chunk.body, length).removeprefix(_EXIF_PREFIX))
         return None
 
+    def _profile(self, chunks: list[_Chunk]) -> bytes | None:
+        """The first colour profile, cleaned, which decoders read only if VP8X comes first."""
+        if not chunks or chunks[0].kind != b"VP8X":
+            return None
+        for chunk in chunks:
+            if chunk.kind == b"ICCP":
+                return icc.cleaned(self.source.whole(chunk.body, chunk.end, most=icc.LARGEST))
+        return None
+
     def _chunk(self, chunk: _Chunk) -> None:
         once = chunk.kind not in self.seen
         self.seen.add(chunk.kind)
@@ -76,6 +86,10 @@ class _Walk:
             room = (chunk.end - chunk.body) // 2 * 2  # an odd length needs another byte
             tiff = orientation.tiff(self.turned, room=room)
             self.plan.replace(chunk.start, chunk.next, b"EXIF" + len(tiff).to_bytes(4, "little") + tiff)
+        elif chunk.kind == b"ICCP" and once and self.profile is not None:
+            self.plan.keep(chunk.start, chunk.body)
+            self.plan.replace(chunk.body, chunk.end, self.profile)
+            self.plan.keep(chunk.end, chunk.next)
         elif once and self._is_wanted(chunk):
             self.plan.keep(chunk.start, chunk.next)
 
@@ -89,7 +103,8 @@ class _Walk:
         if chunk.start != _HEADER or chunk.end - chunk.body != 10:
             raise Malformed("a VP8X that is not first, or not of 10 bytes")
         old = self.source.exactly(chunk.start, 18)
-        flags = old[8] & ~(_XMP_FLAG | _EXIF_FLAG) | (_EXIF_FLAG if self.turned else 0)
+        flags = old[8] & ~(_XMP_FLAG | _EXIF_FLAG | _ICC_FLAG)
+        flags |= (_EXIF_FLAG if self.turned else 0) | (_ICC_FLAG if self.profile is not None else 0)
         self.plan.replace(chunk.start, chunk.next, old[:8] + bytes([flags]) + old[9:])
 
     def _frame(self, chunk: _Chunk) -> None:

@@ -40,8 +40,10 @@ def test_private_blocks_go_and_the_animation_stays() -> None:
 
 
 def test_a_colour_profile_stays() -> None:
-    content = _HEAD + b"\x21\xff" + _blocks(b"ICCRGBG1012", bytes(200), bytes(100)) + _PIXEL + b";"
+    profile = real_images.colour_profile()
+    content = _HEAD + b"\x21\xff" + _blocks(b"ICCRGBG1012", profile[:200], profile[200:400], profile[400:]) + _PIXEL
     assert stripped(content, media.GIF) == content
+    assert stripped(content.replace(b"acsp", b"none"), media.GIF) == _HEAD + _PIXEL
 
 
 def test_large_data_is_walked_across_the_window_s_border() -> None:
