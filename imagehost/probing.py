@@ -93,7 +93,8 @@ def render(
 ) -> Preview:
     """A thumbnail, or the poster of a video: upright, its longer side at most `longest_side`, never enlarged.
 
-    Raises InvalidMedia for a body that is cut off or broken, and ProberFailed.
+    Of a body that is cut off or damaged it shows what decodes. Raises InvalidMedia, where nothing does, and
+    ProberFailed.
     """
     request = {"task": "render", "mime": media.mime, "longest_side": longest_side, "as": as_}
     answer = _ask(path, request, writable=False)

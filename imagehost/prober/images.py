@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 import av
-from PIL import AvifImagePlugin, ExifTags, Image, PngImagePlugin
+from PIL import AvifImagePlugin, ExifTags, Image, ImageFile, PngImagePlugin
 
 from imagehost import media
 from imagehost.media import MediaType
-from imagehost.prober import videos
+from imagehost.prober import colours, videos
 from imagehost.prober.errors import BROKEN, believable, check_size
 
 AvifImagePlugin.DEFAULT_MAX_THREADS = 1
@@ -56,7 +56,10 @@ def facts(file: BinaryIO, type_: MediaType) -> Facts:
 
 
 def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
-    """The first frame, upright, in RGB or RGBA, no side longer than `longest_side`. Raises as `facts`."""
+    """The first frame, upright, in sRGB with or without alpha, no side longer than `longest_side`. Raises as `facts`.
+
+    Of a picture that is cut off or damaged it is what decodes.
+    """
     try:
         return _thumbnail(file, type_, longest_side)
     except (SyntaxError, RuntimeError, MemoryError):
@@ -71,7 +74,25 @@ def _thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Ima
         turned = _UPRIGHT.get(_orientation(image))
         picture = _reduced(image, longest_side)
     picture.thumbnail((longest_side, longest_side))
+    picture = colours.to_srgb(picture, _profile(file, type_, picture.info.get("icc_profile")))
     return picture if turned is None else picture.transpose(turned)
+
+
+def _profile(file: BinaryIO, type_: MediaType, embedded: bytes | None) -> bytes | None:
+    """The profile by which browsers show it: code points come before the embedded one in a PNG, after it in an AVIF."""
+    if type_ is media.PNG:
+        return _coded_colours(file) or embedded
+    return embedded or (videos.coded_colours(file, type_) if type_ is media.AVIF else None)
+
+
+def _coded_colours(file: BinaryIO) -> bytes | None:
+    """The profile of the code points of a PNG (third edition, 11.3.2.6)."""
+    file.seek(8)
+    while len(head := file.read(8)) == 8 and head[4:] != b"IDAT":
+        if head[4:] == b"cICP" and len(codes := file.read(2)) == 2:
+            return colours.of_codes(*codes)
+        file.seek(int.from_bytes(head[:4], "big") + 4, 1)
+    return None
 
 
 def _shown_size(image: Image.Image) -> tuple[int, int]:
@@ -108,7 +129,11 @@ def _reduced(image: Image.Image, longest_side: int) -> Image.Image:
 
     It works by strips: the memory limit has no room for a second copy of the largest pictures.
     """
-    image.load()
+    ImageFile.LOAD_TRUNCATED_IMAGES = True  # else nothing of a picture that is cut off
+    try:
+        image.load()
+    finally:
+        ImageFile.LOAD_TRUNCATED_IMAGES = False  # `endings` has to know
     mode = "RGBA" if image.has_transparency_data else "RGB"
     factor = max(image.size) // (2 * longest_side)
     if factor < 2:

@@ -19,7 +19,6 @@ from imagehost.prober import confinement, endings, fonts, images, sniff, sounds,
 from imagehost.prober.errors import BROKEN, Refused
 from imagehost.stripping import tails
 
-_PROFILE = 16 * 1024  # bytes of a colour profile that a preview carries at most
 _ENCODINGS: dict[str, dict[str, Any]] = {  # options of Pillow's encoders
     "WEBP": {"quality": 80, "method": 2, "exif": b"", "xmp": b""},
     "PNG": {"compress_level": 3},
@@ -103,11 +102,8 @@ def _render(file: BinaryIO, request: wire.Message) -> tuple[wire.Message, bytes]
     with _broken_is_refused(type_.mime):
         draw = videos.poster if type_.is_video else images.thumbnail
         picture = draw(file, type_, request["longest_side"])
-        profile = picture.info.get("icc_profile")
-        if not profile or len(profile) > _PROFILE or profile[16:20] != b"RGB ":
-            profile = None
         encoded = io.BytesIO()
-        picture.save(encoded, format_, icc_profile=profile, **_ENCODINGS[format_])
+        picture.save(encoded, format_, icc_profile=None, **_ENCODINGS[format_])
         with Image.open(encoded, formats=[format_]) as written:
             written.load()
             if written.size != picture.size:

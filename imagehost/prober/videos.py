@@ -16,6 +16,7 @@ from av.video.stream import VideoStream
 from PIL import Image
 
 from imagehost.media import MediaType
+from imagehost.prober import colours
 from imagehost.prober.errors import Refused, believable, check_size
 
 av.logging.set_level(av.logging.PANIC)
@@ -61,8 +62,19 @@ def poster(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
             interpolation="AREA",
             threads=1,  # a child may not start threads
         )
-        picture: Image.Image = small.to_image()  # type: ignore[no-untyped-call]  # untyped in PyAV
+        drawn: Image.Image = small.to_image()  # type: ignore[no-untyped-call]  # untyped in PyAV
+        picture = colours.to_srgb(drawn, colours.of_codes(int(frame.color_primaries), int(frame.color_trc)))
         return picture.rotate(frame.rotation, expand=True) if frame.rotation % 90 == 0 else picture
+
+
+def coded_colours(file: BinaryIO, type_: MediaType) -> bytes | None:
+    """The profile of the code points of an AVIF; None where FFmpeg cannot read it."""
+    try:
+        with _opened(file, type_) as container:
+            context = _picture(container, type_).codec_context
+            return colours.of_codes(int(context.color_primaries), int(context.color_trc))
+    except (av.FFmpegError, Refused):
+        return None
 
 
 def _opened(file: BinaryIO, type_: MediaType) -> InputContainer:

@@ -135,14 +135,14 @@ class _Walk:
         if marker in _STANDALONE:
             return start + 2
         if self.scans and marker == _SOI:  # another picture, without an end of this one
-            self.plan.replace(start, start + 2, bytes([0xFF, _EOI]))
-            tails.check(self.source, start)
+            self._end_here(start)
             return None
         if marker not in _DECODING and marker not in _DESCRIBING:
             raise Malformed(f"marker {marker:#x} at byte {start}")
         length = int.from_bytes(self.source.read(start + 2, 2), "big")
         end = start + 2 + length
-        if self.scans and max(start + 4, end) > self.source.size:
+        if self.scans and max(start + 4, end) > self.source.size:  # a damaged scan
+            self._end_here(start)
             return None
         if length < 2 and marker in _DESCRIBING:  # decoders skip only the length
             return start + 4
@@ -155,6 +155,11 @@ class _Walk:
         if marker in _FRAMES:
             self._frame(start)
         return self._scan(end) if marker == _SOS else end
+
+    def _end_here(self, start: int) -> None:
+        """End the picture before `start`, where decoders stop."""
+        self.plan.replace(start, start + 2, bytes([0xFF, _EOI]))
+        tails.check(self.source, start)
 
     def _frame(self, start: int) -> None:
         self.framed = True

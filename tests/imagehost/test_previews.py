@@ -1,19 +1,22 @@
-"""Thumbnails and posters: WebP, upright, small, never enlarged, and none of a file that is broken."""
+"""Thumbnails and posters: WebP in sRGB, upright, small, never enlarged, of a file that is cut off what has come."""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
+import av
 import pytest
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, ImageStat
 
 from imagehost import media, probing
 from imagehost.media import MediaType
 from imagehost.prober import images
 from imagehost.probing import Preview
 from tests.imagehost import media_corpus
-from tests.imagehost.media_corpus.real_images import encoded, phone_exif, picture
+from tests.imagehost.media_corpus import colour_profiles, pieces
+from tests.imagehost.media_corpus.real_images import encoded, from_image, phone_exif, picture
 from tests.imagehost.media_corpus.real_videos import Recipe, recorded
 
 Colour = tuple[int, int, int]
@@ -128,10 +131,6 @@ def test_transparency_stays(name: str, stored: Path) -> None:
     assert opened(of_sample(name, stored)).mode == "RGBA"
 
 
-def test_a_colour_profile_stays(stored: Path) -> None:
-    assert "icc_profile" in opened(of_sample("jpeg-profile", stored)).info
-
-
 @pytest.mark.parametrize("name", ["jpeg-gps", "webp-gps", "avif-gps", "jpeg-xmp", "png-comments"])
 def test_private_metadata_never_reaches_a_preview(name: str, stored: Path) -> None:
     info = opened(of_sample(name, stored)).info
@@ -163,3 +162,88 @@ def test_a_poster_is_turned_as_the_video_is_played(stored: Path) -> None:
     places = [(x, y) for x in range(poster.width) for y in range(poster.height)]
     reds = [x for x, y in places if distance(RED, poster.getpixel((x, y))) < 150]
     assert min(reds) >= poster.width // 2 - 1
+
+
+def middle(preview: Preview) -> Colour:
+    found = opened(preview).convert("RGB").getpixel((preview.width // 2, preview.height // 2))
+    assert isinstance(found, tuple)
+    return found[0], found[1], found[2]
+
+
+def of_colour(colour: Colour, type_: MediaType, **options: object) -> bytes:
+    return encoded(type_, Image.new("RGB", (64, 64), colour), **options)
+
+
+@pytest.mark.parametrize("type_", [media.PNG, media.JPEG, media.WEBP, media.AVIF], ids=lambda type_: type_.extension)
+def test_the_colours_of_a_profile_become_those_of_srgb(type_: MediaType, stored: Path) -> None:
+    """Its red and blue are swapped. Nothing is left of the profile."""
+    swapped = colour_profiles.with_tags({}, swapped=True)
+    stored.write_bytes(of_colour((220, 40, 20), type_, icc_profile=swapped))
+    preview = probing.render(stored, type_)
+    assert distance(middle(preview), (20, 40, 220)) < 40
+    assert "icc_profile" not in opened(preview).info
+
+
+@pytest.mark.parametrize("profile", [b"", b"no profile", colour_profiles.with_tags({})[:200]])
+def test_a_broken_profile_changes_no_colour(profile: bytes) -> None:
+    file = io.BytesIO(of_colour((220, 40, 20), media.PNG, icc_profile=profile))
+    assert images.thumbnail(file, media.PNG, 64).getpixel((9, 9)) == (220, 40, 20)
+
+
+PQ, HLG, P3 = b"\x09\x10\x00\x01", b"\x09\x12\x00\x01", b"\x0c\x0d\x00\x01"
+
+
+@pytest.mark.parametrize(
+    ("codes", "coded", "shown"),
+    [
+        (PQ, (148, 148, 148), (238, 238, 238)),  # 203 cd/m², white paper
+        (PQ, (255, 255, 255), (255, 255, 255)),
+        (PQ, (100, 100, 100), (107, 107, 107)),
+        (HLG, (191, 191, 191), (238, 238, 238)),
+        (P3, (200, 30, 30), (218, 0, 6)),
+        (P3, (148, 148, 148), (148, 148, 148)),
+        (b"\x01\x0d\x00\x01", (200, 30, 30), (200, 30, 30)),
+        (b"\x02\x02\x00\x01", (200, 30, 30), (200, 30, 30)),
+    ],
+)
+def test_the_code_points_of_a_png_become_srgb(codes: bytes, coded: Colour, shown: Colour) -> None:
+    content = of_colour(coded, media.PNG)
+    at = content.index(b"IDAT") - 4
+    content = content[:at] + pieces.png_chunk(b"cICP", codes) + content[at:]
+    found = images.thumbnail(io.BytesIO(content), media.PNG, 64).getpixel((9, 9))
+    assert distance(shown, found) <= 3
+
+
+def hdr_film(muxer: str, codec: str, tune: dict[str, str]) -> bytes:
+    """Grey as bright as white paper, in PQ."""
+    written = io.BytesIO()
+    with av.open(written, "w", format=muxer) as container:
+        stream: Any = container.add_stream(codec, rate=10)
+        stream.width, stream.height, stream.pix_fmt, stream.options = 64, 64, "yuv420p10le", tune
+        context = stream.codec_context
+        context.thread_count = 1
+        context.color_primaries, context.color_trc, context.colorspace, context.color_range = 9, 16, 9, 1
+        frame = from_image(Image.new("RGB", (64, 64), (148, 148, 148))).reformat(format="yuv420p10le", dst_colorspace=9)
+        for one in (frame, None):
+            container.mux(stream.encode(one))
+    return written.getvalue()
+
+
+@pytest.mark.parametrize("type_", [media.MP4, media.AVIF], ids=lambda type_: type_.extension)
+def test_hdr_films_and_avifs_have_previews_in_srgb(type_: MediaType, stored: Path) -> None:
+    tune = {"preset": "12", "svtav1-params": "lp=1"}
+    stored.write_bytes(hdr_film(type_.extension, "libsvtav1", tune))
+    found = probing.probe(stored)
+    assert found.media == type_
+    assert distance(middle(probing.render(stored, type_)), (238, 238, 238)) < 20
+
+
+def test_a_picture_that_is_cut_off_shows_what_has_come(stored: Path) -> None:
+    noise = Image.effect_noise((128, 128), 40).convert("RGB")
+    for type_ in (media.PNG, media.JPEG, media.GIF):
+        content = encoded(type_, noise, **({"interlace": 0} if type_ is media.GIF else {}))
+        stored.write_bytes(content[: len(content) * 6 // 10])
+        assert probing.probe(stored).media == type_
+        image = opened(probing.render(stored, type_)).convert("L")
+        assert ImageStat.Stat(image.crop((0, 0, 128, 40))).stddev[0] > 20, type_
+        assert ImageStat.Stat(image.crop((0, 110, 128, 128))).stddev[0] < 5, type_

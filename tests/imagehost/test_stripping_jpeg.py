@@ -143,7 +143,17 @@ def test_a_picture_that_is_cut_off_stays_as_it_is() -> None:
     cut = _PLAIN[:-40]
     assert stripped(cut, media.JPEG) == cut
     assert stripped(cut + _PRIVATE["comment"], media.JPEG) == cut
-    assert stripped(cut + _PRIVATE["comment"][:-3], media.JPEG) == cut
+    assert stripped(cut + _PRIVATE["comment"][:-3], media.JPEG) == cut + b"\xff\xd9"
+
+
+def test_a_damaged_scan_that_is_cut_ends_with_an_end() -> None:
+    """A marker in the scan, of a segment that is longer than the file."""
+    middle = (_PLAIN.index(b"\xff\xda") + len(_PLAIN)) // 2
+    damaged = _PLAIN[:middle] + b"\xff\xdd\x7f\xff" + _PLAIN[middle + 4 :]
+    after = stripped(damaged, media.JPEG)
+    assert after == _PLAIN[:middle] + b"\xff\xd9"
+    assert stripped(after, media.JPEG) == after
+    assert refusal(damaged[: middle + 4] + b"<script>", media.JPEG) is stripping.ForeignBytes
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,7 @@ def test_the_name_of_a_profile_in_a_png_and_bytes_behind_it_go() -> None:
     assert stripped(_png(profile, name=SECRET), media.PNG) == _png(profile)
     assert stripped(_png(profile, pack=lambda one: zlib.compress(one) + SECRET), media.PNG) == _png(profile)
     assert stripped(_png(profile, name=b"x"), media.PNG) == _png(profile, name=b"i")
+    assert stripped(_png(profile, name=b""), media.PNG) == pieces.png()
     assert stripped(_png(profile, pack=lambda one: zlib.compress(one)[:-9]), media.PNG) == pieces.png()
 
 

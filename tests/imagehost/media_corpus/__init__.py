@@ -37,7 +37,7 @@ _REFUSED: dict[str, Content] = {
 }
 
 TAKEN_NAMES = tuple(_TAKEN)
-BROKEN_NAMES = ("webp-of-zeros", *truncated.TAKEN)
+BROKEN_NAMES = ("webp-of-zeros",)
 """Those of `TAKEN_NAMES` that give no preview."""
 LARGE_NAMES = tuple(name for name in TAKEN_NAMES if name.endswith("megapixels"))
 REFUSED_NAMES = tuple(_REFUSED)

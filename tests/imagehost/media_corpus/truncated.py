@@ -1,4 +1,4 @@
-"""Files that are cut off: within the header they are refused, within the body an image is taken without a preview."""
+"""Files that are cut off: within the header they are refused, within the body an image is taken as far as it goes."""
 
 import random
 
