@@ -65,7 +65,10 @@ class Numbers:
 
     def take(self, length: int) -> int:
         """The next number, of `length` bytes."""
+        self.skip(length)
+        return self._source.number(self.position - length, length)
+
+    def skip(self, length: int) -> None:
         self.position += length
         if self.position > self._end:
             raise Malformed("a table that ends in an entry")
-        return self._source.number(self.position - length, length)

@@ -9,6 +9,7 @@ from imagehost.stripping import isobmff_items, isobmff_movie, tails
 from imagehost.stripping.boxes import Box, box_at, discard
 from imagehost.stripping.isobmff_movie import Movie
 from imagehost.stripping.isobmff_samples import Coverage
+from imagehost.stripping.nal_units import Units
 from imagehost.stripping.rewriting import ForeignBytes, Malformed, Overwrites, Source
 
 _SHORTEST = 8  # bytes of a box
@@ -33,7 +34,7 @@ def _strip(file: BinaryIO, *, is_image: bool) -> None:
     blank = Overwrites(source)
     boxes, end = _top(source, wanted=b"meta" if is_image else b"moov")
     data = [box for box in boxes if box.kind == b"mdat"]
-    movie = Movie(Coverage(source))
+    movie = Movie(Coverage(source), Units(source, blank))
     described = _described(source, blank, boxes, data, movie, is_image=is_image)
     for box in boxes:
         if box.kind == b"moof":

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from imagehost.stripping import isobmff_colours
 from imagehost.stripping import isobmff_samples as samples
 from imagehost.stripping.boxes import Box, children, discard
-from imagehost.stripping.isobmff_samples import Coverage, Defaults
+from imagehost.stripping.isobmff_samples import Coverage, Defaults, Run
+from imagehost.stripping.nal_units import Layout, Units
 from imagehost.stripping.rewriting import Malformed, Overwrites, Source
 
 _KEPT = {
@@ -36,12 +37,23 @@ _HANDLER_NAME = 24  # bytes of hdlr before the name
 
 @dataclass
 class Movie:
-    """What the tracks of a film are. `kept`, `removed`: their ids; `coverage`: the bytes of kept samples."""
+    """What the tracks of a film are. `kept`, `removed`: their ids; `coverage`: the bytes of kept samples.
+
+    `layouts`: of H.264 and HEVC, by the numbers of the track and of the sample entry.
+    """
 
     coverage: Coverage
+    units: Units
     kept: set[int] = field(default_factory=set)
     removed: set[int] = field(default_factory=set)
     defaults: dict[int, Defaults] = field(default_factory=dict)
+    layouts: dict[int, dict[int, Layout]] = field(default_factory=dict)
+
+    def keep(self, run: Run, track: int) -> None:
+        """Keep the bytes of samples but their user data."""
+        self.coverage.add(run.start, run.end)
+        if layout := self.layouts.get(track, {}).get(run.entry):
+            self.units.samples(run, layout)
 
 
 def blank_private(source: Source, blank: Overwrites, moov: Box, movie: Movie) -> None:
@@ -85,7 +97,7 @@ def blank_fragment(source: Source, blank: Overwrites, moof: Box, movie: Movie) -
             behind = run.end
             if stays:
                 behind_kept = behind
-                movie.coverage.add(run.start, run.end)
+                movie.keep(run, found.track)
             else:
                 movie.coverage.mark(run.start)
 
@@ -116,14 +128,15 @@ def _track(source: Source, blank: Overwrites, trak: Box, movie: Movie) -> None:
     media = _child(source, trak, b"mdia")
     handler = source.exactly(_child(source, media, b"hdlr").body + 8, 4)
     tables = _child(source, _child(source, media, b"minf"), b"stbl")
+    identity = _identity(source, trak)
     if handler not in _PICTURE_OR_SOUND:
-        movie.removed.add(_identity(source, trak))
+        movie.removed.add(identity)
         for run in samples.of_tables(source, tables):
             movie.coverage.mark(run.start)
         discard(blank, trak)
         return
-    movie.kept.add(_identity(source, trak))
-    _cover(source, tables, movie.coverage, is_open=handler == b"soun" and samples.has_one_size(source, tables))
+    movie.kept.add(identity)
+    _samples(source, tables, movie, identity, is_sound=handler == b"soun")
     for box in _kept(source, blank, trak, trak.body):
         if box.kind == b"tkhd":
             _blank_times(source, blank, box)
@@ -133,21 +146,24 @@ def _track(source: Source, blank: Overwrites, trak: Box, movie: Movie) -> None:
             _media(source, blank, box)
 
 
+def _samples(source: Source, tables: Box, movie: Movie, track: int, *, is_sound: bool) -> None:
+    for box in children(source, tables.body, tables.end):
+        if box.kind == b"stsd" and not is_sound:
+            movie.layouts.setdefault(track, movie.units.entries(box))
+    is_open = is_sound and samples.has_one_size(source, tables)
+    for run in samples.of_tables(source, tables):
+        if is_open:  # the tables do not have the sizes in bytes
+            movie.coverage.add_open(run.start)
+        else:
+            movie.keep(run, track)
+
+
 def _identity(source: Source, trak: Box) -> int:
     """The number by which fragments name a track; 0 without a header, as in players."""
     for box in children(source, trak.body, trak.end):
         if box.kind == b"tkhd":
             return source.number(box.body + (20 if source.number(box.body, 1) == 1 else 12), 4)
     return 0
-
-
-def _cover(source: Source, tables: Box, coverage: Coverage, *, is_open: bool) -> None:
-    """`is_open`: the tables do not have the sizes in bytes; a chunk reaches up to the next one of any track."""
-    for run in samples.of_tables(source, tables):
-        if is_open:
-            coverage.add_open(run.start)
-        else:
-            coverage.add(run.start, run.end)
 
 
 def _media(source: Source, blank: Overwrites, media: Box) -> None:

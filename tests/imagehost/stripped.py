@@ -49,7 +49,7 @@ def film(content: bytes) -> dict[str, Any]:
     with av.open(io.BytesIO(content), "r") as container:
         streams = [one for one in container.streams if not one.disposition & av.stream.Disposition.attached_pic]
         packets = [
-            (packet.stream_index, packet.pts, packet.dts, packet.duration, bytes(packet))
+            (packet.stream_index, packet.pts, packet.dts, packet.duration, _content(packet))
             for packet in container.demux(streams)
         ]
         duration = container.duration
@@ -65,9 +65,22 @@ def pictures_and_sound(content: bytes) -> tuple[dict[int, list[Any]], list[Any]]
     with av.open(io.BytesIO(content), "r") as container:
         streams = [one for one in container.streams if one.type in {"video", "audio"}]
         for packet in container.demux(streams):
-            packets.setdefault(streams.index(packet.stream), []).append((packet.pts, packet.dts, bytes(packet)))
+            packets.setdefault(streams.index(packet.stream), []).append((packet.pts, packet.dts, _content(packet)))
     with av.open(io.BytesIO(content), "r") as container:
         return packets, [_shown(frame) for frame in container.decode(video=0)]
+
+
+def _content(packet: av.Packet[Any]) -> bytes | list[bytes]:
+    """The bytes of a packet; of H.264 and HEVC its units without SEI, in which user data is blanked."""
+    kinds = {"h264": (31, 0, {6}), "hevc": (63, 1, {39, 40})}.get(packet.stream.codec_context.name)
+    if kinds is None:
+        return bytes(packet)
+    (mask, shift, unwanted), rest, units = kinds, bytes(packet), []
+    while rest:
+        length = int.from_bytes(rest[:4], "big")
+        units.append(rest[4 : 4 + length])
+        rest = rest[4 + length :]
+    return [unit for unit in units if not unit or unit[0] >> shift & mask not in unwanted]
 
 
 def _shown(frame: Any) -> tuple[int, int, bytes]:  # PyAV types half of its frames
