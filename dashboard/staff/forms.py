@@ -91,6 +91,7 @@ class Search(Filter):
         called = [
             "username",
             "alias",
+            "display name",
             "address of the profile",
             "uid",
             "id",

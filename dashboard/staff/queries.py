@@ -10,9 +10,11 @@ from allauth.account.models import EmailAddress
 from django.db.models import Count, IntegerField, Model, OuterRef, Prefetch, Q, QuerySet, Subquery, TextChoices
 from django.db.models.functions import Coalesce
 
+from accounts import text_rules
 from accounts.models import ApiKey, AuditEvent, LinkedAccount, Name, Permission, User
 from accounts.models.names import NameKind
 from dashboard.models import AccessRequest
+from lookup.models import Profile
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.models import Application, Approval
 
@@ -80,8 +82,11 @@ def _name_in(term: str) -> str:
 def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
     """The ids of people; every part of the union has an index. A name counts from its beginning on, the rest whole."""
     called: QuerySet[Any, Any] = Name.objects.filter(key__startswith=_name_in(term).upper()).values_list("user_id")
+    shown = {"display_name_folded__gt": "", "display_name_folded__startswith": text_rules.folded(term)}
     parts: list[QuerySet[Any, Any]] = [
         User.objects.filter(pk=term.lower()).values_list("pk"),
+        User.objects.filter(**shown).values_list("pk"),
+        Profile.objects.filter(**shown).values_list("user_id"),
         LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, external_id=term).values_list("user_id"),
     ]
     if term.isascii() and term.isdecimal() and int(term) <= _MAX_UID:

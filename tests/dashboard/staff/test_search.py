@@ -9,10 +9,12 @@ from urllib.parse import quote
 import pytest
 from django.utils import timezone
 
+from accounts import users
 from dashboard.staff import queries as staff_queries
 from oidc_provider.models import Application
 from tests.dashboard.staff.pages import APPS, PEOPLE, cost_of
 from tests.factories.accounts import AliasFactory, LinkedAccountFactory, UserFactory
+from tests.factories.lookup import ProfileFactory
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory, SuspendedApplicationFactory
 from tests.pages.markup import problems_of
 from tests.support.browser import Browser
@@ -36,9 +38,12 @@ def test_people_are_found_by_name_alias_number_id_address_and_chat_id(staff: Bro
     for alias in ("Countess", "AdaToo"):
         AliasFactory(user=ada, name=alias)
     LinkedAccountFactory(user=ada, external_id="80351110224678912")
+    users.set_display_name(user=ada, name="Zoë of the Mill", by=ada)
+    ProfileFactory(user=ada, display_name="The Analyst")
     LinkedAccountFactory(user=UserFactory(), kind="SCROBBLER", external_id="scrobbling")
     terms = ["AdaLovelace", "adal", " adaLOVE ", "countess", "COUNT", str(ada.uid), ada.pk, ada.pk.upper()]
     terms += ["@adaLovelace", "http://127.0.0.1:8000/Countess", "id.example/adalovelace/?from=mail#links"]
+    terms += ["zoe", "ZOË OF", "the anal"]
     for term in [*terms, "ada@example.org", "Ada@Example.org", "80351110224678912"]:
         assert found(staff, PEOPLE, term) == ["AdaLovelace"], term
     for term in ["lovelace", "ada@example", "8035111022467891", ada.pk[:31], "scrobbling", str(ada.uid) + "0"]:
