@@ -9,7 +9,7 @@ from lookup.values import TextList
 
 TAGS = TextList(max_items=20, max_length=40, min_length=1)
 validate_color = RegexValidator(
-    r"\A#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})\Z", "Use a colour such as #1b5e4b."
+    r"\A#(?:[0-9A-Fa-f]{3}|[0-9A-Fa-f]{6}|[0-9A-Fa-f]{8})\Z", "Use a color such as #1b5e4b."
 )
 validate_file_name = RegexValidator(r"\A[A-Za-z0-9_-][A-Za-z0-9._-]*\Z", "Use the name of a file.")
 

@@ -74,7 +74,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ),
     ("badges.0.selectedTier", 2, "badges.0.tiers.0.selected: Must match selectedTier."),
     ("badges.0.tiers.2.tier", 1, "badges.0.tiers.2.tier: Duplicate value."),
-    ("badges.0.color", "red", "badges.0.color: Use a colour such as #1b5e4b."),
+    ("badges.0.color", "red", "badges.0.color: Use a color such as #1b5e4b."),
     ("badges.1.badgeId", "x", "badges.1.badgeId: Must be null on a CUSTOM badge."),
     ("badges.1.iconSvg", "<svg onload='x'/>", "badges.1.iconSvg: The attribute onload is not allowed."),
     ("links.0.url", "javascript:alert(1)", "links.0.url: Enter a valid URL."),

@@ -27,7 +27,7 @@ from tests.factories.lookup import SVG, AssetFactory, LinkFactory, SectionFactor
 
 WEB = "Use a web address such as https://example.org/ or an email address such as mailto:me@example.org."
 TO_WRITE = "Write where the link leads, or the text to copy."
-COLOR = "Use a colour such as #1b5e4b."
+COLOR = "Use a color such as #1b5e4b."
 TYPES = "PNG, JPEG, WebP, GIF or AVIF"
 BROKEN = f"This file is broken, or of another type than {TYPES}. Only its content counts."
 LINK = {"title": "A", "url": "https://a.example/"}
