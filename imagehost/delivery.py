@@ -110,10 +110,10 @@ def _produced(request: HttpRequest, produce: Callable[[], AnyResponse]) -> AnyRe
     try:
         return produce()
     except ObjectMissing:
-        logger.exception("The object of %s is missing.", request.path)
+        logger.error("The object of %s is missing.", request.path)
         return not_found()
-    except (StorageFailed, InvalidMedia, ProberFailed):
-        logger.exception("%s cannot be read.", request.path)
+    except (StorageFailed, InvalidMedia, ProberFailed) as error:
+        logger.error("%s cannot be read: %s.", request.path, error)
         response = plain(503, "The file cannot be read at the moment.")
         response.headers["Retry-After"] = "5"
         return response

@@ -62,7 +62,10 @@ class UploadFailed(ApiError):
     error = "The file could not be stored. Please try again."
     code = "UPLOAD_FAILED"
     cause = "Writing to the storage failed. Nothing is stored or counted."
-    fix = "Send the same request again."
+    fix = "Send the same request again after the seconds in `Retry-After`."
+
+    def headers(self) -> dict[str, str]:
+        return {"Retry-After": "10"}
 
 
 class UploadsUnavailable(errors.Unavailable):

@@ -27,6 +27,7 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile, StopUpl
 from django.http import HttpRequest, QueryDict
 from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils import timezone
+from django.utils.http import parse_header_parameters
 
 from accounts import authentication, limits
 from accounts.errors import ApiError, KeyRateLimited, KeyRefused
@@ -36,6 +37,7 @@ from accounts.plans import ALLOWANCES, LARGEST_BODY, LARGEST_FILE
 from imagehost import storage, uploads
 from imagehost.errors import FileTooLarge, NoFile, Unauthorized, UploadFailed, UploadsUnavailable
 from imagehost.models import MAX_ORIGINAL_LENGTH
+from imagehost.part_heads import Utf8Heads
 from imagehost.uploads import Incoming, Uploaded
 
 CHUNK = 256 * 1024  # bytes read and written at a time
@@ -172,7 +174,11 @@ def from_page(request: HttpRequest, owner_id: str) -> Iterator[PageReceiver]:
 
 
 def kept_name(name: str) -> str:
-    """`name` cut to 255 characters; its extension stays, as in Django."""
+    """`name` as it was before a browser escaped it (HTML, "multipart form data"), cut to 255 characters.
+
+    Its extension stays, as in Django. Line breaks go, as all control characters do.
+    """
+    name = name.replace("%22", '"').replace("%0D", "").replace("%0A", "") or name
     if len(name) <= MAX_ORIGINAL_LENGTH:
         return name
     suffix = PurePosixPath(name).suffix
@@ -318,7 +324,7 @@ class _Receiver(FileUploadHandler):
         raise SkipFile
 
     def _refuse_for_the_disk(self, error: OSError) -> NoReturn:
-        logger.error("An upload cannot be written.", exc_info=error)
+        logger.error("An upload cannot be written to the incoming directory: %s.", error)
         self._refuse(UploadFailed())
 
     def _close_output(self) -> None:
@@ -369,7 +375,7 @@ class PageReceiver(_Receiver):
             return None
         self._is_parsing = True
         self.is_too_much = content_length > LARGEST_BODY
-        body: Any = _Body(input_data, content_length)  # has the one method of a stream that the parser calls
+        body: Any = Utf8Heads(_Body(input_data, content_length), cast("bytes", boundary))  # has the one method needed
         return MultiPartParser(META, body, [self], encoding).parse()
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
@@ -431,7 +437,8 @@ class _ApiReceiver(_Receiver):
         meta = {**meta, "CONTENT_TYPE": f"{MULTIPART};{parameters}"}  # Django compares it case-sensitively
         length = 1 if self._body.announced is None else self._body.announced  # Django only checks that it is not 0
         try:
-            body = cast("Any", self._body)  # has the one method of a stream that the parser calls
+            _, options = parse_header_parameters(meta["CONTENT_TYPE"])
+            body: Any = Utf8Heads(self._body, options.get("boundary", "").encode())  # has the one method needed
             self._parser = MultiPartParser({**meta, "CONTENT_LENGTH": length}, body, [self])
         except (MultiPartParserError, ValueError, TypeError):  # the last two: of the content type's parameters
             return NoFile(NOT_MULTIPART)

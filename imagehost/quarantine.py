@@ -73,8 +73,8 @@ def finish_move(file: File) -> bool:
             bucket.remove(key)
         if not File.objects.ready().filter(pk=file.pk, moves_from=file.moves_from).update(moves_from=""):
             _take_back(file)
-    except StorageFailed:
-        logger.exception("The object of %s could not be moved; sweep_uploads will.", file.pk)
+    except StorageFailed as error:
+        logger.error("The object of %s could not be moved; sweep_uploads will: %s.", file.pk, error)
         return False
     return True
 

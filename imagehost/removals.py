@@ -33,8 +33,8 @@ def finish(file: File) -> bool:
     """
     try:
         remove_objects(file)
-    except StorageFailed:
-        logger.exception("The objects of %s could not be removed; sweep_uploads will.", file.pk)
+    except StorageFailed as error:
+        logger.error("The objects of %s could not be removed; sweep_uploads will: %s.", file.pk, error)
         return False
     File.objects.filter(pk=file.pk, state=State.DELETED).delete()
     return True

@@ -107,8 +107,8 @@ def _probed(path: Path) -> Probe:
     except InvalidMedia as reason:
         logger.info("An upload was refused: %s", reason)
         raise InvalidMime from None
-    except ProberFailed:
-        logger.exception("Uploads cannot be examined.")
+    except ProberFailed as error:
+        logger.error("Uploads cannot be examined: %s.", error)
         raise UploadFailed from None
 
 
@@ -177,16 +177,19 @@ def _write(file: File, path: Path) -> None:
     try:
         storage.bucket().keep(file.key, path, mime=file.mime, download_name=file.download_name)
         is_ready = File.objects.filter(pk=file.pk, state=State.PENDING).update(state=State.READY)
-    except Exception:  # of the store or of the database
-        logger.exception("The upload %s could not be stored.", file.pk)
+    except Exception as error:  # of the store or of the database
+        is_known = isinstance(error, StorageFailed | DatabaseFailed)
+        logger.error("The upload %s could not be stored: %s.", file.pk, error, exc_info=not is_known)
         _take_back(file)
         raise UploadFailed from None
     if not is_ready:
         logger.error("The upload %s took so long that it was swept up.", file.pk)
         try:
             removals.remove_objects(file)
-        except StorageFailed:
-            logger.exception("The objects of %s could not be removed; sweep_uploads or reconcile_files will.", file.pk)
+        except StorageFailed as error:
+            logger.error(
+                "The objects of %s could not be removed; sweep_uploads or reconcile_files will: %s.", file.pk, error
+            )
         raise UploadFailed
     file.state = State.READY
 

@@ -96,13 +96,28 @@ def test_the_checks_come_in_the_order_of_the_document(
     assert (File.objects.booked().count(), quotas.used(owner.pk)) == (1, len(png()))
 
 
-def test_a_disk_that_takes_no_upload_is_told_after_the_key(settings: Settings, tmp_path: Path) -> None:
+def test_a_disk_that_takes_no_upload_is_told_after_the_key(
+    settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     uploading.uploader()
     settings.IMAGEHOST_INCOMING = tmp_path / "occupied"
     settings.IMAGEHOST_INCOMING.write_text("")
     for form in FORMS[2:]:
-        assert upload(png(), form=form).outcome == (500, "UPLOAD_FAILED")
+        answer = upload(png(), form=form)
+        assert (answer.outcome, answer.headers["Retry-After"]) == ((500, "UPLOAD_FAILED"), "10")
         assert upload(png(), form=form, secret="nobody's").outcome == (401, "UNAUTHORIZED")
+    assert [(len(record.getMessage().splitlines()), record.exc_info) for record in caplog.records] == [(1, None)] * 4
+
+
+def test_a_store_that_fails_is_one_line_in_the_log(bucket_directory: Path, caplog: pytest.LogCaptureFixture) -> None:
+    uploading.uploader()
+    bucket_directory.write_text("a file stands where the folder should be")
+    answer = upload(png())
+    assert (answer.whole, answer.headers["Retry-After"]) == ((500, FAILED), "10")
+    stored, removed = caplog.records
+    assert "could not be stored: " in stored.getMessage()
+    assert "could not be removed; sweep_uploads will: " in removed.getMessage()
+    assert [record.exc_info for record in caplog.records] == [None] * 2
 
 
 @EITHER_FORM

@@ -63,7 +63,6 @@ BODIES: dict[str, tuple[bytes, str]] = {
     "a file without a name": (part("file", png(), filename="") + END, NO_FILE),
     "a file called ..": (part("file", png(), filename="..") + END, NO_FILE),
     "a file of control characters": (part("file", png(), filename="\x01\u202e") + END, NO_FILE),
-    "a name in raw latin-1": (FILE.replace(b"x.png", "übung.png".encode("latin-1")) + END, NO_FILE),
     "a file in a field called File": (part("File", png(), filename="x.png") + END, NO_FILE),
     "a field without a name": (FILE.replace(b'name="file"; ', b"") + END, NO_FILE),
     "two files, one of them empty": (FILE + part("file", b"", filename="y.png") + END, TWO_FILES),
@@ -132,6 +131,7 @@ TAKEN: dict[str, bytes] = {
     "a preamble and an epilogue": b"This is a form.\r\n" + FILE + END + b"The end.\r\n",
     "a text field of 2 MiB": part("a", b"x" * 2 * MEBIBYTE) + FILE + END,
     "a name of 255 Chinese characters": part("file", png(), filename="日" * 255) + END,
+    "a name in raw latin-1": FILE.replace(b"x.png", "übung.png".encode("latin-1")) + END,
     "base64": part("file", base64.encodebytes(png()), filename="x.png", head=IN_BASE64) + END,
 }
 
@@ -147,6 +147,33 @@ def test_a_form_with_one_file_is_taken_whatever_else_it_holds(case: str, bucket_
     answers = [uploading.post(body, length=None), uploading.post(in_front, {}), uploading.post(behind, {}, length=None)]
     assert [answer.status for answer in answers] == [200] * 3
     assert [(bucket_directory / file.key).read_bytes() for file in File.objects.all()] == [png()] * 3
+
+
+ORIGINALS = {
+    "übung.png".encode("latin-1"): "\ufffdbung.png",
+    "表示.png".encode("shift-jis"): "\ufffd\ufffd\ufffd.png",
+    "表".encode("shift-jis"): "\ufffd",
+    "übung 表.png".encode(): "übung 表.png",
+    b"a %22b%22.png": 'a "b".png',
+    b"two%0D%0Alines%0A.png": "twolines.png",
+    b"100%25 %0d%2F.png": "100%25 %0d%2F.png",
+    b"%0A": "%0A",
+}
+
+
+@pytest.mark.parametrize("sent", ORIGINALS)
+def test_the_original_name_is_what_a_browser_escaped_and_what_another_encoding_left(sent: bytes) -> None:
+    """HTML's rule for names in forms: `"`, CR and LF are escaped, and nothing else."""
+    uploading.uploader()
+    body = FILE.replace(b"x.png", sent) + END
+    for piece in (1, 50, len(body)):
+
+        class Slow(io.BytesIO):
+            def read(self, size: int | None = -1, piece: int = piece) -> bytes:
+                return super().read(piece)
+
+        assert uploading.post(Slow(body), length=len(body)).status == 200
+    assert [file.original_name for file in File.objects.all()] == [ORIGINALS[sent]] * 3
 
 
 def test_only_the_file_is_written_to_the_disk(settings: Settings) -> None:
