@@ -30,7 +30,7 @@ from accounts import hot, request_context
 from accounts.hot import Answer, MustWait
 from config import asgi, hot_lane, request_body, web_server, wsgi
 from config.asgi import Message, Receive, Scope, Send
-from config.received_body import CutOff, Pace, ReceivedBody
+from config.received_body import CutOff, Pace, ReceivedBody, TooSlow
 
 PIECE = 64 * 1024  # bytes of an answer that a thread makes before they are sent
 CLOSE = (b"connection", b"close")  # the rest of the body would pass for the next request
@@ -109,14 +109,16 @@ async def _serve(scope: Scope, receive: Receive, send: Send) -> None:
         await _answer_read(asked, send)
         return
     body = ReceivedBody(receive, has_any=has_body)
-    waits_to_send = "HTTP_EXPECT" in environ and request_body.is_large(environ)  # until it is read (RFC 9110 §10.1.1)
+    waits_to_send = "HTTP_EXPECT" in environ  # until it is read (RFC 9110 §10.1.1)
     try:
         if not waits_to_send:
             try:
                 await body.fill(request_body.LARGE + 1)
-            except CutOff:
+            except TooSlow:
                 await _refuse(send)
                 return
+            except CutOff:
+                pass  # what reads it answers: the client may have sent a bad chunk, and wait
         if body.is_over and environ.pop("HTTP_TRANSFER_ENCODING", None):
             environ["CONTENT_LENGTH"] = str(body.size)
         environ["wsgi.input"] = io.BufferedReader(body, request_body.CHUNK)
@@ -168,7 +170,7 @@ async def _answer(call: Call, body: ReceivedBody, send: Send) -> None:
 
 
 async def _refuse(send: Send) -> None:
-    """Answer 408 to a body that came too slowly or ended early."""
+    """Answer 408 to a body that came too slowly."""
     headers = [(b"content-type", b"application/json"), CLOSE]
     await send({"type": "http.response.start", "status": 408, "headers": headers})
     await send({"type": "http.response.body", "body": TIMEOUT})

@@ -45,7 +45,11 @@ class Pace:
 
 
 class CutOff(BadRequest):
-    """The client has gone, or was too slow. Django answers 400."""
+    """The client has gone, was too slow, or sent a chunk that is none. Django answers 400."""
+
+
+class TooSlow(CutOff):
+    pass
 
 
 async def _disconnected() -> Message:
@@ -140,7 +144,7 @@ class ReceivedBody(io.RawIOBase):
         try:
             message = await self._pace.keep(self._receive())
         except TimeoutError:
-            raise CutOff("The body came too slowly.") from None
+            raise TooSlow("The body came too slowly.") from None
         finally:
             self.is_cut_off = message["type"] == "http.disconnect"
         if self.is_cut_off:

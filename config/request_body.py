@@ -30,7 +30,12 @@ def _places() -> threading.BoundedSemaphore:
 
 
 def is_large(environ: Mapping[str, Any]) -> bool:
-    """Whether the body has more than LARGE bytes, or may have: a chunked body does not say."""
+    """Whether a thread may have to wait for the body: it has more than LARGE bytes, or the client has yet to send it.
+
+    A chunked body does not say how long it is.
+    """
+    if "HTTP_EXPECT" in environ:
+        return True
     length = environ.get("CONTENT_LENGTH") or ""
     return int(length) > LARGE if length.isascii() and length.isdigit() else "HTTP_TRANSFER_ENCODING" in environ
 

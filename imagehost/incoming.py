@@ -51,7 +51,11 @@ MULTIPART = "multipart/form-data"
 NOT_MULTIPART = "The body must be multipart/form-data, with a boundary."
 CUT_OFF = "The form ended too early."
 UNREADABLE = "The form cannot be read."
-LONG_HEADER = "The head of a part of the form is longer than 1024 bytes. A shorter file name helps."
+LONG_HEADER = (
+    "The head of a part of the form is longer than 1024 bytes. A shorter file name or fewer headers in the part help."
+)
+BARE_LINES = "The lines of the form must end with CR and LF."
+COMPRESSED = "The body must not be compressed: leave out Content-Encoding."
 MANY_FIELDS = "The form has too many fields."
 LONG_FIELDS = "The form's text fields are too long. Is the file sent without a file name?"
 TWO_FILES = "Only one file can be sent at a time, in one field `file`."
@@ -396,6 +400,7 @@ class _ApiReceiver(_Receiver):
     def __init__(self, authorizer: UploadAuthorizer, body: _ApiBody) -> None:
         super().__init__(None, authorizer)
         self._body = body
+        self._heads: Utf8Heads | None = None
         self._parser: MultiPartParser | None = None
         self._refusal: ApiError | None = None
 
@@ -413,7 +418,7 @@ class _ApiReceiver(_Receiver):
             raise refusal
         received = next(iter(self._received), Received(""))
         if received.path is None or not received.is_complete:
-            raise NoFile
+            raise self._no_file(meta)
         return Incoming(received.path, received.size, received.name)
 
     def new_file(self, field_name: str, file_name: str, *args: Any, **kwargs: Any) -> None:
@@ -438,7 +443,8 @@ class _ApiReceiver(_Receiver):
         length = 1 if self._body.announced is None else self._body.announced  # Django only checks that it is not 0
         try:
             _, options = parse_header_parameters(meta["CONTENT_TYPE"])
-            body: Any = Utf8Heads(self._body, options.get("boundary", "").encode())  # has the one method needed
+            self._heads = Utf8Heads(self._body, options.get("boundary", "").encode())
+            body = cast("Any", self._heads)  # has the one method of a stream that the parser calls
             self._parser = MultiPartParser({**meta, "CONTENT_LENGTH": length}, body, [self])
         except (MultiPartParserError, ValueError, TypeError):  # the last two: of the content type's parameters
             return NoFile(NOT_MULTIPART)
@@ -455,11 +461,20 @@ class _ApiReceiver(_Receiver):
         except RequestDataTooBig:
             return NoFile(LONG_FIELDS)
         except MultiPartParserError as error:
-            return NoFile(_OF_THE_PARSER.get(str(error), UNREADABLE))
+            sentence = _OF_THE_PARSER.get(str(error), UNREADABLE)
+            return NoFile(sentence) if sentence == CUT_OFF else self._no_file(meta, sentence)
         except (SuspiciousOperation, TypeError):  # TypeError: Python's, for both `filename*` and `filename*1`
             logger.info("The form of an upload cannot be read.", exc_info=True)
             return NoFile(UNREADABLE)
         return None
+
+    def _no_file(self, meta: Meta, otherwise: str = "") -> NoFile:
+        """Why the form, which was read, has no file: what is wrong with the whole of it, else `otherwise`."""
+        if meta.get("HTTP_CONTENT_ENCODING"):
+            return NoFile(COMPRESSED)
+        if self._heads is not None and self._heads.has_bare_lines:
+            return NoFile(BARE_LINES)
+        return NoFile(CUT_OFF if self._heads is not None and self._heads.is_cut_off else otherwise)
 
     def _key(self) -> str | None:
         """The first field `key` so far that is not empty.

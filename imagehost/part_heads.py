@@ -12,13 +12,15 @@ _UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 class Utf8Heads:
     """The body of a form, whose heads are UTF-8: replacement characters take the place of other bytes in them.
 
-    Old programs send file names in Latin-1 or Shift-JIS. The content of the parts stays as it is.
+    Old programs send file names in Latin-1 or Shift-JIS. The content of the parts stays as it is. `has_bare_lines`: a
+    head begins with a line feed alone. `is_cut_off`: a part has begun, and the form has not ended so far.
     """
 
     def __init__(self, body: Any, boundary: bytes) -> None:
         self._body = body
         self._separator = b"--" + boundary
         self._held_back = b""  # the beginning of a separator or of a head
+        self.has_bare_lines = self.is_cut_off = False
 
     def read(self, size: int) -> bytes:
         while data := self._body.read(size):
@@ -32,6 +34,8 @@ class Utf8Heads:
         ready, position = [], 0
         while (found := data.find(self._separator, position)) >= 0:
             start = found + len(self._separator)
+            self.has_bare_lines |= data.startswith(b"\n", start)
+            self.is_cut_off = not data.startswith(b"--", start)
             end = data.find(_END, start, start + _MOST)
             if end < 0 and len(data) - start < _MOST:
                 break

@@ -57,7 +57,7 @@ def _found(request: HttpRequest, path: str, answer: Callable[[HttpRequest, Asset
 def _found_card(request: HttpRequest, path: str) -> AnyResponse:
     response = _found(request, path, _card)
     kept_elsewhere = Asset.objects.filter(path=path, size__isnull=True, mime__in=CARD_TYPES)
-    if response.status_code == 404 and kept_elsewhere.exists():
+    if response.status_code == 404 and _PATH.fullmatch(path) and kept_elsewhere.exists():
         return HttpResponseRedirect(addresses.upload(path), headers={"Cache-Control": DEMO_CACHING})
     return response
 

@@ -141,12 +141,26 @@ def test_an_answer_that_is_a_list_has_nothing_to_close(serving: Any) -> None:
     assert (client.status, client.body) == (201, b"abmore")
 
 
-@pytest.mark.parametrize("leaves", [False, True])
-def test_a_small_body_that_does_not_come_starts_no_thread(serving: Any, *, leaves: bool) -> None:
+def test_a_small_body_that_does_not_come_starts_no_thread(serving: Any) -> None:
     environs = serving(lambda environ: b"")
-    client = Client((b"a=1", True), SLOW, leaves=leaves)
+    client = Client((b"a=1", True), SLOW)
     client.call((b"content-length", b"4"))
     assert (client.status, client.body, environs) == (408, embedded.TIMEOUT, [])
+    assert (b"connection", b"close") in client.sent[0]["headers"]
+
+
+def test_what_reads_a_small_body_that_breaks_off_answers(serving: Any) -> None:
+    """A bad chunk looks as if the client had gone."""
+
+    def read(environ: dict[str, Any]) -> bytes:
+        with pytest.raises(CutOff):
+            environ["wsgi.input"].read(LARGE)
+        return b"cut off"
+
+    serving(read)
+    client = Client((b"a=1", True), SLOW, leaves=True)
+    client.call((b"transfer-encoding", b"chunked"))
+    assert (client.status, client.body) == (201, b"cut off")
     assert (b"connection", b"close") in client.sent[0]["headers"]
 
 
@@ -177,7 +191,7 @@ def test_a_large_body_that_does_not_come_ends_the_wait_of_its_thread(serving: An
     [
         ([(b"content-length", b"300000")], 0),
         ([(b"content-length", b"300000"), (b"expect", b"100-continue")], 3),  # the client has not sent it
-        ([(b"content-length", b"3"), (b"expect", b"100-continue")], 0),
+        ([(b"content-length", b"3"), (b"expect", b"100-continue")], 3),
     ],
 )
 def test_what_is_left_of_a_body_is_received_after_the_answer(serving: Any, headers: Any, left: int) -> None:

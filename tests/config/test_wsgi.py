@@ -129,7 +129,13 @@ LARGE_BODIES = [{"CONTENT_LENGTH": "65537"}, {"HTTP_TRANSFER_ENCODING": "chunked
 
 @pytest.mark.parametrize(
     ("body", "has_place"),
-    [(LARGE_BODIES[0], False), (LARGE_BODIES[1], False), ({"CONTENT_LENGTH": "65536"}, True), ({}, True)],
+    [
+        (LARGE_BODIES[0], False),
+        (LARGE_BODIES[1], False),
+        ({"CONTENT_LENGTH": "1", "HTTP_EXPECT": "100-continue"}, False),
+        ({"CONTENT_LENGTH": "65536"}, True),
+        ({}, True),
+    ],
 )
 def test_large_bodies_take_at_most_half_of_the_threads(
     seen: list[dict[str, Any]], body: dict[str, str], *, has_place: bool

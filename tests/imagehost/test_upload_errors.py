@@ -96,6 +96,13 @@ def test_the_checks_come_in_the_order_of_the_document(
     assert (File.objects.booked().count(), quotas.used(owner.pk)) == (1, len(png()))
 
 
+def _logged(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What the image host logged: one line each, without a traceback."""
+    records = [record for record in caplog.records if record.name.startswith("imagehost")]
+    assert not [record for record in records if record.exc_info or "\n" in record.getMessage()]
+    return [record.getMessage() for record in records]
+
+
 def test_a_disk_that_takes_no_upload_is_told_after_the_key(
     settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -106,7 +113,7 @@ def test_a_disk_that_takes_no_upload_is_told_after_the_key(
         answer = upload(png(), form=form)
         assert (answer.outcome, answer.headers["Retry-After"]) == ((500, "UPLOAD_FAILED"), "10")
         assert upload(png(), form=form, secret="nobody's").outcome == (401, "UNAUTHORIZED")
-    assert [(len(record.getMessage().splitlines()), record.exc_info) for record in caplog.records] == [(1, None)] * 4
+    assert len(_logged(caplog)) == 3  # a bad key in a header is refused before
 
 
 def test_a_store_that_fails_is_one_line_in_the_log(bucket_directory: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -114,10 +121,8 @@ def test_a_store_that_fails_is_one_line_in_the_log(bucket_directory: Path, caplo
     bucket_directory.write_text("a file stands where the folder should be")
     answer = upload(png())
     assert (answer.whole, answer.headers["Retry-After"]) == ((500, FAILED), "10")
-    stored, removed = caplog.records
-    assert "could not be stored: " in stored.getMessage()
-    assert "could not be removed; sweep_uploads will: " in removed.getMessage()
-    assert [record.exc_info for record in caplog.records] == [None] * 2
+    (logged,) = _logged(caplog)
+    assert "could not be stored: " in logged
 
 
 @EITHER_FORM

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import io
 import os
 from pathlib import Path
@@ -21,7 +22,11 @@ pytestmark = pytest.mark.django_db
 NOT_MULTIPART = "The body must be multipart/form-data, with a boundary."
 CUT_OFF = "The form ended too early."
 UNREADABLE = "The form cannot be read."
-LONG_HEADER = "The head of a part of the form is longer than 1024 bytes. A shorter file name helps."
+LONG_HEADER = (
+    "The head of a part of the form is longer than 1024 bytes. A shorter file name or fewer headers in the part help."
+)
+BARE_LINES = "The lines of the form must end with CR and LF."
+COMPRESSED = "The body must not be compressed: leave out Content-Encoding."
 MANY = "The form has too many fields."
 LONG_FIELDS = "The form's text fields are too long. Is the file sent without a file name?"
 TWO_FILES = "Only one file can be sent at a time, in one field `file`."
@@ -71,6 +76,9 @@ BODIES: dict[str, tuple[bytes, str]] = {
     "300 fields": (b"".join(part(f"f{number}", "x") for number in range(300)) + FILE + END, MANY),
     "150 files": (b"".join(part(f"f{number}", "x", filename="x") for number in range(150)) + FILE + END, MANY),
     "a name of 350 Chinese characters": (part("file", png(), filename="日" * 350) + END, LONG_HEADER),
+    "a part with many headers": (FILE.replace(b"\r\n\r\n", b"\r\nX: 1" * 300 + b"\r\n\r\n", 1) + END, LONG_HEADER),
+    "lines that end with LF": ((FILE + END).replace(b"\r\n", b"\n"), BARE_LINES),
+    "long lines that end with LF": ((FILE + part("a", "x" * 3000) + END).replace(b"\r\n", b"\n"), BARE_LINES),
     "base64 that is none": (part("file", "!" * 5, filename="x.png", head=IN_BASE64) + END, UNREADABLE),
     "a name in two contradicting forms": (FILE.replace(b"filename=", b"filename*1*; filename*=") + END, UNREADABLE),
     "a name in an unknown charset": (FILE.replace(b'filename="x.png"', b"filename*=klingon''%41") + END, NO_FILE),
@@ -96,9 +104,16 @@ def test_a_form_that_is_cut_off_is_no_file(is_announced: bool, bucket_directory:
     whole = FILE + END
     for end in (1, len(BOUNDARY), FILE.index(b"\r\n\r\n") + 5, len(FILE) - 2, len(FILE), len(whole) - 4):
         answer = uploading.post(whole[:end], length=len(whole) if is_announced else end)
-        assert answer.whole == _no_file(CUT_OFF if is_announced else NO_FILE)
+        has_begun = end > len(BOUNDARY)
+        assert answer.whole == _no_file(CUT_OFF if is_announced or has_begun else NO_FILE)
     assert uploading.post(FILE + part("other", "x"), length=len(whole) + 500).whole == _no_file(CUT_OFF)
     assert uploading.nothing_is_left(bucket_directory)
+
+
+def test_a_compressed_form_is_named_as_such() -> None:
+    uploading.uploader()
+    headers = {**uploading.IN_HEADER, "Content-Encoding": "gzip"}
+    assert uploading.post(gzip.compress(FILE + END), headers).whole == _no_file(COMPRESSED)
 
 
 @pytest.mark.parametrize("form", FORMS[2:])

@@ -166,6 +166,8 @@ def test_a_picture_is_a_png_for_messengers_made_once_and_removed_with_it(
 def test_what_messengers_show_has_no_other_form(client: Client, asset: Asset) -> None:
     assert client.get(f"/uploads/{asset.path}/card.png").status_code == 404
     assert client.get("/uploads/nobody/1.webp/card.png").status_code == 404
+    for path in ("/uploads/a%00b/1.webp/card.png", "/uploads/a%00b/1.webp"):
+        assert client.get(path).content == b"There is no such file.\n"
 
 
 def test_a_picture_of_another_store_is_shown_to_messengers_as_it_is(client: Client, settings: Settings) -> None:
