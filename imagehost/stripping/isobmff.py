@@ -15,7 +15,7 @@ from imagehost.stripping.rewriting import ForeignBytes, Malformed, Overwrites, S
 _SHORTEST = 8  # bytes of a box
 _NO_KIND = bytes(4)  # padding
 _LONGEST_BRANDS = 1024  # bytes of ftyp and styp
-_PARTS = 500_000  # live recordings have five boxes for each fragment
+_PARTS = 1_000_000  # live recordings have seven boxes for each fragment
 _KEPT = {b"ftyp", b"styp", b"moof", b"mdat", b"mfra", b"sidx", b"ssix", b"pdin", b"wide"}
 
 

@@ -4,6 +4,7 @@ These are user data and metadata (places, devices, titles), times of recording, 
 files, and all tracks but pictures and sound, in which cameras record positions, motion and captions.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from imagehost.stripping import isobmff_colours
@@ -81,16 +82,17 @@ def blank_fragment(source: Source, blank: Overwrites, moof: Box, movie: Movie) -
     for traf in _kept(source, blank, moof, moof.body):
         if traf.kind != b"traf":
             continue
-        tfhd = _child(source, traf, b"tfhd")
+        inside = list(children(source, traf.body, traf.end, blank))
+        tfhd = _first(inside, b"tfhd", traf)
+        truns = [box for box in inside if box.kind == b"trun"]
         found = samples.fragment(source, tfhd, movie.defaults, moof=moof.start, behind=behind)
-        truns = [box for box in children(source, traf.body, traf.end, blank) if box.kind == b"trun"]
         stays = found.track in movie.kept
         if not stays:
             discard(blank, traf)
         elif found.track in movie.removed:
             raise Malformed(f"two tracks of the number {found.track}")
         else:
-            _kept(source, blank, traf, traf.body)
+            _only_listed(blank, inside, traf)
             if found.follows and behind != behind_kept and truns:
                 samples.count_from_moof(source, blank, tfhd, truns, by=behind - moof.start)
         for run in samples.of_fragment(source, found, truns):
@@ -115,7 +117,10 @@ def blank_index(source: Source, blank: Overwrites, index: Box, movie: Movie) -> 
 
 def _kept(source: Source, blank: Overwrites, parent: Box, start: int) -> list[Box]:
     """Discard the children that are not listed; return the others."""
-    found = list(children(source, start, parent.end, blank))
+    return _only_listed(blank, list(children(source, start, parent.end, blank)), parent)
+
+
+def _only_listed(blank: Overwrites, found: list[Box], parent: Box) -> list[Box]:
     for box in found:
         if box.kind not in _KEPT_OF[parent.kind]:
             if box.kind == b"cmov":
@@ -205,7 +210,11 @@ def _blank_times(source: Source, blank: Overwrites, box: Box) -> None:
 
 
 def _child(source: Source, parent: Box, kind: bytes) -> Box:
-    for box in children(source, parent.body, parent.end):
+    return _first(children(source, parent.body, parent.end), kind, parent)
+
+
+def _first(boxes: Iterable[Box], kind: bytes, parent: Box) -> Box:
+    for box in boxes:
         if box.kind == kind:
             return box
     raise Malformed(f"no {kind.decode()} in the box at byte {parent.start}")

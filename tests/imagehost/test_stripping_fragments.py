@@ -251,6 +251,14 @@ def test_millions_of_samples_of_a_run_are_read_in_small_pieces() -> None:
     assert stripped(content, media.MP4) == content[: -len(SECRET)] + bytes(len(SECRET))
 
 
+def test_a_live_recording_of_an_hour_may_have_a_fragment_for_each_frame() -> None:
+    header = _box(b"tfhd", struct.pack(">II", 0x20000, 1))
+    inside = _box(b"traf", header, _box(b"tfdt", bytes(8)), _run(0x200, [4], 100))
+    fragment = _box(b"moof", _box(b"mfhd", bytes(8)), inside) + _box(b"mdat", bytes(4))
+    content = _FILM + fragment * (3600 * 30)
+    assert stripped(content, media.MP4) == content
+
+
 def test_more_chunks_than_any_film_has_are_refused() -> None:
     count = 1_000_001
     tables = [
