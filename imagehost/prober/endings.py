@@ -120,14 +120,19 @@ class _Scan(NamedTuple):
 
 
 def _jpeg(source: Source, changes: Overwrites) -> None:
-    scan = _last_scan(source)
-    if scan is None:
-        return
+    """Of each picture: behind an HDR photo is its gain map."""
+    start = 0
+    while scan := _last_scan(source, start):
+        _blank_scan(source, changes, start, scan)
+        start = scan.end + len(_EOI)
+
+
+def _blank_scan(source: Source, changes: Overwrites, start: int, scan: _Scan) -> None:
     if scan.is_whole:
         end = scan.end - _SLACK
-        stop = _where_done(lambda careful: _Part(source, 0, end, careful=careful), scan.start, end, media.JPEG)
+        stop = _where_done(lambda careful: _Part(source, start, end, careful=careful), scan.start, end, media.JPEG)
     else:
-        stop = _where_equal(scan.start, scan.end, lambda end: _Part(source, 0, end, suffix=_EOI), media.JPEG)
+        stop = _where_equal(scan.start, scan.end, lambda end: _Part(source, start, end, suffix=_EOI), media.JPEG)
     if stop is not None:
         tails.check(source, stop, scan.end, slack=_SLACK)
         changes.fill(stop, scan.end, _FILL)
@@ -135,18 +140,20 @@ def _jpeg(source: Source, changes: Overwrites) -> None:
             changes.put(scan.end - len(_EOI), _EOI)
 
 
-def _last_scan(source: Source) -> _Scan | None:
-    """The last scan of the first picture."""
-    position, components, is_sequential, scan = 2, 0, False, None
+def _last_scan(source: Source, start: int) -> _Scan | None:
+    """The last scan of the picture at `start`; None where there is none."""
+    if source.read(start, 2) != b"\xff\xd8":
+        return None
+    position, components, is_sequential, scan = start + 2, 0, False, None
     while len(head := source.read(position, 10)) == 10 and head[0] == 0xFF and head[1] not in {0xD8, 0xD9}:
         end = position + 2 + int.from_bytes(head[2:4], "big")
         if 0xC0 <= head[1] <= 0xCF and head[1] not in {0xC4, 0xC8, 0xCC}:
             components, is_sequential = head[9], head[1] in {0xC0, 0xC1}
         elif head[1] == 0xDA:
-            start, is_whole = end, is_sequential and head[4] == components
-            found = source.search(_MARKER_BEHIND_SCAN, start)
+            data, is_whole = end, is_sequential and head[4] == components
+            found = source.search(_MARKER_BEHIND_SCAN, data)
             end = source.size if found is None else found
-            scan = _Scan(start, end, is_whole and scan is None)
+            scan = _Scan(data, end, is_whole and scan is None)
         position = end
     return scan
 

@@ -15,7 +15,7 @@ from imagehost import media, probing, stripping
 from imagehost.media import MediaType
 from imagehost.prober import endings
 from tests.imagehost import media_corpus
-from tests.imagehost.media_corpus import pieces, real_images
+from tests.imagehost.media_corpus import hdr_photos, pieces, real_images
 from tests.imagehost.media_corpus.disguises import HTML, PHP, archive
 from tests.imagehost.stripped import SECRET, cut_off, mutated, pictures, stripped
 
@@ -53,6 +53,11 @@ def _png_of(chunks: Callable[[bytes, bytes], bytes]) -> Callable[[bytes], bytes]
         return content[:at] + chunks(content[at + 8 : at + 8 + length], rest)
 
     return made
+
+
+def _gain_map(rest: bytes) -> bytes:
+    second = hdr_photos.gain_map(hdr_photos.MAP_XMP)
+    return hdr_photos.photo([hdr_photos.primary_xmp()], second[:-2] + rest + b"\xff\xd9")
 
 
 _END = pieces.png_chunk(b"IEND")
@@ -104,6 +109,7 @@ _MADE: dict[str, tuple[MediaType, Callable[[bytes], bytes]]] = {
     "a JPEG before its end": (media.JPEG, _jpeg_before_its_end),
     "a progressive JPEG": (media.JPEG, _progressive),
     "a JPEG with restarts": (media.JPEG, _restarting),
+    "the gain map of an HDR photo": (media.JPEG, _gain_map),
     "a PNG": (media.PNG, _png),
     "a PNG of several chunks": (media.PNG, _png_of_chunks),
     "a PNG that is cut off": (media.PNG, _png_cut_off),
