@@ -89,14 +89,21 @@ def probe(path: Path) -> Probe:
 
 
 def render(
-    path: Path, media: MediaType, *, longest_side: int = LONGEST_SIDE, as_: Literal["WEBP", "PNG"] = "WEBP"
+    path: Path,
+    media: MediaType,
+    *,
+    longest_side: int = LONGEST_SIDE,
+    as_: Literal["WEBP", "PNG"] = "WEBP",
+    only_whole: bool = False,
 ) -> Preview:
     """A thumbnail, or the poster of a video: upright, its longer side at most `longest_side`, never enlarged.
 
-    Of a body that is cut off or damaged it shows what decodes. Raises InvalidMedia, where nothing does, and
-    ProberFailed.
+    Of a picture that is cut off or damaged it shows what decodes; with `only_whole` it is refused. Raises InvalidMedia
+    where nothing decodes, and ProberFailed.
     """
-    request = {"task": "render", "mime": media.mime, "longest_side": longest_side, "as": as_}
+    request = {
+        "task": "render", "mime": media.mime, "longest_side": longest_side, "as": as_, "only_whole": only_whole,
+    }  # fmt: skip
     answer = _ask(path, request, writable=False)
     return Preview(answer.content, answer.message["width"], answer.message["height"], answer.seconds)
 

@@ -37,4 +37,4 @@ def _drawn(path: Path, longest_side: int) -> bytes:
         raise InvalidMedia(f"{found.media.mime} is none for a small picture")
     if found.width * found.height > MAX_PIXELS:
         raise ValidationError("The picture has too many pixels; 4096x4096 is the most.")
-    return probing.render(path, found.media, longest_side=longest_side, as_="PNG").content
+    return probing.render(path, found.media, longest_side=longest_side, as_="PNG", only_whole=True).content

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 import av
-from PIL import AvifImagePlugin, ExifTags, Image, ImageFile, PngImagePlugin
+from PIL import AvifImagePlugin, ExifTags, Image, PngImagePlugin
 
 from imagehost import media
 from imagehost.media import MediaType
@@ -56,10 +56,7 @@ def facts(file: BinaryIO, type_: MediaType) -> Facts:
 
 
 def thumbnail(file: BinaryIO, type_: MediaType, longest_side: int) -> Image.Image:
-    """The first frame, upright, in sRGB with or without alpha, no side longer than `longest_side`. Raises as `facts`.
-
-    Of a picture that is cut off or damaged it is what decodes.
-    """
+    """The first frame, upright, in sRGB, with alpha or not, no side longer than `longest_side`. Raises as `facts`."""
     try:
         return _thumbnail(file, type_, longest_side)
     except (SyntaxError, RuntimeError, MemoryError):
@@ -129,11 +126,7 @@ def _reduced(image: Image.Image, longest_side: int) -> Image.Image:
 
     It works by strips: the memory limit has no room for a second copy of the largest pictures.
     """
-    ImageFile.LOAD_TRUNCATED_IMAGES = True  # else nothing of a picture that is cut off
-    try:
-        image.load()
-    finally:
-        ImageFile.LOAD_TRUNCATED_IMAGES = False  # `endings` has to know
+    image.load()
     mode = "RGBA" if image.has_transparency_data else "RGB"
     factor = max(image.size) // (2 * longest_side)
     if factor < 2:

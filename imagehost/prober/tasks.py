@@ -12,7 +12,7 @@ from dataclasses import asdict
 from typing import Any, BinaryIO
 
 import av
-from PIL import Image
+from PIL import Image, ImageFile
 
 from imagehost import media, stripping
 from imagehost.prober import confinement, endings, fonts, images, sniff, sounds, videos, wire
@@ -99,6 +99,7 @@ def _render(file: BinaryIO, request: wire.Message) -> tuple[wire.Message, bytes]
     type_, format_ = media.BY_MIME[request["mime"]], request["as"]
     if type_.is_video:
         confinement.keep_to_video_memory()
+    ImageFile.LOAD_TRUNCATED_IMAGES = not request["only_whole"]  # in this child, which renders one file
     with _broken_is_refused(type_.mime):
         draw = videos.poster if type_.is_video else images.thumbnail
         picture = draw(file, type_, request["longest_side"])

@@ -244,6 +244,8 @@ def test_a_picture_that_is_cut_off_shows_what_has_come(stored: Path) -> None:
         content = encoded(type_, noise, **({"interlace": 0} if type_ is media.GIF else {}))
         stored.write_bytes(content[: len(content) * 6 // 10])
         assert probing.probe(stored).media == type_
+        with pytest.raises(probing.InvalidMedia):
+            probing.render(stored, type_, only_whole=True)
         image = opened(probing.render(stored, type_)).convert("L")
         assert ImageStat.Stat(image.crop((0, 0, 128, 40))).stddev[0] > 20, type_
         assert ImageStat.Stat(image.crop((0, 110, 128, 128))).stddev[0] < 5, type_

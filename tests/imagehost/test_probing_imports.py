@@ -55,7 +55,10 @@ def requests(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield str(path), PROBE
         if sample.mime:
             for form in ("WEBP", "PNG"):
-                yield str(path), {"task": "render", "mime": sample.mime, "longest_side": 64, "as": form}
+                yield (
+                    str(path),
+                    {"task": "render", "mime": sample.mime, "longest_side": 64, "as": form, "only_whole": False},
+                )
     sounds = {name: sounds_and_fonts.sound(name) for name in sounds_and_fonts.SOUNDS}
     fonts = {"ttf": sounds_and_fonts.plain_font(), "woff": sounds_and_fonts.woff(), "woff2": sounds_and_fonts.woff2()}
     for request, files in ((SOUND, sounds), (FONT, fonts)):
