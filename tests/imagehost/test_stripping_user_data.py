@@ -212,15 +212,15 @@ def test_messages_in_the_header_of_h264_are_blanked() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
+    "codec_settings",
     [
         _box(b"avcC", b"\x01"),
         _box(b"avcC", b"\x01\x64\x00\x0a\xff\xe1\x00\x09"),
         _box(b"hvcC", bytes(22), b"\x01\x27\x00\x01\x00\x09"),
     ],
 )
-def test_settings_that_are_cut_off_are_refused(settings: bytes) -> None:
-    assert refusal(_film(_PICTURE, settings=settings), media.MP4) is stripping.Malformed
+def test_settings_that_are_cut_off_are_refused(codec_settings: bytes) -> None:
+    assert refusal(_film(_PICTURE, settings=codec_settings), media.MP4) is stripping.Malformed
 
 
 def test_more_units_than_any_film_has_are_refused() -> None:
