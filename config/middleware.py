@@ -132,7 +132,7 @@ class OperatorsHostMiddleware:
     ALLOWED_HOSTS.
     """
 
-    PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+    PATHS = frozenset({"/healthz", "/readyz", "/readyz/host", "/metrics"})
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -277,12 +277,14 @@ class FormTokenMiddleware:
 
 
 class LargeBodyMiddleware:
-    """Refuses a request with a large body where too many are read already, before anything of it is read."""
+    """Refuses a large body where too many are read already, or its page takes no uploads, before it is read."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request_body.is_too_large_for_its_page(request.META):
+            return views.form_too_large(request)
         if request.META.get(request_body.HAS_NO_PLACE):
             return views.too_many_uploads(request)
         return self.get_response(request)

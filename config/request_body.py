@@ -16,10 +16,14 @@ from typing import Any
 
 from django.conf import settings
 
-from accounts.plans import LARGEST_BODY
+from accounts.plans import LARGEST_BODY, MEGABYTE
 
 CHUNK = 65_536  # bytes
 LARGE = 65_536  # bytes; a larger body is an upload
+PAGE_BODY = 4 * MEGABYTE
+"""Bytes of a form: Django takes 2.5 MiB of text, the logo of an app has 1 MiB. `deploy/nginx.conf` says the same."""
+UPLOAD_PAGES = ("/dashboard/imagehost/upload/", "/dashboard/profile/")
+"""Where these paths begin, the view checks who sends a form and how large it is, before anything reads it."""
 HAS_NO_PLACE = "config.has_no_place"  # set in the environ of a request with a large body where as many are read already
 
 
@@ -38,6 +42,13 @@ def is_large(environ: Mapping[str, Any]) -> bool:
         return True
     length = environ.get("CONTENT_LENGTH") or ""
     return int(length) > LARGE if length.isascii() and length.isdigit() else "HTTP_TRANSFER_ENCODING" in environ
+
+
+def is_too_large_for_its_page(environ: Mapping[str, Any]) -> bool:
+    """Whether the announced length is too large for the page. Django reads no body without one."""
+    length = environ.get("CONTENT_LENGTH") or ""
+    is_larger = length.isascii() and length.isdigit() and int(length[:20]) > PAGE_BODY
+    return is_larger and not environ["PATH_INFO"].startswith(UPLOAD_PAGES)
 
 
 @contextlib.contextmanager

@@ -55,6 +55,10 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     return _failure(request, 404, "errors.notFound", "404.html")
 
 
+def form_too_large(request: HttpRequest) -> HttpResponse:
+    return render(request, "413.html", status=413)
+
+
 def too_many_uploads(request: HttpRequest) -> HttpResponse:
     """Answer 503 in the form of the requested resource."""
     error = Busy()

@@ -10,7 +10,9 @@ from django.core.checks import run_checks
 from pytest_django import Settings
 
 from accounts import plans
+from config import request_body
 from config.checks import check_content_url, check_delivery, check_encryption_keys, check_production
+from dashboard.profile import editing
 from imagehost.errors import FileTooLarge
 from oidc_provider.token import signing
 
@@ -111,10 +113,11 @@ def test_the_server_that_delivers_files_must_have_them(
 
 
 def test_nginx_takes_what_the_largest_plan_allows() -> None:
+    """What each path takes is asked of nginx itself (`test_deploy_nginx.py`)."""
     nginx = (configured.BASE_DIR / "deploy" / "nginx.conf").read_text()
-    (size,) = re.findall(r"client_max_body_size (\d+)m;", nginx)
-    assert int(size) * plans.MEGABYTE == plans.LARGEST_BODY
-    (answer,) = re.findall(r"return 413 '(.*)';", nginx)
+    sizes = [int(size) * plans.MEGABYTE for size in re.findall(r"client_max_body_size (\d+)m;", nginx)]
+    assert sizes == [request_body.PAGE_BODY, plans.LARGEST_BODY, editing.MAX_BODY + plans.MEGABYTE]
+    (answer,) = re.findall(r"return 413 '(.*FILE_TOO_LARGE.*)';", nginx)
     assert json.loads(answer) == FileTooLarge(plans.LARGEST_FILE).body()
 
 

@@ -1,7 +1,8 @@
-"""deploy/nginx.conf in nginx itself: what it answers where no host of the service does, and HTTP/2."""
+"""deploy/nginx.conf in nginx itself: sizes of bodies, limits of an address, answers of an outage, and HTTP/2."""
 
 from __future__ import annotations
 
+import contextlib
 import re
 import socket
 import ssl
@@ -13,6 +14,12 @@ from pathlib import Path
 import pytest
 import requests
 
+from accounts.plans import LARGEST_BODY, LARGEST_FILE
+from config.request_body import PAGE_BODY
+from dashboard.profile.editing import MAX_BODY
+from imagehost.errors import FileTooLarge
+from lookup.transfer import own
+from oidc_provider.applications import logos
 from tests.support import ports, processes
 
 pytestmark = pytest.mark.live
@@ -94,3 +101,62 @@ def test_browsers_get_http_2(port: int) -> None:
     context.set_alpn_protocols(["h2", "http/1.1"])
     with context.wrap_socket(socket.create_connection(("127.0.0.1", port)), server_hostname=NAME) as connected:
         assert connected.selected_alpn_protocol() == "h2"
+
+
+def _announced(port: int, path: str, length: int, stack: contextlib.ExitStack) -> str:
+    """Announce a body and send none of it. Return the beginning of the answer; `100 Continue` asks for the body."""
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    plain = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=10))
+    connection = stack.enter_context(context.wrap_socket(plain, server_hostname=NAME))
+    lines = [f"POST {path} HTTP/1.1", f"Host: {NAME}", f"Content-Length: {length}", "Expect: 100-continue", "", ""]
+    connection.sendall("\r\n".join(lines).encode())
+    return connection.recv(65_536).decode()
+
+
+LOGIN, UPLOAD, PROFILE = "/accounts/login/", "/api/imagehost/upload", "/dashboard/profile/media/banner/"
+PAGE = "<h1>This form is too large</h1>"
+
+
+@pytest.mark.parametrize(
+    ("path", "most", "refusal"),
+    [
+        (LOGIN, PAGE_BODY, PAGE),
+        ("/api/imagehost/folders", PAGE_BODY, '{"error":"errors.badRequest"}'),
+        ("/api/auth/oauth2/token", PAGE_BODY, '{"error":"invalid_request",'),
+        (UPLOAD, LARGEST_BODY, FileTooLarge(LARGEST_FILE).error),
+        ("/dashboard/imagehost/upload/", LARGEST_BODY, FileTooLarge(LARGEST_FILE).error),
+        ("/dashboard/imagehost/upload/one/", LARGEST_BODY, FileTooLarge(LARGEST_FILE).error),
+        ("/dashboard/imagehost/uploaders/", PAGE_BODY, PAGE),
+        (PROFILE, MAX_BODY + 1024 * 1024, PAGE),  # a little more: the page says it in its own words
+    ],
+)
+def test_a_path_takes_bodies_as_large_as_it_needs(port: int, path: str, most: int, refusal: str) -> None:
+    with contextlib.ExitStack() as stack:
+        assert _announced(port, path, most, stack).startswith("HTTP/1.1 100 ")
+        answer = _announced(port, path, most + 1, stack)
+    assert answer.startswith("HTTP/1.1 413 ")
+    assert refusal in answer
+
+
+def test_a_form_is_large_enough_for_what_pages_without_uploads_take() -> None:
+    text = 2_621_440  # Django's DATA_UPLOAD_MAX_MEMORY_SIZE
+    assert max(logos.MAX_BYTES, own.MAX_BYTES) < PAGE_BODY
+    assert logos.MAX_BYTES + text < PAGE_BODY
+
+
+def test_one_address_sends_few_large_bodies_at_once(port: int) -> None:
+    with contextlib.ExitStack() as held:
+        for _ in range(6):
+            assert _announced(port, UPLOAD, 2_000_000, held).startswith("HTTP/1.1 100 ")
+        refused = _announced(port, LOGIN, 2_000_000, held)
+        assert refused.startswith("HTTP/1.1 503 ")
+        assert "Retry-After: 5" in refused
+        assert _announced(port, LOGIN, 200_000, held).startswith("HTTP/1.1 100 ")
+
+
+def test_one_address_has_a_hundred_requests_at_once(port: int) -> None:
+    with contextlib.ExitStack() as held:
+        for _ in range(100):
+            assert _announced(port, LOGIN, 10, held).startswith("HTTP/1.1 100 ")
+        assert _announced(port, LOGIN, 10, held).startswith("HTTP/1.1 503 ")

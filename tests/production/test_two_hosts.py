@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import socket
+import ssl
 from pathlib import Path
 
 import psycopg
@@ -12,6 +14,7 @@ from PIL import Image
 
 from tests.journeys.browser import Browser
 from tests.journeys.people import Person
+from tests.production import edge
 from tests.production.callers import PICTURE, Caller, preview_path
 from tests.production.shape import HOSTS, Shape
 from tests.production.waiting import TIMEOUT, until
@@ -104,3 +107,25 @@ def test_metrics_need_the_token(shape: Shape) -> None:
     answer = requests.get(url, headers=headers, timeout=TIMEOUT)
     assert answer.status_code == 200
     assert "hearth_http_request_seconds_count" in answer.text
+
+
+@pytest.mark.parametrize("path", ["/accounts/login/", "/api/lookup/user", "/api/auth/oauth2/token"])
+def test_a_large_body_of_anybody_is_refused_before_it_is_sent(shape: Shape, path: str) -> None:
+    """60 MB are announced, and no byte of them is sent: the answer does not wait for them."""
+    trusted = ssl.create_default_context(cafile=str(shape.edge.authority))
+    head = f"POST {path} HTTP/1.1\r\nHost: {edge.NAME}\r\nContent-Length: 60000000\r\n\r\n"
+    with (
+        socket.create_connection(("127.0.0.1", shape.edge.port), timeout=TIMEOUT) as plain,
+        trusted.wrap_socket(plain, server_hostname=edge.NAME) as connection,
+    ):
+        connection.sendall(head.encode())
+        assert connection.recv(12) == b"HTTP/1.1 413"
+
+
+def test_statements_of_the_web_are_bounded_through_the_pooler(shape: Shape) -> None:
+    def limit_of(url: str) -> str:
+        with psycopg.connect(url, prepare_threshold=None) as connection:
+            return str(connection.execute("SHOW statement_timeout").fetchone()[0])  # type: ignore[index]  # one row
+
+    (web, jobs) = (shape.programs[name].values["DATABASE_URL"] for name in ("web-a", "jobs-a"))
+    assert (limit_of(web), limit_of(jobs)) == ("30s", "0")
