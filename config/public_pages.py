@@ -31,7 +31,7 @@ EVERYTHING = frozenset({"database", "migrations", "static_files"})
 SERVICES = {
     "Sign-in": {"signing_key", "cache"},
     "Profiles and API": {"cache"},
-    "Image host": {"files"},
+    "Image host": {"files", "incoming"},
     "Live presence": {"presence"},
     "Background work": {"jobs"},
 }

@@ -1,13 +1,16 @@
-"""Health checks for operators: GET /healthz says that the process answers, GET /readyz that its parts do.
+"""Health checks: GET /healthz says that the process answers, GET /readyz/host that this host may get requests, and
+GET /readyz, for people and monitoring, what its parts say.
 
 A part's state is "ok" or a sentence that says what is wrong. Each group of checks has a thread of its own, so a check
-that hangs delays no other group.
+that hangs delays no other group. Threads ask in the background, one for each group at most.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+import shutil
+import threading
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -26,9 +29,11 @@ from django_redis.exceptions import ConnectionInterrupted
 from redis.exceptions import RedisError
 
 from accounts.databases import replicas
+from accounts.plans import LARGEST_FILE, MEGABYTE
 from config import jobs, timed_calls
 from config.jobs import Job
-from imagehost.storage import FolderStorage, sharing
+from config.observability import outages
+from imagehost.storage import FolderStorage, incoming_directory, sharing
 from oidc_provider.errors import SigningUnavailable
 from oidc_provider.token import signing
 from presence import members, store
@@ -41,6 +46,8 @@ STARTED_AT = timezone.now()
 # After a stop of everything the jobs are late until they have run, and they may be started after the web server.
 YOUNG = timedelta(minutes=2)
 LIMIT = 0.9  # seconds for all parts together
+KEPT = 2  # seconds for which an answer is given again: anybody may ask
+REMEMBERED = 10  # seconds for which a part's last state stands, where a busy host has not asked again in time
 NO_ANSWER = f"no answer within {LIMIT} s"
 
 Checks = Mapping[str, Callable[[], str]]  # part → "" where it is ready, else what is wrong
@@ -58,8 +65,27 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 
 @never_cache
+def host(request: HttpRequest) -> HttpResponse:
+    """200 once this process can serve requests, 503 until then: it has started, its static files are there, and the
+    migrations are applied.
+
+    For load balancers. What all hosts share, such as the database, takes no host out of service. Asks the database
+    until the migrations are applied, and then nothing.
+    """
+    checks: dict[str, Callable[[], str]] = {"static_files": static_files}
+    if isinstance(request, ASGIRequest):
+        del checks["static_files"]  # `config.asgi` serves no pages
+    found = {name: Part(_state(check), 0) for name, check in checks.items()}
+    if not _migrated.is_set():
+        found |= _parts([{"migrations": migrations}])
+    return _answer(found, is_ready=all(part.state == "ok" for part in found.values()))
+
+
+@never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
     """200, or 503 with the state of each part and how long its check took. Takes at most a second.
+
+    A state is at most KEPT seconds old, REMEMBERED where its check takes long.
 
     `?exclude=jobs,presence`: these parts are listed, and do not count. 400 for an unknown part.
     """
@@ -68,9 +94,12 @@ def readyz(request: HttpRequest) -> HttpResponse:
         return _unknown(unknown)
     found = parts()
     if isinstance(request, ASGIRequest):
-        del found["static_files"], found["files"]  # `config.asgi` serves no pages and no files
+        del found["static_files"], found["files"], found["incoming"]  # `config.asgi` serves no pages and no files
     needed = [part for name, part in found.items() if name not in excluded and not is_optional(name)]
-    is_ready = all(part.state == "ok" for part in needed)
+    return _answer(found, is_ready=all(part.state == "ok" for part in needed))
+
+
+def _answer(found: Mapping[str, Part], *, is_ready: bool) -> HttpResponse:
     body = {
         "status": "ok" if is_ready else "unavailable",
         "parts": {name: part.state for name, part in found.items()},
@@ -86,8 +115,12 @@ def _unknown(parts: set[str]) -> HttpResponse:
 
 def parts() -> dict[str, Part]:
     """Return every part within a second, even if checks hang."""
-    groups = [{name: partial(_state, check) for name, check in checks.items()} for checks in (*GROUPS, *_replicas())]
-    outcomes = timed_calls.run(groups, limit=LIMIT)
+    return _parts([*GROUPS, *_replicas()])
+
+
+def _parts(groups: Iterable[Checks]) -> dict[str, Part]:
+    calls = [{name: partial(_state, check) for name, check in checks.items()} for checks in groups]
+    outcomes = timed_calls.run(calls, limit=LIMIT, kept=KEPT, remembered=REMEMBERED)
     return {name: Part(found.value or NO_ANSWER, found.milliseconds) for name, found in outcomes.items()}
 
 
@@ -99,8 +132,11 @@ def names() -> set[str]:
 def _state(check: Callable[[], str]) -> str:
     try:
         return check() or "ok"
-    except (DatabaseError, RedisError, SigningUnavailable, StoreUnavailable) as error:
-        return str(error) if isinstance(error, SigningUnavailable) else "not reachable"
+    except SigningUnavailable as error:
+        return str(error)
+    except (DatabaseError, RedisError, StoreUnavailable) as error:
+        is_full = outages.server_of(error) == "Redis (full)"
+        return "Redis is full (maxmemory) and refuses to write" if is_full else "not reachable"
 
 
 def is_optional(part: str) -> bool:
@@ -127,9 +163,15 @@ def _database() -> str:
 
 
 def migrations() -> str:
+    """Check that no migration waits. Once none does, this process looks no more: what it needs stays applied."""
+    if _migrated.is_set():
+        return ""
     executor = MigrationExecutor(connection)
     waiting = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    return f"{len(waiting)} migrations are waiting" if waiting else ""
+    if waiting:
+        return f"{len(waiting)} migrations are waiting"
+    _migrated.set()
+    return ""
 
 
 def _cache() -> str:
@@ -160,6 +202,17 @@ def files() -> str:
         except OSError as error:
             return f"{variable}: {error.strerror}"
     return ""
+
+
+def _incoming() -> str:
+    """Check that an upload has room while it comes in."""
+    try:
+        free = shutil.disk_usage(incoming_directory()).free
+    except OSError as error:
+        return f"INCOMING_DIR: {error.strerror}"
+    if free >= LARGEST_FILE:
+        return ""
+    return f"INCOMING_DIR is full: {free // MEGABYTE} MB are left, and an upload takes up to {LARGEST_FILE // MEGABYTE}"
 
 
 def _signing_key() -> str:
@@ -194,10 +247,12 @@ def _age(job: Job, now: datetime) -> str:
     return f"{job.name} (last success {(now - job.run.succeeded_at) // timedelta(minutes=1)} min ago)"
 
 
+_migrated = threading.Event()  # set for good
 REPLICA = "replica_"  # and a number, in the order of DATABASE_REPLICA_URLS. Not the host: /readyz is public
 GROUPS: tuple[Checks, ...] = (
     {"database": _database, "migrations": migrations, "signing_key": _signing_key, "jobs": _jobs},
     {"static_files": static_files, "cache": _cache},  # which may hang
     {"files": files},
+    {"incoming": _incoming},
     {"presence": presence},
 )

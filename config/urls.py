@@ -25,6 +25,7 @@ urlpatterns = [
     path(".well-known/change-password", public_pages.change_password),
     path("healthz", readiness.healthz),
     path("readyz", readiness.readyz),
+    path("readyz/host", readiness.host),
     path("metrics", metrics.metrics),
     path("", include("oidc_provider.urls")),
     path("", include("lookup.urls")),

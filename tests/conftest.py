@@ -79,12 +79,14 @@ def _nothing_is_left_over() -> None:
 
     from accounts import limits, metrics
     from accounts.api_keys import uses
+    from config import timed_calls
     from config.observability import access_log
     from oidc_provider.log import request_log
     from oidc_provider.token import signing
 
     limits._store.cache_clear()
     metrics.forget()
+    timed_calls.forget()
     uses.buffer.clear()
     access_log.buffer.clear()
     signing.forget_cached_signer()

@@ -24,10 +24,11 @@ COMPOSE: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text()) 
 OURS = {name: service for name, service in COMPOSE["services"].items() if service.get("image") == "hearth:1"}
 MANIFESTS: list[dict[str, Any]] = [
     manifest
-    for path in sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+    for path in sorted((DEPLOY / "kubernetes").rglob("*.yaml"))
     for manifest in yaml.safe_load_all(path.read_text())
-    if manifest["kind"] != "Kustomization"
+    if manifest["kind"] not in {"Kustomization", "Component"}
 ]
+KUSTOMIZATION: dict[str, Any] = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())
 PODS = {
     manifest["metadata"]["name"]: manifest["spec"]["template"]["spec"]
     for manifest in MANIFESTS
@@ -179,21 +180,68 @@ def test_a_pod_keeps_to_the_restricted_profile(name: str) -> None:
     assert container["resources"].keys() == {"requests", "limits"}
 
 
+def test_a_cluster_without_a_chat_server_has_no_gateway() -> None:
+    """It would end at once, again and again."""
+    in_base = [yaml.safe_load_all((DEPLOY / "kubernetes" / name).read_text()) for name in KUSTOMIZATION["resources"]]
+    assert "gateway" not in {manifest["metadata"]["name"] for manifests in in_base for manifest in manifests}
+    component = yaml.safe_load((DEPLOY / "kubernetes" / "gateway" / "kustomization.yaml").read_text())
+    assert (component["kind"], component["resources"]) == ("Component", ["gateway.yaml"])
+    (patch,) = [yaml.safe_load(each["patch"]) for each in component["patches"]]
+    assert (patch["kind"], patch["data"]) == ("ConfigMap", {"CHAT_GUILD_ID": "GUILD"})
+
+
+def test_each_release_has_a_migration_job_of_its_own() -> None:
+    (job,) = [each for each in MANIFESTS if each["kind"] == "Job"]
+    (name,) = [each for each in KUSTOMIZATION["replacements"] if each["targets"][0]["select"]["kind"] == "Job"]
+    assert name["source"]["fieldPath"] == "spec.template.spec.containers.0.image"
+    (target,) = name["targets"]
+    assert target["select"]["name"] == job["metadata"]["name"] == "migrate-RELEASE"
+    assert (target["fieldPaths"], target["options"]) == (["metadata.name"], {"delimiter": "-", "index": 1})
+
+
+def test_the_ingress_takes_bodies_and_connections_as_nginx_does() -> None:
+    prefix = "nginx.ingress.kubernetes.io/"
+    taken = {
+        (rule["path"], each["metadata"]["annotations"][f"{prefix}proxy-body-size"])
+        for each in MANIFESTS
+        if each["kind"] == "Ingress"
+        for rule in each["spec"]["rules"][0]["http"]["paths"]
+    }
+    nginx = (DEPLOY / "nginx.conf").read_text()
+    small, uploads, profiles = re.findall(r"client_max_body_size (\w+);", nginx)
+    assert taken == {
+        ("/", small),
+        ("/metrics$", small),
+        ("/api/lookup/presence/[^/]*/events$", small),
+        ("/api/imagehost/upload$", uploads),
+        ("/dashboard/imagehost/upload/", uploads),
+        ("/dashboard/profile/", profiles),
+    }
+    for each in MANIFESTS:
+        if each["kind"] == "Ingress":
+            assert int(each["metadata"]["annotations"][f"{prefix}limit-connections"]) <= 100
+
+
 @pytest.mark.parametrize("name", SERVED)
 def test_a_probe_asks_as_the_edge_proxy_does(name: str) -> None:
     (configuration,) = [manifest["data"] for manifest in MANIFESTS if manifest["kind"] == "ConfigMap"]
     (container,) = PODS[name]["containers"]
     asked = {kind: container[kind]["httpGet"] for kind in ("startupProbe", "readinessProbe", "livenessProbe")}
-    assert [each["path"] for each in asked.values()] == ["/healthz", "/readyz?exclude=jobs", "/healthz"]
-    for each in asked.values():
-        headers = {header["name"]: header["value"] for header in each["httpHeaders"]}
-        assert headers.keys() == {configuration["EDGE_CLIENT_ADDRESS_HEADER"]}
+    assert [each["path"] for each in asked.values()] == ["/healthz", "/readyz/host", "/healthz"]
+    # The header is named once, in the configuration, and put in here by the kustomization.
+    assert [each["httpHeaders"] for each in asked.values()] == [[{"name": "CLIENT-ADDRESS", "value": "127.0.0.1"}]] * 3
+    (header,) = [each for each in KUSTOMIZATION["replacements"] if each["source"]["kind"] == "ConfigMap"]
+    assert header["source"]["fieldPath"] == "data.EDGE_CLIENT_ADDRESS_HEADER"
+    assert configuration["EDGE_CLIENT_ADDRESS_HEADER"] == "X-Real-IP"
+    (target,) = [each for each in header["targets"] if each["select"] == {"kind": "Deployment", "name": name}]
+    names = [f"spec.template.spec.containers.0.{kind}.httpGet.httpHeaders.0.name" for kind in asked]
+    assert target["fieldPaths"] == names
     # A pod is out of service long before it is restarted.
     seconds = {
         kind: container[kind]["periodSeconds"] * container[kind]["failureThreshold"]
         for kind in ("readinessProbe", "livenessProbe")
     }
-    assert seconds == {"readinessProbe": 10, "livenessProbe": 300}
+    assert seconds == {"readinessProbe": 15, "livenessProbe": 300}
     assert container["livenessProbe"]["timeoutSeconds"] == 30  # requests wait in line for a thread
 
 

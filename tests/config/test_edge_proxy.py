@@ -50,7 +50,7 @@ def test_the_address_is_forgotten_after_the_request() -> None:
 
 
 @pytest.mark.django_db(transaction=True)  # /readyz reads in threads of its own
-@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/readyz/host", "/metrics"])
 @pytest.mark.parametrize("host", ["10.0.0.7:8000", "[fd00::7]:8000", "elsewhere.example", "not a host"])
 def test_probes_and_scrapes_are_answered_whatever_the_host(
     client: Client, settings: Settings, tmp_path: Path, path: str, host: str

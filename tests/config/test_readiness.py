@@ -1,6 +1,8 @@
-"""`/readyz` and the jobs: one that is late makes the service unready, one that is new does not."""
+"""`/readyz`, which names every part, and `/readyz/host`, which a load balancer asks."""
 
+import contextlib
 import os
+import shutil
 import threading
 import time
 from collections.abc import Iterator
@@ -17,17 +19,22 @@ from django.core.cache import cache
 from django.core.files.storage import storages
 from django.core.management import call_command
 from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
 from django.test import AsyncClient, Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import Settings
+from redis.exceptions import RedisError
 
 from accounts import jobs as leases
 from accounts.models import JobRun
 from config import jobs, readiness
+from config.observability import outages
+from oidc_provider.models import SigningKey
 from oidc_provider.token import signing
 from presence import store
 from tests.presence import lookups
+from tests.support import ports, programs, servers
 
 pytestmark = pytest.mark.django_db(transaction=True)  # the checks read in threads of their own
 
@@ -42,10 +49,17 @@ def clock() -> Iterator[time_machine.Traveller]:
 
 
 @pytest.fixture(autouse=True)
-def ready(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def ready(settings: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     settings.CHAT = replace(settings.CHAT, guild_id="")
     settings.INSTALLED_APPS = [*settings.INSTALLED_APPS, "tests.config.jobs_app"]
     monkeypatch.setattr(jobs, "SCHEDULE", {"tidy": HOUR, "count": MINUTE})
+    folder = tmp_path_factory.mktemp("stores")  # not that of the other workers, whose marks would be in it
+    backend = "imagehost.storage.FolderStorage"
+    own = {a: {"BACKEND": backend, "OPTIONS": {"location": folder / a}} for a in ("imagehost", "uploads")}
+    settings.STORAGES = {**settings.STORAGES, **own}
+    monkeypatch.setattr(readiness, "KEPT", 0)
+    monkeypatch.setattr(readiness, "REMEMBERED", 0)
+    monkeypatch.setattr(readiness, "LIMIT", 30)  # no test depends on how busy the machine is
     signing.ensure_signing_key()
     cache.delete_many(["files-mark-imagehost", "files-mark-uploads"])  # of another test, which had other folders
 
@@ -58,13 +72,14 @@ def asked(client: Client, query: str = "") -> tuple[int, dict[str, Any]]:
     return answer.status_code, body
 
 
+_PARTS = ("database", "migrations", "signing_key", "cache", "static_files", "files", "incoming")
 OFF = "off: CHAT_GUILD_ID names no chat server"
 
 
 def saying(jobs_state: str = "ok", presence: str = OFF) -> tuple[int, dict[str, Any]]:
     """The whole answer of a service whose other parts are well."""
     is_ready = jobs_state == "ok"
-    parts = dict.fromkeys(("database", "migrations", "signing_key", "cache", "static_files", "files"), "ok")
+    parts = dict.fromkeys(_PARTS, "ok")
     parts |= {"jobs": jobs_state, "presence": presence}
     return 200 if is_ready else 503, {"status": "ok" if is_ready else "unavailable", "parts": parts}
 
@@ -126,7 +141,7 @@ def test_a_part_that_does_not_exist_cannot_be_excluded(client: Client) -> None:
     assert (answer.status_code, answer.headers["Content-Type"]) == (400, "text/plain; charset=utf-8")
     assert answer.content.decode() == (
         "exclude: no part is named a<b, job. "
-        "Parts: cache, database, files, jobs, migrations, presence, signing_key, static_files.\n"
+        "Parts: cache, database, files, incoming, jobs, migrations, presence, signing_key, static_files.\n"
     )
 
 
@@ -202,6 +217,7 @@ def test_a_part_that_hangs_holds_no_answer_and_only_one_thread(client: Client, m
         goes_on.wait(30)
         return ""
 
+    monkeypatch.setattr(readiness, "LIMIT", 0.9)
     monkeypatch.setattr(readiness, "GROUPS", ({"first": hang, "second": lambda: ""}, {"third": lambda: "is wrong"}))
     try:
         for _ in range(3):
@@ -248,7 +264,9 @@ def test_the_process_for_event_streams_needs_no_static_files_and_no_folders(
     monkeypatch.setitem(readiness.GROUPS[2], "files", lambda: "not shared")
     answer = async_to_sync(async_client.get)("/readyz")
     assert answer.status_code == 200
-    assert not {"static_files", "files"} & (answer.json()["parts"].keys() | answer.json()["milliseconds"].keys())
+    assert not {"static_files", "files", "incoming"} & (
+        answer.json()["parts"].keys() | answer.json()["milliseconds"].keys()
+    )
 
 
 @pytest.mark.parametrize(("alias", "variable"), [("imagehost", "FILES_DIR"), ("uploads", "UPLOADS_DIR")])
@@ -290,3 +308,120 @@ def test_without_redis_the_folders_are_not_called_unreachable(client: Client, se
     status, body = asked(client)
     assert (status, body["parts"]["cache"]) == (503, "not reachable")
     assert body["parts"]["files"] == "Redis is not reachable, in which hosts compare their folders"
+
+
+def test_a_full_disk_for_uploads_is_named(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = shutil.disk_usage("/")
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=250 * 1024 * 1024))
+    assert asked(client) == saying()
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage._replace(free=250 * 1024 * 1024 - 1))
+    status, body = asked(client)
+    sentence = "INCOMING_DIR is full: 249 MB are left, and an upload takes up to 250"
+    assert (status, body["parts"]["incoming"]) == (503, sentence)
+
+
+@pytest.mark.live
+def test_a_full_redis_is_named(
+    client: Client, settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with contextlib.ExitStack() as stack:
+        (port,) = stack.enter_context(ports.held(1))
+        program = programs.found("redis-server")["redis-server"]
+        servers.start_redis(program, tmp_path / "redis", port, stack, "--maxmemory", "1")
+        default = {**settings.CACHES["default"], "LOCATION": f"redis://127.0.0.1:{port}/0"}
+        settings.CACHES = {**settings.CACHES, "default": default}
+        status, body = asked(client)
+        assert (status, body["parts"]["cache"]) == (503, "Redis is full (maxmemory) and refuses to write")
+        with pytest.raises(RedisError) as refused:
+            cache.set("a", "b")
+        assert outages.server_of(refused.value) == "Redis (full)"
+
+
+def test_a_state_is_given_again_for_two_seconds(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    asks: list[str] = []
+
+    def check() -> str:
+        asks.append("first")
+        return ""
+
+    monkeypatch.setattr(readiness, "GROUPS", ({"first": check},))
+    monkeypatch.setattr(readiness, "KEPT", 30)
+    assert [asked(client)[0] for _ in range(3)] == [200] * 3
+    assert asks == ["first"]
+    monkeypatch.setattr(readiness, "KEPT", 0)
+    asked(client)
+    assert asks == ["first"] * 2
+
+
+def test_a_busy_host_says_what_it_found_last(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_busy, goes_on = False, threading.Event()
+
+    def check() -> str:
+        return "" if not is_busy or goes_on.wait(30) else "never"
+
+    monkeypatch.setattr(readiness, "GROUPS", ({"first": check},))
+    monkeypatch.setattr(readiness, "REMEMBERED", 30)
+    assert asked(client)[0] == 200
+    is_busy = True
+    monkeypatch.setattr(readiness, "LIMIT", 0.1)
+    try:
+        assert asked(client)[0] == 200
+        monkeypatch.setattr(readiness, "REMEMBERED", 0)
+        status, body = asked(client)
+        assert (status, body["parts"]) == (503, {"first": readiness.NO_ANSWER})
+    finally:
+        goes_on.set()
+
+
+class TestHost:
+    """`/readyz/host`."""
+
+    @pytest.fixture(autouse=True)
+    def _fresh(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """As in a process that has just started."""
+        monkeypatch.setattr(readiness, "_migrated", threading.Event())
+
+    def ask(self, client: Client) -> tuple[int, dict[str, str]]:
+        answer = client.get("/readyz/host")
+        assert "no-store" in answer.headers["Cache-Control"]
+        return answer.status_code, answer.json()["parts"]
+
+    def test_it_waits_for_the_migrations_and_then_asks_no_database(self, client: Client) -> None:
+        recorder = MigrationRecorder(connection)
+        (last,) = recorder.migration_qs.filter(app="lookup").order_by("-id")[:1]
+        recorder.record_unapplied(last.app, last.name)
+        try:
+            assert self.ask(client) == (503, {"static_files": "ok", "migrations": "1 migrations are waiting"})
+        finally:
+            recorder.record_applied(last.app, last.name)
+        assert self.ask(client) == (200, {"static_files": "ok", "migrations": "ok"})
+        recorder.record_unapplied(last.app, last.name)
+        try:
+            with CaptureQueriesContext(connection) as queries:
+                assert self.ask(client) == (200, {"static_files": "ok"})
+            assert len(queries) == 0
+        finally:
+            recorder.record_applied(last.app, last.name)
+
+    def test_what_all_hosts_share_takes_none_of_them_out(self, client: Client, settings: Settings) -> None:
+        """Late jobs, no signing key, and a Redis that is away."""
+        assert self.ask(client)[0] == 200
+        default = {**settings.CACHES["default"], "LOCATION": "redis://127.0.0.1:1/0"}
+        settings.CACHES = {**settings.CACHES, "default": default}
+        SigningKey.objects.all().delete()
+        assert asked(client)[0] == 503
+        assert self.ask(client)[0] == 200
+
+    def test_a_host_without_static_files_is_out(
+        self,
+        client: Client,
+        async_client: AsyncClient,
+        settings: Settings,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path: Path,
+    ) -> None:
+        settings.STATIC_ROOT = tmp_path
+        monkeypatch.setattr(readiness, "staticfiles_storage", ManifestStaticFilesStorage())
+        status, parts = self.ask(client)
+        assert (status, parts["static_files"][:13]) == (503, "not collected")
+        assert async_to_sync(async_client.get)("/readyz/host").status_code == 200  # it serves no pages
