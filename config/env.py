@@ -1,6 +1,6 @@
 """Reads the environment. An invalid value raises ImproperlyConfigured with a sentence for the operator.
 
-This package alone reads `os.environ`.
+Only this package reads `os.environ`. A value may lie in a file: NAME_FILE then names it, as Docker's secrets have it.
 """
 
 import importlib.util
@@ -19,7 +19,7 @@ FALSE = {"0", "false", "no", "off"}
 
 def text(name: str, default: str | None = None) -> str:
     """The variable's value; without a default it must be set and not empty."""
-    value = os.environ.get(name, "").strip()
+    value = _given(name)
     if value:
         return value
     if default is None:
@@ -27,9 +27,26 @@ def text(name: str, default: str | None = None) -> str:
     return default
 
 
+def _given(name: str) -> str:
+    """Return the variable's value, or the content of the file that NAME_FILE names; "" where neither is set."""
+    value, path = os.environ.get(name, "").strip(), os.environ.get(f"{name}_FILE", "").strip()
+    if value and path:
+        raise ImproperlyConfigured(f"Set {name} or {name}_FILE, not both.")
+    return _content(Path(path), f"{name}_FILE must name a file that can be read") if path else value
+
+
+def _content(path: Path, rule: str) -> str:
+    """Return the text of a file. `rule`: how the sentence begins where it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
+        raise ImproperlyConfigured(f"{rule}: {path}: {reason}.") from None
+
+
 def flag(name: str, *, default: bool) -> bool:
     """A switch: 1, true, yes, on or 0, false, no, off."""
-    value = os.environ.get(name, "").strip()
+    value = _given(name)
     if not value:
         return default
     if value.lower() in TRUE:
@@ -90,6 +107,17 @@ def _address(name: str, word: str) -> tuple[str, int]:
     return host.strip("[]"), int(port)
 
 
+def database_url(name: str, default: str = "") -> str:
+    """An address of PostgreSQL as libpq reads it: several hosts, and options such as sslmode, may be in it."""
+    value = text(name, default)
+    if value and not _is_database_url(value):
+        raise ImproperlyConfigured(
+            f"{name} must be an address such as postgres://user:password@host/name (several hosts: host1,host2). "
+            "In a password write @ as %40, / as %2F, : as %3A and % as %25."
+        )
+    return value
+
+
 def database_urls(name: str) -> list[str]:
     """A list of addresses of PostgreSQL, separated by commas; empty where the variable is not set."""
     values = words(name)
@@ -101,11 +129,17 @@ def database_urls(name: str) -> list[str]:
 
 
 def _is_database_url(value: str) -> bool:
-    try:
-        parts = urlsplit(value)
-        return parts.scheme in {"postgres", "postgresql"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # such as a port that is no number
+    from psycopg import ProgrammingError, conninfo  # the embedded default has no PostgreSQL
+
+    if not value.startswith(("postgres://", "postgresql://")):
         return False
+    try:
+        given = conninfo.conninfo_to_dict(value)
+    except ProgrammingError:
+        return False
+    hosts, ports = (str(given.get(part, "")).split(",") for part in ("host", "port"))
+    is_port = all(not port or (port.isdecimal() and 0 < int(port[:6]) <= 65_535) for port in ports)
+    return bool(given.get("dbname")) and is_port and len(ports) in (1, len(hosts)) and not any("@" in h for h in hosts)
 
 
 def origin(name: str, default: str) -> str:
@@ -153,11 +187,7 @@ def document(name: str) -> Document:
     if urlsplit(value).scheme in {"http", "https"}:
         return Document(url=value)
     path = Path(value)
-    try:
-        content = path.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no text in UTF-8"
-        raise ImproperlyConfigured(f"{name} must be a URL, or a file that can be read: {value}: {reason}.") from None
+    content = _content(path, f"{name} must be a URL, or a file that can be read")
     if not content:
         raise ImproperlyConfigured(f"{name} names an empty file: {value}.")
     return Document(text=content, is_markdown=path.suffix.lower() == ".md")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import dj_database_url
 import django_stubs_ext
 
 from config import chat, env, stores
@@ -19,7 +18,7 @@ django_stubs_ext.monkeypatch()
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.text("VAR_DIR", str(BASE_DIR / "var"))).resolve()
-DATABASE_URL = env.text("DATABASE_URL", "")
+DATABASE_URL = env.database_url("DATABASE_URL")
 REDIS_URL = env.text("REDIS_URL", "")
 EMBEDDED = not DATABASE_URL
 DEMO = env.flag("DEMO", default=EMBEDDED)
@@ -138,6 +137,8 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 # Off where a pooler between this service and PostgreSQL cannot carry prepared statements.
 DATABASE_PREPARED_STATEMENTS = env.flag("DATABASE_PREPARED_STATEMENTS", default=True)
 DATABASE_POOL_SIZE = 0 if EMBEDDED else env.integer("DATABASE_POOL_SIZE", 0)
+DATABASE_STATEMENT_SECONDS = env.integer("DATABASE_STATEMENT_SECONDS", 30, at_least=0)  # of web servers; 0: no limit
+BACKUP_DATABASE_URL = env.database_url("BACKUP_DATABASE_URL", DATABASE_URL)
 DATABASE_REPLICA_URLS = stores.replicas(DATABASE_URL, REDIS_URL)  # for `accounts.databases.replicas` alone
 DATABASE_REPLICA_CONNECTIONS = DATABASE_POOL_SIZE or WEB_THREADS  # of one process to one replica, for reads
 DATABASES: dict[str, dict[str, Any]]
@@ -156,9 +157,9 @@ if EMBEDDED:
         }
     }
 else:
-    DATABASES = {"default": dict(dj_database_url.parse(DATABASE_URL, conn_max_age=0))}
+    DATABASES = {"default": stores.address(DATABASE_URL)}
     DATABASES["default"] |= stores.postgresql(
-        DATABASES["default"].get("OPTIONS", {}),
+        DATABASES["default"]["OPTIONS"],
         pool_size=DATABASE_POOL_SIZE,
         are_prepared=DATABASE_PREPARED_STATEMENTS,
         is_pooled_by_transaction=env.flag("DATABASE_TRANSACTION_POOLING", default=False),

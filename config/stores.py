@@ -11,6 +11,16 @@ from config import env
 OUTAGE_SECONDS = 2  # after which a server that does not answer counts as away; libpq takes no less
 
 
+def address(url: str) -> dict[str, Any]:
+    """Return the part of an entry of DATABASES that an address names, which `env.database_url` has checked."""
+    from psycopg import conninfo  # the embedded default has no PostgreSQL
+
+    given = conninfo.conninfo_to_dict(url)
+    names = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+    entry: dict[str, Any] = {name: given.pop(part, "") for name, part in names.items()}
+    return {**entry, "OPTIONS": given}
+
+
 def postgresql(
     given: dict[str, Any], *, pool_size: int, are_prepared: bool, is_pooled_by_transaction: bool = False
 ) -> dict[str, Any]:
@@ -40,11 +50,20 @@ def postgresql(
 
 
 def bound_waits() -> None:
-    """Limit how long requests of this process wait for a PostgreSQL that hangs."""
-    if not settings.EMBEDDED:
-        from accounts.databases.postgresql import watched  # loads psycopg
+    """Limit how long requests of this process wait for PostgreSQL: for one that hangs, and for a long statement.
 
-        watched.bound_waits()
+    Call this in a web server, before there is a connection. A pooler by transaction takes no options of a session:
+    deploy/pgbouncer.ini limits statements there.
+    """
+    if settings.EMBEDDED:
+        return
+    from accounts.databases.postgresql import watched  # loads psycopg
+
+    watched.bound_waits()
+    database = settings.DATABASES["default"]
+    if settings.DATABASE_STATEMENT_SECONDS and not database["DISABLE_SERVER_SIDE_CURSORS"]:
+        limit = f"-c statement_timeout={settings.DATABASE_STATEMENT_SECONDS}s"
+        database["OPTIONS"]["options"] = f"{limit} {database['OPTIONS'].get('options', '')}".strip()
 
 
 def _pool(size: int) -> dict[str, Any]:

@@ -76,6 +76,11 @@ class Engines:
             "S3_SECRET_KEY": self.store.secret_key,
         }
 
+    @property
+    def web_database_url(self) -> str:
+        """Of `id-web` and `id-events`."""
+        return f"{self.database_url}_web"
+
     def redis_primaries(self) -> set[str]:
         """The names of the servers that the sentinels call the primary: one, where they agree."""
         return {f"redis-{_primary_port(sentinel)}" for sentinel in self.sentinels}
@@ -137,7 +142,8 @@ def _pgbouncer(home: Path, port: int, primary_port: int, owner: dict[str, Any], 
     users, configuration = home / "users.txt", home / "pgbouncer.ini"
     users.write_text(f'"{ROLE}" ""\n')
     replaced = {
-        "DATABASE = host=POSTGRESQL port=5432": f"{DATABASE} = host=127.0.0.1 port={primary_port}",
+        "DATABASE": DATABASE,
+        "host=POSTGRESQL port=5432": f"host=127.0.0.1 port={primary_port}",
         "listen_port = 6432": f"listen_port = {port}\nunix_socket_dir =",
         "auth_type = scram-sha-256": "auth_type = trust",
         "/etc/pgbouncer/userlist.txt": str(users),

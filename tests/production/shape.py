@@ -110,7 +110,7 @@ def running(**more: str) -> Iterator[Shape]:
         }
         values = {host: _values_of(host, directory, common) for host in HOSTS}
         _install(values)
-        programs = _programs(values, directory, free)
+        programs = _programs(values, found.web_database_url, directory, free)
         for program in programs.values():
             program.start()
             stack.callback(program.stop)
@@ -165,8 +165,10 @@ def _manage(values: dict[str, str], *arguments: str) -> str:
     return done.stdout
 
 
-def _programs(values: dict[str, dict[str, str]], directory: Path, free: list[int]) -> dict[str, Program]:
-    """`free`: ports for web and event streams."""
+def _programs(
+    values: dict[str, dict[str, str]], web_database_url: str, directory: Path, free: list[int]
+) -> dict[str, Program]:
+    """`web_database_url`, `free`: the database and the ports of web and event streams."""
     made = {}
     for host, each in values.items():
         for name, unit, port in (
@@ -175,5 +177,6 @@ def _programs(values: dict[str, dict[str, str]], directory: Path, free: list[int
             ("jobs", "id-jobs", 0),
             ("gateway", "id-gateway@", 0),
         ):
-            made[f"{name}-{host}"] = Program(unit, each, directory / f"{name}-{host}.log", port)
+            own = {**each, "DATABASE_URL": web_database_url} if port else each
+            made[f"{name}-{host}"] = Program(unit, own, directory / f"{name}-{host}.log", port)
     return made

@@ -7,11 +7,31 @@ from typing import Any
 
 import psycopg
 from django.db.backends.postgresql import base
+from django.db.backends.postgresql.schema import DatabaseSchemaEditor
 
 from accounts.databases.postgresql import watched
 
+LOCK_SECONDS = 1  # that a migration waits for a lock, and with it every request that needs the table
+
+
+class SchemaEditor(DatabaseSchemaEditor):
+    """Django's. A migration in a transaction gives up soon where it does not get a lock, and runs as long as it needs.
+
+    An ALTER TABLE that waits for a long transaction makes every later read of the table wait behind it. `manage.py
+    migrate` tries again. A migration without a transaction waits: what it does concurrently blocks no requests.
+    """
+
+    def __enter__(self) -> SchemaEditor:
+        """As the base class has it."""
+        super().__enter__()
+        if self.atomic_migration:
+            self.execute(f"SET LOCAL lock_timeout = '{LOCK_SECONDS}s'", params=None)
+            self.execute("SET LOCAL statement_timeout = 0", params=None)
+        return self
+
 
 class DatabaseWrapper(base.DatabaseWrapper):
+    SchemaEditorClass = SchemaEditor
     # What Django calls of its driver: the classes of errors, and `connect`.
     Database: Any = SimpleNamespace(**{**vars(psycopg), "connect": watched.Connection.connect})
 

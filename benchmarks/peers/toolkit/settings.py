@@ -2,17 +2,25 @@
 
 import os
 
-import dj_database_url
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from psycopg import conninfo
 
 SECRET_KEY = "a-secret-of-the-benchmark-alone"  # noqa: S105 - it protects nothing
 ALLOWED_HOSTS = ["*"]
 ROOT_URLCONF = "urls"
 INSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.auth", "oauth2_provider"]
 USE_TZ = True
-DATABASES = {"default": dict(dj_database_url.parse(os.environ["DATABASE_URL"], conn_max_age=None))}
-DATABASES["default"]["OPTIONS"] = {"server_side_binding": True, "prepare_threshold": 1}
+_parts = {"NAME": "dbname", "USER": "user", "PASSWORD": "password", "HOST": "host", "PORT": "port"}
+_given = conninfo.conninfo_to_dict(os.environ["DATABASE_URL"])
+DATABASES = {
+    "default": {
+        "ENGINE": "django.db.backends.postgresql",
+        "CONN_MAX_AGE": None,
+        "OPTIONS": {"server_side_binding": True, "prepare_threshold": 1},
+        **{name: _given.get(part, "") for name, part in _parts.items()},
+    }
+}
 _KEY = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 OAUTH2_PROVIDER = {
     "OIDC_ENABLED": True,

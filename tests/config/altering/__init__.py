@@ -1,0 +1,1 @@
+"""An app of tests with a migration that alters a table of ours."""
