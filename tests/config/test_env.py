@@ -41,11 +41,40 @@ READ: list[tuple[Callable[[], Any], str | None, Any]] = [
         "postgres://a@b/c, postgresql://[::1]:5433/c",
         ["postgres://a@b/c", "postgresql://[::1]:5433/c"],
     ),
+    (lambda: env.database_url("NAME"), None, ""),
+    *[
+        (lambda: env.database_url("NAME"), url, url)
+        for url in (
+            "postgres://id:pa#ss@host:5432/id",
+            "postgresql://id@one:5432,[::1]:5433/id?target_session_attrs=read-write",
+            "postgres://id@one,two:5432,/id?sslmode=verify-full",
+            "postgres://id@%2Frun%2Fpostgresql/id",
+        )
+    ],
     (lambda: env.origin("NAME", ""), "https://id.example.org", "https://id.example.org"),
     (lambda: env.origin("NAME", ""), "http://[::1]:8000", "http://[::1]:8000"),
     (lambda: env.origin("NAME", "http://127.0.0.1:8000"), None, "http://127.0.0.1:8000"),
 ]
 REFUSED: list[tuple[Callable[[], Any], str | None, str]] = [
+    *[
+        (
+            lambda: env.database_url("NAME"),
+            url,
+            "NAME must be an address such as postgres://user:password@host/name (several hosts: host1,host2). "
+            "In a password write @ as %40, / as %2F, : as %3A and % as %25.",
+        )
+        for url in (
+            "mysql://id@host/id",
+            "host/id",
+            "postgres://id:pa/ss@host/id",  # its port would be `pa`
+            "postgres://id:p@ss@host/id",
+            "postgres://id:p%ss@host/id",
+            "postgres://id@host/",
+            "postgres://id@host:0/id",
+            "postgres://id@host:65536/id",
+            "postgres://id@host/id?nonsense=1",
+        )
+    ],
     (lambda: env.text("NAME"), None, "The environment variable NAME must be set."),
     (lambda: env.text("NAME"), "  ", "The environment variable NAME must be set."),
     (
@@ -146,6 +175,24 @@ def test_an_embedded_start_needs_nothing_and_keeps_its_secrets(tmp_path: Path) -
     assert [(run.returncode, run.stdout) for run in runs] == [(0, "True\n")] * 2
     kept = json.loads((tmp_path / "var" / "secrets.json").read_text())
     assert sorted(kept) == ["chat_simulator", "secret_key", "signing_key_encryption_key"]
+
+
+def test_a_value_may_lie_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "secret"
+    path.write_text("a secret\n")
+    monkeypatch.setenv("NAME_FILE", str(path))
+    assert env.text("NAME") == "a secret"
+    path.write_text("on")
+    assert env.flag("NAME", default=False) is True
+    path.write_text("")
+    assert env.text("NAME", "default") == "default"
+    monkeypatch.setenv("NAME", "a value")
+    with pytest.raises(ImproperlyConfigured, match=r"^Set NAME or NAME_FILE, not both\.$"):
+        env.text("NAME")
+    monkeypatch.delenv("NAME")
+    path.unlink()
+    with pytest.raises(ImproperlyConfigured, match=r"^NAME_FILE must name a file that can be read: .*: No such file"):
+        env.text("NAME")
 
 
 def test_a_kept_secret_stays_the_same_and_is_long_and_private(tmp_path: Path) -> None:
