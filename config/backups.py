@@ -24,11 +24,11 @@ from django.conf import settings
 from django.core.cache import cache
 from django.core.files.storage import storages
 from django.db import connection
-from django.db.backends.postgresql.client import DatabaseClient
 
 from imagehost.storage import Bucket, FolderStorage, incoming_directory
 
 ABOUT, DUMP = "about.json", "database.dump"
+RUN = "backup"  # the name of the row in which `JobRun` has the outcome of the last backup
 STORES = ("imagehost", "uploads")
 PIECE = 1024 * 1024  # bytes
 
@@ -37,10 +37,11 @@ class BackupFailed(Exception):
     """The message is for the operator."""
 
 
-def make(directory: Path, *, now: datetime) -> Path:
+def make(directory: Path, *, now: datetime, kept: int = 0) -> Path:
     """Make a backup in `directory`, named after the time. An incomplete one has another name.
 
-    The database is copied first: a file without a row does no harm, a row without its file does.
+    The database is copied first: a file without a row does no harm, a row without its file does. `kept`: how many
+    backups stay, the new one among them; older ones are removed once it is complete. 0: all.
     """
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(directory):
@@ -56,6 +57,9 @@ def make(directory: Path, *, now: datetime) -> Path:
         except BaseException:
             shutil.rmtree(part, ignore_errors=True)
             raise
+        for old in sorted(_backups(directory))[:-kept] if kept else ():
+            gone = old.rename(old.with_name(f"{old.name}.part"))  # never an incomplete one under the name of a backup
+            shutil.rmtree(gone)
     return target
 
 
@@ -159,19 +163,28 @@ def _load_postgresql(dump: Path) -> None:
 
 
 def _database() -> list[str]:
-    """Options that name the configured database."""
-    command, _ = DatabaseClient.settings_to_cmd_args_env(settings.DATABASES["default"], [])
-    *server, name = command[1:]
-    return [*server, "--dbname", name]
+    """Options that name the database, with all of its hosts and options but the password, which others could see."""
+    from psycopg import conninfo  # the embedded default has no PostgreSQL
+
+    given = conninfo.conninfo_to_dict(settings.BACKUP_DATABASE_URL)
+    given.pop("password", None)
+    return ["--dbname", conninfo.make_conninfo("", **given)]
+
+
+def _password() -> dict[str, str]:
+    """Return the password as a variable of PostgreSQL's programs."""
+    from psycopg import conninfo  # as above
+
+    password = conninfo.conninfo_to_dict(settings.BACKUP_DATABASE_URL).get("password")
+    return {"PGPASSWORD": str(password)} if password else {}
 
 
 def _started(program: str, *arguments: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
     """One of PostgreSQL's programs. The environment passes the password."""
-    _, variables = DatabaseClient.settings_to_cmd_args_env(settings.DATABASES["default"], [])
     try:
         return subprocess.Popen(  # noqa: S603 - our own words and the operator's settings
             [program, *arguments],
-            env={**os.environ, **(variables or {})},
+            env={**os.environ, **_password()},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE if program == "pg_restore" else subprocess.DEVNULL,
             stderr=errors,

@@ -24,7 +24,8 @@ from accounts import metrics as counted
 from accounts.databases import replicas
 from accounts.metrics import metric_text
 from accounts.metrics.metric_files import CountsUnavailable
-from config import jobs, readiness, timed_calls, views
+from accounts.models import JobRun
+from config import backups, jobs, readiness, timed_calls, views
 from imagehost import previews
 from oidc_provider.models import SigningKey
 from presence import store
@@ -52,6 +53,8 @@ JOB_LATE = Family("hearth_job_late", "1: the job should have succeeded by now.",
 JOB_FAILED = Family("hearth_job_failed", "1: the last run of the job that ended has failed.", ("name",))
 JOB_SUCCESS = Family("hearth_job_last_success_timestamp_seconds", "When the job succeeded last.", ("name",))
 JOB_SECONDS = Family("hearth_job_duration_seconds", "How long the last run of the job that ended took.", ("name",))
+BACKUP_SUCCESS = Family("hearth_backup_last_success_timestamp_seconds", "When the last backup was complete.")
+BACKUP_FAILED = Family("hearth_backup_failed", "1: the last backup that ended has failed.")
 SIGNING_SINCE = Family("hearth_signing_key_since_timestamp_seconds", "Since when the signing key signs.")
 PREVIEWS_DUE = Family("hearth_previews_due", "Thumbnails and posters that could be made now.")
 PREVIEWS_DUE_SINCE = Family("hearth_previews_longest_wait_seconds", "How long the first of them has been due.")
@@ -65,7 +68,8 @@ REPLICA_LAG = Family(
 
 Found = dict[Family, Samples]
 FAMILIES = (
-    *(READY, READ, JOB_LATE, JOB_FAILED, JOB_SUCCESS, JOB_SECONDS, SIGNING_SINCE, PREVIEWS_DUE, PREVIEWS_DUE_SINCE),
+    *(READY, READ, JOB_LATE, JOB_FAILED, JOB_SUCCESS, JOB_SECONDS, BACKUP_SUCCESS, BACKUP_FAILED),
+    *(SIGNING_SINCE, PREVIEWS_DUE, PREVIEWS_DUE_SINCE),
     *(FEED_EXPECTED, FEED_ALIVE, MEMBERS, RECONNECTS, REPLICA_LAG),
 )
 
@@ -101,7 +105,7 @@ def _state_families(processes: int) -> Iterator[Metric]:
 
 
 def state() -> Iterator[tuple[Family, Samples]]:
-    """Yield every family with its samples, within two seconds. 3 queries, and those of /readyz."""
+    """Yield every family with its samples, within two seconds. 4 queries, and those of /readyz."""
     outcomes = timed_calls.run(GROUPS, limit=LIMIT)
     found: Found = {READ: [((part,), float(outcome.value is not None)) for part, outcome in outcomes.items()]}
     for outcome in outcomes.values():
@@ -135,6 +139,15 @@ def _jobs(now: datetime) -> Found:
         if job.run.duration_ms is not None:
             found[JOB_SECONDS].append((labels, job.run.duration_ms / 1000))
     return found
+
+
+def _backups(now: datetime) -> Found:
+    """1 query. Nothing where `manage.py backup` has never run: others make the backups there."""
+    run = JobRun.objects.filter(pk=backups.RUN).first()
+    if run is None:
+        return {}
+    since = run.succeeded_at or run.created_at
+    return {BACKUP_SUCCESS: [((), since.timestamp())], BACKUP_FAILED: [((), float(bool(run.last_error)))]}
 
 
 def _signing_key(now: datetime) -> Found:
@@ -171,7 +184,12 @@ def _presence(now: datetime) -> Found:
 
 
 GROUPS: tuple[timed_calls.Calls[Found | None], ...] = (
-    {"jobs": _reading(_jobs), "signing_key": _reading(_signing_key), "previews": _reading(_previews)},
+    {
+        "jobs": _reading(_jobs),
+        "backups": _reading(_backups),
+        "signing_key": _reading(_signing_key),
+        "previews": _reading(_previews),
+    },
     {"presence": _reading(_presence)},
     {"replicas": _reading(_replica_lags)},
 )

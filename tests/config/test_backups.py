@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
@@ -60,18 +61,19 @@ class Installation:
             }
         return processes.clean_environment(**values)
 
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, **more: str) -> subprocess.CompletedProcess[str]:
+        """`more`: variables of the environment."""
         return subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT,
-            env=self.environment(),
+            env={**self.environment(), **more},
             capture_output=True,
             text=True,
             check=False,
         )
 
-    def do(self, *arguments: str) -> str:
-        done = self.run(*arguments)
+    def do(self, *arguments: str, **more: str) -> str:
+        done = self.run(*arguments, **more)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
@@ -127,6 +129,44 @@ def test_files_of_an_earlier_backup_take_no_room_again(installation: Installatio
         assert (first / key).stat().st_mode & 0o077 == 0o044
     assert first.stat().st_mode & 0o077 == 0
     assert not list((tmp_path / "backups").glob("*.part"))
+
+
+def test_as_many_backups_stay_as_are_to_be_kept(installation: Installation, tmp_path: Path) -> None:
+    for day in ("2020-01-01", "2020-01-02", "2020-01-03"):
+        (tmp_path / f"{day}T000000Z").mkdir()
+        (tmp_path / f"{day}T000000Z" / "about.json").write_text("{}")
+    (tmp_path / "2019-01-01T000000Z").mkdir()  # no backup of ours
+    new = Path(installation.do("backup", "--keep", "2", str(tmp_path)).partition(": ")[0])
+    assert {path.name for path in tmp_path.glob("2*")} == {"2019-01-01T000000Z", "2020-01-03T000000Z", new.name}
+
+
+OUTCOME = (
+    "from accounts.models import JobRun; run = JobRun.objects.get(pk='backup'); print(run.last_error, run.succeeded_at)"
+)
+
+
+def test_the_outcome_of_the_last_backup_is_known(installation: Installation, tmp_path: Path) -> None:
+    installation.do("backup", str(tmp_path / "backups"))
+    error, _, time = installation.do("shell", "--no-imports", "-c", OUTCOME).partition(" ")
+    assert (error, time[:3]) == ("", "202")
+    (tmp_path / "file").touch()
+    assert installation.run("backup", str(tmp_path / "file")).returncode == 1
+    assert installation.do("shell", "--no-imports", "-c", OUTCOME).startswith("FileExistsError")
+
+
+def test_a_backup_has_a_database_url_of_its_own(installation: Installation, tmp_path: Path) -> None:
+    """The first of two hosts is away; and DATABASE_URL is not what is copied. SQLite has no address."""
+    if not installation.database:
+        assert settings.EMBEDDED
+        return
+    url = installation.environment()["DATABASE_URL"]
+    parts = urlsplit(url)
+    hosts = f"127.0.0.1:1,127.0.0.1:{parts.port}"
+    several = f"postgres://{parts.username}@{hosts}{parts.path}?target_session_attrs=read-write"
+    made = Path(installation.do("backup", str(tmp_path), BACKUP_DATABASE_URL=several).partition(": ")[0])
+    assert (made / "database.dump").stat().st_size > 10_000
+    refused = installation.run("backup", str(tmp_path), BACKUP_DATABASE_URL=f"{url}_that_is_none")
+    assert (refused.returncode, "_that_is_none" in refused.stderr) == (1, True)
 
 
 def test_nothing_that_exists_is_overwritten(installation: Installation, tmp_path: Path) -> None:

@@ -119,7 +119,11 @@ def test_only_nginx_has_ports_outside() -> None:
 def test_a_container_of_ours_gets_the_environment_and_starts_after_the_migration(name: str) -> None:
     service = OURS[name]
     assert service["env_file"] == ".env"
-    assert service["environment"].keys() <= _documented()
+    assert {variable.removesuffix("_FILE") for variable in service["environment"]} <= _documented()
+    # What is secret is a file, which `docker inspect` does not show.
+    files = {v for k, v in service["environment"].items() if k.endswith("_FILE")}
+    assert files == {f"/run/secrets/{secret}" for secret in service["secrets"]}
+    assert not {"DATABASE_URL", "SECRET_KEY", "EMAIL_HOST_PASSWORD"} & service["environment"].keys()
     if name not in {"migrate", "bucket", "backup"}:
         assert service["depends_on"]["migrate"] == {"condition": "service_completed_successfully"}
 
@@ -145,6 +149,26 @@ def test_the_example_for_compose_has_what_is_asked_for() -> None:
     given = {line.partition("=")[0] for line in lines if not line.startswith("#")}
     asked = set(re.findall(r"\$\{([A-Z0-9_]+)", (DEPLOY / "compose.yaml").read_text()))
     assert asked <= given <= asked | _documented()
+
+
+def test_each_secret_is_a_file_that_the_guide_makes() -> None:
+    used = {secret for service in COMPOSE["services"].values() for secret in service.get("secrets", ())}
+    assert COMPOSE["secrets"] == {name: {"file": f"secrets/{name}"} for name in used}
+    guide = (ROOT / "docs" / "installation.md").read_text()
+    made = guide[guide.index("install -d -m 700 secrets") : guide.index("chmod 444")]
+    assert used == {word for word in re.findall(r"[a-z0-9_]+", made) if word in used}
+
+
+def test_images_of_others_can_be_pinned_by_digest() -> None:
+    images = {name: service["image"] for name, service in COMPOSE["services"].items() if name not in OURS}
+    for image in images.values():
+        variable, default = re.findall(r"^\$\{(\w+_IMAGE):-(.*)\}$", image)[0]
+        assert f"\n{variable}={default}\n" in f"\n{(DEPLOY / 'compose.env.example').read_text()}"
+
+
+def test_every_container_that_serves_says_how_it_is() -> None:
+    for name in ("postgres", "redis", "nginx"):
+        assert COMPOSE["services"][name]["healthcheck"]["test"][0] == "CMD"
 
 
 def test_nginx_of_the_compose_file_starts_again_with_what_it_leads_to() -> None:
@@ -281,6 +305,7 @@ class TestHealthcheck:
     ) -> None:
         settings.EDGE_CLIENT_ADDRESS_HEADER = "X-Client-Address"
         monkeypatch.setattr("sys.argv", ["healthcheck", live_server.url.rpartition(":")[2]])
+        monkeypatch.setattr(healthcheck, "SECONDS", 60)  # the first request loads every page
         monkeypatch.setenv("BASE_URL", "https://id.example.org")
         assert healthcheck.main() == 1
         monkeypatch.setenv("EDGE_CLIENT_ADDRESS_HEADER", "X-Client-Address")
@@ -316,7 +341,7 @@ def test_the_namespace_of_prometheus_reaches_every_port_of_metrics() -> None:
 
 def test_a_backup_has_the_programs_of_the_server_and_a_place_that_it_may_write() -> None:
     (version,) = re.findall(r"(?m)^ARG POSTGRESQL=(\d+)$", DOCKERFILE)
-    assert COMPOSE["services"]["postgres"]["image"].startswith(f"postgres:{version}-")
+    assert f":-postgres:{version}-" in COMPOSE["services"]["postgres"]["image"]
     assert '"postgresql-client-${POSTGRESQL}"' in DOCKERFILE.rpartition("\nFROM ")[2]
     place = _commands()["compose backup"][-1]
     assert f"install -d -o id -g id -m 0700 {place}" in DOCKERFILE

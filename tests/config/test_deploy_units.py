@@ -37,6 +37,7 @@ def test_each_process_has_its_unit() -> None:
     assert [unit.name for unit in UNITS] == [
         "id-backup.service",
         "id-events.service",
+        "id-failed@.service",
         "id-gateway@.service",
         "id-jobs.service",
         "id-web.service",
@@ -71,7 +72,9 @@ def test_the_timer_starts_a_backup_into_a_place_that_its_unit_may_write() -> Non
     timer.read(DEPLOY / "systemd" / "id-backup.timer")
     assert timer["Timer"]["Persistent"] == "yes"
     service = _service(DEPLOY / "systemd" / "id-backup.service")
-    assert service["ExecStart"].endswith(f"manage.py backup {service['ReadWritePaths']}")
+    assert service["ExecStart"].endswith(f"manage.py backup --keep 14 {service['ReadWritePaths']}")
+    assert "\nOnFailure=id-failed@%n.service\n" in (DEPLOY / "systemd" / "id-backup.service").read_text()
+    assert _service(DEPLOY / "systemd" / "id-failed@.service")["ExecStart"].endswith("manage.py report_failure %i")
     assert (
         f"install -d -o id -g id -m 700 {service['ReadWritePaths']} "
         in (DEPLOY.parent / "docs" / "operations.md").read_text()

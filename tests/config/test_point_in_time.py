@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -26,6 +27,7 @@ from tests.support import processes as groups
 pytestmark = pytest.mark.live
 
 PATIENCE = 300  # seconds
+GUIDE = Path(__file__).parents[2] / "docs" / "operations.md"
 EVENT = "INSERT INTO django_session VALUES (%s, 'of this test', now() + interval '1 day')"
 
 
@@ -109,7 +111,8 @@ def _copy_tables(target_url: str) -> None:
 
 def test_the_moment_before_a_mistake_comes_back(cluster: Cluster, tmp_path: Path) -> None:
     cluster.postgres.make(cluster.directory / "first")
-    archives = f"archive_command=test ! -f {cluster.archive}/%f && cp %p {cluster.archive}/%f"
+    (documented,) = re.findall(r"(?m)^archive_command = '(.*)'$", GUIDE.read_text())
+    archives = f"archive_command={documented.replace('/var/backups/wal', str(cluster.archive))}"
     first = cluster.start("first", "wal_level=replica", "archive_mode=on", archives)
     _copy_tables(cluster.url)
     service = Recovered(tmp_path, "postgres")
@@ -127,6 +130,7 @@ def test_the_moment_before_a_mistake_comes_back(cluster: Cluster, tmp_path: Path
     segment = cluster.ask("SELECT pg_walfile_name(pg_switch_wal())")
     cluster.wait_for("SELECT last_archived_wal >= %s FROM pg_stat_archiver", segment)
     groups.stop(first, signal.SIGINT)
+    assert {path.suffix for path in cluster.archive.iterdir()} <= {"", ".backup"}
 
     wanted = cluster.directory / "second" / "data" / "recovery.signal"
     wanted.touch()

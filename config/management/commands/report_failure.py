@@ -1,0 +1,28 @@
+"""manage.py report_failure UNIT: write to the operators that a systemd unit failed (`OnFailure=` in deploy/systemd)."""
+
+import smtplib
+import socket
+from typing import Any
+
+from django.conf import settings
+from django.core.mail import send_mail
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from config import job_reports
+
+
+class Command(BaseCommand):
+    help = "Write to the operators that a systemd unit failed on this host."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("unit")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        unit, host, addresses = options["unit"], socket.gethostname(), job_reports.recipients()
+        if not addresses:
+            raise CommandError("No recipient: set OPERATOR_EMAILS.")
+        text = f"The unit {unit} failed on {host}. Why: journalctl -u {unit}\n"
+        try:
+            send_mail(f"{settings.SITE_NAME}: {unit} failed on {host}", text, None, addresses)
+        except (smtplib.SMTPException, OSError) as error:
+            raise CommandError(f"The mail server took no report: {error}") from None
