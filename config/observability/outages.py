@@ -127,7 +127,7 @@ def _error_of(record: logging.LogRecord) -> BaseException | None:
 def _answered(error: BaseException) -> str:
     """Return the kind of error that PostgreSQL or Redis answered with; "" where it is away."""
     cause = error.__cause__ or error
-    if str(cause).startswith("OOM "):  # of Redis, which has all the memory that it may take
+    if type(cause).__name__ == "OutOfMemoryError" or str(cause).startswith("OOM "):  # of Redis: maxmemory is reached
         return "full"
     state = getattr(cause, "sqlstate", None) or ""
     return type(cause).__name__ if state and not state.startswith(AWAY) else ""

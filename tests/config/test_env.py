@@ -41,7 +41,6 @@ READ: list[tuple[Callable[[], Any], str | None, Any]] = [
         "postgres://a@b/c, postgresql://[::1]:5433/c",
         ["postgres://a@b/c", "postgresql://[::1]:5433/c"],
     ),
-    (lambda: env.database_url("NAME"), None, ""),
     *[
         (lambda: env.database_url("NAME"), url, url)
         for url in (
