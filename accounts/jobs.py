@@ -25,7 +25,7 @@ from accounts.models.jobs import JobRunQuerySet
 TEXT_LENGTH = 500
 # What a library may put into its error: a password inside a URL, and long words that look like keys or tokens.
 _URL_PASSWORD = re.compile(r"(://[^/\s:@]*):[^/\s@]*@")
-_OPAQUE = re.compile(r"(?=[\w+/=.-]*\d)[\w+/=.-]{24,}")
+_LONG_WORD = re.compile(r"[\w+/=.-]{24,}")
 
 
 class LeaseLost(Exception):
@@ -112,8 +112,13 @@ def close_connections() -> None:
 def described(error: BaseException) -> str:
     """Type and first line, at most TEXT_LENGTH characters. Further lines hold what a database says of the row."""
     line = next(iter(str(error).splitlines()), "")
-    line = _OPAQUE.sub("[redacted]", _URL_PASSWORD.sub(r"\1:[redacted]@", line))
+    line = _LONG_WORD.sub(_without_key, _URL_PASSWORD.sub(r"\1:[redacted]@", line))
     return f"{type(error).__name__}: {line}".removesuffix(": ")[:TEXT_LENGTH]
+
+
+def _without_key(word: re.Match[str]) -> str:
+    """Return the word, or a mask where it has a digit, as keys and tokens have."""
+    return "[redacted]" if any(map(str.isdecimal, word[0])) else word[0]
 
 
 def _held(lease: Lease) -> JobRunQuerySet:

@@ -13,7 +13,7 @@ _BROWSERS = (
     ("Opera", re.compile(r"\b(?:OPR|OPiOS)/(\d+)")),
     ("Firefox", re.compile(r"\b(?:Firefox|FxiOS)/(\d+)")),
     ("Chrome", re.compile(r"\b(?:Chrome|CriOS)/(\d+)")),
-    ("Safari", re.compile(r"\bVersion/(\d+)\S* (?:Mobile/\S+ )?Safari/")),
+    ("Safari", re.compile(r"\bVersion/(\d+)[.\d]{0,20} (?:Mobile/\w{1,20} )?Safari/")),
 )
 # Android also says Linux, and phones of Apple also say Mac OS X.
 _SYSTEMS = (

@@ -10,6 +10,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
+from django.urls import URLPattern, URLResolver
 from django.utils import timezone
 
 from accounts.http import SignedInRequest
@@ -51,6 +52,13 @@ class AdminSite(admin.AdminSite):
 
     enable_nav_sidebar = False
     index_title = "Home"
+
+    def get_urls(self) -> list[URLPattern | URLResolver]:
+        """Return the pages without the redirect to an object's own page.
+
+        Its pattern of two paths takes the square of a path's length, and no model has such a page.
+        """
+        return [route for route in super().get_urls() if getattr(route, "name", "") != "view_on_site"]
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:  # noqa: FBT001, FBT002 - Django calls it so
         @functools.wraps(view)

@@ -19,8 +19,8 @@ from lookup.models import Comment, CommentLike
 MAX_LENGTH = 2000
 LENGTH_RULE = f"Write 1 to {MAX_LENGTH} characters."
 NO_LINKS_FOR = timedelta(days=3)  # after the account was created: spam comes from new accounts
-# A scheme, or a host name: letters with a dot between two of them, and at least two at the end.
-_LINK = re.compile(r"[a-z][a-z0-9+.-]*://\S*|\b(?:[\w-]+\.)+[^\W\d_]{2,}\b\S*", re.IGNORECASE)
+# The end of a scheme, or what a host name has: a dot inside, and at least two letters after it.
+_LINK = re.compile(r"(?<=[a-z0-9+.-])://|(?<=[\w-])\.[^\W\d_]{2,}\b", re.IGNORECASE)
 
 
 @transaction.atomic
@@ -34,13 +34,13 @@ def write(
     ValidationError: as `validated`, or a reply to a reply. PermissionDenied: as `feedback.admit`. Comment.DoesNotExist,
     User.DoesNotExist, here and below: it or its profile was deleted at the same time.
     """
+    content = validated(content, by=None if by_staff else by)
     _admit(user_id=user.pk, by=by, by_staff=by_staff)
     if pk and (written := Comment.objects.filter(pk=pk).first()):
         if written.author_id == by.pk:
             return written
         pk = ""
     parent = parent and _locked(parent)
-    content = validated(content, by=None if by_staff else by)
     if parent is not None and (parent.parent_id is not None or parent.user_id != user.pk):
         raise ValidationError("Reply to a comment on this profile.")
     comment = Comment.objects.create(pk=pk or new_id(), user=user, author=by, parent=parent, content=content)
@@ -58,9 +58,11 @@ def validated(content: str, *, by: User | None) -> str:
     if not content or len(content) > MAX_LENGTH:
         raise ValidationError(LENGTH_RULE)
     validate_text(content)
-    if by and timezone.now() < by.created_at + NO_LINKS_FOR and (link := _LINK.search(content)):
+    if by and timezone.now() < by.created_at + NO_LINKS_FOR and (found := _LINK.search(content)):
+        before, after = content[: found.start()].split(), content[found.start() :].split()
+        link = f"{before[-1]}{after[0]}"[:60]
         raise ValidationError(
-            f"Remove “{link.group()[:60]}”: you can write links when your account is {NO_LINKS_FOR.days} days old."
+            f"Remove “{link}”: you can write links when your account is {NO_LINKS_FOR.days} days old."
         )
     return content
 

@@ -26,6 +26,7 @@ def send(*, user: User, name: str, comment: Comment | None, reason: str, text: s
     ValidationError: an open report of `by` about the same thing, or as `validated`. PermissionDenied: one's own profile
     or comment, or `by` is banned. User.DoesNotExist, Comment.DoesNotExist: it is gone.
     """
+    text = validated(text, reason=reason)
     author_id = None if comment is None else comment.author_id
     lock_people(user_id=user.pk, by=by, author_id=author_id)
     if comment is not None:
@@ -42,7 +43,7 @@ def send(*, user: User, name: str, comment: Comment | None, reason: str, text: s
         author_id=author_id,
         reporter=by,
         reason=reason,
-        text=validated(text, reason=reason),
+        text=text,
     )
     audit.record("report:sent", by=by, on=report, user=user.pk, comment=comment and comment.pk, reason=reason)
     return report

@@ -42,7 +42,8 @@ _LINK = re.compile(
 )
 # What is a secret under any name: our API keys, whose first part is public, and signed tokens.
 _API_KEY = re.compile(r"\b(ik_[A-Za-z0-9]+_)[A-Za-z0-9]+")
-_SIGNED = re.compile(r"\beyJ[\w-]+\.[\w-]+\.[\w-]*")
+# The beginning is found by itself, too: a search that began again inside it would take the square of its length.
+_SIGNED = re.compile(r"\beyJ[\w-]+(?P<rest>\.[\w-]+\.[\w-]*)?")
 _NAMED = re.compile(rf"(?i)(?:[a-z0-9]+[_-])*(?:{NAMES}|(?:proxy-|http_)?authorization|(?:set-|http_)?cookies?)")
 
 
@@ -53,7 +54,7 @@ def redacted(text: str) -> str:
     text = _HEADER.sub(_masked_header, text)
     text = _SECRET.sub(_masked_value, text)
     text = _CREDENTIALS.sub(rf"\1\2 {MASK}", text)
-    return _SIGNED.sub(MASK, _API_KEY.sub(rf"\1{MASK}", text))
+    return _SIGNED.sub(lambda found: MASK if found["rest"] else found[0], _API_KEY.sub(rf"\1{MASK}", text))
 
 
 def redacted_path(path: str) -> str:

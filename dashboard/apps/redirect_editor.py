@@ -114,7 +114,8 @@ def explain(sent: str, registered: Sequence[str]) -> Difference | None:
     if not registered or redirects.is_registered(sent, registered):
         return None
     comparable = [redirects.at_port_of(url, sent) for url in registered]
-    nearest = max(comparable, key=lambda url: (_kinship(sent, url), -comparable.index(url)))
+    beginning = sent[: redirects.MAX_LENGTH]  # the comparison takes the product of the lengths
+    nearest = max(comparable, key=lambda url: (_kinship(beginning, url), -comparable.index(url)))
     position = next((at for at, (a, b) in enumerate(zip(sent, nearest, strict=False)) if a != b), None)
     at = min(len(sent), len(nearest)) if position is None else position
     return Difference(sent, nearest, at, _reasons(sent, nearest))

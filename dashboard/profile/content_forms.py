@@ -101,16 +101,17 @@ class SuggestInput(forms.TextInput):
         return context | {"suggestions": self.suggestions}
 
 
-_HOST = r"[^\s:/?#@]+(?:\.[^\s:/?#@]+)+"
-_ADDRESS = re.compile(rf"{_HOST}(?::\d{{1,5}})?(?:[/?#]\S*)?")
-_MAILBOX = re.compile(rf"[^\s:/?#@]+@{_HOST}")
+_ADDRESS = re.compile(r"(?P<host>[^\s:/?#@]+)(?::\d{1,5})?(?:[/?#]\S*)?")
+_MAILBOX = re.compile(r"[^\s:/?#@]+@(?P<host>[^\s:/?#@]+)")
 
 
 def with_scheme(text: str) -> str:
-    """Return the address with https:// or mailto: where it was typed without."""
-    if _ADDRESS.fullmatch(text):
+    """Return the address with https:// or mailto: where it was typed without. A host has a dot inside."""
+    if (found := _ADDRESS.fullmatch(text)) and "." in found["host"][1:-1]:
         return f"https://{text}"
-    return f"mailto:{text}" if _MAILBOX.fullmatch(text) else text
+    if (found := _MAILBOX.fullmatch(text)) and "." in found["host"][1:-1]:
+        return f"mailto:{text}"
+    return text
 
 
 @dataclass(frozen=True)

@@ -182,12 +182,13 @@ def _done(request: SignedInRequest, run: Callable[[], None], back: str) -> HttpR
 
 
 def _written(request: HttpRequest, form: CommentForm, page: ProfilePage, *, parent: Comment | None) -> Comment | None:
-    """The new comment; None where the form has errors now. Http404: what it belongs to is gone."""
+    """The new comment; None where the form has errors now. A refused one counts, too. Http404: what it belongs to is
+    gone."""
     by = cast("User", request.user)
-    if not form.is_valid():
-        return None
     try:
         count(limits.COMMENTS, by)
+        if not form.is_valid():
+            return None
         owner = User(pk=page.user.id)
         given = form.cleaned_data
         return comments.write(user=owner, content=given["content"], parent=parent, pk=given["pk"], by=by)

@@ -42,9 +42,11 @@ def report(request: SignedInRequest, name: str, comment_id: str = "") -> HttpRes
         return _left(request, back, problem)
     form = ReportForm(request.POST) if request.method == "POST" else ReportForm(initial={"back": back})
     too_often = None
-    if form.is_valid():
+    if request.method == "POST":
         try:
-            return _sent(request, page, comment, form, back)
+            count(limits.REPORTS, request.user)
+            if form.is_valid():
+                return _sent(request, page, comment, form, back)
         except TooOften as refusal:
             too_often = refusal
             form.add_error(None, str(refusal))
@@ -79,8 +81,7 @@ def _problem(page: ProfilePage, comment: Comment | None, by: User) -> str:
 def _sent(
     request: SignedInRequest, page: ProfilePage, comment: Comment | None, form: ReportForm, back: str
 ) -> HttpResponse:
-    """Send the report. TooOften. Http404: the profile is gone."""
-    count(limits.REPORTS, request.user)
+    """Send the report. Http404: the profile is gone."""
     given = {key: form.cleaned_data[key] for key in ("reason", "text")}
     try:
         reports.send(user=User(pk=page.user.id), name=page.name, comment=comment, by=request.user, **given)

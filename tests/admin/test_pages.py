@@ -21,6 +21,7 @@ from tests.factories.accounts import AliasFactory, ApiKeyFactory, LinkedAccountF
 from tests.factories.oidc_provider import ApplicationFactory, ApprovalFactory
 from tests.factories.presence import LastOnlineFactory
 from tests.lookup import admin_forms
+from tests.support import patterns
 
 pytestmark = pytest.mark.django_db
 
@@ -110,6 +111,13 @@ def test_every_list_can_be_searched_and_leads_to_the_pages_of_its_rows(
     for term in ("1", "%'\u00e9", "9" * 30):
         assert browser.get(f"/admin/{page}/", {"q": term}).status_code == 200
     assert browser.get(f"/admin/{page}/{rows[page].pk}/change/").status_code == 200
+
+
+def test_a_long_path_is_a_miss_at_once() -> None:
+    """Django's redirect to an object's own page has a pattern of two paths, which took the square of the length."""
+    with patterns.bounded(1):
+        response = Client().get("/admin/r/a" + "/" * 30_000 + "x")
+    assert response.status_code == 400  # the address of the login page would be too long
 
 
 def test_a_users_page_costs_the_same_with_one_approval_and_with_four(browser: Client) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
@@ -24,6 +24,7 @@ from tests.factories.lookup import CommentFactory, shown
 from tests.lookup import answers
 from tests.lookup.profile_pages import text
 from tests.pages.markup import page_of, problems_of
+from tests.support import patterns
 
 pytestmark = pytest.mark.usefixtures("unlimited")
 
@@ -299,6 +300,29 @@ def test_limits_refuse_with_the_text_kept(ada: User, bob: User, settings: Any, m
         client.post("/Ada/vote", {"vote": vote})
     assert "Limit reached" in _message(client)
     assert FeedbackVote.objects.get().is_like
+
+
+def test_a_refused_comment_counts_against_the_limit(ada: User, bob: User, settings: Any, monkeypatch: Any) -> None:
+    settings.RATE_LIMITS_ENABLED = True
+    monkeypatch.setattr(limits, "COMMENTS", Limit(f"test-refused-{bob.pk}", 2, "", window=limits.HOUR))
+    client = _client(bob)
+    assert [_write(client, content).status_code for content in ("", "x" * 2001, "One")] == [200, 200, 429]
+    assert not Comment.objects.exists()
+
+
+def test_a_refused_comment_takes_no_lock(ada: User, bob: User) -> None:
+    """The new account's link is looked for before the rows of both people are locked."""
+    bob.created_at = timezone.now()
+    with CaptureQueriesContext(connection) as captured, pytest.raises(ValidationError):
+        comments.write(user=ada, content="See spam.example", by=bob)
+    assert [query["sql"] for query in captured if "SELECT" in query["sql"]] == []
+
+
+def test_the_longest_comment_is_searched_for_links_at_once(ada: User, bob: User) -> None:
+    bob.created_at = timezone.now()
+    for content in ("a." * 1000, "a" * 2000, "a.b1" * 500):
+        with patterns.bounded(0.1):
+            assert comments.validated(content, by=bob) == content
 
 
 def test_the_pages_keep_the_rules_and_their_number_of_queries(ada: User, bob: User) -> None:

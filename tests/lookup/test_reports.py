@@ -193,6 +193,20 @@ def test_the_limit_refuses_with_the_text_kept(
     assert page_of(response).xpath("//textarea")[0].text_content().strip() == "Kept"
 
 
+def test_a_refused_report_counts_against_the_limit(ada: User, eve: Client, settings: Any, monkeypatch: Any) -> None:
+    settings.RATE_LIMITS_ENABLED = True
+    monkeypatch.setattr(limits, "REPORTS", Limit(f"test-refused-{ada.pk}", 1, "", window=limits.HOUR))
+    assert _send(eve, "/Ada/report", reason="").status_code == 200
+    assert _send(eve, "/Ada/report").status_code == 429
+    assert not Report.objects.exists()
+
+
+def test_a_refused_report_takes_no_lock(ada: User, bob: User) -> None:
+    with CaptureQueriesContext(connection) as captured, pytest.raises(ValidationError):
+        reports.send(user=ada, name="Ada", comment=None, reason=Report.Reason.OTHER, text=" ", by=bob)
+    assert [query["sql"] for query in captured if "SELECT" in query["sql"]] == []
+
+
 def test_the_form_needs_its_token_and_costs_a_bounded_number_of_queries(comment: Comment, eve: Client) -> None:
     path = f"/Ada/comments/{comment.pk}/report"
     with CaptureQueriesContext(connection) as captured:

@@ -8,6 +8,7 @@ from dashboard.profile.content_forms import with_scheme
 from lookup.models import Profile
 from tests.dashboard.profile.editor import ROOT, Editor
 from tests.factories.lookup import LinkFactory
+from tests.support import patterns
 
 LINKS = f"{ROOT}/links/"
 
@@ -26,11 +27,23 @@ LINKS = f"{ROOT}/links/"
         ("ada#1843", "ada#1843"),
         ("two words.example", "two words.example"),
         ("lamps", "lamps"),
+        ("lamps.", "lamps."),
+        ("ada@lamps", "ada@lamps"),
+        ("ada@lamps@lamps.example", "ada@lamps@lamps.example"),
         ("", ""),
     ],
 )
 def test_an_address_without_a_scheme_gets_one(typed: str, meant: str) -> None:
     assert with_scheme(typed) == meant
+
+
+@pytest.mark.parametrize("typed", ["a" + ".a" * 900 + "@", "a@a" + ".a" * 900 + " ", "a." * 1000 + ":"])
+@pytest.mark.parametrize("kind", ["links", "audios", "projects"])
+def test_a_long_address_that_is_none_is_refused_at_once(editor: Editor, kind: str, typed: str) -> None:
+    column = "external_url" if kind == "audios" else "url"
+    with patterns.bounded(5):
+        editor.fill(f"{ROOT}/{kind}/add/", title="Lamps", **{column: typed})
+    assert editor.shown(kind) == []
 
 
 def test_a_link_that_is_typed_without_a_scheme_is_saved_with_one(editor: Editor) -> None:
