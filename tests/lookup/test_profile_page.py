@@ -18,6 +18,8 @@ from tests.pages.markup import page_of, problems_of
 
 pytestmark = pytest.mark.django_db
 
+IS_INITIAL, IS_NAME = "contains(@class, 'initial')", "text() = '\u05d3\u05e0\u05d4'"
+
 
 @pytest.fixture(scope="module")
 def ada(module_db: None) -> User:
@@ -50,6 +52,21 @@ def test_the_card_says_who_it_is(ada: User) -> None:
         "/static/badges/standard/views-2.svg",  # of the highest tier that is unlocked
     ]
     assert header.xpath(".//li[contains(., 'Known')]/@title") == ["2 reached."]
+
+
+def test_picture_and_handle_follow_the_direction_of_the_name() -> None:
+    """The browser finds the first letter with a direction inside of the element; one below with `dir` is left out."""
+    user = UserFactory(username="dana", display_name="\u05d3\u05e0\u05d4")
+    make.CommentFactory(user=user, author=user, content="Hello")
+    make.shown(user)
+    for path, among in (("/dana", "//main//header"), ("/dana", "//main//ol"), ("/search?q=dana", "//main//ul")):
+        picture, name = (page(path).xpath(f"{among}//*[{what}]") for what in (IS_INITIAL, IS_NAME))
+        who = next(element for element in picture[0].iterancestors() if element.get("dir"))
+        assert who.get("dir") == "auto"
+        assert who == next(element for element in name[0].iterancestors() if element.get("dir"))
+        assert text(who).startswith("\u05d3 \u05d3\u05e0\u05d4")
+    assert page("/dana").xpath("string(//main//header//*[@dir='ltr'])") == "@dana"
+    assert page("/search?q=dana").xpath("string(//main//bdi)") == "@dana"
 
 
 def test_the_sections_stand_in_their_order_with_what_is_in_them(ada: User) -> None:
