@@ -33,5 +33,5 @@ def test_a_printed_link_says_where_it_leads(chrome: Browser, site: Site) -> None
         link = page.locator("a.link-card").first
         assert f'"{link.get_attribute("title")}"' in link.evaluate(written)
         page.goto("/docs/sign-in")
-        outside = page.locator('.prose a[href^="http"]').first
-        assert outside.get_attribute("href") in outside.evaluate(written)
+        onward = page.locator('.prose p > a[href^="/docs/"]').first
+        assert f"({onward.get_attribute('href')})" in onward.evaluate(written)
