@@ -60,7 +60,8 @@ def test_picture_and_handle_follow_the_direction_of_the_name() -> None:
     make.CommentFactory(user=user, author=user, content="Hello")
     make.shown(user)
     for path, among in (("/dana", "//main//header"), ("/dana", "//main//ol"), ("/search?q=dana", "//main//ul")):
-        picture, name = (page(path).xpath(f"{among}//*[{what}]") for what in (IS_INITIAL, IS_NAME))
+        shown = page(path)
+        picture, name = (shown.xpath(f"{among}//*[{what}]") for what in (IS_INITIAL, IS_NAME))
         who = next(element for element in picture[0].iterancestors() if element.get("dir"))
         assert who.get("dir") == "auto"
         assert who == next(element for element in name[0].iterancestors() if element.get("dir"))
