@@ -6,6 +6,7 @@ period permanently: if they lose the factor later, they get no new one.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -81,17 +82,24 @@ def has_any(user: User) -> bool:
     return bool(Authenticator.objects.filter(user=user).exists())
 
 
+def check_authority(*, owners: Iterable[User], by: User | None) -> None:
+    """Raise PermissionDenied unless `by` may reset the second factor of `owners`: never their own, and a superuser's
+    only as a superuser. Other staff may be helped by any operator."""
+    for owner in owners:
+        if by is not None and by.pk == owner.pk:
+            raise PermissionDenied("You cannot reset your own second factor; another operator can.")
+        if by is not None and owner.is_superuser and not by.is_superuser:
+            raise PermissionDenied("Only a superuser may do this to a superuser.")
+
+
 @transaction.atomic
 def reset(*, user: User, by: User | None, reason: str) -> None:
     """Remove the user's second factors and recovery codes, and end every session. Staff get no new grace period.
 
-    PermissionDenied: one's own account; a superuser's, and `by` is none. ValidationError: there is nothing to remove.
+    PermissionDenied as `check_authority`. ValidationError: there is nothing to remove.
     """
-    if by is not None and by.pk == user.pk:
-        raise PermissionDenied("You cannot reset your own second factor; another operator can.")
     user = User.objects.select_for_update(no_key=True).get(pk=user.pk)
-    if by is not None and user.is_superuser and not by.is_superuser:
-        raise PermissionDenied("Only a superuser may do this to a superuser.")
+    check_authority(owners=[user], by=by)
     rows = Authenticator.objects.filter(user=user)
     types = sorted(rows.values_list("type", flat=True))
     if not types:

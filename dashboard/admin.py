@@ -9,6 +9,7 @@ from django.contrib import admin
 from accounts import second_factor
 from accounts.admin.staff_actions import OperationsAdmin, ReasonForm, StaffAction, columns, through
 from accounts.admin.users import UserAdmin
+from accounts.models import User
 from dashboard import access_requests
 from dashboard.models import AccessRequest
 from dashboard.staff import actions as staff_actions
@@ -51,6 +52,9 @@ class AccessRequestAdmin(OperationsAdmin):
         ),
     ]
 
+    def owners_of(self, row: AccessRequest) -> list[User]:
+        return [row.user]
+
 
 UserAdmin.staff_actions.append(
     StaffAction(
@@ -62,5 +66,6 @@ UserAdmin.staff_actions.append(
         "accounts.reset_second_factor_user",
         through(staff_actions.reset_second_factor, "user"),
         is_offered=second_factor.has_any,
+        check=second_factor.check_authority,
     )
 )

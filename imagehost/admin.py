@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from django import forms
@@ -16,9 +16,9 @@ from django.template.defaultfilters import filesizeformat
 from django.utils import timezone
 from django.utils.html import format_html
 
-from accounts import audit, users
+from accounts import audit
 from accounts.admin.audited_admin import AuditedAdmin
-from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, StaffAction, columns, staff_of
+from accounts.admin.staff_actions import OperationsAdmin, ReadOnlyInline, StaffAction, columns, staff_of, through
 from accounts.admin.users import UserAdmin
 from accounts.models import User
 from accounts.plans import ALLOWANCES
@@ -41,17 +41,6 @@ class TypeFilter(admin.SimpleListFilter):
         return queryset.filter(mime=self.value()) if self.value() else queryset
 
 
-def _on_file(operation: Callable[..., object]) -> Callable[..., None]:
-    """Make `operation` the `run` of a staff action. Only superusers act on files of staff accounts."""
-
-    def run(file: File, *, by: User, reason: str) -> None:
-        if file.owner is not None:
-            users.check_may_act_for(owner=file.owner, by=by)
-        operation(file=file, by=by, reason=reason)
-
-    return run
-
-
 @admin.register(File)
 class FileAdmin(OperationsAdmin):
     list_display = (
@@ -72,7 +61,7 @@ class FileAdmin(OperationsAdmin):
             "Quarantine",
             "Stops serving the file, its page and its preview. It stays stored and counted, and can be restored.",
             "imagehost.quarantine_file",
-            _on_file(quarantine.impose),
+            through(quarantine.impose, "file"),
             is_offered=lambda file: file.is_delivered,
         ),
         StaffAction(
@@ -80,7 +69,7 @@ class FileAdmin(OperationsAdmin):
             "Restore",
             "The file, its page and its preview are served again.",
             "imagehost.quarantine_file",
-            _on_file(quarantine.lift),
+            through(quarantine.lift, "file"),
             is_offered=lambda file: (
                 file.state == State.READY and file.quarantined_at is not None and not file.moves_from
             ),
@@ -90,10 +79,14 @@ class FileAdmin(OperationsAdmin):
             "Delete",
             "Deletes the file and its preview, and returns its bytes to its owner's quota. This cannot be undone.",
             "imagehost.delete_file",
-            _on_file(files.delete),
+            through(files.delete, "file"),
             is_offered=lambda file: file.state == State.READY,
         ),
     ]
+
+    def owners_of(self, row: File) -> list[User]:
+        """Empty: the account was deleted, and its files wait to be swept."""
+        return [row.owner] if row.owner is not None else []
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Files with their owner and folder; without the hash of the deletion link."""
@@ -208,12 +201,6 @@ class FolderAdmin(OwnedAdmin):
             folders.delete(owner_id=folder.owner_id, folder_id=folder.pk)
 
 
-def _delete_album(album: Album, *, by: User, reason: str) -> None:
-    """Only superusers act on albums of staff accounts."""
-    users.check_may_act_for(owner=album.owner, by=by)
-    albums.delete_by_staff(album=album, by=by, reason=reason)
-
-
 @admin.register(Album)
 class AlbumAdmin(OperationsAdmin):
     """Staff read albums and delete them; only their owners change them."""
@@ -229,9 +216,12 @@ class AlbumAdmin(OperationsAdmin):
             "Delete",
             "Deletes the album and ends its link. Its files stay stored. This cannot be undone.",
             "imagehost.delete_album",
-            _delete_album,
+            through(albums.delete_by_staff, "album"),
         )
     ]
+
+    def owners_of(self, row: Album) -> list[User]:
+        return [row.owner]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("owner")
@@ -311,6 +301,9 @@ class UsageAdmin(OperationsAdmin):
             _recount,
         )
     ]
+
+    def owners_of(self, row: Usage) -> list[User]:
+        return [row.owner]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).select_related("owner")

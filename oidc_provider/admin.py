@@ -9,7 +9,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
-from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -35,7 +34,7 @@ from oidc_provider import tokens
 from oidc_provider.applications import application_rules, applications, logos
 from oidc_provider.applications.scopes import LOCKED_SCOPES, SCOPES
 from oidc_provider.authorize import approvals
-from oidc_provider.models import Application, Approval, SigningKey
+from oidc_provider.models import AccessToken, Application, Approval, RefreshToken, SigningKey
 
 # The form has the columns' names, the operations their own.
 _ARGUMENTS = {"redirect_uris": "redirect_urls", "registered_scopes": "scopes"}
@@ -106,6 +105,7 @@ class ApplicationAdmin(IssuingAdmin):
     search_fields = ("=client_id", "^name", "^user__username", "=user__id")
     ordering = ("-created", "-pk")
     autocomplete_fields = ("user",)
+    owner_field = "user"
     show_full_result_count = False
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     editable = ("name", "redirect_uris", "registered_scopes", *application_rules.LINKS, "logo_file", "remove_logo")
@@ -169,6 +169,9 @@ class ApplicationAdmin(IssuingAdmin):
         ),
     ]
 
+    def owners_of(self, row: Application) -> list[User]:
+        return [row.user]
+
     @admin.display(description="Suspended", boolean=True, ordering="suspended_at")
     def is_suspended(self, application: Application) -> bool:
         return application.is_suspended
@@ -193,8 +196,6 @@ class ApplicationAdmin(IssuingAdmin):
 
     def issue(self, request: HttpRequest, form: ApplicationForm) -> tuple[Application, str]:
         by, owner = staff_of(request), form.cleaned_data["user"]
-        if not isinstance(owner, User):
-            raise ValidationError("Choose the owner.")
         registered = applications.register(owner=owner, by=by, **form.arguments())
         if form.cleaned_data["logo_file"]:
             logos.change(application=registered.application, png=form.cleaned_data["logo_file"], by=by)
@@ -234,6 +235,9 @@ class ApprovalAdmin(StaffActionsAdmin):
         ),
     ]
 
+    def owners_of(self, row: Approval) -> list[User]:
+        return [row.user]
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """With user and app."""
         return super().get_queryset(request).select_related("user", "application")
@@ -260,6 +264,9 @@ class _TokenAdmin(OperationsAdmin):
     search_fields = ("^user__username", "=user__id", "=application__client_id", "^application__name")
     show_full_result_count = False
     list_display_links = None
+
+    def owners_of(self, row: AccessToken | RefreshToken) -> list[User]:
+        return [row.user]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Without the hash, which no page needs."""

@@ -12,7 +12,7 @@ from django.http import HttpRequest
 from accounts.admin.fields import RowField
 from accounts.admin.staff_actions import IssuingAdmin, ReasonForm, StaffAction, columns, staff_of, through
 from accounts.api_keys import keys
-from accounts.models import ApiKey, Permission
+from accounts.models import ApiKey, Permission, User
 
 
 class ApiKeyAddForm(forms.ModelForm[ApiKey]):
@@ -48,6 +48,7 @@ class ApiKeyAdmin(IssuingAdmin):
     search_fields = ("=prefix", "^name", "^owner__username")
     ordering = ("-created_at", "-pk")
     autocomplete_fields = ("owner",)
+    owner_field = "owner"
     show_full_result_count = False
     formfield_overrides = {models.ForeignKey: {"form_class": RowField}}
     form = ApiKeyAddForm
@@ -93,6 +94,9 @@ class ApiKeyAdmin(IssuingAdmin):
             PermissionForm,
         ),
     ]
+
+    def owners_of(self, row: ApiKey) -> list[User]:
+        return [row.owner]
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """A key changes through its actions alone; the list is open to staff with those."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
 from django.contrib import messages
-from django.core.exceptions import ObjectDoesNotExist, PermissionDenied, ValidationError
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.db import IntegrityError, models, transaction
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponseRedirect
@@ -24,7 +24,7 @@ Owners = Callable[[Any], list[User]]
 class AuditedAdmin(CheckedListAdmin):
     """Subclasses name the owners of a row and update what is derived from it.
 
-    Only superusers change rows of staff accounts.
+    `users.check_staff_action` decides who may change a row: only superusers change those of staff accounts.
     """
 
     show_full_result_count = False
@@ -60,19 +60,11 @@ class AuditedAdmin(CheckedListAdmin):
         return self.owners_of(row)[:1]
 
     def _may(self, request: HttpRequest, owners_of: Owners, row: Any) -> bool:
-        try:
-            self._check_authority(request, owners_of, [row])
-        except PermissionDenied:
-            return False
-        return True
+        return users.has_authority(users.check_staff_action, owners_of(row), staff_of(request))
 
     def _check_authority(self, request: HttpRequest, owners_of: Owners, rows: Iterable[Any]) -> None:
-        by = staff_of(request)
-        if by.is_superuser:
-            return
-        for row in rows:
-            for owner in owners_of(row):
-                users.check_may_act_for(owner=owner, by=by)
+        owners = [owner for row in rows for owner in owners_of(row)]
+        users.check_staff_action(owners=owners, by=staff_of(request))
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         return self._or_error_message(

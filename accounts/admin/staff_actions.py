@@ -23,7 +23,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.cache import add_never_cache_headers
 
-from accounts import text_rules
+from accounts import text_rules, users
 from accounts.errors import sentences
 from accounts.models import User
 
@@ -45,7 +45,8 @@ class StaffAction:
     """`run(object, by=staff, **cleaned_data)` calls the operation and returns a secret to show once, or None.
 
     `permission` is a whole name, such as `accounts.ban_user`. `is_offered` decides whether an object's page has the
-    button; the operation decides whether the act is allowed.
+    button; the operation decides whether the act is allowed. `check(owners=..., by=...)` raises PermissionDenied where
+    `by` has not the authority to act on rows of these users.
     """
 
     name: str
@@ -55,6 +56,7 @@ class StaffAction:
     run: Callable[..., str | None]
     form: type[ReasonForm] = ReasonForm
     is_offered: Callable[[Any], bool] = lambda _: True
+    check: Callable[..., None] = users.check_staff_action
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,16 @@ class StaffActionsAdmin(CheckedListAdmin):
     staff_actions: ClassVar[list[StaffAction]] = []
     change_form_template = "admin/staff_actions/change_form.html"
 
+    @abc.abstractmethod
+    def owners_of(self, row: Any) -> list[User]:
+        """Return the users whom an action on the row concerns: staff need authority over each of them."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """The page of a row of staff is read-only to staff who are no superusers."""
+        return super().has_change_permission(request, obj) and (
+            obj is None or users.has_authority(users.check_staff_action, self.owners_of(obj), staff_of(request))
+        )
+
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
@@ -161,7 +173,7 @@ class StaffActionsAdmin(CheckedListAdmin):
             context["staff_actions"] = [
                 {"label": action.label, "url": f"{self._act_url(action)}?{urlencode({'id': obj.pk})}"}
                 for action in self.permitted_actions(request)
-                if action.is_offered(obj)
+                if action.is_offered(obj) and users.has_authority(action.check, self.owners_of(obj), staff_of(request))
             ]
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -206,6 +218,7 @@ class StaffActionsAdmin(CheckedListAdmin):
         for obj in objects:
             label = str(obj)
             try:
+                action.check(owners=self.owners_of(obj), by=staff_of(request))
                 secret = action.run(obj, by=staff_of(request), **cleaned_data)
             except (ValidationError, PermissionDenied) as refusal:
                 self.message_user(request, f"{label}: {sentences(refusal)}", messages.ERROR)
@@ -239,13 +252,19 @@ class StaffActionsAdmin(CheckedListAdmin):
 
 
 class IssuingAdmin(StaffActionsAdmin):
-    """Adding calls `issue`, and its answer shows the secret once."""
+    """Adding calls `issue`, and its answer shows the secret once. `owner_field`: of the form that adds."""
+
+    owner_field: ClassVar[str]
 
     @abc.abstractmethod
     def issue(self, request: HttpRequest, form: Any) -> tuple[Model, str]:
         """Call the operation with the form's data: the new row and its secret."""
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
+        owner = form.cleaned_data[self.owner_field]
+        if owner is None:
+            raise ValidationError("Choose the owner.")
+        users.check_staff_action(owners=[owner], by=staff_of(request))
         made, secret = self.issue(request, form)
         vars(obj).update(vars(made))
         vars(obj)["_shown_once"] = secret  # from here to `response_add`, in memory

@@ -111,6 +111,9 @@ class UserAdmin(StaffActionsAdmin):
         ),
     ]
 
+    def owners_of(self, row: User) -> list[User]:
+        return [row]
+
     @admin.display(description="Banned", boolean=True, ordering="banned_at")
     def is_banned(self, user: User) -> bool:
         return user.is_banned
@@ -133,11 +136,6 @@ class UserAdmin(StaffActionsAdmin):
 
     def get_inlines(self, request: HttpRequest, obj: Model | None) -> Any:
         return self.inlines if obj is not None else []
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Staff accounts are for superusers: the page of one is read-only to others."""
-        is_protected = obj is not None and (obj.is_staff or obj.is_superuser) and not staff_of(request).is_superuser
-        return super().has_change_permission(request, obj) and not is_protected
 
     def save_model(self, request: HttpRequest, obj: User, form: Any, change: bool) -> None:  # noqa: FBT001
         by = staff_of(request)

@@ -15,7 +15,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils import timezone
 
-from accounts import bans, second_factor
+from accounts import bans, second_factor, users
 from accounts.api_keys import keys
 from accounts.models import ApiKey, Permission, User
 from dashboard import access_requests, notifications
@@ -58,12 +58,20 @@ class Action:
 @transaction.atomic
 def perform(act: Action, subject: Any, *, by: User, reason: str) -> None:
     """Run the action. ValidationError: `subject` is deleted, or in that state already, or the operation refuses.
-    PermissionDenied: the operation's."""
+    PermissionDenied as `users.check_staff_action`, or the operation's."""
     locked = _locked(subject)
+    users.check_staff_action(owners=[owner_of(locked)], by=by)
     refusal = act.refusal(locked)
     if refusal:
         raise ValidationError(refusal)
     act.run(locked, by=by, reason=reason)
+
+
+def owner_of(subject: User | ApiKey | Application | AccessRequest) -> User:
+    """Return the user whom an action on the row concerns."""
+    if isinstance(subject, User):
+        return subject
+    return subject.owner if isinstance(subject, ApiKey) else subject.user
 
 
 def through(operation: Callable[..., object], argument: str, **fixed: str) -> Callable[..., object]:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_http_methods, require_safe
 
-from accounts import second_factor
+from accounts import second_factor, users
 from accounts.errors import sentences
 from accounts.http import SignedInRequest
 from accounts.models import ApiKey, Permission, User
@@ -35,6 +35,11 @@ def _answer(request: SignedInRequest, act: Action, subject: Any, *, name: str, b
     """GET asks, POST acts; either way what cannot be done now leads back with a message. 403 without the right."""
     if not access.may(request.user, act.permission):
         raise PermissionDenied
+    try:
+        users.check_staff_action(owners=[actions.owner_of(subject)], by=request.user)
+    except PermissionDenied as refused:
+        messages.error(request, sentences(refused))
+        return redirect(back_url)
     refusal = act.refusal(subject)
     if refusal:
         messages.warning(request, refusal)
@@ -140,7 +145,7 @@ def application(request: SignedInRequest, client_id: str) -> HttpResponse:
         "acts": [
             act
             for act in actions.APPLICATION_ACTIONS.values()
-            if access.may(request.user, act.permission) and act.is_offered(found)
+            if access.may(request.user, act.permission) and act.is_offered(found) and _has_authority(request, found)
         ],
         "may_see_people": access.may(request.user, *PEOPLE),
         "may_see_admin": access.may(request.user, "oidc_provider.view_application", "oidc_provider.change_application"),
@@ -181,12 +186,13 @@ def people(request: SignedInRequest) -> HttpResponse:
 def person(request: SignedInRequest, pk: str) -> HttpResponse:
     """7 queries beside those of the session."""
     found = get_object_or_404(User, pk=pk)
-    offered = [act for act in actions.PERSON_ACTIONS.values() if act.is_offered(found)]
+    has_authority = _has_authority(request, found)
+    offered = [act for act in actions.PERSON_ACTIONS.values() if has_authority and act.is_offered(found)]
     context = {
         "record": queries.of_person(found, timezone.now()),
         "acts": [act for act in offered if access.may(request.user, act.permission)],
-        "needs_superuser": (found.is_staff or found.is_superuser) and not request.user.is_superuser,
-        **_what_is_open_to(request.user),
+        "needs_superuser": not has_authority,
+        **_what_is_open_to(request.user, has_authority=has_authority),
     }
     return render(request, "dashboard/staff/person.html", context)
 
@@ -219,12 +225,16 @@ def act_on_key(request: SignedInRequest, pk: str, prefix: str, permission: str, 
     return _answer(request, chosen, key, name=key.prefix, back_url=_page_of(key.owner))
 
 
-def _what_is_open_to(staff: User) -> dict[str, bool]:
+def _has_authority(request: SignedInRequest, subject: Any) -> bool:
+    return users.has_authority(users.check_staff_action, [actions.owner_of(subject)], request.user)
+
+
+def _what_is_open_to(staff: User, *, has_authority: bool) -> dict[str, bool]:
     """What of a person's page this member of staff sees."""
     return {
         "sees_email": access.may(staff, actions.SEE_EMAIL),
-        "may_change_scopes": access.may(staff, actions.SCOPES_RIGHT),
-        "may_change_keys": access.may(staff, actions.KEYS_RIGHT),
+        "may_change_scopes": has_authority and access.may(staff, actions.SCOPES_RIGHT),
+        "may_change_keys": has_authority and access.may(staff, actions.KEYS_RIGHT),
         "may_decide": access.may(staff, actions.DECIDE),
         "may_see_applications": access.may(staff, *APPLICATIONS),
         "may_see_admin": access.may(staff, "accounts.view_user", "accounts.change_user"),

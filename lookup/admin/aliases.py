@@ -11,6 +11,7 @@ from django.contrib.admin.widgets import AutocompleteSelect
 from django.db import transaction
 from django.http import HttpRequest
 
+from accounts import users
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.fields import RowField
 from accounts.admin.staff_actions import staff_of
@@ -80,6 +81,7 @@ class AliasAdmin(AuditedAdmin):
 
     def save_model(self, request: HttpRequest, obj: Alias, form: Any, change: bool) -> None:  # noqa: FBT001 - Django's
         by, data = staff_of(request), form.cleaned_data
+        users.check_staff_action(owners=[obj.name.user if change else data["user"]], by=by)
         what = {name: data[name] for name in ("redirects", "has_own_profile")}
         if change:
             aliases.change(alias=obj, by=by, **what)
@@ -103,6 +105,7 @@ class AliasAdmin(AuditedAdmin):
     @transaction.atomic
     def delete_rows(self, request: HttpRequest, rows: Sequence[Alias]) -> None:
         self.lock(rows)
+        users.check_staff_action(owners=[alias.name.user for alias in rows], by=staff_of(request))
         for alias in self.get_queryset(request).filter(pk__in=[row.pk for row in rows]).order_by("pk"):
             aliases.remove(alias=alias, by=staff_of(request))
 

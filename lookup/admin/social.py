@@ -12,6 +12,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
+from accounts import users
 from accounts.admin.audited_admin import AuditedAdmin
 from accounts.admin.staff_actions import OperationsAdmin, StaffAction, staff_of, through
 from accounts.models import User
@@ -226,6 +227,9 @@ class ReportAdmin(OperationsAdmin):
         ),
     ]
 
+    def owners_of(self, row: Report) -> list[User]:
+        return [row.user, *([row.author] if row.author is not None else [])]
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Report]:
         """Without those about the staff member, who would read who sent them; superusers see all."""
         rows: QuerySet[Report] = super().get_queryset(request)
@@ -247,7 +251,7 @@ class ReportAdmin(OperationsAdmin):
         report = kwargs.get("obj")
         if report is not None and staff_of(request).has_perm("accounts.ban_user"):
             accused = report.author or report.user
-            if not accused.is_banned:
+            if not accused.is_banned and users.has_authority(users.check_staff_action, [accused], staff_of(request)):
                 url = f"{reverse('admin:accounts_user_act', args=['ban'])}?id={accused.pk}"
                 response.context_data["staff_actions"].append({"label": f"Ban {accused.username}", "url": url})
         return response
