@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from allauth.account.decorators import reauthentication_required
-from allauth.utils import build_absolute_uri
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
@@ -102,5 +102,5 @@ def scrobbler_callback(request: HttpRequest, state: str) -> HttpResponse:
 
 def _to_scrobbler(request: HttpRequest) -> HttpResponse:
     state = scrobbler.begin(request.session)
-    callback_url = build_absolute_uri(request, reverse("scrobbler_callback", args=[state]))
+    callback_url = f"{settings.BASE_URL}{reverse('scrobbler_callback', args=[state])}"
     return redirect(scrobbler.authorize_url(callback_url))

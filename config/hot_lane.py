@@ -11,10 +11,8 @@ import re
 from collections.abc import Iterator, Mapping
 from time import perf_counter
 from typing import Any, NamedTuple, Protocol
-from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.http.request import split_domain_port, validate_host
 from django.urls import URLResolver, get_resolver
 
 from accounts import client_address, request_context
@@ -22,7 +20,7 @@ from accounts.databases import database_connections
 from accounts.hot import Answer, Request
 from accounts.kept_settings import from_settings
 from accounts.request_context import RequestContext
-from config import compression, nul_bytes, request_body
+from config import compression, hosts, nul_bytes, request_body
 from config.observability import observation
 from config.observability.observation import AnsweredRequest
 
@@ -97,7 +95,9 @@ def find(environ: Mapping[str, Any]) -> Asked | None:
     """Return the request of a WSGI environ with its view; None where Django has to answer."""
     path = environ.get("PATH_INFO", "")
     found = routes().find(path)
-    if found is None or environ["REQUEST_METHOD"] not in METHODS or not _is_ours(environ.get("HTTP_HOST", "")):
+    if found is None or environ["REQUEST_METHOD"] not in METHODS:
+        return None
+    if environ.get("HTTP_HOST", "").lower() not in hosts.of_endpoints():
         return None
     if not path.startswith("/api/") and ("HTTP_COOKIE" in environ or nul_bytes.refusal(environ)):
         return None  # middleware of pages has a say there
@@ -191,11 +191,3 @@ def _endpoints(resolver: URLResolver, before: str = "/") -> Iterator[tuple[str, 
             view_class = getattr(pattern.callback, "view_class", None)
             if hasattr(view_class, "respond"):
                 yield route, view_class
-
-
-@from_settings
-def _is_ours(host: str) -> bool:
-    """Whether Django would serve this host, and it does not serve files alone."""
-    domain, _ = split_domain_port(host)
-    content, base = urlsplit(settings.IMAGE_CDN_URL).hostname, urlsplit(settings.BASE_URL).hostname
-    return bool(domain) and validate_host(domain, settings.ALLOWED_HOSTS) and (domain != content or content == base)

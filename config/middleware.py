@@ -11,10 +11,16 @@ from django.contrib.auth import SESSION_KEY
 from django.contrib.auth import middleware as auth_middleware
 from django.contrib.auth.base_user import AbstractBaseUser
 from django.contrib.auth.models import AnonymousUser
-from django.core.exceptions import MiddlewareNotUsed
+from django.core.exceptions import DisallowedHost, MiddlewareNotUsed
 from django.db import connection
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse, StreamingHttpResponse
-from django.http.request import split_domain_port
+from django.http import (
+    HttpRequest,
+    HttpResponse,
+    HttpResponseBase,
+    HttpResponseNotAllowed,
+    JsonResponse,
+    StreamingHttpResponse,
+)
 from django.middleware.gzip import GZipMiddleware
 from django.urls import Resolver404, resolve
 from django.utils.cache import patch_cache_control, patch_vary_headers
@@ -23,7 +29,7 @@ from django.utils.functional import SimpleLazyObject
 from accounts import client_address, content_security, request_context, waiting_apps
 from accounts.databases import replicas
 from accounts.errors import Forbidden
-from config import compression, hot_lane, nul_bytes, request_body, views
+from config import compression, hosts, hot_lane, nul_bytes, request_body, views
 from config.observability import observation
 from config.observability.observation import AnsweredRequest, CountedAsyncIterator, CountedIterator
 from imagehost.views import delivery
@@ -144,6 +150,22 @@ class OperatorsHostMiddleware:
         return self.get_response(request)
 
 
+class HostMiddleware:
+    """Refuses every host but those of `config.hosts`, and makes absolute URLs from BASE_URL, not from the header.
+
+    The libraries build the links of mails and the redirect URLs of other services by `build_absolute_uri`.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if (host := request.get_host()).lower() not in hosts.served():
+            raise DisallowedHost(f"Invalid HTTP_HOST header: {host!r}.")  # answered 400
+        vars(request)["_current_scheme_host"] = settings.BASE_URL  # the cached property that it reads
+        return self.get_response(request)
+
+
 class CompressionMiddleware(GZipMiddleware):
     """Compresses pages and texts from 1 kB and JSON from 4 kB on; files, streams and secrets never."""
 
@@ -195,7 +217,6 @@ class ApiMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if not views.is_in_api_lane(request) and not self._is_protocol(request.path_info):
             return self.get_response(request)
-        request.get_host()  # DisallowedHost is answered 400, here as on every page
         if request.META.get(request_body.HAS_NO_PLACE):
             return views.too_many_uploads(request)
         match = request.resolver_match = resolve(request.path_info)
@@ -216,15 +237,12 @@ class ContentMiddleware:
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
-        host, base = urlsplit(settings.IMAGE_CDN_URL), urlsplit(settings.BASE_URL)
-        self.own_host = host.hostname if host.hostname != base.hostname else None
 
     def __call__(self, request: HttpRequest) -> HttpResponse | StreamingHttpResponse:
-        if self.own_host and split_domain_port(request.get_host())[0] == self.own_host:
+        if request.get_host().lower() not in hosts.of_endpoints():
             urls = "imagehost.content_urls"
         elif request.path_info.startswith(("/media/", "/uploads/")):
             urls = settings.ROOT_URLCONF
-            request.get_host()  # DisallowedHost is answered 400, here as on every page
         else:
             return self.get_response(request)
         try:

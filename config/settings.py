@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import django_stubs_ext
+from django.http.request import split_domain_port
 
 from config import chat, env, stores
 from config.observability import logs
@@ -29,9 +30,10 @@ PORT = env.integer("PORT", 8000, at_most=65_535)
 BASE_URL = env.origin("BASE_URL", f"http://[{HOST}]:{PORT}" if ":" in HOST else f"http://{HOST}:{PORT}")
 _base = urlsplit(BASE_URL)
 HTTPS = _base.scheme == "https"
-ALLOWED_HOSTS = [str(_base.hostname), *env.words("ALLOWED_HOSTS")]
+# Hosts with their ports, as the Host header has them: `config.hosts`. Django compares the names without ports.
+HOSTS = [_base.netloc.lower(), *(host.lower() for host in env.words("ALLOWED_HOSTS"))]
 if EMBEDDED:
-    ALLOWED_HOSTS += ["127.0.0.1", "localhost", "[::1]"]
+    HOSTS += [f"{host}:{PORT}" for host in ("127.0.0.1", "localhost", "[::1]")]
 EDGE_CLIENT_ADDRESS_HEADER = env.text("EDGE_CLIENT_ADDRESS_HEADER", "")
 WEB_THREADS = env.integer("WEB_THREADS", 40 if EMBEDDED else 4)
 SLOW_CLIENT_SECONDS = env.integer("SLOW_CLIENT_SECONDS", 30)  # in the embedded default; elsewhere nginx cuts them off
@@ -95,6 +97,7 @@ MIDDLEWARE = [
     "config.middleware.ObservationMiddleware",
     "config.middleware.EdgeProxyMiddleware",
     "config.middleware.OperatorsHostMiddleware",
+    "config.middleware.HostMiddleware",
     "config.middleware.ContentMiddleware",
     "config.middleware.NulByteMiddleware",
     "config.middleware.CompressionMiddleware",
@@ -296,7 +299,8 @@ PRESENCE_STREAMS_PER_KEY = 5
 # --- Image host -------------------------------------------------------------------------------------------------------
 IMAGE_CDN_URL = env.base_url("IMAGE_CDN_URL", f"{BASE_URL}/media")
 if urlsplit(IMAGE_CDN_URL).netloc != _base.netloc:
-    ALLOWED_HOSTS.append(str(urlsplit(IMAGE_CDN_URL).hostname))
+    HOSTS.append(urlsplit(IMAGE_CDN_URL).netloc.lower())
+ALLOWED_HOSTS = [split_domain_port(host)[0] for host in HOSTS]
 FILE_DELIVERY = env.choice("FILE_DELIVERY", "direct", ("direct", "accel", "redirect"))
 ACCEL_PREFIX = "/protected/"  # nginx's internal location of the folder
 IMAGE_CACHE_SECONDS = env.integer("IMAGE_CACHE_SECONDS", 31_536_000)

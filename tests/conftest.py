@@ -5,7 +5,8 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from pytest_django import DjangoDbBlocker
+from pytest_django import DjangoDbBlocker, Settings
+from pytest_django.live_server_helper import LiveServer
 
 from tests.support import databases, environment
 
@@ -22,6 +23,7 @@ def pytest_configure() -> None:
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},  # nothing is collected
     }
     settings.WRITE_NOTES_IN_BACKGROUND = False
+    settings.HOSTS = [*settings.HOSTS, "testserver"]  # of Django's test client
     if settings.REDIS_URL:
         settings.REDIS_URL = environment.own_redis(settings.REDIS_URL)
         settings.CACHES = {name: {**cache, "LOCATION": settings.REDIS_URL} for name, cache in settings.CACHES.items()}
@@ -69,6 +71,13 @@ def module_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)
+
+
+@pytest.fixture
+def live_server(live_server: LiveServer, settings: Settings) -> LiveServer:
+    """Django's, at a port of its own."""
+    settings.HOSTS = [*settings.HOSTS, f"{live_server.thread.host}:{live_server.thread.port}"]
+    return live_server
 
 
 @pytest.fixture(autouse=True)

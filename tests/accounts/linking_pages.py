@@ -16,7 +16,7 @@ PAGE = "/accounts/3rdparty/"
 LINK_CHAT, CHAT_CALLBACK = "/accounts/chat/login/", "/accounts/chat/login/callback/"
 LINK_SCROBBLER, SCROBBLER_CALLBACK = f"{PAGE}scrobbler/link/", f"{PAGE}scrobbler/callback/"
 REAUTHENTICATE = "/accounts/reauthenticate/"
-SITE = "http://testserver"
+SITE = "http://127.0.0.1:8000"
 
 # Django gives test responses no public type.
 Answer = Any

@@ -17,7 +17,7 @@ def content_path(request: pytest.FixtureRequest, settings: Settings) -> Iterator
     """Where files are on the host of their own."""
     url = settings.IMAGE_CDN_URL
     settings.IMAGE_CDN_URL = f"http://{OWN_HOST.title()}{request.param}"
-    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, OWN_HOST]
+    settings.ALLOWED_HOSTS, settings.HOSTS = [*settings.ALLOWED_HOSTS, OWN_HOST], [*settings.HOSTS, OWN_HOST]
     reload(content_urls)
     yield request.param
     settings.IMAGE_CDN_URL = url
@@ -53,9 +53,12 @@ def test_the_contents_own_host_serves_files_where_its_url_says(content_path: str
     assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
 
 
-@pytest.mark.parametrize("host", [f"{OWN_HOST}.", OWN_HOST.upper(), f"{OWN_HOST}:443"])
-def test_other_spellings_of_the_contents_own_host_are_the_same(content_path: str, host: str) -> None:
-    assert Client(headers={"host": host}).get("/accounts/login/").status_code == 404
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [(OWN_HOST.upper(), 404), (f"{OWN_HOST}:80", 404), (f"{OWN_HOST}:443", 400), (f"{OWN_HOST}.", 400)],
+)
+def test_no_spelling_of_the_contents_own_host_serves_pages(content_path: str, host: str, status: int) -> None:
+    assert Client(headers={"host": host}).get("/accounts/login/").status_code == status
 
 
 @pytest.mark.django_db

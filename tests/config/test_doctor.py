@@ -10,6 +10,7 @@ from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.core.cache import cache
@@ -242,6 +243,11 @@ def test_a_mail_server_that_does_not(settings: Settings, smtp: SmtpPostOffice, c
     assert only("mail").level == Level.FAILURE
 
 
+def serve_at(url: str, settings: Settings) -> None:
+    settings.BASE_URL, settings.IMAGE_CDN_URL = url, f"{url}/media"
+    settings.HOSTS = [*settings.HOSTS, urlsplit(url).netloc]
+
+
 @pytest.mark.parametrize(
     ("manner", "text"),
     [
@@ -254,7 +260,7 @@ def test_a_mail_server_that_does_not(settings: Settings, smtp: SmtpPostOffice, c
 def test_the_header_of_the_edge_proxy(settings: Settings, live_server: Any, manner: str, text: str) -> None:
     settings.EDGE_CLIENT_ADDRESS_HEADER = HEADER
     with edge_proxies.running(manner, HEADER, live_server.url) as url:
-        settings.BASE_URL = url
+        serve_at(url, settings)
         finding = only("address")
     assert finding.text.removeprefix(f"{url} answers") == text
     assert (finding.level == Level.OK) == (manner == "overwrites")
@@ -263,8 +269,8 @@ def test_the_header_of_the_edge_proxy(settings: Settings, live_server: Any, mann
 def test_the_address_of_another_service_fails(settings: Settings, live_server: Any) -> None:
     settings.EDGE_CLIENT_ADDRESS_HEADER = HEADER
     with edge_proxies.running("overwrites", HEADER, live_server.url) as url:
-        settings.BASE_URL = url.replace("127.0.0.1", "localhost")
-        settings.ALLOWED_HOSTS = ["*"]
+        serve_at(url.replace("127.0.0.1", "localhost"), settings)
+        settings.HOSTS = [*settings.HOSTS, urlsplit(url).netloc]
         assert only("address").level == Level.OK
     settings.BASE_URL = "http://127.0.0.1:1"
     refused = "ConnectionRefusedError: [Errno 111] Connection refused"

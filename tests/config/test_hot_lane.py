@@ -150,7 +150,8 @@ def test_without_the_edge_proxys_header_nothing_is_answered(lane: list[bool], se
 @pytest.mark.usefixtures("someone")
 def test_a_host_for_files_alone_has_no_lane(lane: list[bool], settings: Settings) -> None:
     settings.IMAGE_CDN_URL = "http://files.example"
-    settings.ALLOWED_HOSTS = [*settings.ALLOWED_HOSTS, "files.example"]
+    for name in ("ALLOWED_HOSTS", "HOSTS"):
+        setattr(settings, name, [*getattr(settings, name), "files.example"])
     early, late = both(LOOKUP, "type=username&value=ada", HOST="files.example", **KEY)
     assert lane == [False, False]
     assert early == late

@@ -27,7 +27,7 @@ def key() -> ApiKey:
 
 
 def asked_for(path: str = "/api/lookup/user", query: str = QUERY, method: str = "GET", secret: str = SECRET) -> Asked:
-    headers = {"HTTP_HOST": "127.0.0.1", "HTTP_X_API_KEY": secret, "REMOTE_ADDR": "203.0.113.7"}
+    headers = {"HTTP_HOST": "127.0.0.1:8000", "HTTP_X_API_KEY": secret, "REMOTE_ADDR": "203.0.113.7"}
     request = {"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "wsgi.url_scheme": "http"}
     found = hot_lane.find({**request, **headers})
     assert found is not None

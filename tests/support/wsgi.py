@@ -18,7 +18,7 @@ def send(
     from config import wsgi  # loads Django
 
     environ: dict[str, Any] = {
-        "REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "HTTP_HOST": "127.0.0.1",
+        "REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query, "HTTP_HOST": "127.0.0.1:8000",
         "REMOTE_ADDR": "203.0.113.7", "wsgi.input": io.BytesIO(body),
         **({"CONTENT_LENGTH": str(len(body))} if body else {}),
         **{name if name.startswith("CONTENT") else f"HTTP_{name}": value for name, value in (headers or {}).items()},
