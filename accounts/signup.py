@@ -15,6 +15,7 @@ from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
 from accounts import address_change, client_address, passwords, waiting_apps
+from accounts.credentials import find_user, note_failure
 from accounts.metrics import Counter
 from accounts.models.names import validate_available
 from accounts.models.users import username_validator
@@ -58,6 +59,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         SIGN_INS.count("refused")
+        note_failure(find_user(credentials), method="password")
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """False just after a login or a sign-up, which prove the password."""

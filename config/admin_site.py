@@ -10,8 +10,9 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, URLResolver
+from django.urls import URLPattern, URLResolver, path
 from django.utils import timezone
+from django.views.generic import RedirectView
 
 from accounts.http import SignedInRequest
 from dashboard import access
@@ -58,7 +59,11 @@ class AdminSite(admin.AdminSite):
 
         Its pattern of two paths takes the square of a path's length, and no model has such a page.
         """
-        return [route for route in super().get_urls() if getattr(route, "name", "") != "view_on_site"]
+        # The change of a password is the account page's, which sends a mail and records it.
+        to_account = RedirectView.as_view(pattern_name="account_change_password")
+        names = {"password_change": "password_change/", "password_change_done": "password_change/done/"}
+        kept = [route for route in super().get_urls() if getattr(route, "name", "") != "view_on_site"]
+        return [*(path(route, to_account, name=name) for name, route in names.items()), *kept]
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:  # noqa: FBT001, FBT002 - Django calls it so
         @functools.wraps(view)

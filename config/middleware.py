@@ -228,6 +228,18 @@ class ApiMiddleware:
         return path.startswith("/api/auth/") and path in hot_lane.routes()
 
 
+class TraceMiddleware:
+    """Refuses TRACE on pages, some of which answer any method that changes nothing. Endpoints refuse it themselves."""
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return (
+            HttpResponseNotAllowed(["GET", "HEAD", "POST"]) if request.method == "TRACE" else self.get_response(request)
+        )
+
+
 class ContentMiddleware:
     """Takes requests for uploaded files, the image host's and profiles', straight to their view: no session, no cookie,
     no page's headers.

@@ -102,6 +102,7 @@ MIDDLEWARE = [
     "config.middleware.NulByteMiddleware",
     "config.middleware.CompressionMiddleware",
     "config.middleware.ApiMiddleware",
+    "config.middleware.TraceMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "config.middleware.ContentSecurityPolicyMiddleware",
@@ -194,6 +195,7 @@ RECEIVERS = {
     "ban_lifted": ["lookup.counters.recount_after"],
     "account_linked": ["lookup.documents.mark_stale_of_user"],
     "public_access_changed": ["presence.privacy.note"],
+    "access_ended": ["oidc_provider.tokens.delete_of_user"],
     "user_deleted": [
         "oidc_provider.applications.applications.delete_of_user",
         "lookup.profiles.lock_of_user",
@@ -206,7 +208,12 @@ RECEIVERS = {
 PICTURE_RENDERER = "imagehost.small_pictures.png_of"
 
 ACCOUNT_ADAPTER = "accounts.signup.AccountAdapter"
-ACCOUNT_FORMS = {"login": "accounts.signup.LoginForm"}
+ACCOUNT_FORMS = {
+    "login": "accounts.signup.LoginForm",
+    "change_password": "accounts.password_forms.ChangePasswordForm",
+    "set_password": "accounts.password_forms.SetPasswordForm",
+    "reset_password_from_key": "accounts.password_forms.ResetPasswordKeyForm",
+}
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_USERNAME_VALIDATORS = "accounts.signup.username_validators"
@@ -235,6 +242,7 @@ SOCIALACCOUNT_STORE_TOKENS = False
 USERSESSIONS_TRACK_ACTIVITY = False  # it would write on every request
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"{SITE_NAME}: "
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _base.scheme
+USERSESSIONS_ADAPTER = "accounts.credentials.SessionsAdapter"
 MFA_TOTP_ISSUER = SITE_NAME
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
 if not RATE_LIMITS_ENABLED:

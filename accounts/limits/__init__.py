@@ -85,6 +85,9 @@ COMMENTS = Limit("comments", 30, "comments and replies that a user writes in an 
 REPORTS = Limit("reports", 20, "reports that a user sends in an hour", window=HOUR)
 VOTES = Limit("votes", 200, "votes and likes that a user gives or withdraws in an hour", window=HOUR)
 SEARCHES = Limit("searches", 30, "searches for people of an address")
+# Events that the audit trail takes: counted by `take`
+SIGN_IN_FAILURES = Limit("sign-in-failures", 5, "failed sign-ins of an account that are recorded", window=HOUR)
+ALL_SIGN_IN_FAILURES = Limit("all-sign-in-failures", 1_000, "failed sign-ins that are recorded", window=HOUR)
 # Of the chat platform: counted by `take`
 CHAT_REST = Limit("chat-rest", 10, "requests to the chat platform's REST routes", window=timedelta(seconds=1))
 CHAT_REST_USERS = Limit("chat-rest-banner", 7, "requests for one user to those routes", window=timedelta(seconds=1))

@@ -1,0 +1,132 @@
+"""Sign-ins and what people change of their own credentials, in the audit trail; the end of access by keys and apps.
+
+allauth changes passwords, addresses, authenticators and sessions, and sends a signal; the operations of API keys write
+their own events.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from allauth.account import signals
+from allauth.account.authentication import get_authentication_records
+from allauth.account.models import EmailAddress
+from allauth.mfa import signals as mfa_signals
+from allauth.mfa.models import Authenticator
+from allauth.usersessions.adapter import DefaultUserSessionsAdapter
+from allauth.usersessions.models import UserSession
+from django.db import transaction
+from django.dispatch import receiver
+from django.http import HttpRequest
+
+from accounts import audit, limits, receivers, users
+from accounts.api_keys import keys
+from accounts.limits import LimitsUnavailable
+from accounts.models import ApiKey, User
+
+
+@transaction.atomic
+def end_access(*, user: User, by: User | None) -> None:
+    """Revoke the user's API keys and delete the tokens that apps have for the user. Approvals stay."""
+    users.check_may_act_for(owner=user, by=by)
+    users.lock(user.pk)
+    unrevoked = list(ApiKey.objects.filter(owner=user, revoked_at=None).order_by("pk"))
+    for key in unrevoked:
+        keys.revoke(key=key, by=by, reason="The owner ended all access with a new password.")
+    receivers.call("access_ended", user)
+    audit.record("user:access_ended", by=by, on=user, keys=len(unrevoked))
+
+
+def note_failure(user: User | None, *, method: str) -> None:
+    """Record that a sign-in or a reauthentication as `user` failed.
+
+    The trail holds the first SIGN_IN_FAILURES an hour of an account and of all accounts: whoever tries passwords does
+    not fill it. The metric `hearth_sign_ins` counts every failure.
+    """
+    if user is None:
+        return
+    windows = limits.SIGN_IN_FAILURES.of(user.pk), limits.ALL_SIGN_IN_FAILURES.of()
+    try:
+        is_too_many = limits.take(*windows)
+    except LimitsUnavailable:  # the form answers all the same; an event is not worth an outage
+        is_too_many = 1
+    if not is_too_many:
+        audit.record("user:sign_in_failed", by=None, on=user, method=method)
+
+
+def find_user(credentials: dict[str, Any]) -> User | None:
+    """Return the account that the fields of a login form name, by username or by email address. 1 query."""
+    if username := credentials.get("username"):
+        return User.objects.filter(username__upper=username.upper()).first()
+    address = EmailAddress.objects.filter(email=str(credentials.get("email", "")).lower()).select_related("user")
+    found = address.order_by("-verified", "pk").first()
+    return found.user if found is not None else None
+
+
+class SessionsAdapter(DefaultUserSessionsAdapter):
+    """Ends the other sessions of a user one by one, each with its event."""
+
+    def end_sessions(self, sessions: list[UserSession]) -> None:
+        for session in sessions:
+            users.end_session(session=session, by=session.user)
+
+
+# Every receiver takes what allauth sends besides as `kwargs`.
+
+
+@receiver(signals.user_logged_in, dispatch_uid="accounts.credentials.signed_in")
+def note_sign_in(request: HttpRequest, user: User, **kwargs: Any) -> None:
+    methods = [record["method"] for record in get_authentication_records(request, user)]
+    audit.record("user:signed_in", by=user, on=user, methods=methods)
+
+
+@receiver(mfa_signals.authentication_failed, dispatch_uid="accounts.credentials.second_factor_failed")
+def note_second_factor_failure(user: User, **kwargs: Any) -> None:
+    note_failure(user, method="mfa")
+
+
+@receiver(signals.password_set, dispatch_uid="accounts.credentials.password_set")
+@receiver(signals.password_changed, dispatch_uid="accounts.credentials.password_changed")
+def note_password_change(user: User, **kwargs: Any) -> None:
+    audit.record("user:password_changed", by=user, on=user)
+
+
+@receiver(signals.password_reset, dispatch_uid="accounts.credentials.password_reset")
+def note_password_reset(user: User, **kwargs: Any) -> None:
+    audit.record("user:password_changed", by=user, on=user, by_mail=True)
+
+
+@receiver(signals.email_added, dispatch_uid="accounts.credentials.email_added")
+def note_added_address(user: User, **kwargs: Any) -> None:
+    """The trail outlives accounts: it names no address. The owner has a mail at each address concerned."""
+    audit.record("user:email_added", by=user, on=user)
+
+
+@receiver(signals.email_removed, dispatch_uid="accounts.credentials.email_removed")
+def note_removed_address(user: User, **kwargs: Any) -> None:
+    audit.record("user:email_removed", by=user, on=user)
+
+
+@receiver(signals.email_changed, dispatch_uid="accounts.credentials.email_changed")
+def note_main_address(user: User, **kwargs: Any) -> None:
+    audit.record("user:email_changed", by=user, on=user)
+
+
+@receiver(signals.email_confirmed, dispatch_uid="accounts.credentials.email_confirmed")
+def note_confirmed_address(email_address: EmailAddress, **kwargs: Any) -> None:
+    audit.record("user:email_confirmed", by=email_address.user, on=email_address.user)
+
+
+@receiver(mfa_signals.authenticator_added, dispatch_uid="accounts.credentials.authenticator_added")
+def note_added_authenticator(user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+    audit.record("user:authenticator_added", by=user, on=user, type=authenticator.type)
+
+
+@receiver(mfa_signals.authenticator_removed, dispatch_uid="accounts.credentials.authenticator_removed")
+def note_removed_authenticator(user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+    audit.record("user:authenticator_removed", by=user, on=user, type=authenticator.type)
+
+
+@receiver(mfa_signals.authenticator_reset, dispatch_uid="accounts.credentials.authenticator_reset")
+def note_new_codes(user: User, authenticator: Authenticator, **kwargs: Any) -> None:
+    audit.record("user:authenticator_replaced", by=user, on=user, type=authenticator.type)
