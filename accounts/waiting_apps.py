@@ -12,7 +12,7 @@ from django.conf import settings
 from django.core import signing
 from django.http import HttpRequest, HttpResponse
 
-COOKIE = "waiting_apps"
+COOKIE = f"{settings.COOKIE_PREFIX}waiting_apps"
 MAX_APPS = 5  # tabs that sign in at the same time
 
 

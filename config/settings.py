@@ -355,6 +355,10 @@ else:
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
 SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"  # the browser comes back from the app's site in the middle of a sign-in
+# Browsers take a cookie of this name only over https, from this very host and for all of it: no other host sets it.
+COOKIE_PREFIX = "__Host-" if HTTPS else ""
+SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_PREFIX}csrftoken"
+MESSAGE_STORAGE = "config.message_storage.MessageStorage"
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
 SECURE_SSL_REDIRECT = False  # the edge proxy redirects; behind it every request is plain http
 SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if HTTPS else 0

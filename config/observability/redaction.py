@@ -44,7 +44,7 @@ _LINK = re.compile(
 _API_KEY = re.compile(r"\b(ik_[A-Za-z0-9]+_)[A-Za-z0-9]+")
 # The beginning is found by itself, too: a search that began again inside it would take the square of its length.
 _SIGNED = re.compile(r"\beyJ[\w-]+(?P<rest>\.[\w-]+\.[\w-]*)?")
-_NAMED = re.compile(rf"(?i)(?:[a-z0-9]+[_-])*(?:{NAMES}|(?:proxy-|http_)?authorization|(?:set-|http_)?cookies?)")
+_NAMED = re.compile(rf"(?i)(?:[a-z0-9]*[_-])*(?:{NAMES}|(?:proxy-|http_)?authorization|(?:set-|http_)?cookies?)")
 
 
 def redacted(text: str) -> str:
