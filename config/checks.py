@@ -1,8 +1,10 @@
 """System checks of the settings (`manage.py check --deploy`)."""
 
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
+import dj_database_url
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
@@ -60,6 +62,56 @@ def check_production(app_configs: Any, **options: Any) -> list[CheckMessage]:
     if not settings.HTTPS:
         messages.append(Error("BASE_URL is not https.", id="config.E004"))
     return messages
+
+
+@register(Tags.security, deploy=True)
+def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
+    """Connections that leave this machine are encrypted, unless the operator says that their network is private.
+    `app_configs`: as above."""
+    if settings.EMBEDDED or settings.PRIVATE_NETWORK:
+        return []
+    hint = "Use {} in the address; or set PRIVATE_NETWORK=1 where nobody else can read or join that network."
+    plain = [
+        ("PostgreSQL", "sslmode=verify-full", "config.W004", any(map(_is_plain_database, _databases()))),
+        ("Redis", "rediss://", "config.W005", any(map(_is_plain_redis, _redis_urls()))),
+    ]
+    return [
+        checks.Warning(f"The connection to {name} is not encrypted.", hint=hint.format(scheme), id=code)
+        for name, scheme, code, is_plain in plain
+        if is_plain
+    ]
+
+
+def _databases() -> list[dict[str, Any]]:
+    """Any: of DATABASES, and the same of replicas."""
+    replicas = [dict(dj_database_url.parse(url)) for url in settings.DATABASE_REPLICA_URLS]
+    return [settings.DATABASES["default"], *replicas]
+
+
+def _is_plain_database(database: dict[str, Any]) -> bool:
+    """Whether it is reached in the clear; any: an entry of DATABASES. libpq's default takes plain connections."""
+    if database.get("OPTIONS", {}).get("sslmode") in ("require", "verify-ca", "verify-full"):
+        return False
+    return not all(is_local(host) for host in str(database.get("HOST") or "").split(","))
+
+
+def _redis_urls() -> list[str]:
+    return [cache["LOCATION"] for cache in settings.CACHES.values() if "://" in str(cache.get("LOCATION", ""))]
+
+
+def _is_plain_redis(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme == "redis" and not is_local(parts.hostname or "")
+
+
+def is_local(host: str) -> bool:
+    """Whether the host of a connection is this machine: a loopback address, or the folder of a socket."""
+    if not host or host.startswith("/") or host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 @register(Tags.security, deploy=True)

@@ -168,6 +168,8 @@ else:
         are_prepared=DATABASE_PREPARED_STATEMENTS,
         is_pooled_by_transaction=env.flag("DATABASE_TRANSACTION_POOLING", default=False),
     )
+# 1: PostgreSQL and Redis are on a network that others can neither read nor join, so `check --deploy` asks for no TLS.
+PRIVATE_NETWORK = env.flag("PRIVATE_NETWORK", default=False)
 CACHES = stores.caches(REDIS_URL, stores.redis_options(), presence_url=env.text("PRESENCE_REDIS_URL", ""))
 LIMIT_STORE = "accounts.limits.redis_limits.RedisLimits" if REDIS_URL else "accounts.limits.InProcessLimits"
 SESSION_ENGINE = "accounts.sessions" if REDIS_URL else "django.contrib.sessions.backends.db"

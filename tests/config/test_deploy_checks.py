@@ -11,7 +11,13 @@ from pytest_django import Settings
 
 from accounts import plans
 from config import request_body
-from config.checks import check_content_url, check_delivery, check_encryption_keys, check_production
+from config.checks import (
+    check_connections,
+    check_content_url,
+    check_delivery,
+    check_encryption_keys,
+    check_production,
+)
 from dashboard.profile import editing
 from imagehost.errors import FileTooLarge
 from oidc_provider.token import signing
@@ -135,3 +141,37 @@ def test_a_signing_key_that_cannot_be_decrypted_is_named(settings: Settings) -> 
 def test_nginx_asks_a_host_again_that_has_just_restarted() -> None:
     servers = re.findall(r"(?m)^ +server [\d.:]+(.*);", (configured.BASE_DIR / "deploy" / "nginx.conf").read_text())
     assert servers == [" fail_timeout=1s"] * 2
+
+
+@pytest.mark.parametrize(
+    ("host", "options", "redis", "found"),
+    [
+        ("127.0.0.1", {}, "redis://localhost:6379/0", []),
+        ("", {}, "unix:///run/redis.sock", []),
+        ("/run/postgresql", {}, "redis://[::1]/0", []),
+        ("db.example.org", {"sslmode": "verify-full"}, "rediss://redis.example.org/0", []),
+        ("db.example.org", {"sslmode": "prefer"}, "rediss://redis.example.org/0", ["config.W004"]),
+        ("127.0.0.1,db.example.org", {}, "redis://127.0.0.1/0", ["config.W004"]),
+        ("127.0.0.1", {}, "redis://redis:6379/0", ["config.W005"]),
+        ("10.0.0.7", {}, "redis://10.0.0.8/0", ["config.W004", "config.W005"]),
+    ],
+)
+def test_connections_that_leave_the_machine_are_encrypted(
+    production: Settings, host: str, options: dict[str, str], redis: str, found: list[str]
+) -> None:
+    production.DATABASES = {"default": {"HOST": host, "OPTIONS": options}}
+    production.CACHES = {"default": {"LOCATION": redis}, "presence": {"LOCATION": redis}}
+    production.DATABASE_REPLICA_URLS = []
+    production.PRIVATE_NETWORK = False
+    assert [message.id for message in check_connections(None)] == found
+    production.PRIVATE_NETWORK = True
+    assert check_connections(None) == []
+
+
+def test_connections_to_replicas_are_encrypted_too(production: Settings) -> None:
+    production.DATABASES = {"default": {"HOST": "127.0.0.1"}}
+    production.CACHES = {"default": {"LOCATION": "redis://127.0.0.1/0"}}
+    production.PRIVATE_NETWORK = False
+    for query, found in (("", ["config.W004"]), ("?sslmode=require", [])):
+        production.DATABASE_REPLICA_URLS = [f"postgres://id:x@db.example.org/id{query}"]
+        assert [message.id for message in check_connections(None)] == found
