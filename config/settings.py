@@ -184,8 +184,9 @@ PASSWORD_HASHERS = [
     "oidc_provider.secret_hasher.SecretHasher",  # client secrets: listed, never first
 ]
 AUTH_PASSWORD_VALIDATORS = [
-    {"NAME": f"django.contrib.auth.password_validation.{name}"}
-    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "accounts.password_rules.CommonPasswordValidator"},
 ]
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "dashboard"
@@ -194,10 +195,10 @@ ACCOUNT_LOGOUT_REDIRECT_URL = "home"
 RECEIVERS = {
     "user_created": ["lookup.profiles.create_for"],
     "user_banned": ["oidc_provider.tokens.delete_of_user", "lookup.counters.recount_after"],
+    "access_ended": ["oidc_provider.tokens.delete_of_user"],
     "ban_lifted": ["lookup.counters.recount_after"],
     "account_linked": ["lookup.documents.mark_stale_of_user"],
     "public_access_changed": ["presence.privacy.note"],
-    "access_ended": ["oidc_provider.tokens.delete_of_user"],
     "user_deleted": [
         "oidc_provider.applications.applications.delete_of_user",
         "lookup.profiles.lock_of_user",
@@ -241,10 +242,10 @@ MFA_FORMS = {
 MFA_TOTP_TOLERANCE = 1
 SOCIALACCOUNT_ADAPTER = "accounts.social.SocialAccountAdapter"
 SOCIALACCOUNT_STORE_TOKENS = False
+USERSESSIONS_ADAPTER = "accounts.credentials.SessionsAdapter"
 USERSESSIONS_TRACK_ACTIVITY = False  # it would write on every request
 ACCOUNT_EMAIL_SUBJECT_PREFIX = f"{SITE_NAME}: "
 ACCOUNT_DEFAULT_HTTP_PROTOCOL = _base.scheme
-USERSESSIONS_ADAPTER = "accounts.credentials.SessionsAdapter"
 MFA_TOTP_ISSUER = SITE_NAME
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not HTTPS  # http is for loopback only
 if not RATE_LIMITS_ENABLED:
@@ -354,13 +355,13 @@ else:
     EMAIL_TIMEOUT = 10
 
 # --- Security ---------------------------------------------------------------------------------------------------------
-SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
-SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"  # the browser comes back from the app's site in the middle of a sign-in
 # Browsers take a cookie of this name only over https, from this very host and for all of it: no other host sets it.
 COOKIE_PREFIX = "__Host-" if HTTPS else ""
 SESSION_COOKIE_NAME, CSRF_COOKIE_NAME = f"{COOKIE_PREFIX}sessionid", f"{COOKIE_PREFIX}csrftoken"
 MESSAGE_STORAGE = "config.message_storage.MessageStorage"
+SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = HTTPS
+SESSION_COOKIE_HTTPONLY = CSRF_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"  # the browser comes back from the app's site in the middle of a sign-in
 SESSION_COOKIE_AGE = int(timedelta(days=14).total_seconds())
 SECURE_SSL_REDIRECT = False  # the edge proxy redirects; behind it every request is plain http
 SECURE_HSTS_SECONDS = int(timedelta(days=365).total_seconds()) if HTTPS else 0
