@@ -124,7 +124,8 @@ class Connection:
 
     def _ask(self, path: str) -> bytes:
         """The answer's head, and what came with it."""
-        head = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: key-{self._number // 5}\r\n\r\n"
+        host = f"127.0.0.1:{self._socket.getpeername()[1]}"
+        head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nX-API-Key: key-{self._number // 5}\r\n\r\n"
         self._socket.sendall(head.encode())
         answer = b""
         while b"\r\n\r\n" not in answer:

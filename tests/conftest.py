@@ -5,13 +5,12 @@ import os
 from collections.abc import Iterator
 
 import pytest
-from pytest_django import DjangoDbBlocker, Settings
-from pytest_django.live_server_helper import LiveServer
+from pytest_django import DjangoDbBlocker
 
 from tests.support import databases, environment
 
 environment.prepare()
-pytest_plugins = ["tests.support.no_skips"]
+pytest_plugins = ["tests.support.no_skips", "tests.support.live_servers"]
 
 
 def pytest_configure() -> None:
@@ -71,13 +70,6 @@ def module_db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iter
     with django_db_blocker.unblock(), transaction.atomic():
         yield
         transaction.set_rollback(True)
-
-
-@pytest.fixture
-def live_server(live_server: LiveServer, settings: Settings) -> LiveServer:
-    """Django's, at a port of its own."""
-    settings.HOSTS = [*settings.HOSTS, f"{live_server.thread.host}:{live_server.thread.port}"]
-    return live_server
 
 
 @pytest.fixture(autouse=True)

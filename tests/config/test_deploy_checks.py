@@ -157,9 +157,14 @@ def test_nginx_asks_a_host_again_that_has_just_restarted() -> None:
     ],
 )
 def test_connections_that_leave_the_machine_are_encrypted(
-    production: Settings, host: str, options: dict[str, str], redis: str, found: list[str]
+    production: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    host: str,
+    options: dict[str, str],
+    redis: str,
+    found: list[str],
 ) -> None:
-    production.DATABASES = {"default": {"HOST": host, "OPTIONS": options}}
+    monkeypatch.setitem(configured.DATABASES, "default", {"HOST": host, "OPTIONS": options})
     production.CACHES = {"default": {"LOCATION": redis}, "presence": {"LOCATION": redis}}
     production.DATABASE_REPLICA_URLS = []
     production.PRIVATE_NETWORK = False
@@ -168,8 +173,8 @@ def test_connections_that_leave_the_machine_are_encrypted(
     assert check_connections(None) == []
 
 
-def test_connections_to_replicas_are_encrypted_too(production: Settings) -> None:
-    production.DATABASES = {"default": {"HOST": "127.0.0.1"}}
+def test_connections_to_replicas_are_encrypted_too(production: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(configured.DATABASES, "default", {"HOST": "127.0.0.1"})
     production.CACHES = {"default": {"LOCATION": "redis://127.0.0.1/0"}}
     production.PRIVATE_NETWORK = False
     for query, found in (("", ["config.W004"]), ("?sslmode=require", [])):

@@ -124,6 +124,7 @@ def running(**more: str) -> Iterator[Shape]:
 def _service(base_url: str) -> dict[str, str]:
     return {
         "BASE_URL": base_url,
+        "ALLOWED_HOSTS": edge.NAME,  # without the port: of requests that do not come through nginx
         "EDGE_CLIENT_ADDRESS_HEADER": "X-Client-Address",
         "SECRET_KEY": secrets.token_urlsafe(48),
         "SIGNING_KEY_ENCRYPTION_KEYS": secrets.token_urlsafe(48),
