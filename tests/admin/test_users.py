@@ -52,7 +52,7 @@ def test_a_ban_ends_sessions_and_tokens_and_keeps_others() -> None:
     assert list(AccessToken.objects.values_list("user_id", flat=True)) == [other.pk]
     assert list(UserSession.objects.values_list("user_id", flat=True)) == [other.pk]
     assert Session.objects.count() == 1
-    event = AuditEvent.objects.get()
+    event = AuditEvent.objects.get(verb="user:banned")
     assert (event.verb, event.actor, event.reason, event.data) == ("user:banned", staff, "Spam", {"sessions_ended": 1})
 
 
@@ -66,7 +66,8 @@ def test_a_lifted_ban_brings_no_session_back() -> None:
     assert lifted.is_active
     assert not lifted.is_banned
     assert not Session.objects.exists()
-    assert list(AuditEvent.objects.order_by("pk").values_list("verb", flat=True)) == ["user:banned", "user:ban_lifted"]
+    by_staff = AuditEvent.objects.exclude(verb="user:signed_in").order_by("pk")
+    assert list(by_staff.values_list("verb", flat=True)) == ["user:banned", "user:ban_lifted"]
 
 
 def test_nobody_bans_themselves_and_only_a_superuser_bans_staff() -> None:
@@ -155,7 +156,7 @@ def test_a_reset_password_replaces_the_old_one_and_ends_sessions() -> None:
     user.refresh_from_db()
     assert user.check_password(password)
     assert not Session.objects.exists()
-    assert password not in str(AuditEvent.objects.values().get())
+    assert password not in str(list(AuditEvent.objects.values()))
 
 
 def test_only_a_superuser_changes_rights() -> None:
