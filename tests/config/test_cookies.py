@@ -17,8 +17,6 @@ SCRIPT = """
 import django, json
 django.setup()
 from django.conf import settings
-from django.contrib.messages import get_messages
-from django.contrib.messages.storage import default_storage
 from django.http import HttpResponse
 from django.test import RequestFactory
 from accounts import waiting_apps
@@ -31,7 +29,7 @@ storage.add(20, "Saved.")
 storage.update(response)
 print(json.dumps({
     "names": [settings.SESSION_COOKIE_NAME, settings.CSRF_COOKIE_NAME],
-    "storage": type(default_storage(request)).__module__,
+    "storage": settings.MESSAGE_STORAGE,
     "lines": [morsel.OutputString() for morsel in response.cookies.values()],
     "domains": [settings.SESSION_COOKIE_DOMAIN, settings.CSRF_COOKIE_DOMAIN],
     "paths": [settings.SESSION_COOKIE_PATH, settings.CSRF_COOKIE_PATH],
@@ -51,7 +49,7 @@ def test_over_https_every_cookie_is_of_this_host_alone(base_url: str, prefix: st
     assert found["names"] == [f"{prefix}sessionid", f"{prefix}csrftoken"]
     assert (found["domains"], found["paths"]) == ([None, None], ["/", "/"])
     assert found["secure"] == [bool(prefix)] * 2
-    assert found["storage"] == "config.message_storage"
+    assert found["storage"] == "config.message_storage.MessageStorage"
     assert len(found["lines"]) == 2
     for line in found["lines"]:
         (morsel,) = SimpleCookie(line).values()
