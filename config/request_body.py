@@ -9,13 +9,13 @@ at its next request, in place of the answer (RFC 9112 §9.6).
 from __future__ import annotations
 
 import contextlib
-import functools
 import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.conf import settings
 
+from accounts.once import Once
 from accounts.plans import LARGEST_BODY, MEGABYTE
 
 CHUNK = 65_536  # bytes
@@ -27,7 +27,7 @@ UPLOAD_PAGES = ("/dashboard/imagehost/upload/", "/dashboard/profile/")
 HAS_NO_PLACE = "config.has_no_place"  # set in the environ of a request with a large body where as many are read already
 
 
-@functools.cache
+@Once
 def _places() -> threading.BoundedSemaphore:
     """Of this process. Made at the first use: servers import this module before there are settings."""
     return threading.BoundedSemaphore(max(settings.WEB_THREADS // 2, 1))

@@ -10,13 +10,13 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.template import loader
 from django.views.decorators.http import require_safe
-from drf_spectacular.generators import SchemaGenerator
 
 from accounts import api_view, authentication
 from accounts.api_view import ApiView
 from accounts.errors import NotFound, Unavailable
 from accounts.hot import Request
 from config.observability import outages
+from dashboard.documentation import schema
 from imagehost.errors import Busy
 from oidc_provider import endpoints
 from oidc_provider.errors import TemporarilyUnavailable
@@ -36,7 +36,7 @@ def openapi(request: HttpRequest) -> HttpResponse:
 
 @functools.cache
 def _openapi_document() -> bytes:
-    return json.dumps(SchemaGenerator().get_schema(request=None, public=True)).encode()
+    return json.dumps(schema.document()).encode()
 
 
 def bad_request(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

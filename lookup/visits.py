@@ -6,7 +6,6 @@ answer, the visit is not counted and the page is shown.
 
 from __future__ import annotations
 
-import functools
 import logging
 from collections.abc import Callable
 from datetime import datetime
@@ -21,6 +20,7 @@ from django.utils.module_loading import import_string
 
 from accounts import client_address
 from accounts.kept_settings import from_settings
+from accounts.once import Once
 from lookup import visit_records
 from lookup.redis_visits import RedisVisits, StoreUnavailable
 from lookup.visit_days import Click, View
@@ -44,7 +44,7 @@ class VisitStore(Protocol):
         """Write the counts to the tables. Idempotent and safe in several processes at once."""
 
 
-@functools.cache
+@Once
 def _store() -> VisitStore:
     store: VisitStore = import_string(settings.VISIT_STORE)()
     return store

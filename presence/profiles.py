@@ -5,7 +5,6 @@ The chat platform gives them to no bot. A lawful source can be named in the sett
 
 from __future__ import annotations
 
-import functools
 import re
 import time
 from collections.abc import Iterator, Mapping
@@ -16,6 +15,7 @@ from django.conf import settings
 
 from accounts import http_client
 from accounts.http_client import NoAnswer
+from accounts.once import Once
 from presence.circuit import Circuit
 from presence.store import Profile
 
@@ -92,7 +92,7 @@ def source() -> ProfileSource | None:
     return _http_source(chat.profile_url, chat.profile_header) if chat.profile_url else None
 
 
-@functools.cache
+@Once
 def _http_source(url: str, header: str) -> HttpSource:
     return HttpSource(url, header)
 

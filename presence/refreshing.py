@@ -17,6 +17,7 @@ from typing import ParamSpec
 
 from django.db import connections
 
+from accounts.once import Once
 from presence import profiles, rest, store
 from presence.circuit import Circuit
 from presence.memo import SingleFlight
@@ -98,7 +99,7 @@ def _renew_banner(chat_id: int, now: datetime) -> None:
         connections.close_all()
 
 
-@functools.cache
+@Once
 def _pause() -> Circuit:
     """Open while no banner can be read."""
     return Circuit()
@@ -176,7 +177,7 @@ def _end(kind: str, chat_id: int, future: Future[None]) -> None:
         logger.error("Reading a %s failed.", kind, exc_info=error)
 
 
-@functools.cache
+@Once
 def _threads() -> ThreadPoolExecutor:
     """Made at the first use, after a server has forked."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix="presence-renewing")

@@ -6,7 +6,6 @@ for banners, which can wait longer than memberships.
 
 from __future__ import annotations
 
-import functools
 import logging
 import re
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ from django.conf import settings
 from accounts import http_client, limits
 from accounts.http_client import Answer, NoAnswer
 from accounts.limits import LimitsUnavailable, Window
+from accounts.once import Once
 from presence.circuit import Circuit
 
 BUCKET, BANNER_BUCKET = limits.CHAT_REST.of(), limits.CHAT_REST_USERS.of()
@@ -123,7 +123,7 @@ def _seconds(headers: Mapping[str, str]) -> float:
     return max(float(said), 1.0) if _SECONDS.fullmatch(said) else 1.0
 
 
-@functools.cache
+@Once
 def _circuit(api_url: str) -> Circuit:
     """For the platform at this address."""
     return Circuit()

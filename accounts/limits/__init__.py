@@ -7,7 +7,6 @@ trip to the store however many limits apply; so is `check_key()`, which reads an
 from __future__ import annotations
 
 import enum
-import functools
 import json
 import math
 import threading
@@ -23,6 +22,7 @@ from django.utils.module_loading import import_string
 from accounts import epoch
 from accounts.kept_settings import from_settings
 from accounts.metrics import Counter
+from accounts.once import Once
 
 if TYPE_CHECKING:
     from accounts.databases.redis_connection import Command, Reply
@@ -81,8 +81,8 @@ FOLDER_GUESSES_AT_FOLDER = Limit("folder-guesses-at", 100, "passwords that are t
 PAGE_UPLOADS = Limit("page-uploads", 120, "files that a user uploads on pages of the image host")
 PROFILE_UPLOADS = Limit("profile-uploads", 60, "files that a user uploads for profiles")
 ARCHIVES = Limit("archives", 5, "archives that an address downloads")
-COMMENTS = Limit("comments", 30, "comments and replies that a user writes in an hour", window=HOUR)
-REPORTS = Limit("reports", 20, "reports that a user sends in an hour", window=HOUR)
+COMMENTS = Limit("comments", 30, "comments and replies that a user sends in an hour, refused ones too", window=HOUR)
+REPORTS = Limit("reports", 20, "reports that a user sends in an hour, refused ones too", window=HOUR)
 VOTES = Limit("votes", 200, "votes and likes that a user gives or withdraws in an hour", window=HOUR)
 SEARCHES = Limit("searches", 30, "searches for people of an address")
 # Events that the audit trail takes: counted by `take`
@@ -281,7 +281,7 @@ def whole(seconds: float) -> int:
     return max(math.ceil(seconds), 1)
 
 
-@functools.cache
+@Once
 def _store() -> LimitStore:
     store: LimitStore = import_string(settings.LIMIT_STORE)()
     return store

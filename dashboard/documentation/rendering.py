@@ -16,6 +16,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
+from accounts.once import Once
 from dashboard.apps.code_colours import coloured
 from dashboard.apps.error_guide import anchor_of
 from dashboard.documentation import button_kit, expansion, explorer
@@ -122,9 +123,14 @@ def plain(inline: Token) -> str:
     )
 
 
-@functools.cache
+@Once
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}, renderer_cls=PageRenderer).enable("table")
+    """Return the parser of all threads, with its tables of rules: it fills them at the first use, and another thread
+    would find half of them."""
+    parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=PageRenderer).enable("table")
+    for ruler in (parser.core.ruler, parser.block.ruler, parser.inline.ruler, parser.inline.ruler2):
+        ruler.getRules()
+    return parser
 
 
 def parse(markdown: str) -> list[Token]:

@@ -10,12 +10,16 @@ from typing import Any
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiYamlRenderer
 
+from accounts.once import Once
+
 JSON = dict[str, Any]  # a part of the document, whatever it is
 _REFERENCE = "#/components/schemas/"
 
 
-@functools.cache
+@Once
 def document() -> JSON:
+    """Return the OpenAPI document of everything under /api/ but the protocol's endpoints. Its generator keeps state
+    outside, and fails where two threads use it."""
     return dict(SchemaGenerator().get_schema(request=None, public=True))
 
 

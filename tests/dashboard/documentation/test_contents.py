@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import re
+import sys
 from typing import Any
 
 import jsonschema
@@ -23,6 +24,7 @@ from lookup.settings_fields import FIELDS
 from oidc_provider.applications.scopes import SCOPES
 from oidc_provider.discovery import document
 from presence import errors as presence_errors
+from tests.support.threads import together
 
 
 @functools.cache
@@ -225,3 +227,16 @@ def test_the_document_can_be_downloaded_in_both_forms(client: Client) -> None:
 
     as_json, as_yaml = client.get("/docs/openapi.json"), client.get("/docs/openapi.yaml")
     assert yaml.safe_load(as_yaml.content) == json.loads(as_json.content)
+
+
+def test_the_first_pages_of_many_threads_have_all_their_marks() -> None:
+    """The parser fills its tables of rules at the first use, where another thread would find half of them."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            rendering._parser.cache_clear()
+            made = together(8, lambda _: rendering.html_of("**Lamps** and `code`"))
+            assert set(made) == {"<p><strong>Lamps</strong> and <code>code</code></p>\n"}
+    finally:
+        sys.setswitchinterval(before)
