@@ -197,7 +197,8 @@ class InvalidGrant(ProtocolError):
         Cause(
             "The refresh token was used before. Each refresh brings a new one and ends the old one; a use later "
             f"than {lifetimes.GRACE_PERIOD} after that revokes the whole sign-in.",
-            "Store the new refresh token of every answer before anything else, and let one worker at a time refresh.",
+            "Store the new refresh token of every answer before anything else, and let one worker at a time refresh. "
+            "Where an answer got lost, do not try again: use the access token to its end, then let the user sign in.",
             said="The refresh token was used",
         ),
         Cause(

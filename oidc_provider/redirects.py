@@ -20,6 +20,8 @@ _PRIVATE_SCHEME = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*):(?P<rest>.*)\
 _REVERSE_DOMAIN = re.compile(r"[a-z][a-z0-9-]*(\.[a-z0-9][a-z0-9-]*)+\Z")
 _LOOPBACK = re.compile(r"http://127\.0\.0\.1(:(?P<port>[0-9]{1,5}))?(?=[/?]|\Z)")
 _PRINTABLE = re.compile(r"[\x21-\x7e]+\Z")
+# RFC 3986 §3.3 and §3.4: what a path and a query do not hold unescaped.
+_UNESCAPED = re.compile(r"[^A-Za-z0-9._~!$&'()*+,;=:@/?%-]|%(?![0-9A-Fa-f]{2})")
 
 
 def problem_of(url: str) -> str | None:
@@ -39,7 +41,7 @@ def problem_of(url: str) -> str | None:
         return f"Remove {', '.join(sorted(ours))} from the query; the service adds it to the URL itself."
     web = _WEB_URL.match(url)
     if web:
-        return _problem_of_web_url(web["scheme"], web["authority"])
+        return _problem_of_web_url(web["scheme"], web["authority"]) or _problem_of_rest(web["rest"] or "")
     return _problem_of_private_scheme(url)
 
 
@@ -82,7 +84,13 @@ def _problem_of_private_scheme(url: str) -> str | None:
         return "A private-use scheme is written in lower-case letters, digits, hyphens and dots, as com.example.app."
     if not rest.startswith("/") or rest.startswith("//"):
         return "After a private-use scheme comes one slash: com.example.app:/callback."
-    return None
+    return _problem_of_rest(rest)
+
+
+def _problem_of_rest(rest: str) -> str | None:
+    """`rest`: path and query."""
+    found = _UNESCAPED.search(rest)
+    return found and f"The URL contains {found[0]} after the host; percent-encode it as %{ord(found[0]):02X}."
 
 
 def problems_of_all(urls: Sequence[str]) -> list[str]:

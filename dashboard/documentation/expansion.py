@@ -23,7 +23,7 @@ from dashboard.documentation import button_kit, explorer, programs, stacks, tabl
 from dashboard.documentation.contents import Page
 from dashboard.keys import queries as keys_queries
 from imagehost import folders, media, rules, uploaders
-from oidc_provider import redirects
+from oidc_provider import lifetimes, redirects
 from oidc_provider.applications import application_rules
 from oidc_provider.lifetimes import in_words
 
@@ -52,6 +52,7 @@ def values() -> dict[str, str]:
         "request_lifetime": in_words(int(settings.AUTHORIZATION_REQUEST_LIFETIME.total_seconds())),
         "access_seconds": str(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS),
         "access_lifetime": in_words(oauth2_settings.ACCESS_TOKEN_EXPIRE_SECONDS),
+        "grace_period": lifetimes.GRACE_PERIOD,
         "refresh_lifetime": in_words(oauth2_settings.REFRESH_TOKEN_EXPIRE_SECONDS),
         "id_token_lifetime": in_words(oauth2_settings.ID_TOKEN_EXPIRE_SECONDS),
         "free_file": _megabytes(free.max_file_size),

@@ -60,13 +60,16 @@ SCOPES = {
 LOCKED_SCOPES = tuple(scope.name for scope in SCOPES.values() if scope.is_locked)
 
 
-# RFC 6749 §3.3: names of these characters with one space between two of them, and nothing around.
-_SCOPE = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+( [\x21\x23-\x5b\x5d-\x7e]+)*\Z")
+_NAME = re.compile(r"[\x21\x23-\x5b\x5d-\x7e]+")  # RFC 6749 §3.3
 
 
 def parse(text: str) -> list[str]:
-    """Return the names in a `scope` parameter, known or not; none of a malformed one."""
-    return text.split(" ") if _SCOPE.match(text) else []
+    """Return the names in a `scope` parameter, known or not; none where one is malformed.
+
+    Spaces and tabs separate names, also several together or around them: apps join lists that have empty entries.
+    """
+    names = [name for name in text.replace("\t", " ").split(" ") if name]
+    return names if all(map(_NAME.fullmatch, names)) else []
 
 
 def in_order(names: Iterable[str]) -> list[str]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from oauth2_provider.oauth2_backends import OAuthLibCore
@@ -49,6 +50,14 @@ class S256CodeGrant(AuthorizationCodeGrant):
         self._validator = validator
         self.custom_validators.pre_auth.append(self._check)  # type: ignore[attr-defined]  # missing in the stubs
 
+    def _handle_redirects(self, request: Request) -> None:
+        """Compare the redirect URL with the registered ones. Its grammar was checked when it was registered; oauthlib's
+        pattern refuses some of what RFC 3986 allows."""
+        if request.redirect_uri is None:
+            raise errors.MissingRedirectURIError(request=request)
+        if not self._validator.validate_redirect_uri(request.client_id, request.redirect_uri, request):
+            raise errors.MismatchingRedirectURIError(request=request)
+
     def _check(self, request: Request) -> dict[str, str]:
         """Runs after client id and redirect URL are validated: its errors go to the app."""
         query = dict(request.decoded_body or [])
@@ -63,7 +72,7 @@ class S256CodeGrant(AuthorizationCodeGrant):
         if "scope" not in query:
             raise errors.InvalidScopeError("Missing scope parameter.", request=request)
         if not parse(query["scope"]):
-            raise errors.InvalidScopeError("scope must be names with one space between two.", request=request)
+            raise errors.InvalidScopeError("scope must be names with spaces between them.", request=request)
         uses_pkce = "code_challenge" in query or self._validator.is_pkce_required(query["client_id"], request)
         if uses_pkce and (
             query.get("code_challenge_method") != "S256" or not _CHALLENGE.match(query.get("code_challenge", ""))
@@ -98,6 +107,7 @@ class Backend(OAuthLibCore):
             raise _page(errors.InvalidClientIdError())
         if "redirect_uri" in query.repeated:
             raise _page(errors.InvalidRedirectURIError())
+        query = _with_single_spaces(query)
         problem, state = _problem_of(query), "" if _is_too_long(query, "state") else query.get("state")
         try:
             _, credentials = self.server.validate_authorization_request("", body=query.values)
@@ -132,6 +142,12 @@ def _problem_of(query: Parameters) -> str:
         if _CONTROL.search(query.get(name)):
             return f"{name} contains a control character."
     return ""
+
+
+def _with_single_spaces(query: Parameters) -> Parameters:
+    """Return the query with a single space between two scopes. A scope that is too long or malformed stays as it is."""
+    names = [] if _is_too_long(query, "scope") else parse(query.get("scope"))
+    return replace(query, values={**query.values, "scope": " ".join(names)}) if names else query
 
 
 def _is_too_long(query: Parameters, name: str) -> bool:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from django.core.exceptions import ValidationError
 from django.test import Client
 
 from accounts.models import User
+from dashboard.apps import redirect_editor
 from oidc_provider.applications import applications
-from oidc_provider.models import Approval, Grant, PendingRequest
+from oidc_provider.models import Application, Approval, Grant, PendingRequest
 from tests.factories.oidc_provider import REDIRECT_URL
 from tests.oidc_provider.protocol import (
     ISSUER,
@@ -60,6 +62,10 @@ def test_the_state_comes_back_unchanged(browser: Client, app: App, state: str) -
         ("https://app.example.org", None, "https://app.example.org?"),
         ("http://127.0.0.1/cb", "http://127.0.0.1:51004/cb", "http://127.0.0.1:51004/cb?"),
         ("com.example.app:/", None, "com.example.app:/?"),
+        ("https://[2001:db8::]/cb", None, "https://[2001:db8::]/cb?"),
+        ("https://[::ffff:192.0.2.1]/cb", None, "https://[::ffff:192.0.2.1]/cb?"),
+        ("https://app.example.org/a;b,c!$'()/@:", None, "https://app.example.org/a;b,c!$'()/@:?"),
+        ("https://app.example.org/i.php?tx%5Baction%5D=cb", None, "https://app.example.org/i.php?tx%5Baction%5D=cb&"),
     ],
 )
 def test_every_kind_of_redirect_url_is_answered(
@@ -73,6 +79,24 @@ def test_every_kind_of_redirect_url_is_answered(
     assert place.startswith(f"{begin}code=")
     code = place.partition("code=")[2].partition("&")[0]
     assert app.exchange(code, redirect_uri=url).status_code == 200
+
+
+def test_a_redirect_url_that_was_registered_before_the_grammar_goes_on_to_work(browser: Client, app: App) -> None:
+    url = "https://site.example/i.php?tx[action]=cb"
+    assert app.application.redirect_urls != [url]
+    Application.objects.filter(pk=app.application.pk).update(redirect_uris=url)
+    app.application.refresh_from_db()
+    assert redirect_editor.explain(url, app.application.redirect_urls) is None
+    place = decide(browser, authorize(browser, app.application))["Location"]
+    assert place.startswith(f"{url}&code=")
+    with pytest.raises(ValidationError, match="percent-encode it as %5B"):
+        applications.change_redirect_urls(application=app.application, redirect_urls=[url], by=None)
+
+
+@pytest.mark.parametrize("scope", ["openid  identify", " openid identify", "openid identify ", "\topenid\tidentify"])
+def test_a_stray_space_in_the_scope_separates_nothing(browser: Client, app: App, scope: str) -> None:
+    decide(browser, authorize(browser, app.application, scope=scope))
+    assert Grant.objects.get().scope == "openid identify"
 
 
 def test_a_visitor_signs_in_and_comes_back_to_the_request(user: User, app: App) -> None:

@@ -77,14 +77,14 @@ def test_required_names_everything_that_is_missing() -> None:
         parameters.required(form, "a", "b", "c")
 
 
-@pytest.mark.parametrize("text", ["openid", "openid identify", "openid openid", "unknown !#[]~"])
-def test_names_have_one_space_between_two(text: str) -> None:
-    assert scopes.parse(text) == text.split(" ")
-
-
 @pytest.mark.parametrize(
-    "text", ["", " ", " openid", "openid ", "a  b", "a\tb", "a\nb", "a\u00a0b", "a\n", 'a"b', "a\\b", "é", "a\x00"]
+    "text", ["openid", "openid identify", "openid openid", "unknown !#[]~", " openid", "openid ", "a  b", "\ta \t b\t"]
 )
+def test_names_have_spaces_and_tabs_between_two(text: str) -> None:
+    assert scopes.parse(text) == text.split()
+
+
+@pytest.mark.parametrize("text", ["", " ", "\t", "a\nb", "a\u00a0b", "a\n", 'a"b', "a\\b", "é", "a\x00"])
 def test_everything_else_is_malformed(text: str) -> None:
     assert scopes.parse(text) == []
 

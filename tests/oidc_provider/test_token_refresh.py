@@ -97,6 +97,8 @@ def test_another_apps_refresh_token_is_an_invalid_grant(app: App, other_app: App
         ("openid", "openid"),
         ("identify openid", "openid identify"),
         ("identify", "identify"),
+        ("openid  identify", "openid identify"),
+        (" openid\t", "openid"),
         (None, "openid identify offline_access"),
     ],
 )
@@ -111,7 +113,7 @@ def test_scope_narrows_the_new_access_token_and_never_the_grant(
     assert _refreshed(app, narrow["refresh_token"])["scope"] == "openid identify offline_access"
 
 
-@pytest.mark.parametrize("scope", ["openid email", "profile", " ", "openid  identify", "openid ", "openid\tidentify"])
+@pytest.mark.parametrize("scope", ["openid email", "profile", " ", "openid\u00a0identify", "openid\nidentify"])
 def test_a_wider_or_malformed_scope_is_an_invalid_scope_and_uses_nothing_up(
     app: App, browser: Client, scope: str
 ) -> None:
