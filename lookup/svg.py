@@ -55,10 +55,10 @@ class _TooMuch(Exception):
 
 def svg_problems(svg: str) -> list[str]:
     """Why the icon is refused, in sentences; empty when it may be stored."""
+    if (length := len(svg.encode("utf-8", "surrogatepass"))) > MAX_BYTES:
+        return [f"The SVG has {length} bytes; at most {MAX_BYTES} are allowed."]
     if text_rules.find_unstorable(svg):
         return ["The SVG contains a character that cannot be stored."]
-    if len(svg.encode()) > MAX_BYTES:
-        return [f"The SVG has {len(svg.encode())} bytes; at most {MAX_BYTES} are allowed."]
     if "<!" in _HARMLESS_COMMENT.sub("", svg) or "<?" in svg:
         return ["Remove everything in <!...> and <?...?>: document types, entities, CDATA, processing instructions."]
     try:

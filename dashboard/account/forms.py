@@ -38,7 +38,9 @@ class DisplayNameForm(forms.Form):
 
 class DeletionForm(forms.Form):
     username = forms.CharField(
-        label="Type your username", widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
+        label="Type your username",
+        max_length=MAX_NAME_LENGTH,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}),
     )
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:

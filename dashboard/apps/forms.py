@@ -191,7 +191,9 @@ class EditAppForm(AppForm):
 class NameForm(forms.Form):
     """The app's name, typed as a confirmation."""
 
-    typed_name = forms.CharField(widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"}))
+    typed_name = forms.CharField(
+        max_length=2 * MAX_NAME_LENGTH, widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false"})
+    )
 
     def __init__(self, *args: Any, application: Application, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

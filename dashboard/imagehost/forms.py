@@ -139,8 +139,8 @@ class SelectionForm(forms.Form):
     """The names of the selected files, and what they are put into: a folder's or an album's id, or a word."""
 
     file = forms.Field(widget=forms.MultipleHiddenInput)
-    folder = forms.CharField(required=False)
-    album = forms.CharField(required=False)
+    folder = forms.CharField(required=False, max_length=64)
+    album = forms.CharField(required=False, max_length=64)
 
     def clean_file(self) -> list[str]:
         names = [str(name) for name in self.cleaned_data["file"]]

@@ -113,7 +113,7 @@ class NewKeyForm(EndingForm):
     )
     reason = _reason_field(required=False)
     reason.needed_when = "needed for permissions that need approval"  # type: ignore[attr-defined]  # read by the template of fields
-    form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", widget=forms.HiddenInput)
+    form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", max_length=32, widget=forms.HiddenInput)
 
     field_order = ("name", "permissions", "requested", "reason", "ends", "ends_on", "form_id")
 
@@ -175,7 +175,7 @@ class RotationForm(forms.Form):
     overlap = forms.ChoiceField(
         label="The old key", choices=Overlap.choices, widget=forms.RadioSelect, initial=Overlap.NONE
     )
-    form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", widget=forms.HiddenInput, initial=new_form_id)
+    form_id = forms.RegexField(r"\A[0-9a-f]{32}\Z", max_length=32, widget=forms.HiddenInput, initial=new_form_id)
 
     def length(self) -> timedelta:
         """Of a valid form."""

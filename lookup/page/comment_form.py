@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django import forms
-from django.core.validators import RegexValidator
 
 from accounts.models import User
 from accounts.models.users import new_id
@@ -17,7 +16,7 @@ class CommentForm(forms.Form):
     status = 200
     seconds_left = 0
 
-    pk = forms.CharField(widget=forms.HiddenInput, initial=new_id, validators=[RegexValidator(r"\A[0-9a-f]{32}\Z")])
+    pk = forms.RegexField(r"\A[0-9a-f]{32}\Z", max_length=32, widget=forms.HiddenInput, initial=new_id)
     content = forms.CharField(
         label="Comment",
         widget=forms.Textarea(attrs={"rows": 3, "maxlength": comments.MAX_LENGTH}),

@@ -14,7 +14,7 @@ from lookup.models.social import MAX_REPORT
 class ReportForm(forms.Form):
     """`back`: the path that the visitor came from."""
 
-    back = forms.CharField(widget=forms.HiddenInput, required=False)
+    back = forms.CharField(widget=forms.HiddenInput, required=False, max_length=2048)
     reason = forms.ChoiceField(
         label="What is wrong?",
         choices=Report.Reason.choices,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from django import forms
 
 from tests.support import patterns
 from tests.support.patterns import Found
@@ -27,6 +28,41 @@ _BAD = r"[^\s:/?#@]+(?:\.[^\s:/?#@]+)+(?::\d{1,5})?"
 @pytest.mark.parametrize("place", sorted(FOUND.keys() - OWN_TEXTS))
 def test_a_long_text_takes_no_longer_than_its_length_asks_for(place: str) -> None:
     assert [patterns.slow_text(found) for found in FOUND[place]] == [None] * len(FOUND[place])
+
+
+# Texts whose length is checked before a pattern by what reads them, or that meet none.
+CHECKED_BY_THEIR_READERS = {
+    "accounts.admin.users.UserAddForm.password1",
+    "accounts.admin.users.UserAddForm.password2",
+    "accounts.second_factor_pages.AddForm.credential",  # JSON
+    "accounts.second_factor_pages.AddForm.name",
+    "accounts.second_factor_pages.AuthenticateForm.credential",
+    "accounts.second_factor_pages.LoginForm.credential",
+    "accounts.second_factor_pages.ReauthenticateForm.credential",
+    "accounts.signup.LoginForm.password",
+    "dashboard.profile.content_forms.CustomBadgeForm.icon_svg",  # lookup.svg.svg_problems
+    "dashboard.profile.content_forms.LinkForm.icon_svg",
+    "dashboard.profile.content_forms.ProjectForm.tags",  # lookup.values.problem_of_text, for each
+    "dashboard.profile.section_forms.SkillForm.icon_svg",
+    "lookup.page.comment_form.CommentForm.content",  # lookup.comments.validated
+    "lookup.page.report_form.ReportForm.text",  # lookup.reports.validated
+    "oidc_provider.admin.ApplicationForm.homepage_url",  # django.core.validators.URLValidator
+    "oidc_provider.admin.ApplicationForm.privacy_url",
+    "oidc_provider.admin.ApplicationForm.redirect_uris",  # oidc_provider.redirects.problem_of
+    "oidc_provider.admin.ApplicationForm.support_url",
+    "oidc_provider.admin.ApplicationForm.terms_url",
+}
+
+
+def test_every_text_of_a_form_has_a_longest_length() -> None:
+    unbounded = {
+        f"{form.__module__}.{form.__name__}.{name}"
+        for form in patterns.forms_of_apps()
+        for name, field in form.base_fields.items()
+        if isinstance(field, forms.CharField) and field.max_length is None
+    }
+    assert unbounded - CHECKED_BY_THEIR_READERS == set()
+    assert CHECKED_BY_THEIR_READERS - unbounded == set()
 
 
 def test_patterns_of_every_kind_of_place_are_found() -> None:

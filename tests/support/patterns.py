@@ -49,6 +49,18 @@ def modules() -> list[types.ModuleType]:
     return [importlib.import_module(name) for name in names if ".migrations" not in name and "__main__" not in name]
 
 
+def forms_of_apps() -> set[type[forms.BaseForm]]:
+    """Return the classes of forms that the modules of the apps define. Call `modules` first."""
+    found, waiting = set(), [forms.BaseForm]
+    while waiting:
+        subclasses = waiting.pop().__subclasses__()
+        waiting += subclasses
+        found |= {
+            form for form in subclasses if form.__module__.partition(".")[0] in APPS and hasattr(form, "base_fields")
+        }
+    return found
+
+
 def collected() -> list[Found]:
     """Return each pattern of the modules, of their validators and of all URLs once."""
     found: dict[tuple[str | bytes, int, frozenset[str]], Found] = {}
