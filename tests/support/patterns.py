@@ -33,8 +33,12 @@ _REPEATS = {code.MAX_REPEAT, code.MIN_REPEAT, code.POSSESSIVE_REPEAT}
 
 @dataclass(frozen=True)
 class Found:
-    """A pattern, where it is, and whether it is searched for in a text or has to match at its beginning."""
+    """A pattern, where it is, and whether it is searched for in a text or has to match at its beginning.
 
+    `place` begins with the module; numbers in it may differ from process to process, as the order of sets does.
+    """
+
+    module: str
     place: str
     pattern: re.Pattern[Any]  # of text or of bytes
     methods: frozenset[str]
@@ -49,15 +53,16 @@ def modules() -> list[types.ModuleType]:
     return [importlib.import_module(name) for name in names if ".migrations" not in name and "__main__" not in name]
 
 
-def forms_of_apps() -> set[type[forms.BaseForm]]:
-    """Return the classes of forms that the modules of the apps define. Call `modules` first."""
-    found, waiting = set(), [forms.BaseForm]
+def fields_of_forms() -> dict[str, forms.Field]:
+    """Return the fields of the forms that the modules of the apps define, by module, form and field."""
+    found: dict[str, forms.Field] = {}
+    waiting = [forms.BaseForm]
     while waiting:
-        subclasses = waiting.pop().__subclasses__()
-        waiting += subclasses
-        found |= {
-            form for form in subclasses if form.__module__.partition(".")[0] in APPS and hasattr(form, "base_fields")
-        }
+        form = waiting.pop()
+        waiting += form.__subclasses__()
+        if form.__module__.partition(".")[0] in APPS:
+            fields = getattr(form, "base_fields", {})
+            found |= {f"{form.__module__}.{form.__name__}.{name}": field for name, field in fields.items()}
     return found
 
 
@@ -74,10 +79,10 @@ def _of_module(module: types.ModuleType) -> Iterator[Found]:
     walk = _Walk(module.__name__)
     for name, value in list(vars(module).items()):
         for place, pattern in walk.of(value, f"{module.__name__}.{name}"):
-            yield Found(place, pattern, _methods(name, source) if value is pattern else _ANY)
+            yield Found(module.__name__, place, pattern, _methods(name, source) if value is pattern else _ANY)
     for call in ast.walk(ast.parse(source)):
         if isinstance(call, ast.Call) and (given := _inline(call)):
-            yield Found(f"{module.__name__}:{call.lineno}", re.compile(given[1]), _used_as(given[0]))
+            yield Found(module.__name__, f"{module.__name__}:{call.lineno}", re.compile(given[1]), _used_as(given[0]))
 
 
 _ANY = frozenset({"fullmatch", "search"})
@@ -104,7 +109,7 @@ def _inline(call: ast.Call) -> tuple[str, str | bytes] | None:
 def _of_urls(resolver: URLResolver | URLPattern) -> Iterator[Found]:
     regex = cast("Any", resolver.pattern).regex
     is_whole = isinstance(resolver, URLPattern) and regex.pattern.endswith("$")  # as `RegexPattern.match` decides
-    yield Found(f"the URL {resolver.pattern}", regex, _used_as("fullmatch" if is_whole else "search"))
+    yield Found("URLs", f"the URL {resolver.pattern}", regex, _used_as("fullmatch" if is_whole else "search"))
     for inner in getattr(resolver, "url_patterns", ()):
         yield from _of_urls(inner)
 
