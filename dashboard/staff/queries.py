@@ -82,13 +82,14 @@ def _name_in(term: str) -> str:
 def _people_called(term: str, *, with_email: bool) -> QuerySet[Any, Any]:
     """The ids of people; every part of the union has an index. A name counts from its beginning on, the rest whole."""
     called: QuerySet[Any, Any] = Name.objects.filter(key__startswith=_name_in(term).upper()).values_list("user_id")
-    shown = {"display_name_folded__gt": "", "display_name_folded__startswith": text_rules.folded(term)}
     parts: list[QuerySet[Any, Any]] = [
         User.objects.filter(pk=term.lower()).values_list("pk"),
-        User.objects.filter(**shown).values_list("pk"),
-        Profile.objects.filter(**shown).values_list("user_id"),
         LinkedAccount.objects.filter(kind=LinkedAccount.Kind.CHAT, external_id=term).values_list("user_id"),
     ]
+    if folded := text_rules.folded(term):  # a term of accents has no letter left
+        shown = {"display_name_folded__gt": "", "display_name_folded__startswith": folded}
+        parts.append(User.objects.filter(**shown).values_list("pk"))
+        parts.append(Profile.objects.filter(**shown).values_list("user_id"))
     if term.isascii() and term.isdecimal() and int(term) <= _MAX_UID:
         parts.append(User.objects.filter(uid=int(term)).values_list("pk"))
     if with_email and "@" in term:
