@@ -4,14 +4,13 @@ from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
-import dj_database_url
 from django.conf import settings
 from django.core import checks
 from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 from django.utils import timezone
 
-from config import start
+from config import start, stores
 from oidc_provider.token import signing
 
 TAG = "config"  # of the checks that look at settings alone
@@ -84,7 +83,7 @@ def check_connections(app_configs: Any, **options: Any) -> list[CheckMessage]:
 
 def _databases() -> list[dict[str, Any]]:
     """Any: of DATABASES, and the same of replicas."""
-    replicas = [dict(dj_database_url.parse(url)) for url in settings.DATABASE_REPLICA_URLS]
+    replicas = [stores.address(url) for url in settings.DATABASE_REPLICA_URLS]
     return [settings.DATABASES["default"], *replicas]
 
 
