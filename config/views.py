@@ -4,11 +4,14 @@ import functools
 import json
 import sys
 from typing import Any
+from urllib.parse import urlsplit
 
+from allauth.account.utils import get_login_redirect_url, get_next_redirect_url
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.template import loader
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
 from accounts import api_view, authentication
@@ -20,6 +23,9 @@ from dashboard.documentation import schema
 from imagehost.errors import Busy
 from oidc_provider import endpoints
 from oidc_provider.errors import TemporarilyUnavailable
+
+ENTRANCES = {"account_login", "account_signup", "account_reauthenticate", "mfa_authenticate", "mfa_login_webauthn"}
+CODE_PAGE = "account_email_verification_sent"  # of sign-ups; signed-in people confirm further addresses there
 
 
 def home(request: HttpRequest) -> HttpResponse:
@@ -48,7 +54,23 @@ def permission_denied(request: HttpRequest, exception: Exception | None = None) 
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return _failure(request, 403, "errors.forbidden", "403_csrf.html")
+    """Signing in elsewhere in the same browser makes forms expire. One that would sign in leads on to its `next`, such
+    as a waiting app; other forms get a page that links back to theirs."""
+    name = request.resolver_match.url_name if request.resolver_match else None
+    is_way_in = name in ENTRANCES or (name == CODE_PAGE and get_next_redirect_url(request))
+    if is_way_in and request.user.is_authenticated:
+        return redirect(get_login_redirect_url(request))
+    return _failure(request, 403, "errors.forbidden", "403_csrf.html", {"form_page": _form_page(request)})
+
+
+def _form_page(request: HttpRequest) -> str:
+    """Return the path of the page with the form: the referrer, if it is a page of this host, else the form's target."""
+    referrer = request.headers.get("Referer", "")
+    if not url_has_allowed_host_and_scheme(referrer, {request.get_host()}):
+        return request.get_full_path()
+    parts = urlsplit(referrer)
+    path = f"/{parts.path.lstrip('/')}"  # two slashes would begin the name of another host
+    return f"{path}?{parts.query}" if parts.query else path
 
 
 def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:
@@ -115,10 +137,12 @@ def _outage(request: HttpRequest) -> HttpResponse:
     return HttpResponse(page, status=error.status, headers={**error.headers(), "Cache-Control": "no-store"})
 
 
-def _failure(request: HttpRequest, status: int, error: str, template: str) -> HttpResponse:
+def _failure(
+    request: HttpRequest, status: int, error: str, template: str, context: dict[str, str] | None = None
+) -> HttpResponse:
     if _is_api(request):
         return _json_failure(request, status, error)
-    return render(request, template, status=status)
+    return render(request, template, context, status=status)
 
 
 def _json_failure(request: HttpRequest, status: int, error: str) -> HttpResponse:
