@@ -1,17 +1,22 @@
-"""Deletion of accounts: the owner requests it and can cancel it within the days of grace; then a job deletes."""
+"""Deletion of accounts: the owner requests it and can cancel it within the days of grace; then a job deletes. The job
+also deletes accounts whose address was never confirmed."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from allauth.account.models import EmailAddress
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
 from accounts import audit, users
 from accounts.models import AccountDeletion, User
+from accounts.models.users import UserQuerySet
+from accounts.plans import Plan
 
 GRACE = timedelta(days=7)
+CONFIRMED_WITHIN = timedelta(days=3)
 
 
 @transaction.atomic
@@ -57,4 +62,27 @@ def carry_out(user_id: str, *, now: datetime) -> bool:
     if deletion is None:
         return False
     users.delete(user=deletion.user, by=None, reason="Asked for by the person.")
+    return True
+
+
+def unconfirmed(now: datetime) -> UserQuerySet:
+    """Return the accounts that were made CONFIRMED_WITHIN ago, have no confirmed address and have never signed in.
+
+    Left out: banned people, staff, and accounts to which staff or a command gave something.
+    """
+    old = User.objects.get_queryset().filter(created_at__lte=now - CONFIRMED_WITHIN, last_login=None, is_active=True)
+    plain = old.filter(is_staff=False, is_superuser=False, is_verified=False, plan=Plan.FREE)
+    bare = plain.filter(api_keys=None, applications=None, linked_accounts=None)
+    return bare.filter(emailaddress__verified=False).exclude(emailaddress__verified=True).distinct()
+
+
+@transaction.atomic
+def delete_unconfirmed(user_id: str, *, now: datetime) -> bool:
+    """Delete the account, its name and its address. False: it was confirmed, or is deleted already."""
+    users.lock(user_id)
+    list(EmailAddress.objects.select_for_update().filter(user=user_id))  # a confirmation comes before or after
+    user = unconfirmed(now).filter(pk=user_id).first()
+    if user is None:
+        return False
+    users.delete(user=user, by=None, reason="The address was never confirmed.")
     return True

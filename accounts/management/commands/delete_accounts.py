@@ -1,4 +1,5 @@
-"""manage.py delete_accounts: the job that deletes the accounts whose owners asked for it a week ago."""
+"""manage.py delete_accounts: the job that deletes the accounts whose owners asked for it a week ago, and those whose
+address was never confirmed."""
 
 import logging
 
@@ -12,15 +13,20 @@ logger = logging.getLogger(__name__)
 
 
 class Command(JobCommand):
-    help = "Delete the accounts whose owners asked for it, and whose days of grace are over. Safe at any time."
+    help = (
+        "Delete the accounts whose owners asked for it, and whose days of grace are over, and those whose address was "
+        "not confirmed within three days. Safe at any time."
+    )
 
     def perform(self) -> str:
         now = timezone.now()
         deleted = failed = 0
-        for user_id in deletions.due(now):
+        asked = [(deletions.carry_out, user_id) for user_id in deletions.due(now)]
+        unconfirmed = deletions.unconfirmed(now).order_by("created_at", "pk").values_list("pk", flat=True)
+        for delete, user_id in [*asked, *((deletions.delete_unconfirmed, user_id) for user_id in unconfirmed)]:
             self.renew()
             try:
-                deleted += deletions.carry_out(user_id, now=now)
+                deleted += delete(user_id, now=now)
             except Exception:  # one account that fails must not keep the others
                 failed += 1
                 logger.exception("The account %s could not be deleted.", user_id)
