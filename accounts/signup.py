@@ -8,13 +8,15 @@ from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.authentication import get_authentication_records
 from allauth.account.forms import LoginForm as StockLoginForm
 from allauth.account.views import SignupView as StockSignupView
+from allauth.core.internal import ratelimit
 from django.contrib.auth.hashers import make_password
+from django.contrib.sites.shortcuts import get_current_site
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 
-from accounts import address_change, client_address, passwords, waiting_apps
+from accounts import address_change, client_address, known_devices, mail, passwords, waiting_apps
 from accounts.credentials import find_user, note_failure
 from accounts.metrics import Counter
 from accounts.models.names import validate_available
@@ -23,6 +25,13 @@ from accounts.models.users import username_validator
 username_validators = [username_validator]
 
 SIGNED_UP_AT = "signed_up_at"  # session key: when the person chose a password here, in UNIX time
+VISITORS_MAILS = {  # that anybody can cause for any address
+    "account/email/account_already_exists",
+    "account/email/email_confirmation",
+    "account/email/email_confirmation_signup",
+    "account/email/password_reset_key",
+    "account/email/unknown_account",
+}
 SIGN_INS = Counter("hearth_sign_ins", "Signed in, signed up, and passwords refused.", ("outcome",))
 
 
@@ -42,6 +51,12 @@ class AccountAdapter(DefaultAccountAdapter):
         passwords.check(password, user)
         return password
 
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
+        """Through `accounts.mail`. Everything but VISITORS_MAILS is a notice."""
+        named = {"request": self.request, "email": email, "current_site": get_current_site(self.request), **context}
+        message = self.render_mail(template_prefix, email, named)
+        mail.send(message, is_notice=template_prefix not in VISITORS_MAILS)
+
     def is_safe_url(self, url: str | None) -> bool:
         """allauth's answer; an address that cannot be read is not safe, where allauth's would raise."""
         try:
@@ -55,7 +70,28 @@ class AccountAdapter(DefaultAccountAdapter):
             request.session[SIGNED_UP_AT] = time.time()
         SIGN_INS.count("signed_up" if signup else "signed_in")
         response: HttpResponse = super().post_login(request, user, signup=signup, **kwargs)
+        known_devices.remember(request, response, user)
         return response
+
+    def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
+        """Count wrong passwords by name and network and, where the device is not known, by name; allauth takes both
+        back after the right one."""
+        super().pre_authenticate(request, **credentials)
+        login = _login_of(credentials)
+        if known_devices.key_for(request, login):
+            return
+        by_name = ratelimit.consume(request, app="allauth.account", action="login_failed_anywhere", key=login.lower())
+        if not by_name:
+            self._rollback_login_failed_rl_usage()
+            raise self.validation_error("too_many_login_attempts")
+        self._login_failed_rl_usage.usage += by_name.usage
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """The name, with the known device or else the network that it is typed in."""
+        login = _login_of(credentials)
+        address = self.get_client_ip(request)
+        place = known_devices.key_for(request, login) or client_address.network_of(address) or address
+        return f"{login.lower()} {place}"
 
     def authentication_failed(self, request: HttpRequest, **credentials: Any) -> None:
         SIGN_INS.count("refused")
@@ -76,6 +112,11 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def get_client_ip(self, request: HttpRequest) -> str:
         return client_address.of(request.META) or ""
+
+
+def _login_of(credentials: dict[str, Any]) -> str:
+    """The name or the address of a login."""
+    return str(credentials.get("email") or credentials.get("username") or "")
 
 
 class LoginForm(StockLoginForm):

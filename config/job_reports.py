@@ -14,9 +14,10 @@ from datetime import datetime, timedelta
 
 from allauth.account.models import EmailAddress
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core.mail import EmailMessage
 from django.template.loader import render_to_string
 
+from accounts import mail
 from accounts.jobs import described
 from accounts.models import JobRun
 from config import jobs
@@ -107,8 +108,10 @@ def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
         "base_url": settings.BASE_URL,
     }
     text = render_to_string("config/job_report.txt", context)
+    subject = f"{settings.SITE_NAME}: {reported.subject()}"
     try:
-        send_mail(f"{settings.SITE_NAME}: {reported.subject()}", text, None, addresses)
+        for address in addresses:
+            mail.send(EmailMessage(subject, text, to=[address]), is_notice=True)
     except (smtplib.SMTPException, OSError) as error:
         logger.error("The report about jobs could not be sent: %s", described(error))
         for job in (*reported.broken, *reported.mended):

@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import django_stubs_ext
+from django.core.exceptions import ImproperlyConfigured
 from django.http.request import split_domain_port
 
 from config import chat, env, stores
@@ -217,6 +218,8 @@ ACCOUNT_FORMS = {
     "set_password": "accounts.password_forms.SetPasswordForm",
     "reset_password_from_key": "accounts.password_forms.ResetPasswordKeyForm",
 }
+# Wrong passwords for a name: 5 in five minutes from one network or known device (allauth's `login_failed`), and
+ACCOUNT_RATE_LIMITS: dict[str, str] | bool = {"login_failed_anywhere": "50/h/key"}  # from all other devices together
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "username*", "password1*"]
 ACCOUNT_USERNAME_VALIDATORS = "accounts.signup.username_validators"
@@ -351,7 +354,10 @@ else:
     EMAIL_PORT = env.integer("EMAIL_PORT", 25)
     EMAIL_HOST_USER = env.text("EMAIL_HOST_USER", "")
     EMAIL_HOST_PASSWORD = env.text("EMAIL_HOST_PASSWORD", "")
-    EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=False)
+    EMAIL_USE_TLS = env.flag("EMAIL_USE_TLS", default=False)  # STARTTLS
+    EMAIL_USE_SSL = env.flag("EMAIL_USE_SSL", default=False)  # TLS from the first byte on, as on port 465
+    if EMAIL_USE_TLS and EMAIL_USE_SSL:
+        raise ImproperlyConfigured("Set EMAIL_USE_TLS (port 587) or EMAIL_USE_SSL (port 465), not both.")
     EMAIL_TIMEOUT = 10
 
 # --- Security ---------------------------------------------------------------------------------------------------------

@@ -7,10 +7,11 @@ import smtplib
 from typing import Any
 
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core.mail import EmailMessage
 from django.db import transaction
 from django.template.loader import render_to_string
 
+from accounts import mail
 from accounts.models import User
 
 logger = logging.getLogger(__name__)
@@ -28,6 +29,6 @@ def send_after_commit(*, to: User, subject: str, template: str, context: dict[st
 
 def _send(address: str, subject: str, text: str) -> None:
     try:
-        send_mail(subject, text, None, [address])
+        mail.send(EmailMessage(subject, text, to=[address]), is_notice=True)
     except (smtplib.SMTPException, OSError):  # the pages show the same
         logger.exception("An email could not be sent.")

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 MINUTE = timedelta(minutes=1)
 HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 RECORD_LIFETIME = timedelta(seconds=60)  # how long a key's record is cached
 # How long no record of a changed key is cached: longer than a reader that read it before the change may take.
 PAUSE_AFTER_CHANGE = timedelta(seconds=10)
@@ -85,9 +86,15 @@ COMMENTS = Limit("comments", 30, "comments and replies that a user sends in an h
 REPORTS = Limit("reports", 20, "reports that a user sends in an hour, refused ones too", window=HOUR)
 VOTES = Limit("votes", 200, "votes and likes that a user gives or withdraws in an hour", window=HOUR)
 SEARCHES = Limit("searches", 30, "searches for people of an address")
+MAILS = Limit("mails", 5, "e-mails to an address in an hour", window=HOUR)
+MAILS_OF_A_DAY = Limit("mails-of-a-day", 20, "e-mails to an address in a day", window=DAY)
+NOTICES = Limit("notices", 5, "notices to an address in an hour, once it has had its e-mails", window=HOUR)
+NOTICES_OF_A_DAY = Limit("notices-of-a-day", 20, "notices to an address in a day, likewise", window=DAY)
 # Events that the audit trail takes: counted by `take`
 SIGN_IN_FAILURES = Limit("sign-in-failures", 5, "failed sign-ins of an account that are recorded", window=HOUR)
 ALL_SIGN_IN_FAILURES = Limit("all-sign-in-failures", 1_000, "failed sign-ins that are recorded", window=HOUR)
+# Counted by `take`, also where RATE_LIMITS_ENABLED is off
+PASSKEY_CHALLENGES = Limit("passkey-challenge", 1, "attempts with one challenge", window=timedelta(minutes=10))
 # Of the chat platform: counted by `take`
 CHAT_REST = Limit("chat-rest", 10, "requests to the chat platform's REST routes", window=timedelta(seconds=1))
 CHAT_REST_USERS = Limit("chat-rest-banner", 7, "requests for one user to those routes", window=timedelta(seconds=1))

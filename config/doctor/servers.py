@@ -143,13 +143,16 @@ def mail() -> Iterator[Finding]:
         with contextlib.closing(carrier):
             carrier.open()
     except (OSError, SMTPException) as error:
-        fix = "Look at EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS, EMAIL_HOST_USER and EMAIL_HOST_PASSWORD."
+        fix = (
+            "Look at EMAIL_HOST, EMAIL_PORT, EMAIL_USE_TLS (587), EMAIL_USE_SSL (465), EMAIL_HOST_USER and "
+            "EMAIL_HOST_PASSWORD."
+        )
         yield failure(f"{server} refuses: {type(error).__name__}: {error}", fix)
         return
     yield ok(f"{server} takes mails from {settings.DEFAULT_FROM_EMAIL}; try one with manage.py sendtestemail")
     is_remote = settings.EMAIL_HOST not in {"localhost", "127.0.0.1", "::1"}
-    if is_remote and not settings.EMAIL_USE_TLS:
-        yield warning("mails go there in clear", "Set EMAIL_USE_TLS=1, with the port for it (587).")
+    if is_remote and not (settings.EMAIL_USE_TLS or settings.EMAIL_USE_SSL):
+        yield warning("mails go there in clear", "Set EMAIL_USE_TLS=1 with port 587, or EMAIL_USE_SSL=1 with port 465.")
     if not settings.OPERATOR_EMAILS:
         yield warning("only the superusers get emails about failing jobs", "Set OPERATOR_EMAILS.")
 

@@ -233,7 +233,9 @@ def test_a_mail_server_that_takes_mails(settings: Settings, smtp: SmtpPostOffice
     assert "OPERATOR_EMAILS" in found("mail")[1].fix
 
 
-@pytest.mark.parametrize("changes", [{"EMAIL_PORT": 1}, {"EMAIL_USE_TLS": True}, {"EMAIL_HOST_USER": "id"}])
+@pytest.mark.parametrize(
+    "changes", [{"EMAIL_PORT": 1}, {"EMAIL_USE_TLS": True}, {"EMAIL_USE_SSL": True}, {"EMAIL_HOST_USER": "id"}]
+)
 def test_a_mail_server_that_does_not(settings: Settings, smtp: SmtpPostOffice, changes: dict[str, Any]) -> None:
     """It is away, speaks no TLS, knows no users."""
     settings.EMAIL_BACKEND, settings.EMAIL_HOST, settings.EMAIL_PORT = SMTP, "127.0.0.1", smtp.port

@@ -169,6 +169,12 @@ def test_a_production_start_without_a_secret_stops_by_name(tmp_path: Path, name:
     assert (run.returncode, run.stdout, run.stderr) == (os.EX_CONFIG, "", sentence)
 
 
+def test_mail_is_encrypted_in_one_way(tmp_path: Path) -> None:
+    run = _run(["manage.py", "migrate"], {**PRODUCTION, "EMAIL_USE_TLS": "1", "EMAIL_USE_SSL": "1"}, tmp_path)
+    assert run.returncode == os.EX_CONFIG
+    assert run.stderr.startswith("Set EMAIL_USE_TLS (port 587) or EMAIL_USE_SSL (port 465), not both.")
+
+
 def test_an_embedded_start_needs_nothing_and_keeps_its_secrets(tmp_path: Path) -> None:
     runs = [_settings_with({}, tmp_path / "var") for _ in range(2)]
     assert [(run.returncode, run.stdout) for run in runs] == [(0, "True\n")] * 2

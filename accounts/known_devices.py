@@ -1,0 +1,65 @@
+"""Browsers that have signed in to an account: others' wrong passwords do not lock the account for them.
+
+A signed cookie names the browser and, by digests, the accounts; nothing is stored on the server.
+"""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.conf import settings
+from django.core import signing
+from django.http import HttpRequest, HttpResponse
+
+from accounts.hashing import digest
+from accounts.models import User
+
+COOKIE = "known_device"
+PATH = "/accounts/"
+LIFETIME = timedelta(days=365)
+MAX_LOGINS = 10  # names and addresses in one cookie; the oldest are dropped
+
+
+@dataclass(frozen=True)
+class Device:
+    """`logins`: digests of the names and addresses that have signed in. `key`: random, for limits."""
+
+    key: str
+    logins: tuple[str, ...] = ()
+
+
+def of(request: HttpRequest) -> Device | None:
+    """The device that the cookie names; None where it is missing, too old or changed."""
+    try:
+        key, *logins = signing.loads(request.COOKIES.get(COOKIE, ""), salt=COOKIE, max_age=LIFETIME)
+    except signing.BadSignature:
+        return None
+    return Device(key, tuple(logins))
+
+
+def key_for(request: HttpRequest, login: str) -> str:
+    """Return the key of the device where `login`, a name or an address, has signed in there before; else ""."""
+    device = of(request)
+    return device.key if device and _digest(login) in device.logins else ""
+
+
+def remember(request: HttpRequest, response: HttpResponse, user: User) -> None:
+    """Add the user to the accounts of this browser."""
+    device = of(request) or Device(secrets.token_urlsafe(16))
+    own = [_digest(login) for login in (user.username, user.email) if login]
+    logins = [*(known for known in device.logins if known not in own), *own][-MAX_LOGINS:]
+    response.set_cookie(
+        COOKIE,
+        signing.dumps([device.key, *logins], salt=COOKIE),
+        max_age=LIFETIME,
+        path=PATH,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _digest(login: str) -> str:
+    return digest(login.lower())[:16]

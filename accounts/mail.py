@@ -1,0 +1,51 @@
+"""The one place where e-mails are sent: with the headers of automatic mail, and few to one address.
+
+An address gets at most 5 e-mails an hour and 20 a day, of all kinds together. Pages answer the same whether an e-mail
+was sent or held back: what an address has received says whether it has an account.
+"""
+
+from __future__ import annotations
+
+import logging
+from email.utils import make_msgid
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.mail import EmailMessage
+
+from accounts import limits
+from accounts.hashing import digest
+from accounts.limits import LimitsUnavailable
+
+logger = logging.getLogger(__name__)
+
+
+def send(message: EmailMessage, *, is_notice: bool) -> bool:
+    """Send an e-mail to its one address; False where the address has had too many.
+
+    `is_notice`: a visitor who is not signed in cannot cause it. Over the limit, notices have places of their own, so
+    that five requests for a new password do not hide that the password was changed. SMTPException, OSError: it was not
+    sent. LimitsUnavailable, of other mail.
+    """
+    [address] = message.to
+    if _is_over_limit(address, is_notice=is_notice):
+        logger.warning("An email was held back: its address has had too many.")
+        return False
+    message.extra_headers |= {
+        "Auto-Submitted": "auto-generated",  # RFC 3834: no robot answers it
+        "Message-ID": make_msgid(domain=urlsplit(settings.BASE_URL).hostname),
+    }
+    message.send()
+    return True
+
+
+def _is_over_limit(address: str, *, is_notice: bool) -> bool:
+    subject = digest(address.lower())
+    try:
+        if not limits.hit(limits.MAILS.of(subject), limits.MAILS_OF_A_DAY.of(subject)):
+            return False
+        return not is_notice or bool(limits.hit(limits.NOTICES.of(subject), limits.NOTICES_OF_A_DAY.of(subject)))
+    except LimitsUnavailable:
+        if is_notice:  # signed-in pages need no store of limits
+            return False
+        raise
