@@ -1,5 +1,5 @@
-"""What we change in allauth's pages of second factors and passkeys: staff keep their last second factor, and passkey
-forms answer any input with a validation error."""
+"""What we change in allauth's pages of second factors and passkeys: staff keep their last second factor, passkey
+forms answer any input with a validation error, and a visitor who may sign in with a passkey stores no session."""
 
 from __future__ import annotations
 
@@ -9,15 +9,21 @@ from allauth.mfa.adapter import DefaultMFAAdapter
 from allauth.mfa.models import Authenticator
 from allauth.mfa.signals import authenticator_added
 from allauth.mfa.webauthn import forms as stock
-from allauth.mfa.webauthn.views import RemoveWebAuthnView
+from allauth.mfa.webauthn.internal import auth
+from allauth.mfa.webauthn.views import LoginWebAuthnView, RemoveWebAuthnView
 from django import forms
+from django.conf import settings
 from django.contrib import messages
+from django.core import signing
 from django.core.exceptions import ValidationError
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
 
-from accounts import second_factor
+from accounts import limits, second_factor
+from accounts.hashing import digest
 from accounts.models import User
 
 LAST_ONE = "Staff need a second factor. Add another one before you remove this one."
@@ -45,6 +51,55 @@ class RemoveKeyView(RemoveWebAuthnView):
 
 
 remove_key = RemoveKeyView.as_view()
+
+
+@method_decorator(never_cache, name="dispatch")
+class PasskeyLoginView(LoginWebAuthnView):
+    """allauth keeps the challenge in the session, so that each visit would store one: a signed cookie keeps it here.
+    A challenge is good for one attempt."""
+
+    COOKIE = "passkey_challenge"
+    LIFETIME = limits.PASSKEY_CHALLENGES.window
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """`args`, `kwargs`: of the URL, here and below."""
+        was_modified = request.session.modified
+        response: HttpResponse = super().get(request, *args, **kwargs)
+        state = request.session.pop(auth.STATE_SESSION_KEY, None)
+        request.session.modified = was_modified
+        if state is not None:
+            response.set_cookie(
+                self.COOKIE,
+                signing.dumps(state, salt=self.COOKIE),
+                max_age=self.LIFETIME,
+                path=request.path,
+                secure=settings.SESSION_COOKIE_SECURE,
+                httponly=True,
+                samesite="Strict",
+            )
+        return response
+
+    def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        state = self._unused_state(request)
+        if state is not None:
+            request.session[auth.STATE_SESSION_KEY] = state
+        response: HttpResponse = super().post(request, *args, **kwargs)
+        request.session.pop(auth.STATE_SESSION_KEY, None)  # allauth leaves it there after a wrong answer
+        response.delete_cookie(self.COOKIE, path=request.path, samesite="Strict")
+        return response
+
+    def _unused_state(self, request: HttpRequest) -> dict[str, Any] | None:
+        """Return the challenge of the cookie and use it up; None where it is missing, too old, changed or used."""
+        try:
+            state: dict[str, Any] = signing.loads(
+                request.COOKIES.get(self.COOKIE, ""), salt=self.COOKIE, max_age=self.LIFETIME
+            )
+        except signing.BadSignature:
+            return None
+        return None if limits.take(limits.PASSKEY_CHALLENGES.of(digest(state["challenge"]))) else state
+
+
+login_with_passkey = PasskeyLoginView.as_view()
 
 
 @receiver(authenticator_added, dispatch_uid="accounts.second_factor_pages.note_set_up")

@@ -6,6 +6,7 @@ from accounts import address_change, second_factor_pages, views
 
 urlpatterns = [
     path("2fa/webauthn/keys/<int:pk>/remove/", second_factor_pages.remove_key, name="mfa_remove_webauthn"),
+    path("2fa/webauthn/login/", second_factor_pages.login_with_passkey, name="mfa_login_webauthn"),
     path("confirm-email/change/", address_change.change, name="change_sign_up_address"),
     path("3rdparty/", views.linked_accounts, name="socialaccount_connections"),
     path("3rdparty/scrobbler/link/", views.link_scrobbler, name="scrobbler_link"),

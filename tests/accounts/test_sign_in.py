@@ -9,10 +9,11 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 from pytest_django import Settings
 
-from accounts import waiting_apps
+from accounts import known_devices, waiting_apps
 from tests.factories.accounts import PASSWORD, AliasFactory, UserFactory
 from tests.support.browser import Browser
 from tests.support.hasher import QuickArgon2PasswordHasher
+from tests.support.second_factors import Passkey
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +61,72 @@ def test_the_sixth_wrong_password_for_a_name_is_refused_and_so_is_the_right_one_
         assert sign_in("ada").errors() == ["Too many failed login attempts. Try again later."]
         clock.shift(timedelta(seconds=301))
         assert sign_in("Ada").user() == user
+
+
+LOCKED = ["Too many failed login attempts. Try again later."]
+
+
+def fails(login: str, address: str, browser: Browser | None = None) -> list[str]:
+    browser = browser or Browser(REMOTE_ADDR=address)
+    return sign_in(login, "wrong horse", browser).errors()
+
+
+def leave(browser: Browser) -> None:
+    """Sign out; other cookies stay."""
+    del browser.client.cookies["sessionid"]
+
+
+def test_wrong_passwords_lock_a_name_for_their_own_network_only() -> None:
+    user = UserFactory(username="Ada")
+    assert [fails("Ada", f"192.0.2.{number}") for number in range(6)] == [[WRONG]] * 5 + [LOCKED]
+    assert sign_in("Ada", browser=Browser(REMOTE_ADDR="192.0.2.99")).errors() == LOCKED
+    assert sign_in("Ada", browser=Browser(REMOTE_ADDR="198.51.100.1")).user() == user
+
+
+def test_fifty_wrong_passwords_of_an_hour_lock_a_name_everywhere_but_on_its_own_devices() -> None:
+    user, other = UserFactory(username="Ada", email="ada@example.org"), UserFactory(username="Ben")
+    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
+        own, others = sign_in("Ada", browser=Browser(REMOTE_ADDR="192.0.2.1")), sign_in("Ben")
+        for browser in (own, others):
+            leave(browser)
+        for number in range(51):
+            expected = [LOCKED, LOCKED] if number == 50 else [[WRONG], [WRONG.replace("username", "email address")]]
+            assert [fails(login, f"10.0.{number}.1") for login in ("Ada", "ada@example.org")] == expected
+        for login in ("ADA", "Ada@example.org"):
+            assert sign_in(login, browser=Browser(REMOTE_ADDR="198.51.100.1")).errors() == LOCKED
+            assert sign_in(login, browser=others).errors() == LOCKED
+            assert sign_in(login, browser=own).user() == user
+            leave(own)
+        assert sign_in("Ben", browser=own).user() == other
+        leave(own)
+        assert sign_in("Ada", browser=own).user() == user  # a browser knows several accounts
+        clock.shift(timedelta(hours=1))
+        assert sign_in("Ada", browser=Browser(REMOTE_ADDR="198.51.100.1")).user() == user
+
+
+def test_a_known_device_has_five_tries_of_its_own() -> None:
+    UserFactory(username="Ada")
+    own = sign_in("Ada")
+    leave(own)
+    assert [fails("Ada", "", own) for _ in range(6)] == [[WRONG]] * 5 + [LOCKED]
+    assert fails("Ada", "127.0.0.1") == [WRONG]
+
+
+def test_a_device_is_known_by_a_signed_cookie_for_a_year_on_account_pages() -> None:
+    user = UserFactory(username="Ada")
+    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
+        own = sign_in("Ada")
+        cookie = own.client.cookies["known_device"]
+        kept = {name: cookie[name] for name in ("path", "httponly", "samesite", "max-age")}
+        assert kept == {"path": "/accounts/", "httponly": True, "samesite": "Lax", "max-age": 365 * 86_400}
+        assert user.username not in cookie.value
+        request = HttpRequest()
+        for value, is_known in ((cookie.value, True), (cookie.value[:-1] + "~", False), ("", False)):
+            request.COOKIES = {"known_device": value}
+            assert bool(known_devices.key_for(request, "ada")) is is_known
+        request.COOKIES = {"known_device": cookie.value}
+        clock.shift(timedelta(days=365, seconds=1))
+        assert known_devices.key_for(request, "ada") == ""
 
 
 def test_wrong_passwords_from_one_network_are_counted_together() -> None:
@@ -194,3 +261,43 @@ def test_proving_the_password_again_costs_one_hash(hashes: Callable[[], int], em
         browser.submit(**{field: password})
         counts[path, password] = hashes()
     assert set(counts.values()) == {1}, counts
+
+
+PASSKEY_LOGIN = "/accounts/2fa/webauthn/login/"
+
+
+def challenge_for(client: Client) -> dict[str, str]:
+    answer = client.get(PASSKEY_LOGIN, headers={"accept": "application/json"})
+    assert "sessionid" not in answer.cookies
+    return dict(answer.json()["request_options"]["publicKey"])
+
+
+def test_a_passkey_signs_in_by_a_challenge_that_no_session_keeps() -> None:
+    user = UserFactory(username="Ada")
+    passkey = Passkey(user)
+    browser = Browser().open("/accounts/login/?next=/accounts/email/")
+    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
+        credential = passkey.answer(challenge_for(browser.client))
+        clock.shift(timedelta(seconds=599))
+        form = next(form for form in browser.page.forms if form.get("action") == PASSKEY_LOGIN)
+        answer = browser.client.post(PASSKEY_LOGIN, {**dict(form.form_values()), "credential": credential})
+    assert (answer.status_code, answer["Location"]) == (302, "/accounts/email/")
+    assert browser.user() == user
+    assert browser.client.cookies["passkey_challenge"].value == ""
+
+
+def test_a_challenge_works_once_for_ten_minutes_and_in_its_own_browser() -> None:
+    passkey, browser = Passkey(UserFactory(username="Ada")), Client()
+    with time_machine.travel(datetime(2026, 3, 1, tzinfo=UTC), tick=False) as clock:
+        credential = passkey.answer(challenge_for(browser))
+        kept = browser.cookies["passkey_challenge"].value
+        assert Client().post(PASSKEY_LOGIN, {"credential": credential})["Location"] == "/accounts/login/"
+        assert browser.post(PASSKEY_LOGIN, {"credential": credential})["Location"] == "/dashboard/"
+        again = Client()
+        again.cookies["passkey_challenge"] = kept
+        assert again.post(PASSKEY_LOGIN, {"credential": credential})["Location"] == "/accounts/login/"
+        assert "sessionid" not in again.cookies
+        late = Client()
+        credential = passkey.answer(challenge_for(late))
+        clock.shift(timedelta(seconds=601))
+        assert late.post(PASSKEY_LOGIN, {"credential": credential})["Location"] == "/accounts/login/"
