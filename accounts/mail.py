@@ -21,14 +21,13 @@ logger = logging.getLogger(__name__)
 
 
 def send(message: EmailMessage, *, is_notice: bool) -> bool:
-    """Send an e-mail to its one address; False where the address has had too many.
+    """Send an e-mail to its addresses; False where one of them has had too many.
 
     `is_notice`: a visitor who is not signed in cannot cause it. Over the limit, notices have places of their own, so
     that five requests for a new password do not hide that the password was changed. SMTPException, OSError: it was not
     sent. LimitsUnavailable, of other mail.
     """
-    [address] = message.to
-    if _is_over_limit(address, is_notice=is_notice):
+    if _is_over_limit([digest(address.lower()) for address in message.to], is_notice=is_notice):
         logger.warning("An email was held back: its address has had too many.")
         return False
     message.extra_headers |= {
@@ -39,12 +38,13 @@ def send(message: EmailMessage, *, is_notice: bool) -> bool:
     return True
 
 
-def _is_over_limit(address: str, *, is_notice: bool) -> bool:
-    subject = digest(address.lower())
+def _is_over_limit(addresses: list[str], *, is_notice: bool) -> bool:
+    mails = [limit.of(address) for address in addresses for limit in (limits.MAILS, limits.MAILS_OF_A_DAY)]
+    notices = [limit.of(address) for address in addresses for limit in (limits.NOTICES, limits.NOTICES_OF_A_DAY)]
     try:
-        if not limits.hit(limits.MAILS.of(subject), limits.MAILS_OF_A_DAY.of(subject)):
+        if not limits.hit(*mails):
             return False
-        return not is_notice or bool(limits.hit(limits.NOTICES.of(subject), limits.NOTICES_OF_A_DAY.of(subject)))
+        return not is_notice or bool(limits.hit(*notices))
     except LimitsUnavailable:
         if is_notice:  # signed-in pages need no store of limits
             return False

@@ -108,10 +108,8 @@ def _send(reported: Reported, addresses: list[str], now: datetime) -> bool:
         "base_url": settings.BASE_URL,
     }
     text = render_to_string("config/job_report.txt", context)
-    subject = f"{settings.SITE_NAME}: {reported.subject()}"
     try:
-        for address in addresses:
-            mail.send(EmailMessage(subject, text, to=[address]), is_notice=True)
+        mail.send(EmailMessage(f"{settings.SITE_NAME}: {reported.subject()}", text, to=addresses), is_notice=True)
     except (smtplib.SMTPException, OSError) as error:
         logger.error("The report about jobs could not be sent: %s", described(error))
         for job in (*reported.broken, *reported.mended):
