@@ -5,9 +5,10 @@ import socket
 from typing import Any
 
 from django.conf import settings
-from django.core.mail import send_mail
+from django.core.mail import EmailMessage
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from accounts import mail
 from config import job_reports
 
 
@@ -22,7 +23,8 @@ class Command(BaseCommand):
         if not addresses:
             raise CommandError("No recipient: set OPERATOR_EMAILS.")
         text = f"The unit {unit} failed on {host}. Why: journalctl -u {unit}\n"
+        report = EmailMessage(f"{settings.SITE_NAME}: {unit} failed on {host}", text, to=addresses)
         try:
-            send_mail(f"{settings.SITE_NAME}: {unit} failed on {host}", text, None, addresses)
+            mail.send(report, is_notice=True)
         except (smtplib.SMTPException, OSError) as error:
             raise CommandError(f"The mail server took no report: {error}") from None
